@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "RequestBehaviors",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [
+    .library(name: "RequestBehaviors", targets: ["RequestBehaviors"]),
+    .library(name: "RequestBehaviorsSQLite", targets: ["RequestBehaviorsSQLite"]),
+    .library(name: "RequestBehaviorsTesting", targets: ["RequestBehaviorsTesting"]),
+  ],
+  targets: [
+    .target(name: "RequestBehaviors", swiftSettings: strict),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .target(
+      name: "RequestBehaviorsSQLite", dependencies: ["RequestBehaviors", "CSQLite"], swiftSettings: strict),
+    .target(name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors"], swiftSettings: strict),
+
+    .testTarget(
+      name: "RequestBehaviorsTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RequestBehaviorsSQLiteTests", dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting"], swiftSettings: strict),
+  ]
+)

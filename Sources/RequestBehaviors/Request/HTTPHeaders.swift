@@ -1,0 +1,181 @@
+/// Header fields: ordered, with case-insensitive names, several values per name, and a mark on those that are secret.
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "application/json"]
+/// headers["accept"]                                          // "application/json"
+/// headers.set("X-API-Key", key, sensitive: .baseURL)         // hidden in logs, sent to the base URL's origin only
+/// headers.append("Prefer", "return=minimal")
+/// ```
+///
+/// A field that is marked sensitive is redacted in logs, errors and printed commands, removed on the way to an origin
+/// outside its scope, and never becomes part of a cache key.
+///
+/// Names and values are checked against RFC 9110 §5.1 and §5.5 when a request is sent, not here; an illegal one is a
+/// ``NetworkError/Code-swift.struct/invalidRequest`` that names the field.
+public struct HTTPHeaders: Sendable, Hashable {
+  /// One header field.
+  public struct Field: Sendable, Hashable {
+    /// The name as it was written; compare it with ``HTTPHeaders/areEqual(_:_:)``.
+    public let name: String
+    /// The value.
+    public var value: String
+    /// The origins that may receive the value if it is a secret; `nil` if it is not.
+    public var sensitivity: OriginScope?
+
+    /// Whether the value is a secret.
+    public var isSensitive: Bool { sensitivity != nil }
+
+    /// Creates a field.
+    public init(_ name: String, _ value: String, sensitive scope: OriginScope? = nil) {
+      self.name = name
+      self.value = value
+      self.sensitivity = scope
+    }
+  }
+
+  private var fields: [Field]
+
+  /// Creates an empty list.
+  public init() { fields = [] }
+
+  /// Creates a list of the fields in their order; same names stay several values.
+  public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
+
+  /// The value of a field, several values joined by `", "` (RFC 9110 §5.3); `nil` if there is none.
+  ///
+  /// Setting replaces all values of the name in the place of the first; setting `nil` removes them. What is set this
+  /// way is not sensitive unless the field that it replaces was.
+  public subscript(name: String) -> String? {
+    get {
+      guard let first = firstIndex(of: name) else { return nil }
+      var joined = fields[first].value
+      for field in fields[(first + 1)...] where HTTPHeaders.areEqual(field.name, name) {
+        joined += ", " + field.value
+      }
+      return joined
+    }
+    set {
+      guard let newValue else { return remove(name) }
+      let scope = firstIndex(of: name).flatMap { fields[$0].sensitivity }
+      set(Field(name, newValue, sensitive: scope))
+    }
+  }
+
+  /// All values of a name in their order.
+  public func values(for name: String) -> [String] {
+    fields.filter { HTTPHeaders.areEqual($0.name, name) }.map(\.value)
+  }
+
+  /// The first field of a name, with its mark.
+  public func field(named name: String) -> Field? { firstIndex(of: name).map { fields[$0] } }
+
+  /// Whether there is a field of the name.
+  public func contains(_ name: String) -> Bool { firstIndex(of: name) != nil }
+
+  /// Sets a field, replacing all of its name.
+  ///
+  /// - Parameters:
+  ///   - name: The field's name.
+  ///   - value: The only value it has afterwards.
+  ///   - scope: For a secret, the origins that may receive it; by default the value is not a secret.
+  public mutating func set(_ name: String, _ value: String, sensitive scope: OriginScope? = nil) {
+    set(Field(name, value, sensitive: scope))
+  }
+
+  /// Sets a field, replacing all of its name.
+  public mutating func set(_ field: Field) {
+    guard let first = firstIndex(of: field.name) else { return fields.append(field) }
+    fields[first] = field
+    let next = first + 1
+    guard next < fields.count else { return }
+    fields[next...].removeAll { HTTPHeaders.areEqual($0.name, field.name) }
+  }
+
+  /// Adds a value to those that the name already has.
+  ///
+  /// - Parameters:
+  ///   - name: The field's name.
+  ///   - value: The value to add.
+  ///   - scope: For a secret, the origins that may receive it; by default the value is not a secret.
+  public mutating func append(_ name: String, _ value: String, sensitive scope: OriginScope? = nil) {
+    fields.append(Field(name, value, sensitive: scope))
+  }
+
+  /// Removes all fields of a name.
+  public mutating func remove(_ name: String) {
+    fields.removeAll { HTTPHeaders.areEqual($0.name, name) }
+  }
+
+  /// Removes the fields for which the closure returns true.
+  public mutating func removeAll(where shouldRemove: (Field) throws -> Bool) rethrows {
+    try fields.removeAll(where: shouldRemove)
+  }
+
+  /// Replaces same-named fields by those of another list, and adds its others at the end.
+  public mutating func merge(_ other: HTTPHeaders) {
+    if fields.isEmpty {
+      fields = other.fields
+      return
+    }
+    // The first field of each name replaces; further ones of that name are further values.
+    for (index, field) in other.fields.enumerated() {
+      let repeats = other.fields[..<index].contains { HTTPHeaders.areEqual($0.name, field.name) }
+      if repeats { fields.append(field) } else { set(field) }
+    }
+  }
+
+  /// Whether two field names are the same: without regard to ASCII case (RFC 9110 §5.1).
+  public static func areEqual(_ name: String, _ other: String) -> Bool {
+    let left = name.utf8
+    let right = other.utf8
+    guard left.count == right.count else { return false }
+    return zip(left, right).allSatisfy { $0 == $1 || lowercased($0) == lowercased($1) }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+  }
+
+  private func firstIndex(of name: String) -> Int? {
+    fields.firstIndex { HTTPHeaders.areEqual($0.name, name) }
+  }
+
+  /// Whether two lists have fields of equal names (without regard to case), values and marks in the same order.
+  public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
+    left.fields.count == right.fields.count
+      && zip(left.fields, right.fields).allSatisfy {
+        areEqual($0.name, $1.name) && $0.value == $1.value && $0.sensitivity == $1.sensitivity
+      }
+  }
+
+  /// Feeds the names in lower case and the values into the hasher.
+  public func hash(into hasher: inout Hasher) {
+    for field in fields {
+      hasher.combine(field.name.lowercased())
+      hasher.combine(field.value)
+    }
+  }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+  /// The position of the first field.
+  public var startIndex: Int { fields.startIndex }
+  /// The position after the last field.
+  public var endIndex: Int { fields.endIndex }
+  /// The field at a position.
+  public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+  /// Creates a list from a literal in its order; a name that is repeated has several values.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    fields = elements.map { Field($0.0, $0.1) }
+  }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+  /// The fields, one a line, with the values of sensitive ones hidden.
+  public var description: String {
+    fields.map { "\($0.name): \($0.isSensitive ? "<redacted>" : $0.value)" }.joined(separator: "\n")
+  }
+}

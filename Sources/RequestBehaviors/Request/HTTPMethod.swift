@@ -1,0 +1,53 @@
+/// An HTTP request method (RFC 9110 §9), such as `GET`.
+///
+/// Methods are case-sensitive tokens; the static members are the registered ones. Any other is written as a literal:
+///
+/// ```swift
+/// let report: HTTPMethod = "REPORT"
+/// ```
+public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The method as it goes over the wire.
+  public let rawValue: String
+
+  /// Creates a method; an illegal token is refused when the request is sent.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Creates a method from a literal.
+  public init(stringLiteral value: String) { self.rawValue = value }
+
+  /// The method as it goes over the wire.
+  public var description: String { rawValue }
+
+  /// The method `GET`.
+  public static let get: HTTPMethod = "GET"
+  /// The method `HEAD`.
+  public static let head: HTTPMethod = "HEAD"
+  /// The method `POST`.
+  public static let post: HTTPMethod = "POST"
+  /// The method `PUT`.
+  public static let put: HTTPMethod = "PUT"
+  /// The method `PATCH`.
+  public static let patch: HTTPMethod = "PATCH"
+  /// The method `DELETE`.
+  public static let delete: HTTPMethod = "DELETE"
+  /// The method `OPTIONS`.
+  public static let options: HTTPMethod = "OPTIONS"
+  /// The method `TRACE`.
+  public static let trace: HTTPMethod = "TRACE"
+  /// The method `QUERY`: safe and idempotent like `GET`, with a body.
+  public static let query: HTTPMethod = "QUERY"
+
+  /// Whether the method asks for no change on the server (RFC 9110 §9.2.1).
+  public var isSafe: Bool {
+    switch self {
+    case .get, .head, .options, .trace, .query: true
+    default: false
+    }
+  }
+
+  /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+  public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+
+  /// Whether a body on the request has no defined meaning (RFC 9110 §9.3.1, §9.3.2, §9.3.8) and is refused.
+  public var forbidsBody: Bool { self == .get || self == .head || self == .trace }
+}

@@ -1,0 +1,74 @@
+public import Foundation
+
+/// A scheme, host and port: the unit to which credentials are bound (RFC 6454 §4).
+///
+/// Two URLs of one origin differ in path, query or fragment only. The default port of the scheme and the absent port
+/// are the same; scheme and host are compared without regard to case.
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+  /// The scheme in lower case, `http` or `https`.
+  public let scheme: String
+  /// The host in lower case; an IPv6 address without its brackets.
+  public let host: String
+  /// The port, the scheme's default where the URL names none.
+  public let port: Int
+
+  /// Creates the origin of a URL.
+  ///
+  /// - Returns: `nil` if the URL has no host or a scheme other than `http` and `https`.
+  public init?(_ url: URL) {
+    guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true), !host.isEmpty else {
+      return nil
+    }
+    guard let defaultPort = Origin.defaultPort(of: scheme) else { return nil }
+    self.scheme = scheme
+    let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    self.host = bare.lowercased()
+    self.port = url.port ?? defaultPort
+  }
+
+  /// Creates the origin of a URL in a string, such as `"https://api.example.com"`.
+  ///
+  /// - Returns: `nil` if the string is not an absolute http or https URL.
+  public init?(_ string: String) {
+    guard let url = URL(string: string) else { return nil }
+    self.init(url)
+  }
+
+  /// The origin as it is written in an `Origin` header: without the port if that is the scheme's default.
+  public var description: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == Origin.defaultPort(of: scheme) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+  }
+
+  private static func defaultPort(of scheme: String) -> Int? {
+    switch scheme {
+    case "http": 80
+    case "https": 443
+    default: nil
+    }
+  }
+}
+
+/// The origins that may receive a secret.
+public enum OriginScope: Hashable, Sendable {
+  /// The origin of the configuration's base URL only.
+  case baseURL
+  /// The listed origins only.
+  case only(Set<Origin>)
+  /// Every origin: the value is hidden from logs and errors but may be sent anywhere.
+  case any
+
+  /// Whether a secret of this scope may go to an origin.
+  ///
+  /// - Parameters:
+  ///   - origin: Where the request goes.
+  ///   - base: The origin of the configuration's base URL; `nil` if there is none.
+  /// - Returns: `false` also when the scope is ``baseURL`` and there is no base.
+  public func includes(_ origin: Origin, base: Origin?) -> Bool {
+    switch self {
+    case .baseURL: origin == base
+    case .only(let origins): origins.contains(origin)
+    case .any: true
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct ManualClockTests {
+  let clock = ManualClock()
+
+  @Test func `a wait ends when the clock reaches its end, not before`() async throws {
+    async let waiting: Void = clock.requestClock.sleep(for: .seconds(10))
+    await clock.sleepers(1)
+    clock.advance(by: .milliseconds(9_999))
+    #expect(clock.sleeperCount == 1)
+    clock.advance(by: .milliseconds(1))
+    try await waiting
+    #expect(clock.sleeperCount == 0)
+    #expect(clock.now == .seconds(10))
+  }
+
+  @Test func `advancing moves the date as far as the monotonic time`() {
+    let before = clock.date
+    clock.advance(by: .milliseconds(1_500))
+    #expect(clock.date == before + 1.5)
+  }
+
+  @Test func `setting the date leaves the monotonic time alone`() {
+    clock.setDate(Date(timeIntervalSince1970: 0))
+    #expect(clock.now == .zero)
+    #expect(clock.date == Date(timeIntervalSince1970: 0))
+  }
+
+  @Test func `a cancelled wait throws CancellationError at once`() async {
+    let task = Task { [clock] in try await clock.requestClock.sleep(for: .seconds(10)) }
+    await clock.sleepers(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a wait of zero returns at once`() async throws {
+    try await clock.requestClock.sleep(for: .zero)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `the immediate clock does not wait`() async throws {
+    try await RequestClock.immediate.sleep(for: .seconds(3_600))
+  }
+}

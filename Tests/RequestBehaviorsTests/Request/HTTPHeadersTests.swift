@@ -1,0 +1,93 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct HTTPHeadersTests {
+  @Test func `names are found without regard to case`() {
+    let headers: HTTPHeaders = ["Content-Type": "text/plain"]
+    #expect(headers["content-type"] == "text/plain")
+    #expect(headers.contains("CONTENT-TYPE"))
+    #expect(headers["Content_Type"] == nil)
+  }
+
+  @Test func `names that differ in a bit other than the case of a letter are different`() {
+    #expect(!HTTPHeaders.areEqual("a@", "a`"))
+    #expect(!HTTPHeaders.areEqual("[", "{"))
+    #expect(HTTPHeaders.areEqual("ETag", "etAG"))
+  }
+
+  @Test func `several values of a name keep their order and are joined by a comma`() {
+    var headers = HTTPHeaders()
+    headers.append("Accept", "a")
+    headers.append("X", "1")
+    headers.append("accept", "b")
+    #expect(headers.values(for: "ACCEPT") == ["a", "b"])
+    #expect(headers["Accept"] == "a, b")
+    #expect(headers.map(\.name) == ["Accept", "X", "accept"])
+  }
+
+  @Test func `setting replaces every value in the place of the first`() {
+    var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
+    headers["a"] = "4"
+    #expect(headers.map(\.value) == ["4", "2"])
+    headers["A"] = nil
+    #expect(headers.map(\.name) == ["B"])
+  }
+
+  @Test func `a sensitive field stays sensitive when its value is replaced by subscript`() {
+    var headers = HTTPHeaders()
+    headers.set("Authorization", "one", sensitive: .baseURL)
+    headers["authorization"] = "two"
+    #expect(headers.field(named: "Authorization")?.sensitivity == .baseURL)
+  }
+
+  @Test func `merging replaces same names and keeps the other list's further values`() {
+    var headers: HTTPHeaders = ["A": "1", "B": "2"]
+    headers.merge(["b": "3", "B": "4", "C": "5"])
+    #expect(headers.values(for: "B") == ["3", "4"])
+    #expect(headers["A"] == "1")
+    #expect(headers["C"] == "5")
+  }
+
+  @Test func `the description hides sensitive values`() {
+    var headers: HTTPHeaders = ["Accept": "text/plain"]
+    headers.set("Authorization", "Bearer canary", sensitive: .baseURL)
+    #expect(!headers.description.contains("canary"))
+    #expect(headers.description.contains("Accept: text/plain"))
+  }
+
+  @Test func `lists are equal without regard to the case of names, with regard to marks`() {
+    #expect(HTTPHeaders(dictionaryLiteral: ("A", "1")) == ["a": "1"])
+    var marked: HTTPHeaders = ["a": "1"]
+    #expect(marked.hashValue == (["A": "1"] as HTTPHeaders).hashValue)
+    marked.set("a", "1", sensitive: .any)
+    #expect(marked != ["A": "1"])
+  }
+}
+
+@Suite struct OriginTests {
+  @Test(arguments: [
+    ("https://API.Example.com/v1?x#y", "https://api.example.com"), ("HTTP://h:80/", "http://h"),
+    ("http://h:443/", "http://h:443"), ("https://[::1]:8443/x", "https://[::1]:8443"),
+    ("https://user:pw@h/", "https://h"),
+  ])
+  func `an origin is scheme, host and effective port`(url: String, expected: String) {
+    #expect(Origin(url)?.description == expected)
+  }
+
+  @Test(arguments: ["ftp://h/", "/relative", "https:///path", "mailto:a@b", ""])
+  func `what is no absolute http URL has no origin`(url: String) {
+    #expect(Origin(url) == nil)
+  }
+
+  @Test func `a secret goes to the origins of its scope only`() throws {
+    let base = try #require(Origin("https://a"))
+    let other = try #require(Origin("https://b"))
+    #expect(OriginScope.baseURL.includes(base, base: base))
+    #expect(!OriginScope.baseURL.includes(other, base: base))
+    #expect(!OriginScope.baseURL.includes(other, base: nil))
+    #expect(OriginScope.only([other]).includes(other, base: base))
+    #expect(!OriginScope.only([other]).includes(base, base: base))
+    #expect(OriginScope.any.includes(other, base: nil))
+  }
+}
