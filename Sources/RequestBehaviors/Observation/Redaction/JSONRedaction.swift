@@ -1,0 +1,270 @@
+/// One pass over JSON text that copies it with sensitive values replaced.
+///
+/// It takes text that is cut off anywhere, and several values one after another. At the first byte that is no JSON it
+/// stops showing: what a name and what a value is can then no longer be told.
+struct JSONRedaction {
+  private enum Expectation { case value, elementOrEnd, nameOrEnd, name, separator }
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private let redactor: Redactor
+  private let pointers: [[[UInt8]]]
+  private var index = 0
+  private var copied = 0
+  private var output: [UInt8] = []
+  private var expectation = Expectation.value
+  /// For each open container whether it is an object.
+  private var containers: [Bool] = []
+  /// The reference token of the current member of each open container; kept only when there are pointers.
+  private var path: [[UInt8]] = []
+  private var positions: [Int] = []
+
+  init(bytes: UnsafeBufferPointer<UInt8>, redactor: Redactor) {
+    self.bytes = bytes
+    self.redactor = redactor
+    pointers = redactor.pointers
+  }
+
+  /// Returns the text as it may be shown.
+  mutating func run() -> [UInt8] {
+    output.reserveCapacity(bytes.count + 64)
+    containers.reserveCapacity(16)
+    while skipWhitespace() {
+      guard step() else {
+        flush(to: index)
+        output.append(contentsOf: "<\(bytes.count - index) bytes that are no JSON>".utf8)
+        return output
+      }
+    }
+    flush(to: bytes.count)
+    return output
+  }
+
+  private mutating func step() -> Bool {
+    let byte = bytes[index]
+    switch expectation {
+    case .elementOrEnd where byte == UInt8(ascii: "]"), .nameOrEnd where byte == UInt8(ascii: "}"): close()
+    case .separator: return separate(byte)
+    case .name, .nameOrEnd: return member(byte)
+    case .value, .elementOrEnd: return value(byte)
+    }
+    return true
+  }
+
+  // MARK: Structure
+
+  private mutating func close() {
+    containers.removeLast()
+    if !pointers.isEmpty {
+      path.removeLast()
+      positions.removeLast()
+    }
+    index += 1
+    finishValue()
+  }
+
+  private mutating func open(isObject: Bool) {
+    containers.append(isObject)
+    if !pointers.isEmpty {
+      path.append(isObject ? [] : [UInt8(ascii: "0")])
+      positions.append(0)
+    }
+    expectation = isObject ? .nameOrEnd : .elementOrEnd
+    index += 1
+  }
+
+  private mutating func finishValue() { expectation = containers.isEmpty ? .value : .separator }
+
+  private mutating func separate(_ byte: UInt8) -> Bool {
+    guard let isObject = containers.last else { return false }
+    if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+      close()
+      return true
+    }
+    guard byte == UInt8(ascii: ",") else { return false }
+    index += 1
+    expectation = isObject ? .name : .value
+    if !pointers.isEmpty, !isObject { advancePosition() }
+    return true
+  }
+
+  private mutating func advancePosition() {
+    positions[positions.count - 1] += 1
+    path[path.count - 1] = Array(String(positions[positions.count - 1]).utf8)
+  }
+
+  /// A name, its colon, and the value if it is to be hidden.
+  private mutating func member(_ byte: UInt8) -> Bool {
+    guard byte == UInt8(ascii: "\"") else { return false }
+    let start = index + 1
+    let marks = skipString()
+    let isWhole = index > start && bytes[index - 1] == UInt8(ascii: "\"")
+    let raw = UnsafeBufferPointer(rebasing: bytes[start..<(isWhole ? index - 1 : index)])
+    // A name that is cut off ends the text.
+    guard skipWhitespace() else { return true }
+    guard bytes[index] == UInt8(ascii: ":") else { return false }
+    index += 1
+    let isHidden = marks.isEscaped ? judge(JSONText.unescape(raw)) : judge(raw)
+    expectation = .value
+    if isHidden, skipWhitespace() { hideValue() }
+    return true
+  }
+
+  private mutating func judge(_ name: [UInt8]) -> Bool { name.withUnsafeBufferPointer { judge($0) } }
+
+  private mutating func judge(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    if !pointers.isEmpty { path[path.count - 1] = Array(name) }
+    return redactor.isSensitive(field: name) || (!pointers.isEmpty && isPointedAt())
+  }
+
+  private func isPointedAt() -> Bool {
+    pointers.contains { pointer in
+      pointer.count == path.count
+        && zip(pointer, path).allSatisfy { token, actual in token == actual || token == [UInt8(ascii: "*")] }
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func value(_ byte: UInt8) -> Bool {
+    if !pointers.isEmpty, containers.last == false, isPointedAt() {
+      hideValue()
+      return true
+    }
+    switch byte {
+    case UInt8(ascii: "{"): open(isObject: true)
+    case UInt8(ascii: "["): open(isObject: false)
+    case UInt8(ascii: "\""): string()
+    default:
+      guard skipScalar() else { return false }
+      finishValue()
+    }
+    return true
+  }
+
+  private mutating func string() {
+    // A string on its own has no name to judge by; it may be a token.
+    if containers.isEmpty { return hideValue() }
+    let start = index
+    let marks = skipString()
+    if marks.isSuspect { redactText(from: start, isEscaped: marks.isEscaped) }
+    finishValue()
+  }
+
+  /// Redacts a string that may hold a URL or text with secrets of its own.
+  private mutating func redactText(from start: Int, isEscaped: Bool) {
+    let isWhole = index > start + 1 && bytes[index - 1] == UInt8(ascii: "\"")
+    let raw = UnsafeBufferPointer(rebasing: bytes[(start + 1)..<(isWhole ? index - 1 : index)])
+    guard let shown = isEscaped ? redacted(JSONText.unescape(raw)) : redacted(raw) else { return }
+    flush(to: start)
+    JSONText.appendQuoted(shown, to: &output)
+    copied = index
+  }
+
+  private func redacted(_ content: [UInt8]) -> [UInt8]? { content.withUnsafeBufferPointer { redacted($0) } }
+
+  /// The content as it may be shown; `nil` if that is as it is.
+  private func redacted(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    var shown: [UInt8] = []
+    var text = TextRedaction(bytes: content, redactor: redactor)
+    return text.run(into: &shown) ? shown : nil
+  }
+
+  private mutating func hideValue() {
+    flush(to: index)
+    switch bytes[index] {
+    case UInt8(ascii: "\""): _ = skipString()
+    case UInt8(ascii: "{"), UInt8(ascii: "["): skipContainer()
+    default: while index < bytes.count, !bytes[index].endsScalar { index += 1 }
+    }
+    copied = index
+    output.append(UInt8(ascii: "\""))
+    output.append(contentsOf: Redactor.placeholder.utf8)
+    output.append(UInt8(ascii: "\""))
+    finishValue()
+  }
+
+  private mutating func skipContainer() {
+    var depth = 0
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\""):
+        _ = skipString()
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
+      }
+      index += 1
+      if depth == 0 { return }
+    }
+  }
+
+  /// Moves behind a number, `true`, `false` or `null`, the last of which may be cut off by the end of the text.
+  private mutating func skipScalar() -> Bool {
+    var end = index
+    while end < bytes.count, !bytes[end].endsScalar { end += 1 }
+    let scalar = bytes[index..<end]
+    guard let first = scalar.first else { return false }
+    if first.isASCIIDigit || first == UInt8(ascii: "-") {
+      guard scalar.allSatisfy(\.isNumberByte) else { return false }
+    } else {
+      let isWord = ["true", "false", "null"].contains { word in
+        end == bytes.count ? word.utf8.starts(with: scalar) : scalar.elementsEqual(word.utf8)
+      }
+      guard isWord else { return false }
+    }
+    index = end
+    return true
+  }
+
+  /// Moves behind the string that begins here, or to the end of text that is cut off.
+  private mutating func skipString() -> (isEscaped: Bool, isSuspect: Bool) {
+    var isEscaped = false
+    var isSuspect = false
+    var place = index + 1
+    let end = bytes.count
+    while place < end {
+      let byte = bytes[place]
+      if byte == UInt8(ascii: "\"") {
+        index = place + 1
+        return (isEscaped, isSuspect)
+      }
+      if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        isSuspect = true
+        place += 1
+      } else if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: " ") {
+        isSuspect = true
+      }
+      place += 1
+    }
+    index = end
+    return (isEscaped, isSuspect)
+  }
+
+  private mutating func skipWhitespace() -> Bool {
+    while index < bytes.count, bytes[index] <= 0x20 {
+      // RFC 7464 puts a record separator before each text of a sequence.
+      guard bytes[index].isJSONWhitespace || bytes[index] == 0x1E else { break }
+      index += 1
+    }
+    return index < bytes.count
+  }
+
+  private mutating func flush(to end: Int) {
+    if copied < end { output.append(contentsOf: bytes[copied..<end]) }
+    copied = max(copied, end)
+  }
+}
+
+extension UInt8 {
+  fileprivate var isJSONWhitespace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+  fileprivate var endsScalar: Bool {
+    isJSONWhitespace || self == UInt8(ascii: ",") || self == UInt8(ascii: "]") || self == UInt8(ascii: "}")
+      || self == UInt8(ascii: ":") || self == UInt8(ascii: "\"") || self == 0x1E
+  }
+  fileprivate var isNumberByte: Bool {
+    isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "+") || self == UInt8(ascii: ".")
+      || self == UInt8(ascii: "e") || self == UInt8(ascii: "E")
+  }
+}

@@ -1,0 +1,85 @@
+/// Writes and reads the text of JSON strings (RFC 8259 §7).
+enum JSONText {
+  /// Appends a string with its quotes; control characters, quotes and backslashes are escaped.
+  static func appendQuoted(_ text: some Sequence<UInt8>, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\""))
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        output.append(UInt8(ascii: "\\"))
+        output.append(byte)
+      case 0x0A: output.append(contentsOf: "\\n".utf8)
+      case 0x0D: output.append(contentsOf: "\\r".utf8)
+      case 0x09: output.append(contentsOf: "\\t".utf8)
+      case ..<0x20, 0x7F: output.append(contentsOf: hexadecimalEscape(byte))
+      default: output.append(byte)
+      }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+
+  private static func hexadecimalEscape(_ byte: UInt8) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    return Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+  }
+
+  /// Returns the characters of a string's content; an escape that is none is kept as it is.
+  static func unescape(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    guard content.contains(UInt8(ascii: "\\")) else { return Array(content) }
+    var output: [UInt8] = []
+    output.reserveCapacity(content.count)
+    var index = 0
+    while index < content.count {
+      let byte = content[index]
+      index += 1
+      guard byte == UInt8(ascii: "\\"), index < content.count else {
+        output.append(byte)
+        continue
+      }
+      if content[index] == UInt8(ascii: "u"), let scalar = scalar(in: content, at: &index) {
+        output.append(contentsOf: Array(String(scalar).utf8))
+      } else {
+        appendSimple(content[index], to: &output)
+        index += 1
+      }
+    }
+    return output
+  }
+
+  private static func appendSimple(_ byte: UInt8, to output: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "n"): output.append(0x0A)
+    case UInt8(ascii: "r"): output.append(0x0D)
+    case UInt8(ascii: "t"): output.append(0x09)
+    case UInt8(ascii: "b"): output.append(0x08)
+    case UInt8(ascii: "f"): output.append(0x0C)
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): output.append(byte)
+    default: output.append(contentsOf: [UInt8(ascii: "\\"), byte])
+    }
+  }
+
+  /// Reads `uXXXX`, or two of them that are a surrogate pair, and moves the index behind it.
+  private static func scalar(in content: UnsafeBufferPointer<UInt8>, at index: inout Int) -> Unicode.Scalar? {
+    guard let first = unit(in: content, at: index) else { return nil }
+    if let scalar = Unicode.Scalar(first) {
+      index += 5
+      return scalar
+    }
+    guard first & 0xFC00 == 0xD800, index + 5 < content.count, content[index + 5] == UInt8(ascii: "\\"),
+      let second = unit(in: content, at: index + 6), second & 0xFC00 == 0xDC00
+    else { return nil }
+    index += 11
+    return Unicode.Scalar(0x10000 + ((first & 0x3FF) << 10) + (second & 0x3FF))
+  }
+
+  private static func unit(in content: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32? {
+    guard index + 5 <= content.count, content[index] == UInt8(ascii: "u") else { return nil }
+    let digits = content[(index + 1)..<(index + 5)]
+    guard digits.allSatisfy(\.isHexadecimalDigit) else { return nil }
+    return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexadecimalDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
+}

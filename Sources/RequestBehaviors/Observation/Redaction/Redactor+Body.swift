@@ -1,0 +1,131 @@
+public import Foundation
+
+extension Redactor {
+  /// Returns the beginning of a body as text, with sensitive fields hidden.
+  ///
+  /// JSON and form bodies lose the values of sensitive fields; other text is treated as ``redact(text:hiding:)`` does.
+  /// A body that is no text is described: `<12 bytes of image/png>`. JSON that is not well-formed is shown up to the
+  /// first error.
+  ///
+  /// - Parameters:
+  ///   - body: The body, or as much of its beginning as there is; it may be cut off anywhere.
+  ///   - contentType: The value of its `Content-Type`; without one nothing is shown.
+  ///   - limit: How many bytes are shown at most, not counting the remark that the rest is left out.
+  /// - Returns: Text for reading.
+  public func redact(body: Data, contentType: String?, limit: Int) -> String {
+    guard !body.isEmpty else { return "" }
+    let limit = max(0, limit)
+    let type = BodyKind(contentType)
+    let excerpt = body.prefix(limit)
+    guard type != .other, let isText = excerpt.isTextExcerpt else {
+      return "<\(body.count) bytes of \(BodyKind.mediaType(contentType))>"
+    }
+    guard isText else { return "<\(body.count) bytes of \(BodyKind.mediaType(contentType)), not UTF-8>" }
+    let shown = redact(excerpt: excerpt, of: type)
+    guard body.count > excerpt.count || shown.count > limit else { return String(decoding: shown, as: UTF8.self) }
+    let cut = shown.prefix(limit).withoutBrokenCharacter
+    return String(decoding: cut, as: UTF8.self) + " <cut off, \(body.count) bytes in all>"
+  }
+
+  private func redact(excerpt: Data, of kind: BodyKind) -> [UInt8] {
+    excerpt.withUnsafeBytes { raw in
+      let bytes = raw.bindMemory(to: UInt8.self)
+      switch kind {
+      case .json:
+        var scanner = JSONRedaction(bytes: bytes, redactor: self)
+        return scanner.run()
+      case .form: return redactForm(bytes)
+      case .text, .other:
+        var output: [UInt8] = []
+        var scanner = TextRedaction(bytes: bytes, redactor: self)
+        scanner.run(into: &output)
+        return output
+      }
+    }
+  }
+
+  /// `name=value` pairs; names are compared after decoding.
+  private func redactForm(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count + 64)
+    for (position, pair) in bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
+      if position > 0 { output.append(UInt8(ascii: "&")) }
+      let equals = pair.firstIndex(of: UInt8(ascii: "="))
+      let name = String(decoding: pair[..<(equals ?? pair.endIndex)], as: UTF8.self)
+      // A pair without `=` has no name to judge by.
+      guard let equals else {
+        if !pair.isEmpty { output.append(contentsOf: Redactor.placeholder.utf8) }
+        continue
+      }
+      let decoded = name.removingPercentEncoding ?? name
+      let isHidden = isSensitive(field: decoded) || Redactor.formNameTable.contains(decoded)
+      output.append(contentsOf: pair[...equals])
+      if isHidden {
+        output.append(contentsOf: Redactor.placeholder.utf8)
+      } else {
+        appendFormValue(pair[(equals + 1)...], to: &output)
+      }
+    }
+    return output
+  }
+
+  /// A value that holds a URL or a pair of its own is redacted as text.
+  private func appendFormValue(_ value: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+    let text = String(decoding: value, as: UTF8.self)
+    guard let decoded = text.removingPercentEncoding, decoded.contains(where: { ":=<".contains($0) }) else {
+      return output.append(contentsOf: value)
+    }
+    let shown = redact(text: decoded)
+    output.append(contentsOf: shown == decoded ? Array(value) : Array(shown.utf8))
+  }
+}
+
+/// What of a body can be read.
+private enum BodyKind {
+  case json
+  case form
+  case text
+  case other
+
+  init(_ contentType: String?) {
+    let type = BodyKind.mediaType(contentType)
+    let isJSON = type.hasSuffix("json") || type.hasSuffix("json-seq") || type.hasSuffix("ndjson")
+    let isText =
+      type.hasPrefix("text/") || type.hasSuffix("xml") || type.hasSuffix("javascript")
+      || type.hasSuffix("graphql") || type.hasSuffix("yaml")
+    if type == "application/x-www-form-urlencoded" {
+      self = .form
+    } else {
+      self = isJSON ? .json : isText ? .text : .other
+    }
+  }
+
+  /// The type and subtype in lower case without parameters.
+  static func mediaType(_ contentType: String?) -> String {
+    let type = contentType?.prefix { $0 != ";" }.filter { $0 > " " && $0.isASCII }.lowercased() ?? ""
+    return type.isEmpty ? "unknown type" : String(type.prefix(100))
+  }
+}
+
+extension Data {
+  /// Whether this is UTF-8 without NUL, but for a character that is cut off at the end; `nil` if it is empty.
+  fileprivate var isTextExcerpt: Bool? {
+    guard !isEmpty else { return nil }
+    let whole = Array(self).withoutBrokenCharacter
+    return !whole.contains(0) && String(bytes: whole, encoding: .utf8) != nil
+  }
+}
+
+extension RandomAccessCollection<UInt8> {
+  /// The bytes without a character at the end of which bytes are missing.
+  fileprivate var withoutBrokenCharacter: SubSequence {
+    var back = 0
+    for byte in reversed().prefix(4) {
+      back += 1
+      if byte & 0xC0 == 0x80 { continue }
+      let length = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+      return length > back ? dropLast(back) : dropLast(0)
+    }
+    return dropLast(0)
+  }
+}

@@ -1,0 +1,37 @@
+extension Redactor {
+  /// The headers whose values are shown by default.
+  public static let defaultAllowedHeaders: Set<String> = [
+    "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Ranges", "Age", "Allow",
+    "Cache-Control", "Connection", "Content-Encoding", "Content-Language", "Content-Length", "Content-Range",
+    "Content-Type", "Date", "Deprecation", "ETag", "Expect", "Expires", "Host", "If-Match", "If-Modified-Since",
+    "If-None-Match", "If-Range", "If-Unmodified-Since", "Keep-Alive", "Last-Modified", "Pragma", "Prefer",
+    "Preference-Applied", "Range", "RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining",
+    "RateLimit-Reset", "Request-ID", "Retry-After", "Server", "Server-Timing", "Strict-Transport-Security", "Sunset",
+    "TE", "Traceparent", "Tracestate", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent", "Vary", "Via",
+    "X-Cache",
+    "X-Correlation-ID", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID",
+  ]
+
+  /// The query items whose values are shown by default.
+  public static let defaultAllowedQueryNames: Set<String> = [
+    "direction", "fields", "format", "include", "lang", "language", "limit", "locale", "offset", "order", "page",
+    "page_size", "pageSize", "per_page", "perPage", "sort", "sort_by", "sortBy",
+  ]
+
+  /// The fields that are hidden in bodies and text by default.
+  public static let defaultSensitiveFields: Set<String> = [
+    "access_key", "api_key", "apikey", "assertion", "auth", "authorization", "bearer", "card_number", "code_verifier",
+    "connection_string", "consumer_key", "cookie", "cookies", "credential", "credentials", "credit_card", "csrf", "cvc",
+    "cvv", "encryption_key", "hmac", "jwt", "mfa_code", "nonce_secret", "oauth_nonce", "oauth_verifier", "otp",
+    "passcode", "passphrase", "passwd", "password", "password_confirmation", "password_hash", "passwords", "pin",
+    "private_key", "pwd", "saml_response", "secret", "secret_key", "secrets", "session", "session_id", "sid", "sig",
+    "signature", "signing_key", "ssn", "token", "totp", "xsrf",
+  ]
+
+  /// Hidden as whole names only: `max_tokens` is a count.
+  static let wholeNameTable = FieldNameTable(
+    ["tokens", "access_tokens", "refresh_tokens", "api_tokens"], ignoringPunctuation: true)
+
+  /// Hidden in form bodies besides: an OAuth authorization code is `code`, which elsewhere names errors and countries.
+  static let formNameTable = FieldNameTable(["code", "device_code", "user_code", "state"], ignoringPunctuation: true)
+}

@@ -1,0 +1,92 @@
+public import Foundation
+
+extension Redactor {
+  /// Returns a URL as text, without user info and fragment, and with query values hidden unless their name is allowed.
+  ///
+  /// The path is kept. Of a URL without an authority, such as `data:` or `mailto:`, only the scheme is.
+  ///
+  /// - Parameter url: The URL; a relative one is resolved against its base first.
+  /// - Returns: Text for reading, which is not always a valid URL.
+  public func redact(_ url: URL) -> String { redact(urlReference: url.absoluteString) }
+
+  /// Redacts a URL or a relative reference, as `Location` may hold one.
+  func redact(urlReference text: String) -> String {
+    var text = text
+    return text.withUTF8 { bytes in
+      var output: [UInt8] = []
+      output.reserveCapacity(bytes.count + 16)
+      appendURL(bytes, to: &output)
+      return String(decoding: output, as: UTF8.self)
+    }
+  }
+
+  /// Appends a URL or relative reference in its redacted form.
+  func appendURL(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    let fragment = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+    let query = bytes[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
+    let hierarchy = bytes[..<query]
+    guard let start = Redactor.authorityStart(hierarchy) else {
+      // No authority: a relative path, or a scheme whose content cannot be told apart from a secret.
+      guard let colon = Redactor.schemeEnd(hierarchy) else {
+        output.append(contentsOf: hierarchy)
+        return appendQuery(bytes[query..<fragment], to: &output)
+      }
+      output.append(contentsOf: bytes[...colon])
+      return output.append(contentsOf: Redactor.placeholder.utf8)
+    }
+    let end = hierarchy[start...].firstIndex(of: UInt8(ascii: "/")) ?? query
+    // A stray `@` in the path of a malformed URL is user info to some parsers: `https://user:p/w@host/`.
+    let userInfoEnd = hierarchy[start..<end].lastIndex(of: UInt8(ascii: "@"))
+    output.append(contentsOf: bytes[..<start])
+    output.append(contentsOf: bytes[(userInfoEnd.map { $0 + 1 } ?? start)..<query])
+    appendQuery(bytes[query..<fragment], to: &output)
+  }
+
+  /// Appends `?` and the items of a query, values hidden unless allowed.
+  private func appendQuery(_ query: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+    guard let mark = query.first else { return }
+    output.append(mark)
+    var start = query.startIndex + 1
+    while start < query.endIndex {
+      let end = query[start...].firstIndex { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") } ?? query.endIndex
+      appendItem(query[start..<end], to: &output)
+      if end < query.endIndex { output.append(query[end]) }
+      start = end + 1
+    }
+  }
+
+  private func appendItem(_ item: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+    guard !item.isEmpty else { return }
+    let equals = item.firstIndex(of: UInt8(ascii: "="))
+    let name = UnsafeBufferPointer(rebasing: item[..<(equals ?? item.endIndex)])
+    if queryTable.contains(name), !isSensitive(field: name) {
+      output.append(contentsOf: item)
+      return
+    }
+    // An item without `=` has no name to judge by: `?c2VjcmV0` may be a token.
+    if let equals { output.append(contentsOf: item[...equals]) }
+    output.append(contentsOf: Redactor.placeholder.utf8)
+  }
+
+  /// The place after `//` where an authority begins.
+  private static func authorityStart(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    let slash = UInt8(ascii: "/")
+    var start = bytes.startIndex
+    if let colon = schemeEnd(bytes) { start = colon + 1 }
+    guard start + 1 < bytes.endIndex, bytes[start] == slash, bytes[start + 1] == slash else { return nil }
+    return start + 2
+  }
+
+  /// The place of the colon that ends a scheme (RFC 3986 §3.1).
+  private static func schemeEnd(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else { return nil }
+    let isScheme = bytes[..<colon].allSatisfy(\.isSchemeByte)
+    return isScheme && !bytes[bytes.startIndex].isASCIIDigit ? colon : nil
+  }
+}
+
+extension UInt8 {
+  var isSchemeByte: Bool {
+    isASCIIAlphanumeric || self == UInt8(ascii: "+") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
+  }
+}

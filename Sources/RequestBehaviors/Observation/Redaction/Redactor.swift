@@ -1,0 +1,101 @@
+/// Decides what of a request or response may be shown, and hides the rest.
+///
+/// Logs, error descriptions, printed commands and recordings all go through one, by default ``standard``. It shows what
+/// is listed as harmless and hides everything else:
+///
+/// - URLs lose user info and fragment; query values are hidden unless their name is in ``allowedQueryNames``.
+/// - Header values are hidden unless their name is in ``allowedHeaders``; fields that are marked sensitive always are.
+/// - In JSON and form bodies, fields in ``sensitiveFields`` and ``sensitivePointers`` are hidden; the rest is shown.
+///
+/// ```swift
+/// var redactor = Redactor.standard
+/// redactor.allowedHeaders.insert("X-Shop-Region")
+/// redactor.sensitiveFields.insert("iban")
+/// redactor.redact(URL(string: "https://me:pw@shop.example.com/v1/items?page=2&key=abc#top")!)
+/// // "https://shop.example.com/v1/items?page=2&key=<redacted>"
+/// ```
+///
+/// The path of a URL is shown: keep secrets out of paths.
+public struct Redactor: Sendable {
+  /// The redactor with the default lists.
+  public static let standard = Redactor()
+
+  /// What stands in the place of a hidden value: `<redacted>`.
+  public static let placeholder = "<redacted>"
+
+  /// The names of the headers whose values are shown, compared without regard to case.
+  ///
+  /// By default the fields that HTTP itself defines for content, caching, conditions and connections, and common ones
+  /// for request ids and rate limits. A field that is marked sensitive is hidden all the same.
+  public var allowedHeaders: Set<String> { didSet { headerTable = Redactor.exactTable(allowedHeaders) } }
+
+  /// The names of the query items whose values are shown, compared without regard to case.
+  ///
+  /// By default those of paging and sorting, such as `page` and `limit`. A name in ``sensitiveFields`` is hidden all
+  /// the same.
+  public var allowedQueryNames: Set<String> { didSet { queryTable = Redactor.exactTable(allowedQueryNames) } }
+
+  /// The names of the fields that are hidden in JSON, form and text bodies, and in free text.
+  ///
+  /// Only letters and digits count, without regard to case, and trailing words match: `api_key` hides `apiKey`,
+  /// `API-Key` and `shop_api_key`; `password` hides `newPassword` and `user[password]`.
+  public var sensitiveFields: Set<String> { didSet { fieldTable = Redactor.fieldTable(sensitiveFields) } }
+
+  /// The places in JSON bodies that are hidden, as JSON pointers (RFC 6901) such as `/user/email`.
+  ///
+  /// The token `*` stands for any member or element, as in `/items/*/serial`.
+  public var sensitivePointers: Set<String> { didSet { pointers = Redactor.parse(sensitivePointers) } }
+
+  private(set) var headerTable: FieldNameTable
+  private(set) var queryTable: FieldNameTable
+  private(set) var fieldTable: FieldNameTable
+  private(set) var pointers: [[[UInt8]]]
+
+  /// Creates a redactor.
+  ///
+  /// - Parameters:
+  ///   - allowedHeaders: The names of the headers whose values are shown.
+  ///   - allowedQueryNames: The names of the query items whose values are shown.
+  ///   - sensitiveFields: The names of the fields that are hidden in bodies and text.
+  ///   - sensitivePointers: The places in JSON bodies that are hidden, as JSON pointers.
+  public init(
+    allowedHeaders: Set<String> = Redactor.defaultAllowedHeaders,
+    allowedQueryNames: Set<String> = Redactor.defaultAllowedQueryNames,
+    sensitiveFields: Set<String> = Redactor.defaultSensitiveFields,
+    sensitivePointers: Set<String> = []
+  ) {
+    self.allowedHeaders = allowedHeaders
+    self.allowedQueryNames = allowedQueryNames
+    self.sensitiveFields = sensitiveFields
+    self.sensitivePointers = sensitivePointers
+    headerTable = Redactor.exactTable(allowedHeaders)
+    queryTable = Redactor.exactTable(allowedQueryNames)
+    fieldTable = Redactor.fieldTable(sensitiveFields)
+    pointers = Redactor.parse(sensitivePointers)
+  }
+
+  /// Whether a field of this name is hidden in bodies and text.
+  public func isSensitive(field name: String) -> Bool {
+    Array(name.utf8).withUnsafeBufferPointer(isSensitive(field:))
+  }
+
+  func isSensitive(field name: UnsafeBufferPointer<UInt8>) -> Bool {
+    fieldTable.containsEnding(of: name) || Redactor.wholeNameTable.contains(name)
+  }
+
+  private static func exactTable(_ names: Set<String>) -> FieldNameTable {
+    FieldNameTable(names, ignoringPunctuation: false)
+  }
+
+  private static func fieldTable(_ names: Set<String>) -> FieldNameTable {
+    FieldNameTable(names, ignoringPunctuation: true)
+  }
+
+  private static func parse(_ pointers: Set<String>) -> [[[UInt8]]] {
+    pointers.map { pointer in
+      pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { token in
+        Array(token.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
+      }
+    }
+  }
+}

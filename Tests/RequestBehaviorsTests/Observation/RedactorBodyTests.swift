@@ -1,0 +1,108 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct RedactorBodyTests {
+  private func shown(
+    _ body: String, _ type: String? = "application/json", limit: Int = 4096, _ redactor: Redactor = .standard
+  )
+    -> String
+  {
+    redactor.redact(body: Data(body.utf8), contentType: type, limit: limit)
+  }
+
+  @Test(arguments: [
+    (#"{"user":"me","password":"x\"y","n":1}"#, #"{"user":"me","password":"<redacted>","n":1}"#),
+    (#"{"access_token": {"a":[1,"}"]}, "b": [true,null]}"#, #"{"access_token": "<redacted>", "b": [true,null]}"#),
+    (#"{"pin":1234,"token":null}"#, #"{"pin":"<redacted>","token":"<redacted>"}"#),
+    (#"{"pass\u0077ord":"x"}"#, #"{"pass\u0077ord":"<redacted>"}"#),
+    (#"[{"secret":"x"},{"a":"b"}]"#, #"[{"secret":"<redacted>"},{"a":"b"}]"#),
+    (#""token""#, #""<redacted>""#), ("[]", "[]"), ("{}", "{}"), (" [1.5e-3, -2] ", " [1.5e-3, -2] "),
+    ("{\"a\":1}\n{\"token\":\"x\"}\n", "{\"a\":1}\n{\"token\":\"<redacted>\"}\n"),
+    (#"{"next":"https:\/\/u:p@h\/x?a=1\u0026code=2"}"#, #"{"next":"https://h/x?a=<redacted>&code=<redacted>"}"#),
+    (#"{"inner":"{\"token\":\"abc\"}"}"#, #"{"inner":"{\"token\":<redacted>}"}"#),
+    (#"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#, #"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#),
+    (#"{"message":"used Bearer abc"}"#, #"{"message":"used Bearer <redacted>"}"#),
+  ])
+  func `sensitive members of JSON are hidden and the rest is shown as it came`(body: String, expected: String) {
+    #expect(shown(body) == expected)
+  }
+
+  @Test(arguments: [
+    #"{password: "canary"}"#, #"{'password': 'canary'}"#, #"{"password" "canary"}"#, #"{"password"="canary"}"#,
+    #"{"password": canary canary}"#, #"{"a": 'canary'}"#, #"{"a": "x"canary"}"#, #"{"a": "x" "password": "canary"}"#,
+    "canary",
+    #"]"canary""#, #"{"a":1}}{"canary":"#, #"password=canary"#, "{\"a\":\u{1}\"canary\"}", #"[1 "canary"]"#,
+    #"{"a":nul "canary"}"#,
+    "\u{FEFF}{\"password\":\"canary\"}", #"{"password":'can,ary canary'}"#,
+  ])
+  func `malformed JSON shows nothing from the first error on`(body: String) {
+    #expect(!shown(body).contains("canary"))
+    #expect(shown(body).contains("no JSON>"))
+  }
+
+  @Test func `JSON that is cut off anywhere leaks nothing`() {
+    let body =
+      #"{"a":"b","deep":[{"client_secret":"canary\"canary","n":[1,2]},{"token":{"x":"canary"}}],"refresh_token":"canary"}"#
+    for length in 0...body.utf8.count {
+      let excerpt = String(decoding: body.utf8.prefix(length), as: UTF8.self)
+      #expect(!shown(excerpt).contains("can"), "cut at \(length)")
+      #expect(!shown(excerpt).contains("no JSON"), "cut at \(length): \(shown(excerpt))")
+      #expect(!shown(body, limit: length).contains("can"), "limit \(length)")
+    }
+  }
+
+  @Test func `JSON pointers name further places, with a star for any member or element`() {
+    var redactor = Redactor.standard
+    redactor.sensitivePointers = ["/user/email", "/items/*/serial", "/list/1", "/a~1b/c~0d"]
+    let body =
+      #"{"user":{"email":"x","n":"m"},"items":[{"serial":1,"email":"y"},{"serial":[2]}],"list":["p","q"],"a/b":{"c~d":0},"email":"z"}"#
+    let expected =
+      #"{"user":{"email":"<redacted>","n":"m"},"items":[{"serial":"<redacted>","email":"y"},{"serial":"<redacted>"}],"list":["p","<redacted>"],"a/b":{"c~d":"<redacted>"},"email":"z"}"#
+    #expect(shown(body, limit: 4096, redactor) == expected)
+  }
+
+  @Test func `names of fields can be added`() {
+    let redactor = Redactor(sensitiveFields: ["IBAN"])
+    #expect(
+      shown(#"{"iban":"DE1","my_iban":"x","token":"t"}"#, limit: 99, redactor)
+        == #"{"iban":"<redacted>","my_iban":"<redacted>","token":"t"}"#)
+  }
+
+  @Test(arguments: [
+    ("grant_type=password&password=x&user=me", "grant_type=password&password=<redacted>&user=me"),
+    ("code=x&client%5Fsecret=y&scope=a", "code=<redacted>&client%5Fsecret=<redacted>&scope=a"),
+    ("user%5Bpassword%5D=x&bare&=&", "user%5Bpassword%5D=<redacted>&<redacted>&=&"),
+    ("next=https%3A%2F%2Fh%2F%3Fk%3Dv&a=b%20c", "next=https://h/?k=<redacted>&a=b%20c"),
+  ])
+  func `sensitive fields of a form are hidden`(body: String, expected: String) {
+    #expect(shown(body, "application/x-www-form-urlencoded; charset=utf-8") == expected)
+  }
+
+  @Test(arguments: [
+    ("image/png", "<12 bytes of image/png>"), ("multipart/form-data; boundary=x", "<12 bytes of multipart/form-data>"),
+    (nil, "<12 bytes of unknown type>"), ("application/octet-stream", "<12 bytes of application/octet-stream>"),
+    ("text/plain", "hello, world"), ("application/problem+json", #"<12 bytes that are no JSON>"#),
+    ("Application/Atom+XML", "hello, world"),
+  ])
+  func `only text is shown`(type: String?, expected: String) {
+    #expect(shown("hello, world", type) == expected)
+  }
+
+  @Test func `bytes that are no UTF-8 are described, whatever their type says`() {
+    let gzip = Data([0x1F, 0x8B, 0x08, 0x00])
+    #expect(
+      Redactor.standard.redact(body: gzip, contentType: "text/plain", limit: 9) == "<4 bytes of text/plain, not UTF-8>")
+    #expect(Redactor.standard.redact(body: Data([0x41, 0]), contentType: "text/plain", limit: 9).hasPrefix("<2 bytes"))
+    #expect(Redactor.standard.redact(body: Data(), contentType: "text/plain", limit: 9) == "")
+  }
+
+  @Test func `the output is limited and cuts no character in two`() {
+    #expect(shown("ääää", "text/plain", limit: 5) == "ää <cut off, 8 bytes in all>")
+    #expect(shown("abcdef", "text/plain", limit: 6) == "abcdef")
+    #expect(shown("abcdef", "text/plain", limit: 0) == "<6 bytes of text/plain>")
+    #expect(shown("abcdef", "text/plain", limit: -1) == "<6 bytes of text/plain>")
+    let body = "{" + String(repeating: #""pin":1,"#, count: 1000) + #""a":1}"#
+    #expect(shown(body, limit: 100).utf8.count < 140)
+  }
+}
