@@ -1,0 +1,227 @@
+import Foundation
+
+/// One connection of the server, served by a thread of its own that may block.
+final class LoopbackConnection: Sendable {
+  /// Why a connection is not served any longer.
+  enum End: Error {
+    /// Orderly, by our own choice.
+    case close
+    /// With a reset.
+    case reset
+    /// The client is gone, or the server was stopped.
+    case gone
+  }
+
+  let index: Int
+  private let core: LoopbackCore
+  private let lock = NSLock()
+  // Written under `lock`, and by the connection's own thread only, which therefore reads it freely.
+  nonisolated(unsafe) private var descriptor: Int32
+  // Used by the connection's own thread only.
+  nonisolated(unsafe) private var input: LoopbackInput
+  // Used by the connection's own thread only.
+  nonisolated(unsafe) private var waker: LoopbackWaker?
+  // Used by the connection's own thread only.
+  nonisolated(unsafe) private var requestIndex = 0
+
+  init(index: Int, descriptor: Int32, core: LoopbackCore) {
+    self.index = index
+    self.core = core
+    self.descriptor = descriptor
+    input = LoopbackInput(descriptor)
+  }
+
+  /// Ends the connection from any thread: what its own thread waits for is over at once.
+  func shutdown() {
+    lock.withLock { if descriptor >= 0 { LoopbackSocket.shutdownBoth(descriptor) } }
+  }
+
+  /// Serves requests until the connection ends, and closes it.
+  func run() {
+    do {
+      var response = core.responseForAccept()
+      try response.map { try perform(at: .accept, of: $0) }
+      while true {
+        try serveRequest(with: response)
+        response = nil
+      }
+    } catch let refusal as LoopbackRefusal {
+      refuse(refusal)
+    } catch End.reset {
+      LoopbackSocket.setReset(descriptor)
+    } catch End.close {
+      linger()
+    } catch {}
+    lock.withLock {
+      LoopbackSocket.close(descriptor)
+      descriptor = -1
+    }
+    core.didClose(self)
+  }
+
+  private func serveRequest(with chosen: LoopbackResponse?) throws {
+    guard let bytes = try input.takeHead() else { throw End.gone }
+    let head = try LoopbackHead(bytes)
+    let body = try readBody(head)
+    let request = LoopbackRequest(head: head, body: body, connectionIndex: index, requestIndex: requestIndex)
+    requestIndex += 1
+    core.didReceive(request)
+    let response = try chosen ?? core.queuedResponse() ?? answer(request)
+    try send(response, to: head)
+    guard response.effects.contains(where: { $0.point == .nextRequest }) else { return }
+    if input.isEmpty, !input.fill() { throw End.gone }
+    try perform(at: .nextRequest, of: response)
+  }
+
+  private func readBody(_ head: LoopbackHead) throws -> Data {
+    if head.framing == .none { return Data() }
+    if case .length(let length) = head.framing, length > core.options.bodyLimit {
+      throw LoopbackInput.bodyTooLarge(core.options.bodyLimit)
+    }
+    // RFC 9110 §10.1.1: not needed when the body has begun to arrive.
+    if head.expectsContinue, head.isHTTP11, core.options.sendsContinue, input.isEmpty {
+      try write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    }
+    guard case .length(let length) = head.framing else { return try input.takeChunks(limit: core.options.bodyLimit) }
+    var body = Data()
+    try input.take(length, into: &body)
+    return body
+  }
+
+  private func send(_ response: LoopbackResponse, to head: LoopbackHead) throws {
+    let wire = LoopbackWire(response, to: head)
+    if response.effects.isEmpty, response.throttle == nil {
+      try write(wire, 0..<wire.count)
+    } else {
+      for step in LoopbackPlan(response, wire: wire).steps {
+        switch step {
+        case .send(let range): try write(wire, range)
+        case .perform(let conduct): try perform(conduct)
+        }
+      }
+    }
+    if wire.closes { throw End.close }
+  }
+
+  private func write(_ wire: LoopbackWire, _ range: Range<Int>) throws {
+    guard wire.forEachPiece(in: range, { LoopbackSocket.send(descriptor, $0) }) else { throw End.gone }
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    guard bytes.withUnsafeBytes({ LoopbackSocket.send(descriptor, $0) }) else { throw End.gone }
+  }
+
+  private func refuse(_ refusal: LoopbackRefusal) {
+    let response = LoopbackResponse.text("LoopbackServer: \(refusal.reason).\n", status: refusal.status)
+    let wire = LoopbackWire(response, isHead: false, isHTTP11: true, keepsAlive: false)
+    try? write(wire, 0..<wire.count)
+    linger()
+  }
+
+  /// Says that nothing more comes, and reads what the client still sends, for a second at most: closing with bytes
+  /// unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
+  private func linger() {
+    LoopbackSocket.shutdownWriting(descriptor)
+    let deadline = DispatchTime.now().uptimeNanoseconds + 1_000_000_000
+    while true {
+      let now = DispatchTime.now().uptimeNanoseconds
+      guard now < deadline else { return }
+      let milliseconds = Int32((deadline - now) / 1_000_000 + 1)
+      guard LoopbackSocket.poll([(descriptor, true)], milliseconds: milliseconds)[0] else { continue }
+      input.discard()
+      if !input.fill() { return }
+    }
+  }
+}
+
+extension LoopbackConnection {
+  private func perform(at point: LoopbackPoint, of response: LoopbackResponse) throws {
+    for effect in response.effects where effect.point == point { try perform(effect.conduct) }
+  }
+
+  private func perform(_ conduct: LoopbackResponse.Effect.Conduct) throws {
+    switch conduct {
+    case .fault(.close): throw End.close
+    case .fault(.reset): throw End.reset
+    case .fault(.stall): try wait { false }
+    case .delay(let duration): try wait(for: duration) { false }
+    case .hold(let gate):
+      let id = gate.arrive(try preparedWaker())
+      defer { gate.leave(id) }
+      try wait { gate.isOpen }
+    }
+  }
+
+  private func answer(_ request: LoopbackRequest) throws -> LoopbackResponse {
+    do {
+      switch core.handler {
+      case .none: return LoopbackCore.nothingQueued(for: request)
+      case .immediate(let handler): return try handler(request)
+      case .asynchronous(let handler): return try outcome(of: handler, request).get()
+      }
+    } catch let end as End {
+      throw end
+    } catch {
+      return .text("LoopbackServer: the handler threw \(error).\n", status: 500)
+    }
+  }
+
+  private func outcome(
+    of handler: @escaping @Sendable (LoopbackRequest) async throws -> LoopbackResponse, _ request: LoopbackRequest
+  ) throws -> Result<LoopbackResponse, any Error> {
+    let waker = try preparedWaker()
+    let box = LoopbackBox()
+    let task = Task.detached {
+      do { box.set(.success(try await handler(request))) } catch { box.set(.failure(error)) }
+      waker.wake()
+    }
+    do { try wait { box.isSet } } catch {
+      task.cancel()
+      throw error
+    }
+    return box.value ?? .failure(End.gone)
+  }
+
+  private func preparedWaker() throws -> LoopbackWaker {
+    let waker = try self.waker ?? LoopbackWaker()
+    self.waker = waker
+    return waker
+  }
+
+  /// Waits until a condition holds, of which the waker tells, or the time is over.
+  ///
+  /// Meanwhile a client that has closed its side of the connection is taken to be gone.
+  private func wait(for duration: Duration? = nil, until isDone: () -> Bool) throws {
+    let deadline = duration.map { DispatchTime.now().uptimeNanoseconds &+ LoopbackConnection.nanoseconds($0) }
+    while !isDone() {
+      var milliseconds: Int32 = -1
+      if let deadline {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard now < deadline else { return }
+        milliseconds = Int32(clamping: (deadline - now + 999_999) / 1_000_000)
+      }
+      var descriptors = [(descriptor, !input.isFull)]
+      if let waker { descriptors.append((waker.readEnd, true)) }
+      let isReadable = LoopbackSocket.poll(descriptors, milliseconds: milliseconds)
+      if isReadable.count > 1, isReadable[1] { waker?.clear() }
+      if isReadable[0], !input.fill() { throw End.gone }
+    }
+  }
+
+  private static func nanoseconds(_ duration: Duration) -> UInt64 {
+    guard duration > .zero else { return 0 }
+    let (seconds, attoseconds) = duration.components
+    return UInt64(min(seconds, 1_000_000_000)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+  }
+}
+
+/// The outcome of an asynchronous handler.
+private final class LoopbackBox: Sendable {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var result: Result<LoopbackResponse, any Error>?
+
+  var value: Result<LoopbackResponse, any Error>? { lock.withLock { result } }
+  var isSet: Bool { lock.withLock { result != nil } }
+  func set(_ result: Result<LoopbackResponse, any Error>) { lock.withLock { self.result = result } }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// A gate that holds responses of a ``LoopbackServer`` back until a test opens it, so that the test does not depend on
+/// time.
+///
+/// ```swift
+/// let gate = LoopbackGate()
+/// server.enqueue(.text("late").held(by: gate))
+/// async let answer = client.send(.get("/"))
+/// await gate.arrivals(1)         // the server has the request and holds the response
+/// gate.open()
+/// ```
+public final class LoopbackGate: Sendable {
+  private struct State {
+    var isOpen = false
+    var arrivals = 0
+    var nextID = 0
+    var wakers: [Int: LoopbackWaker] = [:]
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+  private let watchers = LoopbackWatchers()
+
+  /// Creates a closed gate.
+  public init() {}
+
+  /// Whether the gate lets responses through.
+  public var isOpen: Bool { lock.withLock { state.isOpen } }
+
+  /// How many responses have reached the gate so far, those included that have passed it.
+  public var arrivalCount: Int { lock.withLock { state.arrivals } }
+
+  /// Lets all responses through: those that wait now and those that come later.
+  public func open() {
+    let wakers = lock.withLock {
+      state.isOpen = true
+      return Array(state.wakers.values)
+    }
+    for waker in wakers { waker.wake() }
+  }
+
+  /// Holds the responses that come from now on.
+  public func close() { lock.withLock { state.isOpen = false } }
+
+  /// Returns as soon as so many responses have reached the gate since it was created, or the task is cancelled.
+  public func arrivals(_ count: Int) async {
+    await watchers.wait { [self] in arrivalCount >= count }
+  }
+
+  /// Counts an arrival and returns the number under which the waker is kept until ``leave(_:)``.
+  func arrive(_ waker: LoopbackWaker) -> Int {
+    let id = lock.withLock {
+      state.arrivals += 1
+      state.nextID += 1
+      state.wakers[state.nextID] = waker
+      return state.nextID
+    }
+    watchers.notify()
+    return id
+  }
+
+  func leave(_ id: Int) { lock.withLock { state.wakers[id] = nil } }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+public import RequestBehaviors
+
+/// What a ``LoopbackServer`` answers, and how it behaves while it does so.
+///
+/// A response begins with one of the static members and is refined by modifiers:
+///
+/// ```swift
+/// server.enqueue(.json(#"{"id": 1}"#).header("ETag", "\"a\""))
+/// server.enqueue(.status(503).header("Retry-After", "2"))
+/// server.enqueue(.chunked(["one", "two"]).fault(.close, at: .body(after: 4)))
+/// ```
+///
+/// The server adds nothing but what frames the message: `Content-Length` or `Transfer-Encoding`, and
+/// `Connection: close` if it closes. A field of these names that the response has itself is sent instead, as it is. When
+/// the client cannot tell from what was sent where the response ends, the connection is closed after it, so
+/// `.text("hi").header("Content-Length", "10")` is a body that ends too early.
+public struct LoopbackResponse: Sendable {
+  /// How the end of the body is told.
+  enum Framing: Sendable {
+    case contentLength
+    case chunked([Data], trailers: HTTPHeaders, badSize: String?)
+    case closeDelimited
+    case raw(closes: Bool)
+  }
+
+  struct Effect: Sendable {
+    enum Conduct: Sendable {
+      case delay(Duration)
+      case hold(LoopbackGate)
+      case fault(LoopbackFault)
+    }
+
+    let point: LoopbackPoint
+    let conduct: Conduct
+  }
+
+  struct Throttle: Sendable {
+    let bytes: Int
+    let interval: Duration
+  }
+
+  /// The status code.
+  public var status: Int
+  /// The reason phrase; by default the usual one of the status, or none.
+  public var reason: String
+  /// The header fields in the order in which they are sent.
+  public var headers: HTTPHeaders
+  /// The body; for a raw response all that is sent, and not used by a chunked one.
+  public var body: Data
+  var framing: Framing
+  var repeats = 1
+  var effects: [Effect] = []
+  var throttle: Throttle?
+
+  /// Creates a response.
+  ///
+  /// - Parameters:
+  ///   - status: The status code; by default 200.
+  ///   - reason: The reason phrase; by default the usual one of the status.
+  ///   - headers: The header fields; by default none.
+  ///   - body: The body; by default empty. It is not sent in answer to `HEAD` nor with 1xx, 204 and 304.
+  public init(status: Int = 200, reason: String? = nil, headers: HTTPHeaders = [:], body: Data = Data()) {
+    self.init(status: status, reason: reason, headers: headers, body: body, framing: .contentLength)
+  }
+
+  init(status: Int, reason: String? = nil, headers: HTTPHeaders = [:], body: Data = Data(), framing: Framing) {
+    self.status = status
+    self.reason = reason ?? LoopbackResponse.reasons[status] ?? ""
+    self.headers = headers
+    self.body = body
+    self.framing = framing
+  }
+
+  private static let reasons: [Int: String] = [
+    100: "Continue", 103: "Early Hints", 200: "OK", 201: "Created", 202: "Accepted", 204: "No Content",
+    205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
+    303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
+    401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+    406: "Not Acceptable", 407: "Proxy Authentication Required", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
+    415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed", 421: "Misdirected Request",
+    422: "Unprocessable Content", 425: "Too Early", 426: "Upgrade Required", 428: "Precondition Required",
+    429: "Too Many Requests", 431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout", 505: "HTTP Version Not Supported", 511: "Network Authentication Required",
+  ]
+}

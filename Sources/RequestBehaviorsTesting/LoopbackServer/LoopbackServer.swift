@@ -1,0 +1,138 @@
+public import Foundation
+
+/// An HTTP/1.1 server on 127.0.0.1 that answers as a test tells it to, properly or not.
+///
+/// It is for tests of what a real connection does: framing, reuse, redirects, cancellation, and everything that a server
+/// or a network can do wrong. (`MockTransport` is quicker to set up where the connection is of no interest.)
+///
+/// ```swift
+/// let server = try LoopbackServer()
+/// server.enqueue(.status(503), .json(#"{"id": 1}"#))
+/// // … a client that retries sends to server.baseURL …
+/// #expect(server.requests.map(\.path) == ["/users/1", "/users/1"])
+/// ```
+///
+/// It listens from its creation on, on a port that the system chooses. Queued responses are served in order, whichever
+/// connection a request comes on; when there are none the handler is asked; without one the answer is a 404 that says
+/// so. A request that breaks RFC 9112 is refused with a 4xx or 5xx whose body tells the rule, the connection is closed,
+/// and it is not recorded; neither does it take a response from the queue.
+///
+/// Each connection has a thread of its own, so whatever the server or a handler waits for, no thread of Swift's
+/// cooperative pool is blocked. Releasing the server stops it.
+public final class LoopbackServer: Sendable {
+  private let core: LoopbackCore
+  /// The URL of the server, such as `http://127.0.0.1:49152/`.
+  public let baseURL: URL
+
+  private init(core: LoopbackCore) throws {
+    self.core = core
+    guard let url = URL(string: "http://127.0.0.1:\(core.port)/") else {
+      core.stop()
+      throw URLError(.badURL)
+    }
+    baseURL = url
+  }
+
+  /// Creates a server that serves its queue only.
+  ///
+  /// - Parameters:
+  ///   - port: The port to listen on; by default 0, any free one. A fixed one is for a server that comes back.
+  ///   - recordsRequests: Whether ``requests`` keeps them; by default it does. Not keeping them saves the memory of many
+  ///     thousands.
+  ///   - bodyLimit: The largest request body in bytes, 64 MiB by default; a larger one is refused with 413 before it has
+  ///     been read.
+  ///   - sendsContinue: Whether `Expect: 100-continue` is answered with `100 Continue`; by default it is. If not, the
+  ///     server waits for the body without a word.
+  /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
+  public convenience init(
+    port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true
+  ) throws {
+    let options = LoopbackCore.Options(
+      recordsRequests: recordsRequests, bodyLimit: bodyLimit, sendsContinue: sendsContinue)
+    try self.init(core: LoopbackCore(port: port, options: options, handler: .none))
+  }
+
+  /// Creates a server that asks a handler for each request for which no response is queued.
+  ///
+  /// - Parameters:
+  ///   - port: The port to listen on; by default 0, any free one.
+  ///   - recordsRequests: Whether ``requests`` keeps them; by default it does.
+  ///   - bodyLimit: The largest request body in bytes; 64 MiB by default.
+  ///   - sendsContinue: Whether `Expect: 100-continue` is answered with `100 Continue`; by default it is.
+  ///   - handler: Returns the response, on the connection's own thread, several at a time for several connections. It
+  ///     may block. An error that it throws is answered with a 500 that describes it.
+  /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
+  public convenience init(
+    port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true,
+    handler: @escaping @Sendable (LoopbackRequest) throws -> LoopbackResponse
+  ) throws {
+    let options = LoopbackCore.Options(
+      recordsRequests: recordsRequests, bodyLimit: bodyLimit, sendsContinue: sendsContinue)
+    try self.init(core: LoopbackCore(port: port, options: options, handler: .immediate(handler)))
+  }
+
+  /// Creates a server that asks an asynchronous handler for each request for which no response is queued.
+  ///
+  /// - Parameters:
+  ///   - port: The port to listen on; by default 0, any free one.
+  ///   - recordsRequests: Whether ``requests`` keeps them; by default it does.
+  ///   - bodyLimit: The largest request body in bytes; 64 MiB by default.
+  ///   - sendsContinue: Whether `Expect: 100-continue` is answered with `100 Continue`; by default it is.
+  ///   - handler: Returns the response, in a task of its own, which is cancelled when the client goes away or the server
+  ///     stops. It must not block. An error that it throws is answered with a 500 that describes it.
+  /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
+  public convenience init(
+    port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true,
+    handler: @escaping @Sendable (LoopbackRequest) async throws -> LoopbackResponse
+  ) throws {
+    let options = LoopbackCore.Options(
+      recordsRequests: recordsRequests, bodyLimit: bodyLimit, sendsContinue: sendsContinue)
+    try self.init(core: LoopbackCore(port: port, options: options, handler: .asynchronous(handler)))
+  }
+
+  deinit { core.stop() }
+
+  /// The port that the server listens on.
+  public var port: UInt16 { core.port }
+
+  /// Adds responses to the end of the queue.
+  public func enqueue(_ responses: LoopbackResponse...) { core.enqueue(responses) }
+
+  /// Adds responses to the end of the queue.
+  public func enqueue(contentsOf responses: some Sequence<LoopbackResponse>) { core.enqueue(Array(responses)) }
+
+  /// How many queued responses have not been used; a test that ends with some expected more requests than came.
+  public var queuedResponseCount: Int { core.queuedCount }
+
+  /// The requests so far, in the order in which they were completely received; empty if they are not recorded.
+  public var requests: [LoopbackRequest] { core.requests }
+
+  /// How many requests have been received, recorded or not.
+  public var requestCount: Int { core.requestCount }
+
+  /// How many connections have been accepted since the server was created.
+  public var connectionCount: Int { core.connectionCount }
+
+  /// How many connections are open now.
+  public var openConnectionCount: Int { core.openConnectionCount }
+
+  /// Waits until so many requests have been received, and returns those so far.
+  ///
+  /// It returns earlier, with fewer, if the task is cancelled or the server stops.
+  @discardableResult
+  public func requests(count: Int) async -> [LoopbackRequest] {
+    await core.wait(forRequests: count)
+    return core.requests
+  }
+
+  /// Waits until no more than so many connections are open, or the task is cancelled.
+  ///
+  /// A client that gives a request up closes its connection, so `await server.openConnections(atMost: 0)` is how a test
+  /// sees that a cancellation has reached the wire.
+  public func openConnections(atMost count: Int) async { await core.wait(forOpenConnections: count) }
+
+  /// Closes all connections and stops listening; from then on connections are refused.
+  ///
+  /// Doing it twice, or releasing the server after it, does nothing more.
+  public func stop() { core.stop() }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import RequestBehaviors
+
+/// A response as the bytes that go over the wire in answer to a certain request.
+struct LoopbackWire {
+  /// Small bodies are joined with the head, so that a response is one write.
+  private static let joinLimit = 32 * 1_024
+
+  private(set) var head: [UInt8]
+  private(set) var body = Data()
+  private(set) var repeats = 1
+  /// How much of the response is the head.
+  private(set) var headCount = 0
+  /// Whether the connection ends after the response.
+  private(set) var closes: Bool
+
+  var bodyCount: Int { head.count - headCount + body.count * repeats }
+  var count: Int { head.count + body.count * repeats }
+
+  init(_ response: LoopbackResponse, to request: LoopbackHead) {
+    self.init(response, isHead: request.isHead, isHTTP11: request.isHTTP11, keepsAlive: request.keepsAlive)
+  }
+
+  init(_ response: LoopbackResponse, isHead: Bool, isHTTP11: Bool, keepsAlive: Bool) {
+    head = []
+    closes = !keepsAlive
+    if case .raw(let closesAfter) = response.framing {
+      (body, closes) = (response.body, closesAfter)
+      return
+    }
+    head.reserveCapacity(256 + (response.body.count <= LoopbackWire.joinLimit ? response.body.count : 0))
+    appendStatusLine(response)
+    for field in response.headers { append(field.name, field.value) }
+    frame(response, isHTTP11: isHTTP11)
+    // RFC 9110 §6.4.1: no body in answer to HEAD, nor with these statuses.
+    if isHead || LoopbackWire.hasNoBody(response.status) {
+      body = Data()
+      if !response.asksToClose, !isCloseDelimited(response) { closes = !keepsAlive }
+    }
+    if closes, !response.headers.contains("Connection") { append("Connection", "close") }
+    if !closes, !isHTTP11, !response.headers.contains("Connection") { append("Connection", "keep-alive") }
+    head += [0x0D, 0x0A]
+    headCount = head.count
+    join()
+  }
+
+  private static func hasNoBody(_ status: Int) -> Bool {
+    status == 204 || status == 304 || (100..<200).contains(status)
+  }
+
+  private func isCloseDelimited(_ response: LoopbackResponse) -> Bool {
+    if case .closeDelimited = response.framing { true } else { false }
+  }
+
+  private mutating func appendStatusLine(_ response: LoopbackResponse) {
+    head += "HTTP/1.1 ".utf8
+    head += String(response.status).utf8
+    head.append(0x20)
+    head += response.reason.utf8
+    head += [0x0D, 0x0A]
+  }
+
+  private mutating func append(_ name: String, _ value: String) {
+    head += name.utf8
+    head += [0x3A, 0x20]
+    head += value.utf8
+    head += [0x0D, 0x0A]
+  }
+
+  private mutating func frame(_ response: LoopbackResponse, isHTTP11: Bool) {
+    if response.asksToClose { closes = true }
+    switch response.framing {
+    case .contentLength: frameByLength(response)
+    case .chunked(let chunks, let trailers, let badSize):
+      if isHTTP11 {
+        if !response.headers.contains("Transfer-Encoding") { append("Transfer-Encoding", "chunked") }
+        body = LoopbackWire.chunkedBody(chunks, trailers: trailers, badSize: badSize)
+        if badSize != nil { closes = true }
+      } else {
+        body = chunks.reduce(into: Data()) { $0 += $1 }
+        closes = true
+      }
+    case .closeDelimited, .raw:
+      body = response.body
+      closes = true
+    }
+  }
+
+  private mutating func frameByLength(_ response: LoopbackResponse) {
+    (body, repeats) = (response.body, response.repeats)
+    let length = body.count * repeats
+    if response.headers.contains("Transfer-Encoding") {
+      closes = true
+    } else if let own = response.headers["Content-Length"] {
+      if own != String(length) { closes = true }
+    } else if !LoopbackWire.hasNoBody(response.status) {
+      append("Content-Length", String(length))
+    }
+  }
+
+  private static func chunkedBody(_ chunks: [Data], trailers: HTTPHeaders, badSize: String?) -> Data {
+    var body = Data()
+    for chunk in chunks where !chunk.isEmpty {
+      body += Data("\(String(chunk.count, radix: 16))\r\n".utf8)
+      body += chunk
+      body += Data("\r\n".utf8)
+    }
+    if let badSize { return body + Data("\(badSize)\r\n".utf8) }
+    body += Data("0\r\n".utf8)
+    for field in trailers { body += Data("\(field.name): \(field.value)\r\n".utf8) }
+    return body + Data("\r\n".utf8)
+  }
+
+  private mutating func join() {
+    guard repeats == 1, body.count <= LoopbackWire.joinLimit else { return }
+    head += body
+    body = Data()
+  }
+
+  /// Hands the bytes of a range of the response, piece by piece, to a closure until it returns false.
+  func forEachPiece(in range: Range<Int>, _ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    let inHead = range.clamped(to: 0..<head.count)
+    if !inHead.isEmpty, !head.withUnsafeBytes({ send(UnsafeRawBufferPointer(rebasing: $0[inHead])) }) { return false }
+    var position = max(range.lowerBound, head.count) - head.count
+    let end = range.upperBound - head.count
+    while position < end {
+      let offset = position % body.count
+      let length = min(body.count - offset, end - position)
+      let isSent = body.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[offset..<(offset + length)])) }
+      if !isSent { return false }
+      position += length
+    }
+    return true
+  }
+}
+
+extension LoopbackResponse {
+  /// Whether it has a `Connection: close` of its own.
+  fileprivate var asksToClose: Bool {
+    !headers.isEmpty && headers.values(for: "Connection").contains { $0.lowercased() == "close" }
+  }
+}
