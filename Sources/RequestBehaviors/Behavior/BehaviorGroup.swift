@@ -1,0 +1,37 @@
+/// Several behaviors as one, for listing them together; its members stand in the list for themselves.
+///
+/// ```swift
+/// extension RequestBehavior where Self == BehaviorGroup {
+///   static var house: BehaviorGroup { BehaviorGroup(TenantBehavior(tenant: "a"), .nonceVerification()) }
+/// }
+/// ```
+///
+/// Each member keeps its own place in the order. The group itself has no hooks.
+public struct BehaviorGroup: RequestBehavior {
+  struct Member: Sendable {
+    let behavior: any RequestBehavior
+    let order: BehaviorOrder?
+  }
+
+  let members: [Member]
+
+  /// Creates a group.
+  public init(_ behaviors: any RequestBehavior...) { self.init(behaviors) }
+
+  /// Creates a group of an array's behaviors.
+  public init(_ behaviors: [any RequestBehavior]) {
+    members = behaviors.map { Member(behavior: $0, order: nil) }
+  }
+
+  init(_ behavior: any RequestBehavior, order: BehaviorOrder) {
+    members = [Member(behavior: behavior, order: order)]
+  }
+}
+
+extension RequestBehavior {
+  /// Returns the behavior to be listed at another place than its own.
+  ///
+  /// - Parameter order: The place; see ``BehaviorOrder/outside(_:)`` and ``BehaviorOrder/inside(_:)``.
+  /// - Returns: A group of this behavior alone.
+  public func ordered(_ order: BehaviorOrder) -> BehaviorGroup { BehaviorGroup(self, order: order) }
+}

@@ -1,0 +1,74 @@
+/// A behavior of closures, for uses of five lines that deserve no type.
+///
+/// ```swift
+/// let audit = ClosureBehavior("audit", afterSuccess: { response, _ in await log.append(response.statusCode) })
+/// let english = ClosureBehavior("english", headers: { _ in ["Accept-Language": "en"] })
+/// ```
+public struct ClosureBehavior: RequestBehavior {
+  /// Returns header fields to set.
+  public typealias Headers = @Sendable (NetworkRequest) async throws -> HTTPHeaders
+  /// Changes the request.
+  public typealias Modify = @Sendable (inout NetworkRequest) async throws -> Void
+  /// Observes the request.
+  public typealias BeforeSend = @Sendable (NetworkRequest) async -> Void
+  /// Does what must be finished before the caller gets the answer.
+  public typealias AfterSuccess = @Sendable (NetworkResponse, NetworkRequest) async throws -> Void
+  /// Observes a failure.
+  public typealias AfterFailure = @Sendable (any Error, NetworkRequest) async -> Void
+  /// Surrounds everything further in.
+  public typealias Intercept = @Sendable (NetworkRequest, Next) async throws -> NetworkResponse
+
+  /// The name, for ``NetworkClient/pipeline(for:)`` and errors.
+  public let name: String
+  /// The place in the list.
+  public let order: BehaviorOrder
+  private let headers: Headers?
+  private let modify: Modify?
+  private let beforeSend: BeforeSend?
+  private let afterSuccess: AfterSuccess?
+  private let afterFailure: AfterFailure?
+  private let intercept: Intercept?
+
+  /// Creates a behavior of the hooks that are given; see ``RequestBehavior`` for what each may do.
+  public init(
+    _ name: String = "ClosureBehavior", order: BehaviorOrder = .middle, headers: Headers? = nil,
+    modify: Modify? = nil, beforeSend: BeforeSend? = nil, afterSuccess: AfterSuccess? = nil,
+    afterFailure: AfterFailure? = nil, intercept: Intercept? = nil
+  ) {
+    self.name = name
+    self.order = order
+    self.headers = headers
+    self.modify = modify
+    self.beforeSend = beforeSend
+    self.afterSuccess = afterSuccess
+    self.afterFailure = afterFailure
+    self.intercept = intercept
+  }
+
+  /// Returns what the closure returns; nothing without one.
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    try await headers?(request) ?? HTTPHeaders()
+  }
+
+  /// Calls the closure.
+  public func modify(_ request: inout NetworkRequest) async throws { try await modify?(&request) }
+
+  /// Calls the closure.
+  public func beforeSend(_ request: NetworkRequest) async { await beforeSend?(request) }
+
+  /// Calls the closure.
+  public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
+    try await afterSuccess?(response, request)
+  }
+
+  /// Calls the closure.
+  public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
+    await afterFailure?(error, request)
+  }
+
+  /// Calls the closure; without one, `next`.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard let intercept else { return try await next(request) }
+    return try await intercept(request, next)
+  }
+}

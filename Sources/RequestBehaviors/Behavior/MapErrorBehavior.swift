@@ -1,0 +1,39 @@
+/// Replaces the errors of everything further in by a user's own.
+///
+/// ```swift
+/// behaviors: [.mapError { error in (try? (error as? NetworkError)?.decode(APIError.self)) ?? error }]
+/// ```
+///
+/// It stands first, so that no other behavior sees the replacement. Cancellation is never replaced; errors of building
+/// the request and of decoding the answer arise outside of the list and stay as they are.
+public struct MapErrorBehavior: UniqueBehavior {
+  /// Outermost.
+  public let order = BehaviorOrder.first
+  private let transform: @Sendable (any Error) async -> any Error
+
+  /// Creates a behavior that replaces errors.
+  ///
+  /// - Parameter transform: Returns the error to throw instead; an unacceptable status arrives as a ``NetworkError``.
+  public init(_ transform: @escaping @Sendable (any Error) async -> any Error) { self.transform = transform }
+
+  /// Throws the replacement of what is thrown further in, and of an unacceptable status.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    let response: NetworkResponse
+    do {
+      response = try await next(request)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw await transform(error)
+    }
+    guard response.isAcceptable else { throw await transform(NetworkError.unacceptableStatus(response)) }
+    return response
+  }
+}
+
+extension RequestBehavior where Self == MapErrorBehavior {
+  /// Replaces errors by a user's own; see ``MapErrorBehavior``.
+  public static func mapError(_ transform: @escaping @Sendable (any Error) async -> any Error) -> MapErrorBehavior {
+    MapErrorBehavior(transform)
+  }
+}

@@ -1,0 +1,51 @@
+/// Everything further in than a behavior's `intercept`: its own other hooks, the rest of the list, the transport.
+///
+/// ```swift
+/// func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+///   let response = try await next(request)
+///   return response.statusCode == 503 ? try await next(request) : response
+/// }
+/// ```
+///
+/// It may cross into child tasks, but not outlive the `intercept` that it was given to.
+public struct Next: Sendable {
+  let chain: Chain
+  let index: Int
+  let call: Call
+  let step: Int
+
+  /// Runs everything further in.
+  ///
+  /// - Parameter request: The request, or a changed copy of it.
+  /// - Returns: The answer, with any status.
+  /// - Throws: What prevented an answer; ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior``,
+  ///   naming the behavior, if `intercept` has returned, if the request is of another call, or if a one-shot body is
+  ///   under way already.
+  public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
+    if request.call !== call { throw broken("called next with a request of another call") }
+    if call.hasEnded(step: step) { throw broken("called next after its intercept had returned") }
+    guard case .oneShot(let body)? = request.body?.content else {
+      return try await chain.runHooks(at: index, request)
+    }
+    guard body.enter(level: index) else { throw broken("called next concurrently with a one-shot body") }
+    defer { body.leave(level: index) }
+    return try await chain.runHooks(at: index, request)
+  }
+
+  /// Returns a client for a request that this one needs first, such as one for a token.
+  ///
+  /// It has the configuration's behaviors for observation, headers, deadlines, resilience, redirects, verification and
+  /// the wire; it has no authentication, signing, caching, coalescing or persistence, none of the request's own
+  /// behaviors, and none of the places where the caller may hold something while it waits (`.first`, `.gate`,
+  /// `.middle` and places of the user's own), so that it cannot wait for its caller.
+  ///
+  /// - Parameter types: Behaviors that it shall not have either.
+  /// - Returns: The client, over the same transport.
+  public func client(omitting types: any RequestBehavior.Type...) -> NetworkClient {
+    chain.prerequisiteClient(omitting: types, parent: call.id)
+  }
+
+  private func broken(_ promise: String) -> NetworkError {
+    NetworkError.invalidBehavior("\(chain.entries[index].name) \(promise)")
+  }
+}

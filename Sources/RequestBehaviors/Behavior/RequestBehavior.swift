@@ -1,0 +1,127 @@
+/// One concern of a request, written once: a header, a signature, a token, a retry, a check, a save.
+///
+/// A ``NetworkClient`` runs each request through an ordered list of behaviors. A type implements only the hooks that it
+/// needs; each has a default that does nothing:
+///
+/// ```swift
+/// struct TenantBehavior: RequestBehavior {
+///   let tenant: String
+///
+///   func headers(for request: NetworkRequest) async throws -> HTTPHeaders { ["X-Tenant": tenant] }
+/// }
+/// ```
+///
+/// ## Should it be a behavior or a transport?
+///
+/// A behavior changes, observes, repeats or replaces; something further in still does the sending. What sends by other
+/// means (a mock, another HTTP library) is a ``Transport``, which ends the list.
+///
+/// ## Which hook?
+///
+/// | to | implement |
+/// |---|---|
+/// | set header fields | ``headers(for:)`` |
+/// | change anything else, or refuse the request | ``modify(_:)`` |
+/// | note that a request leaves | ``beforeSend(_:)`` |
+/// | do work that must be done before the caller gets the answer, or refuse the answer | ``afterSuccess(_:for:)`` |
+/// | note a failure | ``afterFailure(_:for:)`` |
+/// | answer without sending, send several times, replace the answer | ``intercept(_:next:)`` |
+///
+/// The hooks see verdicts: a status that the request does not accept is a failure to them. `intercept` sees values:
+/// every status is a response, and only what prevented a response is thrown.
+///
+/// ## In what order?
+///
+/// The list is sorted by ``order-3trtp``; the order of listing decides among equals. The first is outermost: a request
+/// goes down the list, and the response comes back up in reverse. For one behavior, `intercept` is around its other
+/// hooks and everything further in. A behavior that calls `next` again runs everything further in again.
+///
+/// For one behavior each `beforeSend` is followed by exactly one of `afterSuccess` and `afterFailure`, on every path,
+/// cancellation included. When an `afterSuccess` throws, the behaviors further out get `afterFailure`.
+///
+/// ## What to keep in mind
+///
+/// Behaviors are shared by all requests of a client and called concurrently; state is protected by a lock. Nothing
+/// blocks: a hook that waits does so with `await`. Waits and dates come from `request.call.clock`. A hook whose
+/// signature is nearly right is not called: `RequestBehaviorsTesting` has `implementedHooks(of:)`, which tells what a
+/// type implements.
+public protocol RequestBehavior: Sendable {
+  /// The place in the list, one for all hooks; by default ``BehaviorOrder/middle``.
+  var order: BehaviorOrder { get }
+
+  /// Returns header fields to set, every time the request passes.
+  ///
+  /// They replace fields of the same name, but not those that the user set on the ``Request``, unless the behavior's
+  /// order is `.authentication` or `.signing`.
+  ///
+  /// - Parameter request: The request as it is so far.
+  /// - Returns: The fields to set.
+  /// - Throws: What shall fail the request.
+  func headers(for request: NetworkRequest) async throws -> HTTPHeaders
+
+  /// Changes the request, after the fields of ``headers(for:)`` were set.
+  ///
+  /// - Parameter request: The request to change.
+  /// - Throws: What shall fail the request.
+  func modify(_ request: inout NetworkRequest) async throws
+
+  /// Observes the request as it leaves this behavior.
+  func beforeSend(_ request: NetworkRequest) async
+
+  /// Does what must be finished before the caller gets the answer.
+  ///
+  /// - Parameters:
+  ///   - response: An answer with an acceptable status.
+  ///   - request: The request that ``beforeSend(_:)`` got; `response.request` may be another one (redirected, cached).
+  /// - Throws: What shall fail the request.
+  func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws
+
+  /// Observes that everything further in failed.
+  ///
+  /// - Parameters:
+  ///   - error: What was thrown, or a ``NetworkError`` of code `unacceptableStatus` with the response.
+  ///   - request: The request that ``beforeSend(_:)`` got.
+  func afterFailure(_ error: any Error, for request: NetworkRequest) async
+
+  /// Surrounds the other hooks and everything further in.
+  ///
+  /// - Parameters:
+  ///   - request: The request as it reached this behavior.
+  ///   - next: Runs this behavior's other hooks and everything further in; call it once, several times or not at all,
+  ///     but not after this method has returned.
+  /// - Returns: The answer for those further out, with any status.
+  /// - Throws: What prevents an answer.
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse
+
+  /// Tells whose answer this will be, for the keys of coalescing and caching.
+  ///
+  /// - Parameter request: The request before the first behavior has seen it.
+  /// - Returns: An identifier, never the secret itself; `nil`, the default, if the answer is the same for everybody.
+  func scope(for request: NetworkRequest) -> String?
+
+  /// Forgets state, when ``NetworkClient/reset()`` is called.
+  func reset() async
+}
+
+extension RequestBehavior {
+  /// By default a behavior stands in the middle.
+  public var order: BehaviorOrder { .middle }
+  /// By default no fields are set.
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders { HTTPHeaders() }
+  /// By default nothing is changed.
+  public func modify(_ request: inout NetworkRequest) async throws {}
+  /// By default nothing is done.
+  public func beforeSend(_ request: NetworkRequest) async {}
+  /// By default nothing is done.
+  public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {}
+  /// By default nothing is done.
+  public func afterFailure(_ error: any Error, for request: NetworkRequest) async {}
+  /// By default `next` is called once.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    try await next(request)
+  }
+  /// By default the answer is the same for everybody.
+  public func scope(for request: NetworkRequest) -> String? { nil }
+  /// By default there is no state.
+  public func reset() async {}
+}

@@ -1,0 +1,276 @@
+import Foundation
+
+/// What is shared by everything that serves one `send`: its identity, clock, history, and room for behaviors to
+/// remember things.
+///
+/// Each behavior reaches it as `request.call`. Retries, redirects and replays are sends of one call; a prerequisite
+/// request, such as one for a token, is a call of its own whose ``parent`` is this one's ``id-swift.property``.
+public final class Call: Sendable {
+  /// The identity of a call, unique in the process.
+  public struct ID: Hashable, Sendable, CustomStringConvertible {
+    /// The number of the call, counted from 1.
+    public let number: UInt64
+
+    /// The number as text.
+    public var description: String { "\(number)" }
+  }
+
+  /// The most sends of one call, whatever its behaviors do.
+  public static let maximumSends = 20
+
+  /// The identity of the call.
+  public let id: ID
+
+  /// The call that needed this one as a prerequisite; `nil` for one that a user made.
+  public let parent: ID?
+
+  /// The clock of the client.
+  public let clock: RequestClock
+
+  /// When the call began, on ``clock``.
+  public let startedAt: Duration
+
+  /// The settings that the call began with: the request's over the configuration's.
+  public let options: RequestOptions
+
+  /// The statuses that are a success, read once when the call begins.
+  public let acceptableStatuses: StatusCodes
+
+  /// The origin of the configuration's base URL, to which credentials are bound by default; `nil` if there is none.
+  public let baseOrigin: Origin?
+
+  let decoder: any BodyDecoder
+  /// The fields that the user set on the request; those win over what most behaviors set.
+  let userHeaders: HTTPHeaders
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+
+  private struct State {
+    var deadline: Duration?
+    var scopes: [String] = []
+    var history: [Exchange] = []
+    var events: [Event] = []
+    var storage: [ObjectIdentifier: any Sendable] = [:]
+    var lastOutcome: SendOutcome?
+    var withheld: [String] = []
+    var steps = StepLedger()
+  }
+
+  /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.
+  ///
+  /// - Parameters:
+  ///   - clock: The clock; the system's by default.
+  ///   - options: The settings; none is set by default.
+  ///   - baseOrigin: The origin that credentials are bound to by default; none by default.
+  ///   - decoder: What decodes bodies; a JSON decoder by default.
+  ///   - parent: The call that needs this one.
+  public convenience init(
+    clock: RequestClock = .system, options: RequestOptions = RequestOptions(), baseOrigin: Origin? = nil,
+    decoder: any BodyDecoder = RequestConfiguration.jsonDecoder, parent: ID? = nil
+  ) {
+    self.init(
+      clock: clock, options: options, baseOrigin: baseOrigin, decoder: decoder, parent: parent,
+      userHeaders: HTTPHeaders())
+  }
+
+  init(
+    clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
+    userHeaders: HTTPHeaders
+  ) {
+    self.id = CallCounter.next()
+    self.parent = parent
+    self.clock = clock
+    self.startedAt = clock.now()
+    self.options = options
+    self.acceptableStatuses = options.acceptableStatuses
+    self.baseOrigin = baseOrigin
+    self.decoder = decoder
+    self.userHeaders = userHeaders
+  }
+
+  /// When the call must be over, on ``clock``, or `nil` for never.
+  ///
+  /// Behaviors that wait do not wait past it.
+  public var deadline: Duration? {
+    get { lock.withLock { state.deadline } }
+    set { lock.withLock { state.deadline = newValue } }
+  }
+
+  /// Whose answer this is, as the behaviors' ``RequestBehavior/scope(for:)`` told before the chain began.
+  public internal(set) var scopes: [String] {
+    get { lock.withLock { state.scopes } }
+    set { lock.withLock { state.scopes = newValue } }
+  }
+
+  /// How many sends the call has made.
+  public var sendCount: Int { lock.withLock { state.history.count } }
+
+  /// Every send so far, in order.
+  public var history: [Exchange] { lock.withLock { state.history } }
+
+  /// The decisions that behaviors recorded, in order.
+  public var events: [Event] { lock.withLock { state.events } }
+}
+
+extension Call {
+  /// A decision of a behavior, for logs: "retry in 2 s", "served from the cache".
+  public struct Event: Sendable {
+    /// When it was taken, on the call's clock.
+    public let at: Duration
+    /// The name of the behavior.
+    public let source: String
+    /// What was decided, without secrets.
+    public let message: String
+  }
+
+  /// Records a decision.
+  ///
+  /// - Parameters:
+  ///   - message: What was decided, without secrets.
+  ///   - source: The name of the behavior.
+  public func record(_ message: String, from source: String) {
+    let event = Event(at: clock.now(), source: source, message: message)
+    lock.withLock { state.events.append(event) }
+  }
+}
+
+/// A kind of thing that behaviors remember for the length of a call, such as "has been replayed".
+public protocol CallKey {
+  /// The type of what is remembered.
+  associatedtype Value: Sendable
+  /// What is remembered at first.
+  static var defaultValue: Value { get }
+}
+
+extension Call {
+  /// What is remembered under a key.
+  public subscript<Key: CallKey>(key: Key.Type) -> Key.Value {
+    get { update(key) { $0 } }
+    set { update(key) { $0 = newValue } }
+  }
+
+  /// Changes what is remembered under a key, atomically.
+  ///
+  /// - Parameters:
+  ///   - key: The kind of thing.
+  ///   - change: Gets the value to change; it must not use the call itself.
+  /// - Returns: What the closure returns.
+  public func update<Key: CallKey, Result>(_ key: Key.Type, _ change: (inout Key.Value) throws -> Result) rethrows
+    -> Result
+  {
+    try lock.withLock {
+      var value = state.storage[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue
+      defer { state.storage[ObjectIdentifier(key)] = value }
+      return try change(&value)
+    }
+  }
+}
+
+// MARK: - Sends
+
+/// How the latest send of a call ended, for the error that refuses a further one.
+enum SendOutcome: Sendable {
+  case response(NetworkResponse)
+  case failure(any Error)
+}
+
+extension Call {
+  /// Counts a send.
+  ///
+  /// - Returns: Which send of the call it is, from 1.
+  /// - Throws: ``NetworkError`` of code `tooManySends`, with the latest answer or failure.
+  func beginSend(_ request: NetworkRequest) throws -> Int {
+    let now = clock.now()
+    return try lock.withLock {
+      let number = state.history.count + 1
+      guard number <= Call.maximumSends else { throw tooManySends(request, state.lastOutcome) }
+      state.history.append(
+        Exchange(number: number, method: request.method, url: request.url, startedAt: now, outcome: .pending))
+      return number
+    }
+  }
+
+  func endSend(_ number: Int, _ outcome: SendOutcome) {
+    let now = clock.now()
+    lock.withLock {
+      state.history[number - 1].endedAt = now
+      switch outcome {
+      case .response(let response):
+        var bytes: Int?
+        if case .data(let data) = response.body { bytes = data.count }
+        state.history[number - 1].outcome = .response(statusCode: response.statusCode, bytes: bytes)
+      case .failure(let error):
+        state.history[number - 1].outcome = .failure(error)
+      }
+      if !outcome.isCancellation { state.lastOutcome = outcome }
+    }
+  }
+
+  /// The latest failure or unacceptable answer, which a cancellation would hide.
+  var lastFailure: (any Error)? {
+    switch lock.withLock({ state.lastOutcome }) {
+    case .failure(let error): error
+    case .response(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
+    default: nil
+    }
+  }
+
+  private func tooManySends(_ request: NetworkRequest, _ last: SendOutcome?) -> NetworkError {
+    var error = NetworkError(
+      .tooManySends, "the call made \(Call.maximumSends) sends, as many as a call may; something repeats without end",
+      request: request)
+    switch last {
+    case .response(let response): error.response = response
+    case .failure(let failure): error.underlyingError = failure
+    case nil: break
+    }
+    return error
+  }
+}
+
+extension SendOutcome {
+  fileprivate var isCancellation: Bool {
+    if case .failure(let error) = self { error is CancellationError } else { false }
+  }
+}
+
+// MARK: - Withheld credentials
+
+extension Call {
+  /// Notes that secrets were kept from an origin that is not theirs.
+  func withhold(_ names: [String], from origin: Origin) {
+    lock.withLock { state.withheld = ["\(names.joined(separator: ", ")) kept from \(origin)"] }
+  }
+
+  /// What to tell with a refusal that may come from missing credentials.
+  var withheldNote: String? {
+    let notes = lock.withLock { state.withheld }
+    guard !notes.isEmpty else { return nil }
+    return "; credentials are bound to other origins: \(notes.joined(separator: "; "))"
+  }
+}
+
+// MARK: - Steps
+
+extension Call {
+  func beginStep() -> Int { lock.withLock { state.steps.begin() } }
+
+  func endStep(_ step: Int) { lock.withLock { state.steps.end(step) } }
+
+  func hasEnded(step: Int) -> Bool { lock.withLock { state.steps.hasEnded(step) } }
+}
+
+private enum CallCounter {
+  private static let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private static var last: UInt64 = 0
+
+  static func next() -> Call.ID {
+    lock.withLock {
+      last += 1
+      return Call.ID(number: last)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// How a call ended, for the configuration's observers.
+public struct CallReport: Sendable {
+  /// Where a call was when it ended.
+  public enum Phase: Sendable, Hashable {
+    /// The request was being built: no behavior saw it.
+    case building
+    /// The behaviors and the transport had it.
+    case exchange
+    /// The answer was being decoded.
+    case decoding
+    /// The caller got a value.
+    case finished
+  }
+
+  /// The call.
+  public let call: Call
+  /// The request as it entered the list of behaviors; `nil` if it could not be built.
+  public let request: NetworkRequest?
+  /// The answer, if there was one.
+  public let response: NetworkResponse?
+  /// What the caller's `send` threw; `nil` if it returned.
+  public let error: (any Error)?
+  /// Where the call was when it ended.
+  public let phase: Phase
+  /// How long decoding took.
+  public let decoding: Duration
+  /// How long the call took in all.
+  public let duration: Duration
+  /// The latest failure before a cancellation, which the `CancellationError` that the caller gets does not tell.
+  public let lastFailure: (any Error)?
+}

@@ -1,0 +1,133 @@
+/// Runs a request through a list of behaviors to the transport and back.
+///
+/// One instance serves all requests of a list; what belongs to a request is in its ``Call``.
+final class Chain: Sendable {
+  let entries: [Pipeline.Entry]
+  let transport: any Transport
+  private let configuration: RequestConfiguration
+  // Whether the fields of the behavior win over those that the user set on the request.
+  private let outranksUser: [Bool]
+
+  init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration) {
+    self.entries = pipeline.entries
+    self.transport = transport
+    self.configuration = configuration
+    self.outranksUser = pipeline.entries.map { $0.order == .authentication || $0.order == .signing }
+  }
+
+  /// Runs the request through the whole list.
+  func run(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let scopes = entries.compactMap { $0.behavior.scope(for: request) }
+    if !scopes.isEmpty { request.call.scopes = scopes }
+    return try await proceed(from: 0, request)
+  }
+
+  /// Runs the behavior at an index, or sends the request if there is none.
+  private func proceed(from index: Int, _ request: NetworkRequest) async throws -> NetworkResponse {
+    guard index < entries.count else { return try await send(request) }
+    let call = request.call
+    let step = call.beginStep()
+    defer { call.endStep(step) }
+    let next = Next(chain: self, index: index, call: call, step: step)
+    return try await entries[index].behavior.intercept(request, next: next)
+  }
+
+  /// Runs the other hooks of the behavior at an index around everything further in.
+  func runHooks(at index: Int, _ original: NetworkRequest) async throws -> NetworkResponse {
+    let behavior = entries[index].behavior
+    var request = original
+    let added = try await behavior.headers(for: request)
+    if !added.isEmpty { merge(added, into: &request, outranksUser: outranksUser[index]) }
+    try await behavior.modify(&request)
+    await behavior.beforeSend(request)
+    let response: NetworkResponse
+    do {
+      response = try await proceed(from: index + 1, request)
+    } catch {
+      await behavior.afterFailure(error, for: request)
+      throw error
+    }
+    guard response.isAcceptable else {
+      await behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
+      return response
+    }
+    do {
+      try await behavior.afterSuccess(response, for: request)
+    } catch {
+      response.body.cancel()
+      throw error
+    }
+    return response
+  }
+
+  private func merge(_ added: HTTPHeaders, into request: inout NetworkRequest, outranksUser: Bool) {
+    var added = added
+    let userHeaders = request.call.userHeaders
+    if !outranksUser, !userHeaders.isEmpty { added.removeAll { userHeaders.contains($0.name) } }
+    request.headers.merge(added)
+  }
+
+  // MARK: - The end of the list
+
+  private func send(_ original: NetworkRequest) async throws -> NetworkResponse {
+    try Task.checkCancellation()
+    let call = original.call
+    var request = original
+    removeForeignSecrets(&request)
+    let number = try call.beginSend(request)
+    request.sendNumber = number
+    do {
+      let response = try await transport.send(request)
+      if Task.isCancelled {
+        response.body.cancel()
+        throw CancellationError()
+      }
+      call.endSend(number, .response(response))
+      return response
+    } catch {
+      let failure = describe(error, request)
+      call.endSend(number, .failure(failure))
+      throw failure
+    }
+  }
+
+  /// Removes every sensitive field that is not for the request's origin.
+  private func removeForeignSecrets(_ request: inout NetworkRequest) {
+    guard request.headers.contains(where: \.isSensitive) else { return }
+    guard let origin = request.origin else { return request.headers.removeAll(where: \.isSensitive) }
+    let base = request.call.baseOrigin
+    var withheld: [String] = []
+    request.headers.removeAll { field in
+      guard let scope = field.sensitivity, !scope.includes(origin, base: base) else { return false }
+      withheld.append(field.name)
+      return true
+    }
+    if !withheld.isEmpty { request.call.withhold(withheld, from: origin) }
+  }
+
+  /// A cancelled task's failure is a cancellation, whatever the transport calls it; others get their request.
+  private func describe(_ error: any Error, _ request: NetworkRequest) -> any Error {
+    if Task.isCancelled { return CancellationError() }
+    guard var described = error as? NetworkError else { return error }
+    if described.request == nil { described.request = request }
+    return described
+  }
+
+  // MARK: - Prerequisites
+
+  private static let prerequisiteOrders: Set<BehaviorOrder> = [
+    .observation, .deadline, .request, .retry, .hedging, .redirects, .circuitBreaker, .rateLimit, .verification, .last,
+  ]
+
+  /// Returns a client whose behaviors cannot wait for a caller that stands in this list.
+  func prerequisiteClient(omitting types: [any RequestBehavior.Type], parent: Call.ID) -> NetworkClient {
+    let omitted = Set(types.map { ObjectIdentifier($0) })
+    var configuration = configuration
+    configuration.behaviors = entries.compactMap { entry in
+      guard entry.source == .configuration, Chain.prerequisiteOrders.contains(entry.order) else { return nil }
+      guard !omitted.contains(ObjectIdentifier(type(of: entry.behavior))) else { return nil }
+      return entry.behavior.ordered(entry.order)
+    }
+    return NetworkClient(configuration: configuration, transport: transport, parent: parent)
+  }
+}

@@ -1,0 +1,192 @@
+public import Foundation
+
+/// Sends requests through an ordered list of behaviors.
+///
+/// Make one for each server that you talk to, and share it:
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: URL(string: "https://api.example.com/v1")!, behaviors: [.nonceVerification()])
+/// let user: User = try await client.send(.get("users/\(login)"))
+/// ```
+///
+/// A client keeps its connections for as long as it lives; when the last client over a transport goes, the idle ones
+/// are closed. ``shutdown()`` ends what is in flight.
+public final class NetworkClient: Sendable {
+  /// What the client was made of.
+  public let configuration: RequestConfiguration
+
+  let transport: any Transport
+  private let parent: Call.ID?
+  private let baseOrigin: Origin?
+  // The list of all requests without behaviors of their own, made once.
+  private let chain: Result<Chain, any Error>
+
+  /// Creates a client.
+  ///
+  /// What is wrong with a configuration (a relative base URL, a behavior listed twice) is thrown by every send.
+  ///
+  /// - Parameters:
+  ///   - configuration: The server, the behaviors, the settings.
+  ///   - transport: What sends; by default URLSession with settings that are correct on Linux too.
+  public convenience init(configuration: RequestConfiguration, transport: (any Transport)? = nil) {
+    self.init(
+      configuration: configuration, transport: transport ?? URLSessionTransport(clock: configuration.clock),
+      parent: nil)
+  }
+
+  /// Creates a client for a server.
+  ///
+  /// - Parameters:
+  ///   - baseURL: The URL that paths are appended to.
+  ///   - behaviors: The behaviors of every request; none by default.
+  ///   - transport: What sends; by default URLSession.
+  public convenience init(
+    baseURL: URL, behaviors: [any RequestBehavior] = [], transport: (any Transport)? = nil
+  ) {
+    self.init(configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors), transport: transport)
+  }
+
+  init(configuration: RequestConfiguration, transport: any Transport, parent: Call.ID?) {
+    self.configuration = configuration
+    self.transport = transport
+    self.parent = parent
+    self.baseOrigin = configuration.options.environment?.origin
+    self.chain = Result {
+      Chain(
+        try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration)
+    }
+  }
+
+  /// Returns a variant of this client over the same transport.
+  ///
+  /// ```swift
+  /// let patient = client.with { $0.options.idleTimeout = .seconds(300) }
+  /// ```
+  public func with(_ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
+    var changed = configuration
+    try change(&changed)
+    return NetworkClient(configuration: changed, transport: transport, parent: parent)
+  }
+
+  /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
+  ///
+  /// Sessions that users hold, such as a signed-in user's, are not ended by it.
+  public func reset() async {
+    guard let entries = try? chain.get().entries else { return }
+    for entry in entries { await entry.behavior.reset() }
+  }
+
+  /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``, also for variants of this client.
+  ///
+  /// Later sends fail with the same error. A client that is no longer used need not be shut down.
+  public func shutdown() async { await transport.shutdown() }
+
+  /// Returns the list of behaviors that a request runs through, built-in ones included.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior`` if a list is wrong.
+  public func pipeline<Value>(for request: Request<Value>) throws -> Pipeline {
+    try NetworkClient.pipeline(of: configuration, request.behaviors, without: request.removedBehaviors)
+  }
+
+  private static func pipeline(
+    of configuration: RequestConfiguration, _ own: [any RequestBehavior] = [],
+    without removed: [any RequestBehavior.Type] = []
+  ) throws -> Pipeline {
+    try Pipeline(
+      [(.builtIn, builtIns), (.configuration, configuration.behaviors), (.request, own)], without: removed)
+  }
+
+  private static let builtIns: [any RequestBehavior] = [RedirectsBehavior()]
+}
+
+// MARK: - Exchanges
+
+extension NetworkClient {
+  /// What a call came to before its answer is decoded.
+  struct Answer: Sendable {
+    let call: Call
+    let request: NetworkRequest
+    let response: NetworkResponse
+  }
+
+  /// Builds the request, runs it through the list, and checks the status.
+  ///
+  /// A caller that is isolated to an actor is left here, once.
+  @concurrent
+  func exchange<Value>(_ request: Request<Value>, accept: [String] = []) async throws -> Answer {
+    let call = makeCall(for: request)
+    var built: NetworkRequest?
+    do {
+      let chain = try chain(for: request)
+      let networkRequest = try build(request, call, accept: accept)
+      built = networkRequest
+      let response = try await chain.run(networkRequest)
+      guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
+      return Answer(call: call, request: networkRequest, response: response)
+    } catch {
+      report(error, call, request: built)
+      throw error
+    }
+  }
+
+  private func chain<Value>(for request: Request<Value>) throws -> Chain {
+    if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
+    return Chain(try pipeline(for: request), transport: transport, configuration: configuration)
+  }
+
+  private func makeCall<Value>(for request: Request<Value>) -> Call {
+    Call(
+      clock: configuration.clock, options: configuration.options.overridden(by: request.options),
+      baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent, userHeaders: request.headers)
+  }
+
+  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: [String]) throws -> NetworkRequest {
+    let environment = call.options.environment
+    let (url, endpoint) = try resolve(request, in: environment)
+    var built = NetworkRequest(request.method, url: url, endpoint: endpoint, options: call.options, call: call)
+    if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
+    built.headers.merge(request.headers)
+    let types = accept.filter { !$0.contains("*") }
+    if !types.isEmpty, !built.headers.contains("Accept") { built.headers["Accept"] = types.joined(separator: ", ") }
+    if let content = request.body {
+      let body = try content.makeBody(with: configuration.encoder)
+      if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }
+      built.body = body
+    }
+    return built
+  }
+
+  private func resolve<Value>(_ request: Request<Value>, in environment: ServerEnvironment?) throws -> (URL, String) {
+    switch request.target {
+    case .path(let path): (try RequestURL.resolve(path, query: request.query, in: environment), path.template)
+    case .url(let url): (try RequestURL.check(url, adding: request.query), url.path(percentEncoded: true))
+    }
+  }
+}
+
+// MARK: - Reports
+
+extension NetworkClient {
+  func report(_ error: any Error, _ call: Call, request: NetworkRequest?) {
+    guard !configuration.observers.isEmpty else { return }
+    let lastFailure = error is CancellationError ? call.lastFailure : nil
+    report(
+      CallReport(
+        call: call, request: request, response: (error as? NetworkError)?.response, error: error,
+        phase: request == nil ? .building : .exchange, decoding: .zero, duration: call.clock.now() - call.startedAt,
+        lastFailure: lastFailure))
+  }
+
+  func report(_ answer: Answer, decoding: Duration, error: (any Error)?) {
+    guard !configuration.observers.isEmpty else { return }
+    report(
+      CallReport(
+        call: answer.call, request: answer.request, response: answer.response, error: error,
+        phase: error == nil ? .finished : .decoding, decoding: decoding,
+        duration: answer.call.clock.now() - answer.call.startedAt, lastFailure: nil))
+  }
+
+  private func report(_ report: CallReport) {
+    for observer in configuration.observers { observer(report) }
+  }
+}

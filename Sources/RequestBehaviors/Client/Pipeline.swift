@@ -1,0 +1,113 @@
+/// The list of behaviors that a request runs through, outermost first.
+///
+/// ```swift
+/// print(try client.pipeline(for: .get("users/1", as: User.self)))
+/// // 1. LoggingBehavior           observation   configuration
+/// // 2. RedirectsBehavior         redirects     built in
+/// // 3. NonceVerificationBehavior verification  configuration
+/// ```
+public struct Pipeline: Sendable {
+  /// Who listed a behavior.
+  public enum Source: String, Sendable {
+    /// The client itself.
+    case builtIn = "built in"
+    /// The configuration.
+    case configuration
+    /// The request.
+    case request
+  }
+
+  /// One behavior of the list.
+  public struct Entry: Sendable {
+    /// The behavior.
+    public let behavior: any RequestBehavior
+    /// Its place.
+    public let order: BehaviorOrder
+    /// Who listed it.
+    public let source: Source
+
+    /// The name of the behavior's type, and its own name if it has one.
+    public var name: String {
+      let type = String(describing: type(of: behavior))
+      switch behavior {
+      case let unique as any UniqueBehavior where !unique.name.isEmpty: return "\(type) \"\(unique.name)\""
+      case let closure as ClosureBehavior: return closure.name
+      default: return type
+      }
+    }
+  }
+
+  /// The behaviors, outermost first.
+  public let entries: [Entry]
+
+  /// Makes the list: later lists replace unique behaviors of earlier ones, then all are sorted by order.
+  ///
+  /// - Throws: ``NetworkError`` of code `invalidBehavior` if one list names a unique behavior twice.
+  init(_ lists: [(Source, [any RequestBehavior])], without removed: [any RequestBehavior.Type] = []) throws {
+    var entries: [Entry] = []
+    for (source, behaviors) in lists {
+      let added = Pipeline.flatten(behaviors, source: source, order: nil)
+      let identities = try Pipeline.identities(of: added)
+      entries.removeAll { entry in Pipeline.identity(of: entry).map(identities.contains) ?? false }
+      entries += added
+    }
+    let unwanted = Set(removed.map { ObjectIdentifier($0) })
+    entries.removeAll { unwanted.contains(ObjectIdentifier(type(of: $0.behavior))) }
+    self.entries = entries.enumerated()
+      .sorted { ($0.element.order, $0.offset) < ($1.element.order, $1.offset) }
+      .map(\.element)
+  }
+
+  private struct Identity: Hashable {
+    let type: ObjectIdentifier
+    let name: String
+  }
+
+  private static func identity(of entry: Entry) -> Identity? {
+    guard let unique = entry.behavior as? any UniqueBehavior else { return nil }
+    return Identity(type: ObjectIdentifier(type(of: unique)), name: unique.name)
+  }
+
+  private static func identities(of entries: [Entry]) throws -> Set<Identity> {
+    var seen: Set<Identity> = []
+    for entry in entries {
+      guard let identity = identity(of: entry) else { continue }
+      guard seen.insert(identity).inserted else {
+        throw NetworkError.invalidBehavior(
+          "\(entry.name) is listed twice in the \(entry.source.rawValue)'s behaviors; list it once, or give each a name"
+        )
+      }
+    }
+    return seen
+  }
+
+  private static func flatten(
+    _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder?
+  ) -> [Entry] {
+    behaviors.flatMap { behavior -> [Entry] in
+      guard let group = behavior as? BehaviorGroup else {
+        return [Entry(behavior: behavior, order: order ?? behavior.order, source: source)]
+      }
+      return group.members.flatMap { flatten([$0.behavior], source: source, order: order ?? $0.order) }
+    }
+  }
+}
+
+extension Pipeline: CustomStringConvertible {
+  /// The list as a table: number, name, place and source of each behavior, a line each.
+  public var description: String {
+    let nameWidth = entries.map(\.name.count).max() ?? 0
+    let orderWidth = entries.map(\.order.description.count).max() ?? 0
+    let numberWidth = "\(entries.count)".count
+    return entries.enumerated().map { index, entry in
+      let number = "\(index + 1)"
+      return String(repeating: " ", count: numberWidth - number.count) + number + ". "
+        + entry.name.padded(to: nameWidth) + "  " + entry.order.description.padded(to: orderWidth) + "  "
+        + entry.source.rawValue
+    }.joined(separator: "\n")
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+
+/// What a ``NetworkClient`` is made of: the server, the behaviors, the settings of all requests.
+///
+/// ```swift
+/// var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.nonceVerification()])
+/// configuration.options.timeout = .seconds(30)
+/// configuration.decoder = snakeCaseDecoder
+/// ```
+public struct RequestConfiguration: Sendable {
+  /// The behaviors of every request; sorted by their order when the client is made.
+  public var behaviors: [any RequestBehavior]
+
+  /// The settings of every request; what a request sets itself wins.
+  public var options: RequestOptions
+
+  /// What encodes request bodies; JSON by default.
+  public var encoder: any BodyEncoder
+
+  /// What decodes response bodies; JSON by default.
+  public var decoder: any BodyDecoder
+
+  /// The clock of every wait and date; the system's by default.
+  public var clock: RequestClock
+
+  /// Told of the end of every call, whatever ended it, after the caller's outcome is settled; none by default.
+  ///
+  /// This is where errors of building a request and of decoding its answer can be seen, which no behavior sees.
+  public var observers: [@Sendable (CallReport) -> Void]
+
+  /// Creates a configuration.
+  ///
+  /// - Parameters:
+  ///   - baseURL: The URL that paths are appended to; without one, every request needs a full URL.
+  ///   - behaviors: The behaviors of every request; none by default.
+  public init(baseURL: URL? = nil, behaviors: [any RequestBehavior] = []) {
+    self.behaviors = behaviors
+    self.options = RequestOptions()
+    self.encoder = RequestConfiguration.jsonEncoder
+    self.decoder = RequestConfiguration.jsonDecoder
+    self.clock = .system
+    self.observers = []
+    self.baseURL = baseURL
+  }
+
+  /// The URL that paths are appended to: a shorthand for the ``RequestOptions/environment`` of the ``options``.
+  public var baseURL: URL? {
+    get { options.environment?.baseURL }
+    set { options.environment = newValue.map { ServerEnvironment(baseURL: $0) } }
+  }
+
+  /// A JSON decoder with Foundation's defaults.
+  public static let jsonDecoder = JSONDecoder()
+
+  /// A JSON encoder with Foundation's defaults, but for slashes, which it leaves alone.
+  public static let jsonEncoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return encoder
+  }()
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+extension NetworkRequest {
+  /// Checks that the request can be sent as it is, without changing what another request means.
+  ///
+  /// Every transport calls this before it sends: methods and header names must be tokens (RFC 9110 §5.6.2), values must
+  /// be free of CR, LF, NUL and other controls (§5.5), the URL must be absolute http or https without a user name, a
+  /// method without body semantics must have none, and the framing is the transport's: `Content-Length`,
+  /// `Transfer-Encoding` and `Host` are refused unless ``RequestOptions/allowsFramingHeaders`` is set.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` or
+  ///   ``NetworkError/Code-swift.struct/invalidRequest`` that names the value and the rule.
+  public func validate() throws {
+    if origin == nil || url.user(percentEncoded: true) != nil, let problem = RequestURL.problem(of: url) {
+      throw NetworkError.invalidURL("the URL \(problem)")
+    }
+    guard HTTPSyntax.isToken(method.rawValue) else {
+      throw NetworkError.invalidRequest("the method \"\(method.rawValue.debugEscaped)\" is not a token")
+    }
+    if method.forbidsBody, body != nil {
+      throw NetworkError.invalidRequest(
+        "\(method) has a body, which has no meaning (RFC 9110 §9.3) and which servers refuse; use POST or QUERY")
+    }
+    for field in headers { try validate(field) }
+  }
+
+  private func validate(_ field: HTTPHeaders.Field) throws {
+    guard HTTPSyntax.isToken(field.name) else {
+      throw NetworkError.invalidRequest("the header name \"\(field.name.debugEscaped)\" is not a token")
+    }
+    guard HTTPSyntax.isFieldValue(field.value) else {
+      throw NetworkError.invalidRequest(
+        "the value of the header \(field.name) has a control character or a space at an end (RFC 9110 §5.5)")
+    }
+    if HTTPSyntax.isFraming(field.name), !options.allowsFramingHeaders {
+      throw NetworkError.invalidRequest(
+        "the header \(field.name) is the transport's to set; a request that must set it says so with "
+          + "allowsFramingHeaders")
+    }
+  }
+}
+
+extension String {
+  /// The text with control characters made visible.
+  fileprivate var debugEscaped: String { String(debugDescription.dropFirst().dropLast()) }
+}
+
+private enum AllowsFramingHeaders: RequestOption {
+  static let defaultValue = false
+}
+
+extension RequestOptions {
+  /// Whether the request may set `Host`, `Content-Length` and `Transfer-Encoding` itself; false by default.
+  ///
+  /// A length that does not fit the body lets a request be taken for two (request smuggling).
+  public var allowsFramingHeaders: Bool {
+    get { self[AllowsFramingHeaders.self] }
+    set { self[AllowsFramingHeaders.self] = newValue }
+  }
+}
+
+/// The character rules of HTTP (RFC 9110 §5).
+enum HTTPSyntax {
+  /// Whether the text is a token (§5.6.2).
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { isTokenCharacter($0) }
+  }
+
+  /// Whether the text may be a field value (§5.5): no control characters but tab, no space at either end.
+  static func isFieldValue(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard let first = bytes.first, let last = bytes.last else { return true }
+    guard !isSpace(first), !isSpace(last) else { return false }
+    return bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+  }
+
+  static func isFraming(_ name: String) -> Bool {
+    let count = name.utf8.count
+    guard count == 4 || count == 14 || count == 17 else { return false }
+    return ["Host", "Content-Length", "Transfer-Encoding"].contains { HTTPHeaders.areEqual($0, name) }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// Percent-encoding of octets (RFC 3986 §2.1): only unreserved characters stay.
+package enum PercentEncoding {
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  /// Whether an octet is an unreserved character: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 3986 §2.3).
+  package static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  /// Whether an octet may stand in a path as it is: `pchar` and `/` (RFC 3986 §3.3).
+  package static func isPathCharacter(_ byte: UInt8) -> Bool {
+    isUnreserved(byte) || "!$&'()*+,;=:@/".utf8.contains(byte)
+  }
+
+  /// Whether an octet may stand in a query as it is (RFC 3986 §3.4).
+  package static func isQueryCharacter(_ byte: UInt8) -> Bool {
+    isPathCharacter(byte) || byte == UInt8(ascii: "?")
+  }
+
+  /// Returns the text with all octets but unreserved ones escaped, for a path segment, a query name or value.
+  package static func escape(_ text: some StringProtocol) -> String {
+    if text.utf8.allSatisfy(isUnreserved) { return String(text) }
+    return escape(text, allowing: isUnreserved)
+  }
+
+  /// Returns the text with illegal octets escaped; escapes that are there already stay.
+  package static func repair(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
+    let bytes = Array(text.utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    for (index, byte) in bytes.enumerated() {
+      if isAllowed(byte) || (byte == UInt8(ascii: "%") && isEscape(bytes, at: index)) {
+        result.append(byte)
+      } else {
+        append(byte, to: &result)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func escape(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.utf8.count * 3)
+    for byte in text.utf8 {
+      if isAllowed(byte) { result.append(byte) } else { append(byte, to: &result) }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func append(_ byte: UInt8, to result: inout [UInt8]) {
+    result.append(UInt8(ascii: "%"))
+    result.append(digits[Int(byte >> 4)])
+    result.append(digits[Int(byte & 15)])
+  }
+
+  private static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
+    index + 2 < bytes.count && isHexDigit(bytes[index + 1]) && isHexDigit(bytes[index + 2])
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

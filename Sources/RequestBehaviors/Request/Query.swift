@@ -1,0 +1,53 @@
+/// The query of a request, or the fields of a form: names and values in order.
+///
+/// Written as a dictionary literal: `nil` is left out, an array repeats its name, the order is kept, a repeated name
+/// stays repeated.
+///
+/// ```swift
+/// .get("issues", query: ["state": "open", "page": page, "label": ["bug", "linux"]])
+/// ```
+///
+/// Every octet of names and values that is not unreserved (RFC 3986 §2.3) is percent-encoded; a space becomes `%20`.
+public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+  /// One name and value, not escaped.
+  public struct Item: Sendable, Hashable {
+    /// The name.
+    public var name: String
+    /// The value.
+    public var value: String
+
+    /// Creates an item.
+    public init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The names and values in their order.
+  public var items: [Item]
+
+  /// Creates a query of items.
+  public init(_ items: [Item] = []) { self.items = items }
+
+  /// Creates a query from a literal.
+  public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
+    items = elements.flatMap { name, value in (value?.queryValues ?? []).map { Item(name, $0) } }
+  }
+
+  /// Creates a query from the properties of a value, in the order in which it encodes them.
+  ///
+  /// - Parameter value: A value whose properties are strings, numbers, booleans, dates (as ISO 8601), URLs, UUIDs,
+  ///   raw-value enumerations, optionals and arrays of these.
+  /// - Throws: `EncodingError` if a property is nested deeper.
+  public init(encoding value: some Encodable) throws {
+    items = try QueryEncoder.encode(value)
+  }
+
+  /// Appends an item.
+  public mutating func append(_ name: String, _ value: String) { items.append(Item(name, value)) }
+
+  /// The query percent-encoded, without `?`; empty if there are no items.
+  public var percentEncoded: String {
+    items.map { "\(PercentEncoding.escape($0.name))=\(PercentEncoding.escape($0.value))" }.joined(separator: "&")
+  }
+}

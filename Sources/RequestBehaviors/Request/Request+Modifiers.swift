@@ -1,0 +1,53 @@
+extension Request {
+  /// Returns the request with an option set.
+  ///
+  /// ```swift
+  /// .get("report").with(\.timeout, .seconds(5))
+  /// ```
+  public func with<Setting>(_ option: WritableKeyPath<RequestOptions, Setting>, _ value: Setting) -> Self {
+    var copy = self
+    copy.options[keyPath: option] = value
+    return copy
+  }
+
+  /// Returns the request with a behavior of its own.
+  ///
+  /// A shipped behavior replaces the configuration's of the same type (and name).
+  public func with(_ behavior: any RequestBehavior) -> Self {
+    var copy = self
+    copy.behaviors.append(behavior)
+    return copy
+  }
+
+  /// Returns the request with a header field set.
+  public func with(header name: String, _ value: String, sensitive scope: OriginScope? = nil) -> Self {
+    var copy = self
+    copy.headers.set(name, value, sensitive: scope)
+    return copy
+  }
+
+  /// Returns the request without the behaviors of a type, whether the configuration lists them or they are built in.
+  public func without<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Self {
+    var copy = self
+    copy.removedBehaviors.append(type)
+    return copy
+  }
+
+  /// Returns the request with a 404 made acceptable, for which the value is `nil`.
+  public func nilWhenNotFound<Wrapped>() -> Self where Value == Wrapped? {
+    with(\.nilWhenNotFound, true)
+  }
+
+  /// Returns the request with the value decoded from a place inside the body.
+  ///
+  /// ```swift
+  /// let issues: [Issue] = try await client.send(.get("search").decoding(at: "data.items"))
+  /// ```
+  ///
+  /// - Parameter path: Names of keys separated by `.`, as the decoder's key strategy makes them (`firstName` where it
+  ///   converts from snake case); a number is an index into an array.
+  /// - Returns: The request, for a value at that place.
+  public func decoding(at path: String) -> Self {
+    with(\.decodingPath, path)
+  }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+
+/// A request as users write it: what to ask for, and the type of the answer.
+///
+/// ```swift
+/// let user: User = try await client.send(.get("users/\(login)"))
+/// try await client.send(.post("issues", body: .json(draft)).with(\.timeout, .seconds(10)))
+/// ```
+///
+/// How the answer is decoded follows from `Value`: `Decodable` by the configuration's decoder, `Data` and `String` as
+/// they are, `Void` not at all, an optional is `nil` for an empty body, `NetworkResponse` is the whole answer. `Value`
+/// need not be `Sendable`.
+public struct Request<Value>: Sendable {
+  enum Target: Sendable {
+    case path(RequestPath)
+    case url(URL)
+  }
+
+  /// The method.
+  public var method: HTTPMethod
+  let target: Target
+  /// Items added to the query that the path or URL has.
+  public var query: Query
+  /// The fields of this request; they win over those that behaviors set, but for authentication and signing.
+  public var headers: HTTPHeaders
+  /// The body; `nil` for none.
+  public var body: RequestContent?
+  /// The typed settings of this request.
+  public var options = RequestOptions()
+  /// Behaviors of this request only; one that is unique by type replaces the configuration's.
+  public var behaviors: [any RequestBehavior] = []
+  var removedBehaviors: [any RequestBehavior.Type] = []
+
+  /// Creates a request for a path below the base URL.
+  public init(
+    _ method: HTTPMethod, _ path: RequestPath, query: Query = [:], headers: HTTPHeaders = [:],
+    body: RequestContent? = nil
+  ) {
+    self.init(method, target: .path(path), query: query, headers: headers, body: body)
+  }
+
+  /// Creates a request for a full URL, such as a link that a server gave.
+  ///
+  /// Credentials go with it only if the URL is on one of their origins.
+  public init(
+    _ method: HTTPMethod, url: URL, query: Query = [:], headers: HTTPHeaders = [:], body: RequestContent? = nil
+  ) {
+    self.init(method, target: .url(url), query: query, headers: headers, body: body)
+  }
+
+  private init(
+    _ method: HTTPMethod, target: Target, query: Query, headers: HTTPHeaders, body: RequestContent?
+  ) {
+    self.method = method
+    self.target = target
+    self.query = query
+    self.headers = headers
+    self.body = body
+  }
+
+  /// Returns the same request for an answer of another type.
+  public func returning<Other>(_ type: Other.Type) -> Request<Other> {
+    var request = Request<Other>(method, target: target.cast(), query: query, headers: headers, body: body)
+    request.options = options
+    request.behaviors = behaviors
+    request.removedBehaviors = removedBehaviors
+    return request
+  }
+}
+
+extension Request.Target {
+  fileprivate func cast<Other>() -> Request<Other>.Target {
+    switch self {
+    case .path(let path): .path(path)
+    case .url(let url): .url(url)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+public import Foundation
+
+/// What a request carries: bytes, a file, or a stream.
+///
+/// Bytes, files and streams from a factory can be sent again, by a retry, a redirect or a replay with a fresh token. A
+/// one-shot stream cannot: once it has been taken, whoever would send it again gives up and the outcome at hand stands.
+public struct RequestBody: Sendable {
+  /// Where the bytes come from.
+  public enum Content: Sendable {
+    /// Bytes in memory.
+    case data(Data)
+    /// The contents of a file.
+    case file(URL)
+    /// A stream that is made anew for every send.
+    case stream(@Sendable () -> ByteStream)
+    /// A stream that can be sent once.
+    case oneShot(OneShotStream)
+  }
+
+  /// Where the bytes come from.
+  public let content: Content
+
+  /// The media type, sent as `Content-Type` unless the request sets its own.
+  public let contentType: String?
+
+  /// The number of bytes; `nil` for a stream that does not say.
+  public let length: Int64?
+
+  private init(_ content: Content, contentType: String?, length: Int64?) {
+    self.content = content
+    self.contentType = contentType
+    self.length = length
+  }
+
+  /// Creates a body of bytes.
+  public static func data(_ data: Data, contentType: String? = nil) -> RequestBody {
+    RequestBody(.data(data), contentType: contentType, length: Int64(data.count))
+  }
+
+  /// Creates a body of a file's contents, read when the request is sent.
+  public static func file(_ url: URL, contentType: String? = nil) -> RequestBody {
+    RequestBody(.file(url), contentType: contentType, length: nil)
+  }
+
+  /// Creates a body of a stream that can be made again for a further send.
+  ///
+  /// - Parameters:
+  ///   - contentType: The media type.
+  ///   - length: The number of bytes, if it is known.
+  ///   - makeStream: Makes the stream from its beginning; called once per send.
+  /// - Returns: The body.
+  public static func stream(
+    contentType: String? = nil, length: Int64? = nil, _ makeStream: @escaping @Sendable () -> ByteStream
+  ) -> RequestBody {
+    RequestBody(.stream(makeStream), contentType: contentType, length: length)
+  }
+
+  /// Creates a body of a stream that can be sent once.
+  public static func oneShot(_ stream: ByteStream, contentType: String? = nil, length: Int64? = nil) -> RequestBody {
+    RequestBody(.oneShot(OneShotStream(stream)), contentType: contentType, length: length)
+  }
+
+  /// Whether the body can be sent (again) now: false only for a one-shot stream that has been taken.
+  public var isReplayable: Bool {
+    guard case .oneShot(let stream) = content else { return true }
+    return !stream.isConsumed
+  }
+
+  /// The bytes of a body in memory; `nil` for a file or a stream.
+  public var data: Data? {
+    guard case .data(let data) = content else { return nil }
+    return data
+  }
+
+  /// Ends a stream that will not be sent.
+  public func cancel() {
+    if case .oneShot(let stream) = content { stream.cancel() }
+  }
+}
+
+/// A stream that can be taken once, and knows whether it has been.
+public final class OneShotStream: Sendable {
+  private let stream: ByteStream
+  private let lock = NSLock()
+  // Both protected by `lock`.
+  nonisolated(unsafe) private var consumed = false
+  nonisolated(unsafe) private var levels: Set<Int> = []
+
+  init(_ stream: ByteStream) { self.stream = stream }
+
+  /// Whether the stream has been taken.
+  public var isConsumed: Bool { lock.withLock { consumed } }
+
+  /// Takes the stream for sending.
+  ///
+  /// - Returns: The stream, the first time.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyConsumed`` every further time.
+  public func take() throws -> ByteStream {
+    let isFirst = lock.withLock {
+      defer { consumed = true }
+      return !consumed
+    }
+    guard isFirst else { throw NetworkError.bodyConsumed() }
+    return stream
+  }
+
+  func cancel() { stream.cancel() }
+
+  /// Enters a level of the chain; false if the body is already under way at that level.
+  func enter(level: Int) -> Bool { lock.withLock { levels.insert(level).inserted } }
+
+  func leave(level: Int) { lock.withLock { _ = levels.remove(level) } }
+}

@@ -1,0 +1,80 @@
+/// A typed setting of a request that a behavior or the client reads.
+///
+/// ```swift
+/// enum Priority: RequestOption { static let defaultValue = 0 }
+///
+/// extension RequestOptions {
+///   var priority: Int {
+///     get { self[Priority.self] }
+///     set { self[Priority.self] = newValue }
+///   }
+/// }
+///
+/// try await client.send(.get("feed").with(\.priority, 1))
+/// ```
+///
+/// A value set on the request wins over one set on the configuration's options, that over what a behavior was created
+/// with, that over ``defaultValue``.
+public protocol RequestOption {
+  /// The type of the setting.
+  associatedtype Value: Sendable
+
+  /// The value where nobody sets one.
+  static var defaultValue: Value { get }
+
+  /// Whether a value set on a request stays when a redirect leads to another origin; by default it does not.
+  static var isPortable: Bool { get }
+}
+
+extension RequestOption {
+  /// By default a value does not follow a request to another origin.
+  public static var isPortable: Bool { false }
+}
+
+/// The typed settings of a request; see ``RequestOption``.
+public struct RequestOptions: Sendable {
+  private struct Entry: Sendable {
+    var value: any Sendable
+    var isPortable: Bool
+  }
+
+  private var entries: [ObjectIdentifier: Entry] = [:]
+
+  /// Creates options of which none is set.
+  public init() {}
+
+  /// The value of an option: what was set, else the option's default.
+  public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
+    get { explicit(option) ?? Option.defaultValue }
+    set { entries[ObjectIdentifier(option)] = Entry(value: newValue, isPortable: Option.isPortable) }
+  }
+
+  /// The value that was set for an option; `nil` if none was.
+  ///
+  /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
+  public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
+    guard !entries.isEmpty else { return nil }
+    return entries[ObjectIdentifier(option)]?.value as? Option.Value
+  }
+
+  /// Removes what was set for an option.
+  public mutating func reset<Option: RequestOption>(_ option: Option.Type) {
+    entries[ObjectIdentifier(option)] = nil
+  }
+
+  /// Returns these options with those of another set on top.
+  func overridden(by other: RequestOptions) -> RequestOptions {
+    guard !other.entries.isEmpty else { return self }
+    guard !entries.isEmpty else { return other }
+    var merged = self
+    merged.entries.merge(other.entries) { _, new in new }
+    return merged
+  }
+
+  /// Returns these options without those that do not follow a redirect to another origin.
+  func portable() -> RequestOptions {
+    var kept = self
+    kept.entries = entries.filter { $0.value.isPortable }
+    return kept
+  }
+}

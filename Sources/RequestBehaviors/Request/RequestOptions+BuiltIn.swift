@@ -1,0 +1,98 @@
+private enum IdleTimeout: RequestOption {
+  static let defaultValue: Duration? = .seconds(60)
+  static let isPortable = true
+}
+
+private enum Timeout: RequestOption {
+  static let defaultValue: Duration? = nil
+  static let isPortable = true
+}
+
+private enum AcceptableStatuses: RequestOption {
+  static let defaultValue = StatusCodes.success
+  static let isPortable = true
+}
+
+private enum BodyLimit: RequestOption {
+  static let defaultValue = 64 * 1_024 * 1_024
+  static let isPortable = true
+}
+
+private enum Environment: RequestOption {
+  static let defaultValue: ServerEnvironment? = nil
+}
+
+private enum AcceptableContentTypes: RequestOption {
+  static let defaultValue: [String]? = nil
+  static let isPortable = true
+}
+
+private enum NilWhenNotFound: RequestOption {
+  static let defaultValue = false
+  static let isPortable = true
+}
+
+private enum DecodingPath: RequestOption {
+  static let defaultValue: String? = nil
+  static let isPortable = true
+}
+
+extension RequestOptions {
+  /// How long a send may go without a byte in either direction before it fails; 60 seconds by default, `nil` for ever.
+  ///
+  /// The time also covers connecting. It may be a fraction of a second. Sends that fail this way throw
+  /// ``NetworkError/Code-swift.struct/timedOut``.
+  public var idleTimeout: Duration? {
+    get { self[IdleTimeout.self] }
+    set { self[IdleTimeout.self] = newValue }
+  }
+
+  /// How long one send may take in all; `nil`, the default, for ever, because large transfers take their time.
+  public var timeout: Duration? {
+    get { self[Timeout.self] }
+    set { self[Timeout.self] = newValue }
+  }
+
+  /// The statuses that are a success; 200 to 299 by default.
+  ///
+  /// Any other fails the call with ``NetworkError/Code-swift.struct/unacceptableStatus``. The value is read once, when
+  /// the call begins.
+  public var acceptableStatuses: StatusCodes {
+    get { self[AcceptableStatuses.self] }
+    set { self[AcceptableStatuses.self] = newValue }
+  }
+
+  /// The most bytes of a response body that are kept in memory; 64 MiB by default.
+  ///
+  /// A longer body ends the transfer with ``NetworkError/Code-swift.struct/bodyTooLarge``.
+  public var bodyLimit: Int {
+    get { self[BodyLimit.self] }
+    set { self[BodyLimit.self] = newValue }
+  }
+
+  /// The server that the request goes to instead of the configuration's; `nil`, the default, for the configuration's.
+  ///
+  /// Credentials stay bound to the origins of their session: an environment on another origin gets none.
+  public var environment: ServerEnvironment? {
+    get { self[Environment.self] }
+    set { self[Environment.self] = newValue }
+  }
+
+  /// The media types that are decoded, such as `["application/json", "text/plain"]`.
+  ///
+  /// `nil`, the default, leaves it to the configuration's decoder; an empty array accepts any.
+  public var acceptableContentTypes: [String]? {
+    get { self[AcceptableContentTypes.self] }
+    set { self[AcceptableContentTypes.self] = newValue }
+  }
+
+  var nilWhenNotFound: Bool {
+    get { self[NilWhenNotFound.self] }
+    set { self[NilWhenNotFound.self] = newValue }
+  }
+
+  var decodingPath: String? {
+    get { self[DecodingPath.self] }
+    set { self[DecodingPath.self] = newValue }
+  }
+}

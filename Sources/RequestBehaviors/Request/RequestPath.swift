@@ -1,0 +1,127 @@
+public import Foundation
+
+/// The path of a request, written as a string literal in which each interpolation is one escaped segment.
+///
+/// ```swift
+/// .get("users/\(login)/repos")     // login "a/b?c" becomes users/a%2Fb%3Fc/repos; its template is users/{}/repos
+/// ```
+///
+/// An interpolated value can never leave its place: every octet that is not unreserved is percent-encoded, and a value
+/// that would be empty, `.` or `..` as a whole segment is an error when the request is sent. The literal text between
+/// is the developer's: it may have slashes, a query after `?`, and escapes; `https://…` as literal text is a full URL
+/// and replaces the base URL.
+///
+/// For text made at run time use ``init(encoded:)``; for links that a server gave, `.get(url:)`.
+public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
+  /// The path as it is appended, percent-encoded.
+  let encoded: String
+
+  /// The path with `{}` in the place of each interpolation: the endpoint's name in logs, metrics and mocks.
+  public let template: String
+
+  /// Whether literal text began with a scheme, so that the path is a full URL.
+  let isAbsolute: Bool
+
+  /// What is wrong with an interpolated value; thrown when the request is sent.
+  let problem: String?
+
+  /// Creates a path from a literal.
+  public init(stringLiteral value: String) {
+    self.init(text: value, template: value, problem: nil, isAbsolute: RequestPath.hasScheme(value))
+  }
+
+  /// Creates a path from a literal with interpolations.
+  public init(stringInterpolation: StringInterpolation) {
+    let text = stringInterpolation.text
+    self.init(
+      text: text, template: stringInterpolation.template, problem: stringInterpolation.problem(),
+      isAbsolute: RequestPath.hasScheme(stringInterpolation.template))
+  }
+
+  /// Creates a path from text made at run time that is percent-encoded already.
+  ///
+  /// The text is always a path below the base URL, also if it looks like a full URL. A character that may not stand in
+  /// a path is an error when the request is sent.
+  ///
+  /// - Parameter text: A path, with or without a leading `/`, and optionally a query after `?`.
+  public init(encoded text: String) {
+    let isLegal = text.utf8.allSatisfy { PercentEncoding.isQueryCharacter($0) || $0 == UInt8(ascii: "%") }
+    let problem = isLegal ? nil : "the path \"\(text)\" has characters that must be percent-encoded"
+    self.init(text: text, template: text, problem: problem, isAbsolute: false)
+  }
+
+  private init(text: String, template: String, problem: String?, isAbsolute: Bool) {
+    self.encoded = text
+    self.template = template.prefix { $0 != "?" && $0 != "#" }.description
+    self.problem = problem
+    self.isAbsolute = isAbsolute
+  }
+
+  private static func hasScheme(_ text: String) -> Bool {
+    text.range(of: "^[A-Za-z][A-Za-z0-9+.-]*://", options: .regularExpression) != nil
+  }
+
+  /// Collects the literal text and the escaped segments of a ``RequestPath``.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate private(set) var text = ""
+    fileprivate private(set) var template = ""
+    // Where interpolated values stand in `text`, as offsets in UTF-8.
+    private var insertions: [Range<Int>] = []
+
+    /// Creates an empty interpolation.
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      text.reserveCapacity(literalCapacity + interpolationCount * 8)
+    }
+
+    /// Appends literal text.
+    public mutating func appendLiteral(_ literal: String) {
+      text += literal
+      template += literal
+    }
+
+    /// Appends a value as one escaped segment, or as a part of one.
+    public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
+      insert(PercentEncoding.escape(value.description))
+    }
+
+    /// Appends a UUID in its usual form.
+    public mutating func appendInterpolation(_ value: UUID) { insert(value.uuidString) }
+
+    /// Appends an enumeration case by its raw value.
+    public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+    where Value.RawValue: LosslessStringConvertible {
+      insert(PercentEncoding.escape(value.rawValue.description))
+    }
+
+    /// Appends several escaped segments with `/` between them.
+    public mutating func appendInterpolation(segments: [String]) {
+      for (index, segment) in segments.enumerated() {
+        if index > 0 { text += "/" }
+        insert(PercentEncoding.escape(segment), template: index == 0 ? "{}" : "")
+      }
+    }
+
+    private mutating func insert(_ escaped: String, template placeholder: String = "{}") {
+      let start = text.utf8.count
+      text += escaped
+      insertions.append(start..<text.utf8.count)
+      template += placeholder
+    }
+
+    fileprivate func problem() -> String? {
+      guard !insertions.isEmpty else { return nil }
+      let bytes = Array(text.utf8)
+      let slash = UInt8(ascii: "/")
+      let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+      for insertion in insertions where insertion.lowerBound <= end {
+        let start = bytes[..<insertion.lowerBound].lastIndex(of: slash).map { $0 + 1 } ?? 0
+        let stop = bytes[insertion.upperBound...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") } ?? bytes.count
+        let segment = String(decoding: bytes[start..<stop], as: UTF8.self)
+        if ["", ".", ".."].contains(segment) {
+          return "the path \"\(template)\" got \"\(segment)\" as a whole segment, which would change the path"
+        }
+      }
+      return nil
+    }
+  }
+}

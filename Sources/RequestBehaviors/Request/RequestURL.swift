@@ -1,0 +1,105 @@
+import Foundation
+
+/// Puts request URLs together (RFC 3986) and checks those that are given whole.
+enum RequestURL {
+  /// Returns the URL of a path below a base URL.
+  ///
+  /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.
+  static func resolve(_ path: RequestPath, query: Query, in environment: ServerEnvironment?) throws -> URL {
+    if let problem = path.problem { throw NetworkError.invalidURL(problem) }
+    if path.isAbsolute {
+      guard let url = URL(string: path.encoded) else { throw NetworkError.invalidURL("\"\(path.encoded)\" is no URL") }
+      return try check(url, adding: query)
+    }
+    guard let environment else {
+      throw NetworkError.invalidURL(
+        "there is no base URL for the path \"\(path.template)\"; give the configuration one, or use a full URL")
+    }
+    let base = environment.base
+    if let problem = base.problem { throw NetworkError.invalidURL(problem) }
+    let (tail, ownQuery) = split(path.encoded)
+    let joinedPath = try normalize(join(base.path, tail))
+    let queries = [base.query, environment.query.percentEncoded, ownQuery, query.percentEncoded]
+    return try makeURL(base.prefix, joinedPath, queries)
+  }
+
+  /// Returns a full URL with its dot segments removed and a query added.
+  ///
+  /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.
+  static func check(_ url: URL, adding query: Query = Query()) throws -> URL {
+    if let problem = problem(of: url) { throw NetworkError.invalidURL("the URL \(problem)") }
+    guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(url) else {
+      throw NetworkError.invalidURL("\"\(Redactor.standard.redact(url))\" is no absolute URL")
+    }
+    let path = try normalize(components.percentEncodedPath)
+    let queries = [components.percentEncodedQuery, query.percentEncoded]
+    return try makeURL(prefix(of: origin), path, queries, fragment: components.percentEncodedFragment)
+  }
+
+  /// What is wrong with a URL that requests are to be sent to; `nil` if nothing is.
+  static func problem(of url: URL) -> String? {
+    let shown = Redactor.standard.redact(url)
+    guard let scheme = url.scheme?.lowercased() else {
+      return url.absoluteString.isEmpty
+        ? "is empty" : "\"\(shown)\" is relative; it must be an absolute http or https URL"
+    }
+    guard scheme == "http" || scheme == "https" else {
+      return "\"\(shown)\" has the scheme \"\(scheme)\"; only http and https are sent"
+    }
+    guard let host = url.host(percentEncoded: true), !host.isEmpty else { return "\"\(shown)\" has no host" }
+    if url.user(percentEncoded: true) != nil || url.password(percentEncoded: true) != nil {
+      return "\"\(shown)\" has a user name or password in it, which would be sent in the clear; use BasicAuthBehavior"
+    }
+    if let port = url.port, !(1...65_535).contains(port) { return "\"\(shown)\" has the port \(port)" }
+    return nil
+  }
+
+  /// Scheme and authority of an origin as a URL begins with them.
+  static func prefix(of origin: Origin) -> String { origin.description }
+
+  /// Removes dot segments (RFC 3986 §5.2.4).
+  ///
+  /// - Throws: ``NetworkError`` of code `invalidURL` if `..` leads above the root.
+  static func normalize(_ path: String) throws -> String {
+    guard path.utf8.contains(UInt8(ascii: ".")), path.contains("/.") else { return path }
+    var kept: [Substring] = []
+    let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch segment {
+      case ".": if isLast { kept.append("") }
+      case "..":
+        guard kept.popLast() != nil else { throw NetworkError.invalidURL("the path \"\(path)\" leads above the root") }
+        if isLast { kept.append("") }
+      default: kept.append(segment)
+      }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+
+  private static func join(_ base: String, _ tail: Substring) -> String {
+    if tail.isEmpty { return base.isEmpty ? "/" : base }
+    let directory = base.hasSuffix("/") ? base : base + "/"
+    let relative = tail.hasPrefix("/") ? tail.dropFirst() : tail
+    return directory + PercentEncoding.repair(relative, allowing: PercentEncoding.isPathCharacter)
+  }
+
+  /// Splits literal text into path and query; a fragment is dropped, since it is never sent.
+  private static func split(_ text: String) -> (path: Substring, query: String?) {
+    let sent = text.prefix { $0 != "#" }
+    guard let mark = sent.firstIndex(of: "?") else { return (sent, nil) }
+    let query = sent[sent.index(after: mark)...]
+    return (sent[..<mark], PercentEncoding.repair(query, allowing: PercentEncoding.isQueryCharacter))
+  }
+
+  private static func makeURL(
+    _ prefix: String, _ path: String, _ queries: [String?], fragment: String? = nil
+  ) throws -> URL {
+    var text = prefix + (path.isEmpty ? "/" : path)
+    let query = queries.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "&")
+    if !query.isEmpty { text += "?" + query }
+    if let fragment { text += "#" + fragment }
+    guard let url = URL(string: text) else { throw NetworkError.invalidURL("\"\(text)\" is no URL") }
+    return url
+  }
+}

@@ -1,0 +1,79 @@
+public import Foundation
+
+/// A server: the base URL that paths are appended to, with the headers and query items that it wants on every request.
+///
+/// ```swift
+/// extension ServerEnvironment {
+///   static let staging = ServerEnvironment(baseURL: stagingURL, headers: ["X-Stage": "1"])
+/// }
+/// try await client.send(.get("status").with(\.environment, .staging))
+/// ```
+///
+/// The base path is a directory: `https://h/v1` and `https://h/v1/` are the same base, and `users` as well as `/users`
+/// make `https://h/v1/users` of it. A base URL that is not absolute http or https, or that has a user name in it, is a
+/// ``NetworkError/Code-swift.struct/invalidURL`` when a request is sent.
+public struct ServerEnvironment: Sendable, Hashable {
+  /// The URL that paths are appended to.
+  public let baseURL: URL
+
+  /// Fields set on every request to this server unless the request sets them.
+  ///
+  /// A sensitive one of scope ``OriginScope/baseURL`` is bound to this base URL's origin.
+  public var headers: HTTPHeaders
+
+  /// Items put before the query of every request to this server.
+  public var query: Query
+
+  /// The base URL taken apart, once.
+  let base: BaseURL
+
+  /// Creates an environment.
+  ///
+  /// - Parameters:
+  ///   - baseURL: An absolute http or https URL; its path is a directory, its query is kept.
+  ///   - headers: Fields for every request; none by default.
+  ///   - query: Items for every request; none by default.
+  public init(baseURL: URL, headers: HTTPHeaders = HTTPHeaders(), query: Query = Query()) {
+    self.baseURL = baseURL
+    self.headers = headers
+    self.query = query
+    self.base = BaseURL(baseURL)
+  }
+
+  /// The origin of the base URL; `nil` if that is not an absolute http or https URL.
+  public var origin: Origin? { base.origin }
+
+  /// The headers with secrets of scope ``OriginScope/baseURL`` bound to this environment's origin.
+  var boundHeaders: HTTPHeaders {
+    guard let origin, headers.contains(where: { $0.sensitivity == .baseURL }) else { return headers }
+    return HTTPHeaders(
+      headers.map { field in
+        var bound = field
+        if field.sensitivity == .baseURL { bound.sensitivity = .only([origin]) }
+        return bound
+      })
+  }
+}
+
+/// A base URL taken apart into what request URLs are put together from.
+struct BaseURL: Sendable, Hashable {
+  /// Scheme and authority, such as `https://h:8443`.
+  let prefix: String
+  /// The encoded path as it was given.
+  let path: String
+  /// The encoded query, if there is one.
+  let query: String?
+  let origin: Origin?
+  /// What is wrong with the URL, if anything.
+  let problem: String?
+
+  init(_ url: URL) {
+    problem = RequestURL.problem(of: url).map { "the base URL \($0)" }
+    let origin = Origin(url)
+    self.origin = problem == nil ? origin : nil
+    prefix = origin.map { RequestURL.prefix(of: $0) } ?? ""
+    let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    path = components?.percentEncodedPath ?? ""
+    query = components?.percentEncodedQuery
+  }
+}

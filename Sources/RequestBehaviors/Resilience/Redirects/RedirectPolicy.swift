@@ -1,0 +1,41 @@
+/// Which redirects are followed.
+///
+/// ```swift
+/// .get("archive").with(\.redirects, .none)        // the 3xx itself is the outcome
+/// ```
+public struct RedirectPolicy: Sendable, Hashable {
+  /// The most redirects of one call that are followed; 10 by default.
+  public var limit: Int
+
+  /// Whether a body is sent on to another origin with a 307 or 308; false by default: the 3xx is then the outcome.
+  public var sendsBodyToOtherOrigins: Bool
+
+  /// Creates a policy.
+  ///
+  /// - Parameters:
+  ///   - limit: The most redirects that are followed; with 0 the 3xx itself is the outcome.
+  ///   - sendsBodyToOtherOrigins: Whether a body goes to another origin with a 307 or 308.
+  public init(limit: Int = 10, sendsBodyToOtherOrigins: Bool = false) {
+    self.limit = limit
+    self.sendsBodyToOtherOrigins = sendsBodyToOtherOrigins
+  }
+
+  /// Follows up to 10 redirects; sends no body to another origin.
+  public static let follow = RedirectPolicy()
+
+  /// Follows none: a 3xx is the outcome.
+  public static let none = RedirectPolicy(limit: 0)
+}
+
+private enum Redirects: RequestOption {
+  static let defaultValue = RedirectPolicy.follow
+  static let isPortable = true
+}
+
+extension RequestOptions {
+  /// Which redirects are followed; up to 10 by default.
+  public var redirects: RedirectPolicy {
+    get { self[Redirects.self] }
+    set { self[Redirects.self] = newValue }
+  }
+}

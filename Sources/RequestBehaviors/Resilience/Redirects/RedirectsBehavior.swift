@@ -1,0 +1,58 @@
+import Foundation
+
+/// Follows redirects; built in, and steered by ``RequestOptions/redirects``.
+///
+/// Each hop runs through authentication, signing and verification for itself. The method changes as browsers and
+/// RFC 9110 §15.4 have it: 303 becomes GET (HEAD stays), 301 and 302 make GET of POST, 307 and 308 change nothing. On
+/// the way to another origin every sensitive field, `Authorization`, `Cookie` and every option that is not portable is
+/// left behind, for good. A body is sent on to another origin only if the policy says so; a one-shot body that was sent
+/// is not sent again: in both cases the 3xx is the outcome.
+///
+/// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
+/// location, a loop, and more hops than ``RedirectPolicy/limit``.
+public struct RedirectsBehavior: UniqueBehavior {
+  /// Around authentication, inside of retries.
+  public let order = BehaviorOrder.redirects
+
+  /// Creates the behavior; a client has one without being told.
+  public init() {}
+
+  /// Sends the request, then where it is redirected to, until an answer is no redirect.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    var response = try await next(request)
+    guard (300...399).contains(response.statusCode) else { return response }
+    let policy = request.options.redirects
+    guard policy.limit > 0 else { return response }
+    var current = request
+    var visited: Set<Visit> = [Visit(request)]
+    while case .follow(let hop) = try Redirect.decide(response, to: current, policy: policy) {
+      try check(hop, response, visited: &visited, limit: policy.limit)
+      request.call.record("redirect to \(Redactor.standard.redact(hop.url))", from: "RedirectsBehavior")
+      response.body.cancel()
+      current = hop
+      response = try await next(hop)
+    }
+    return response
+  }
+
+  private struct Visit: Hashable {
+    let method: HTTPMethod
+    let url: String
+
+    init(_ request: NetworkRequest) {
+      method = request.method
+      url = request.url.absoluteString
+    }
+  }
+
+  private func check(
+    _ hop: NetworkRequest, _ response: NetworkResponse, visited: inout Set<Visit>, limit: Int
+  ) throws {
+    guard visited.count <= limit else {
+      throw NetworkError(.redirectFailed, "more than \(limit) redirects in a row", response: response)
+    }
+    guard visited.insert(Visit(hop)).inserted else {
+      throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
+    }
+  }
+}

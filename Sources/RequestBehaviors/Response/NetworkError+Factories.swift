@@ -1,0 +1,75 @@
+extension NetworkError {
+  static func invalidURL(_ message: String) -> NetworkError { NetworkError(.invalidURL, message) }
+
+  package static func invalidRequest(_ message: String) -> NetworkError { NetworkError(.invalidRequest, message) }
+
+  package static func invalidBehavior(_ message: String) -> NetworkError { NetworkError(.invalidBehavior, message) }
+
+  static func encodingFailed(_ value: Any, _ error: any Error) -> NetworkError {
+    let reason =
+      if case EncodingError.invalidValue(_, let context) = error {
+        "\(path(context.codingPath)): \(context.debugDescription)"
+      } else {
+        "\(error)"
+      }
+    return NetworkError(.encodingFailed, "\(type(of: value)) could not be encoded at \(reason)", underlyingError: error)
+  }
+
+  static func bodyTooLarge(limit: Int) -> NetworkError {
+    NetworkError(
+      .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
+  }
+
+  static func bodyConsumed() -> NetworkError {
+    NetworkError(.bodyConsumed, "the one-shot body has been sent; use a replayable stream for requests that may repeat")
+  }
+
+  static func bodyNotBuffered(_ response: NetworkResponse) -> NetworkError {
+    NetworkError(
+      .bodyNotBuffered, "the body is a stream; read it with buffered() or iterate it", response: response)
+  }
+
+  static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
+    var message = "the server answered \(response.statusCode)"
+    if response.statusCode == 401 || response.statusCode == 403 {
+      message += response.request.call.withheldNote ?? ""
+    }
+    return NetworkError(.unacceptableStatus, message, response: response)
+  }
+
+  static func decodingFailed(_ error: any Error, as type: Any.Type, _ response: NetworkResponse) -> NetworkError {
+    let reason =
+      switch error {
+      case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])): the key is missing"
+      case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+        DecodingError.dataCorrupted(let context):
+        "\(path(context.codingPath)): \(Redactor.standard.redact(text: context.debugDescription))"
+      default: "\(Redactor.standard.redact(text: "\(error)"))"
+      }
+    return NetworkError(
+      .decodingFailed, "\(type) could not be decoded at \(reason); the body is \(excerpt(response))",
+      response: response, underlyingError: nil)
+  }
+
+  static func emptyBody(_ type: Any.Type, _ response: NetworkResponse) -> NetworkError {
+    NetworkError(
+      .emptyBody, "the body is empty where \(type) is needed; use Void or an optional type if that is expected",
+      response: response)
+  }
+
+  static func unexpectedContentType(_ found: String, _ wanted: [String], _ response: NetworkResponse) -> NetworkError {
+    NetworkError(
+      .unexpectedContentType,
+      "the body is \(found), wanted \(wanted.joined(separator: " or ")); set acceptableContentTypes to decode it all "
+        + "the same; the body is \(excerpt(response))", response: response)
+  }
+
+  private static func excerpt(_ response: NetworkResponse) -> String {
+    guard case .data(let data) = response.body else { return "not in memory" }
+    return Redactor.standard.redact(body: data, contentType: response.headers["Content-Type"], limit: 256)
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.isEmpty ? "the top" : keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+  }
+}

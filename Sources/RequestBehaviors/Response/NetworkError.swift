@@ -1,0 +1,104 @@
+public import Foundation
+
+/// What went wrong with a request: a code to switch on, and a message that says what to do.
+///
+/// ```swift
+/// do {
+///   let user: User = try await client.send(.get("users/\(login)"))
+/// } catch let error as NetworkError where error.code == .unacceptableStatus {
+///   let problem = try error.decode(Problem.self)
+/// }
+/// ```
+///
+/// The family, by ``code-swift.property``: the request could not be built (`invalidURL`, `invalidRequest`,
+/// `encodingFailed`), could not be sent or answered (`cannotConnect`, `dnsFailed`, `timedOut`, …), was answered by
+/// somebody else (`intercepted`) or with a failure (`unacceptableStatus`), or the answer could not be used
+/// (`decodingFailed`, `emptyBody`, `unexpectedContentType`). Cancellation is not in the family: a cancelled call throws
+/// `CancellationError`. Behaviors of users throw what they like, and it arrives as it was thrown.
+///
+/// No description of an error shows a secret; what it shows of URLs and bodies went through the ``Redactor``.
+public struct NetworkError: Error, Sendable {
+  /// The kind of error; stable, to switch on.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the code.
+    public let rawValue: String
+
+    /// Creates a code; modules and users may add their own.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The name of the code.
+    public var description: String { rawValue }
+  }
+
+  /// The kind of error.
+  public let code: Code
+
+  /// What happened, naming the value and the rule, and what to do.
+  public let message: String
+
+  /// The request as it was when the error arose; `nil` if there was none yet.
+  public var request: NetworkRequest?
+
+  /// The answer, if there was one.
+  public var response: NetworkResponse?
+
+  /// The error that led to this one.
+  public var underlyingError: (any Error)?
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of error.
+  ///   - message: What happened and what to do, without secrets.
+  ///   - request: The request as it was.
+  ///   - response: The answer, if there was one.
+  ///   - underlyingError: The error that led to this one.
+  public init(
+    _ code: Code, _ message: String, request: NetworkRequest? = nil, response: NetworkResponse? = nil,
+    underlyingError: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.request = request ?? response?.request
+    self.response = response
+    self.underlyingError = underlyingError
+  }
+
+  /// The status of the answer; `nil` if there was none.
+  public var statusCode: Int? { response?.statusCode }
+
+  /// Every send of the call up to this error, in order.
+  public var attempts: [Exchange] { request?.call.history ?? [] }
+
+  /// Returns the body of the answer decoded by the configuration's decoder, such as an API's own error type.
+  ///
+  /// - Parameter type: What to decode.
+  /// - Returns: The decoded value.
+  /// - Throws: This error if there was no answer; else a ``NetworkError`` that says where the body does not fit.
+  public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    guard let response else { throw self }
+    return try response.decode(type)
+  }
+}
+
+extension NetworkError: CustomStringConvertible, LocalizedError {
+  /// Code, message, request, number of sends and cause, with secrets hidden.
+  public var description: String {
+    var text = "\(code): \(message)"
+    if let request { text += " [\(request)]" }
+    if attempts.count > 1 { text += " after \(attempts.count) sends" }
+    if let underlyingError { text += " (\(Redactor.standard.redact(text: "\(underlyingError)")))" }
+    return text
+  }
+
+  /// The description.
+  public var errorDescription: String? { description }
+}
+
+extension NetworkError: CustomReflectable, CustomDebugStringConvertible {
+  /// The description: dumping an error must not show what describing it hides.
+  public var debugDescription: String { description }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,120 @@
+public import Foundation
+
+/// An answer: status, headers, body, and how it was got.
+public struct NetworkResponse: Sendable {
+  /// The request as it was sent, which after a redirect is another one than the caller's.
+  public var request: NetworkRequest
+
+  /// The status code, 100 to 999.
+  public var statusCode: Int
+
+  /// The header fields; over URLSession on Linux their order is lost and same names are joined.
+  public var headers: HTTPHeaders
+
+  /// The body.
+  public var body: ResponseBody
+
+  /// When the exchange was, on the call's clock.
+  public var timings: Timings
+
+  /// Where the answer came from.
+  public var source: ResponseSource
+
+  /// Whether the answer is known to come from the server.
+  ///
+  /// False for failures that a verification behavior let pass without proof; such an answer changes no state: it signs
+  /// nobody out, enters no cache and trips no breaker. Clients without verification treat all as verified.
+  public var isVerified: Bool
+
+  /// Typed facts that behaviors left for the caller.
+  public var info = ResponseInfo()
+
+  /// Creates a response.
+  ///
+  /// - Parameters:
+  ///   - request: The request as it was sent.
+  ///   - statusCode: The status code.
+  ///   - headers: The header fields; none by default.
+  ///   - body: The body; empty by default.
+  ///   - timings: When the exchange was; by default now, on the call's clock.
+  ///   - source: Where it came from; the network by default.
+  ///   - isVerified: Whether it is known to come from the server; true by default.
+  public init(
+    request: NetworkRequest, statusCode: Int, headers: HTTPHeaders = HTTPHeaders(), body: ResponseBody = .empty,
+    timings: Timings? = nil, source: ResponseSource = .network, isVerified: Bool = true
+  ) {
+    self.request = request
+    self.statusCode = statusCode
+    self.headers = headers
+    self.body = body
+    if let timings {
+      self.timings = timings
+    } else {
+      let now = request.call.clock.now()
+      self.timings = Timings(sent: now, firstByte: now, lastByte: now)
+    }
+    self.source = source
+    self.isVerified = isVerified
+  }
+
+  /// Every send of the call that got this answer, in order: redirects, retries, replays.
+  public var history: [Exchange] { request.call.history }
+
+  /// Whether the status is one that the call accepts.
+  ///
+  /// That is what the request's ``RequestOptions/acceptableStatuses`` say, and 304 for a request that was conditional.
+  public var isAcceptable: Bool {
+    if request.call.acceptableStatuses.contains(statusCode) { return true }
+    guard statusCode == 304 else { return false }
+    return request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")
+  }
+}
+
+extension NetworkResponse {
+  /// The bytes of the body.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyNotBuffered`` if the body is a stream; the
+  ///   error of reading if it is a file that cannot be read.
+  public var data: Data {
+    get throws {
+      switch body {
+      case .data(let data): return data
+      case .file(let url): return try Data(contentsOf: url)
+      case .stream: throw NetworkError.bodyNotBuffered(self)
+      }
+    }
+  }
+
+  /// The body as text in UTF-8, wrong sequences replaced.
+  ///
+  /// - Throws: As ``data``.
+  public var text: String {
+    get throws { String(decoding: try data, as: UTF8.self) }
+  }
+
+  /// Returns the body decoded by the configuration's decoder.
+  ///
+  /// - Parameter type: What to decode.
+  /// - Returns: The decoded value.
+  /// - Throws: ``NetworkError`` that says where the body does not fit, with a redacted excerpt.
+  public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try ResponseDecoding(self).value(type)
+  }
+
+  /// Returns the response with its whole body in memory.
+  ///
+  /// - Parameter limit: The most bytes to accept; by default the request's ``RequestOptions/bodyLimit``.
+  /// - Returns: The same response with its body in memory.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyTooLarge``, or what the stream throws.
+  public func buffered(upTo limit: Int? = nil) async throws -> NetworkResponse {
+    guard case .stream(let stream) = body else { return self }
+    var copy = self
+    copy.body = .data(try await stream.collect(upTo: limit ?? request.options.bodyLimit))
+    return copy
+  }
+}
+
+extension NetworkResponse: CustomStringConvertible {
+  /// Status, method and URL, with secrets hidden.
+  public var description: String { "\(statusCode) for \(request)" }
+}

@@ -1,0 +1,23 @@
+/// A kind of fact that a behavior leaves on a response for the caller, such as the number of saved rows.
+public protocol ResponseInfoKey {
+  /// The type of the fact.
+  associatedtype Value: Sendable
+}
+
+/// Typed facts that behaviors leave on a response.
+///
+/// ```swift
+/// let counts = response.info[SavedRows.self]
+/// ```
+public struct ResponseInfo: Sendable {
+  private var facts: [ObjectIdentifier: any Sendable] = [:]
+
+  /// Creates an empty set of facts.
+  public init() {}
+
+  /// The fact of a kind; `nil` if there is none.
+  public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
+    get { facts.isEmpty ? nil : facts[ObjectIdentifier(key)] as? Key.Value }
+    set { facts[ObjectIdentifier(key)] = newValue }
+  }
+}

@@ -1,0 +1,40 @@
+/// What sends requests and ends the list of behaviors.
+///
+/// ## Should it be a transport or a behavior?
+///
+/// A transport sends, by whatever means: URLSession, a mock, another HTTP library. What changes requests, looks at
+/// answers or repeats is a ``RequestBehavior``; a transport follows no redirects, stores no cookies, retries nothing
+/// and caches nothing.
+///
+/// ## Using one
+///
+/// ``URLSessionTransport`` is the default. `RequestBehaviorsTesting` has `MockTransport` for tests.
+///
+/// ## Implementing one
+///
+/// ```swift
+/// struct EchoTransport: Transport {
+///   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+///     try request.validate()
+///     return NetworkResponse(request: request, statusCode: 200, body: .data(request.body?.data ?? Data()))
+///   }
+///
+///   func shutdown() async {}
+/// }
+/// ```
+///
+/// A transport calls ``NetworkRequest/validate()`` first; sends exactly once; returns every status as a response;
+/// enforces ``RequestOptions/idleTimeout``, ``RequestOptions/timeout`` and ``RequestOptions/bodyLimit``; throws
+/// `CancellationError` promptly when its task is cancelled; and tells other failures by ``NetworkError`` codes.
+/// `TransportConformance` in `RequestBehaviorsTesting` checks all this.
+public protocol Transport: Sendable {
+  /// Sends a request.
+  ///
+  /// - Parameter request: The request, with everything in it that goes over the wire.
+  /// - Returns: The answer, with any status.
+  /// - Throws: ``NetworkError``, or `CancellationError` when the task is cancelled.
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse
+
+  /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
+  func shutdown() async
+}

@@ -1,0 +1,77 @@
+/// Unmasks whoever answers in the server's place, such as a captive portal that answers 200 to everything.
+///
+/// Each send carries a fresh nonce in a header; the server returns it unmodified. An answer without the right echo, of
+/// a status with which an impostor could do harm, fails with ``NetworkError/Code-swift.struct/intercepted``: it reaches
+/// no behavior further out, no decoding, no cache and no database, and its redirect is not followed. Other failures
+/// without the echo reach the caller as what they are, with ``NetworkResponse/isVerified`` false.
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.nonceVerification()])
+/// ```
+///
+/// Requests to other origins than the listed ones are neither marked nor checked.
+public struct NonceVerificationBehavior: UniqueBehavior {
+  /// Innermost but for the user's `.last`.
+  public let order = BehaviorOrder.verification
+  private let verification: NonceVerification
+  private let origins: OriginScope
+  private let makeNonce: @Sendable () -> String
+
+  /// Creates the behavior.
+  ///
+  /// - Parameters:
+  ///   - verification: The header and the statuses that are checked.
+  ///   - origins: The servers that echo; by default the base URL's origin.
+  ///   - makeNonce: Makes a value that was never used; by default 132 random bits.
+  public init(
+    _ verification: NonceVerification = NonceVerification(), origins: OriginScope = .baseURL,
+    makeNonce: (@Sendable () -> String)? = nil
+  ) {
+    self.verification = verification
+    self.origins = origins
+    self.makeNonce = makeNonce ?? { Nonce.make() }
+  }
+
+  /// Sends the request with a fresh nonce and checks the echo.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else {
+      return try await next(request)
+    }
+    let nonce = makeNonce()
+    var marked = request
+    marked.headers.set(verification.header, nonce)
+    var response = try await next(marked)
+    switch verification.verdict(statusCode: response.statusCode, headers: response.headers, nonce: nonce) {
+    case .verified: return response
+    case .unverified:
+      response.isVerified = false
+      return response
+    case .intercepted:
+      response.body.cancel()
+      throw intercepted(response, marked)
+    }
+  }
+
+  /// The error tells the status only: nothing of what an impostor sent goes further.
+  private func intercepted(_ response: NetworkResponse, _ request: NetworkRequest) -> NetworkError {
+    let echo = response.headers.contains(verification.header) ? "another" : "no"
+    return NetworkError(
+      .intercepted,
+      "something answered \(response.statusCode) in the server's place, with \(echo) \(verification.header) echo; "
+        + "is there a captive portal to sign in to, or does the server not return the header?", request: request)
+  }
+}
+
+extension RequestBehavior where Self == NonceVerificationBehavior {
+  /// Checks that answers come from the server; see ``NonceVerificationBehavior``.
+  ///
+  /// - Parameters:
+  ///   - header: The header that carries the nonce both ways.
+  ///   - origins: The servers that echo; by default the base URL's origin.
+  /// - Returns: The behavior.
+  public static func nonceVerification(
+    header: String = "X-API-Nonce", origins: OriginScope = .baseURL
+  ) -> NonceVerificationBehavior {
+    NonceVerificationBehavior(NonceVerification(header: header), origins: origins)
+  }
+}
