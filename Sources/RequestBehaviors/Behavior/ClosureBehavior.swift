@@ -45,6 +45,18 @@ public struct ClosureBehavior: RequestBehavior {
     self.intercept = intercept
   }
 
+  /// Creates a behavior that surrounds everything further in.
+  ///
+  /// ```swift
+  /// let patient = ClosureBehavior("patient", order: .retry) { request, next in
+  ///   let response = try await next(request)
+  ///   return response.statusCode == 503 ? try await next(request) : response
+  /// }
+  /// ```
+  public init(_ name: String = "ClosureBehavior", order: BehaviorOrder = .middle, _ intercept: @escaping Intercept) {
+    self.init(name, order: order, intercept: intercept)
+  }
+
   /// Returns what the closure returns; nothing without one.
   public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
     try await headers?(request) ?? HTTPHeaders()

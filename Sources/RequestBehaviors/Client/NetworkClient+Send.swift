@@ -32,13 +32,21 @@ extension NetworkClient {
     report(answer, decoding: .zero, error: nil)
   }
 
-  /// Sends a request and returns its whole answer, not decoded.
+  /// Sends a request and returns what its type makes of the whole answer, such as a ``NetworkResponse``.
   ///
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
-  public func send(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior or the type threw.
+  @concurrent
+  public func send<Value: ResponseConvertible>(_ request: Request<Value>) async throws -> Value {
     let answer = try await exchange(request)
-    report(answer, decoding: .zero, error: nil)
-    return answer.response
+    let start = answer.call.clock.now()
+    do {
+      let value = try await Value(answer.response)
+      report(answer, decoding: answer.call.clock.now() - start, error: nil)
+      return value
+    } catch {
+      report(answer, decoding: answer.call.clock.now() - start, error: error)
+      throw error
+    }
   }
 
   /// Sends a request and returns the decoded value together with the answer that it came from.

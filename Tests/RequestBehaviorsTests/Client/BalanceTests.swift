@@ -1,0 +1,123 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// Rule 5 of how a request travels: each `beforeSend` is followed by exactly one of `afterSuccess` and `afterFailure`.
+@Suite struct BalanceTests {
+  private static let names = ["a", "b", "c"]
+  let journal = Journal()
+
+  private func behaviors(
+    failing: (name: String, hook: JournalBehavior.Hook)? = nil
+  ) -> [any RequestBehavior] {
+    Self.names.map { name in
+      JournalBehavior(name: name, journal: journal, failing: failing?.name == name ? failing?.hook : nil)
+    }
+  }
+
+  private func expectBalance(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+    for name in Self.names {
+      let ends = journal.count(of: "\(name).afterSuccess") + journal.count(of: "\(name).afterFailure")
+      #expect(journal.count(of: "\(name).beforeSend") == ends, comment, sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test(arguments: [200, 204, 404, 500])
+  func `rule 5: the hooks are balanced for every status`(status: Int) async {
+    _ = try? await NetworkClient(ClosureTransport(status), behaviors()).send(Request<NetworkResponse>.get("x"))
+    expectBalance()
+    let end = status < 300 ? "afterSuccess" : "afterFailure"
+    #expect(Self.names.allSatisfy { journal.count(of: "\($0).\(end)") == 1 })
+  }
+
+  @Test func `rule 5: the hooks are balanced when the transport throws`() async {
+    let transport = ClosureTransport { _ in throw Failure("down") }
+    await #expect(throws: Failure("down")) { try await NetworkClient(transport, behaviors()).send(.get("x")) }
+    expectBalance()
+    #expect(journal.entries.suffix(3) == ["c.afterFailure", "b.afterFailure", "a.afterFailure"])
+  }
+
+  @Test(arguments: names, JournalBehavior.Hook.allCases)
+  func `rule 5: the hooks are balanced when any hook of any position throws`(
+    name: String, hook: JournalBehavior.Hook
+  ) async {
+    let client = NetworkClient(ClosureTransport(), behaviors(failing: (name, hook)))
+    await #expect(throws: Failure("\(name).\(hook.rawValue)")) { try await client.send(.get("x")) }
+    expectBalance("\(name).\(hook)")
+  }
+
+  @Test func `rule 5: when an afterSuccess throws, those further out get afterFailure`() async {
+    let client = NetworkClient(ClosureTransport(), behaviors(failing: ("b", .afterSuccess)))
+    await #expect(throws: Failure.self) { try await client.send(.get("x")) }
+    #expect(journal.entries.filter { $0.contains(".after") } == ["c.afterSuccess", "b.afterSuccess", "a.afterFailure"])
+  }
+
+  @Test func `rule 5: a short circuit gives those further out their verdict and touches nothing further in`()
+    async throws
+  {
+    var list = behaviors()
+    list.insert(
+      ClosureBehavior("short") { request, _ in NetworkResponse(request: request, statusCode: 200) }, at: 1)
+    let transport = ClosureTransport()
+    try await NetworkClient(transport, list).send(.get("x"))
+    expectBalance()
+    #expect(journal.count(of: "a.afterSuccess") == 1)
+    #expect(journal.count(of: "b.beforeSend") == 0)
+    #expect(transport.sent.isEmpty)
+  }
+
+  @Test func `rule 5: the hooks are balanced when next is called twice`() async throws {
+    var list = behaviors()
+    list.insert(
+      ClosureBehavior("twice") { request, next in
+        _ = try await next(request)
+        return try await next(request)
+      }, at: 1)
+    try await NetworkClient(ClosureTransport(statuses: [500, 200]), list).send(.get("x"))
+    expectBalance()
+    #expect(journal.count(of: "a.afterSuccess") == 1)
+    #expect(journal.count(of: "b.afterFailure") == 1)
+    #expect(journal.count(of: "b.afterSuccess") == 1)
+  }
+
+  @Test func `rule 5: the hooks are balanced when next is called concurrently`() async throws {
+    var list = behaviors()
+    list.insert(
+      ClosureBehavior("both") { request, next in
+        async let first = next(request)
+        async let second = next(request)
+        return try await [first, second][0]
+      }, at: 1)
+    try await NetworkClient(ClosureTransport(), list).send(.get("x"))
+    expectBalance()
+    #expect(journal.count(of: "c.afterSuccess") == 2)
+  }
+
+  @Test(arguments: names, JournalBehavior.Hook.allCases)
+  func `rule 5 and 9: the hooks are balanced when the task is cancelled in any hook of any position`(
+    name: String, hook: JournalBehavior.Hook
+  ) async {
+    let task = Box<Task<Void, any Error>?>(nil)
+    let list = Self.names.map { each in
+      JournalBehavior(
+        name: each, journal: journal,
+        action: { reached in if each == name, reached == hook { task.value?.cancel() } })
+    }
+    let client = NetworkClient(ClosureTransport(), list)
+    let (start, starter) = AsyncStream<Void>.makeStream()
+    task.value = Task {
+      for await _ in start {}
+      try await client.send(.get("x"))
+    }
+    starter.finish()
+    let result = await task.value?.result
+    expectBalance("\(name).\(hook)")
+    let isOver = hook == .afterSuccess || hook == .interceptAfter
+    #expect(journal.entries.contains("a.afterFailure") == !isOver || !journal.entries.contains("a.beforeSend"))
+    if isOver {
+      #expect(throws: Never.self) { try result?.get() }
+    } else {
+      #expect(throws: CancellationError.self) { try result?.get() }
+    }
+  }
+}

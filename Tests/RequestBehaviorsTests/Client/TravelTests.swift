@@ -1,0 +1,175 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// Rules 2, 3, 4, 6, 7, 8 of how a request travels.
+@Suite struct TravelTests {
+  let journal = Journal()
+
+  private func behavior(_ name: String, _ order: BehaviorOrder = .middle) -> JournalBehavior {
+    JournalBehavior(name: name, journal: journal, order: order)
+  }
+
+  // MARK: Rule 2
+
+  @Test func `rule 2: a request goes down the list and its response comes back up in reverse`() async throws {
+    let client = NetworkClient(ClosureTransport(), [behavior("inner", .last), behavior("outer", .first)])
+    try await client.send(.get("x"))
+    #expect(
+      journal.entries == [
+        "outer.interceptBefore", "outer.headers", "outer.modify", "outer.beforeSend",
+        "inner.interceptBefore", "inner.headers", "inner.modify", "inner.beforeSend",
+        "inner.afterSuccess", "inner.interceptAfter",
+        "outer.afterSuccess", "outer.interceptAfter",
+      ])
+  }
+
+  // MARK: Rule 3
+
+  @Test func `rule 3: a behavior that calls next again runs everything further in again`() async throws {
+    let count = Box(0)
+    let transport = ClosureTransport(statuses: [503, 200])
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      let first = try await next(request)
+      return first.statusCode == 503 ? try await next(request) : first
+    }
+    let stamp = ClosureBehavior(
+      "stamp",
+      headers: { _ in
+        let number = count.update { count in
+          count += 1
+          return count
+        }
+        return ["X-Stamp": "\(number)"]
+      })
+    try await NetworkClient(transport, [again, stamp, behavior("inner")]).send(.get("x"))
+    #expect(transport.sent.map { $0.headers["X-Stamp"] } == ["1", "2"])
+    #expect(transport.sent.map(\.sendNumber) == [1, 2])
+    #expect(journal.count(of: "inner.beforeSend") == 2)
+  }
+
+  // MARK: Rule 4
+
+  @Test func `rule 4: next returns every status, and the hooks and the caller get verdicts`() async throws {
+    let seen = Box<[Int]>([])
+    let errors = Box<[NetworkError.Code]>([])
+    let watch = ClosureBehavior(
+      "watch",
+      afterFailure: { error, _ in errors.update { $0.append((error as? NetworkError)?.code ?? .timedOut) } },
+      intercept: { request, next in
+        let response = try await next(request)
+        seen.update { $0.append(response.statusCode) }
+        return response
+      })
+    let client = NetworkClient(ClosureTransport(404, "gone"), [watch])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(seen.value == [404])
+    #expect(errors.value == [.unacceptableStatus])
+    #expect(error?.code == .unacceptableStatus)
+    #expect(error?.statusCode == 404)
+    #expect(try error?.response?.text == "gone")
+  }
+
+  @Test func `rule 4: what is acceptable is the request's to say, and is read once`() async throws {
+    let widen = ClosureBehavior("widen", order: .first, modify: { $0.options.acceptableStatuses = .all })
+    let client = NetworkClient(ClosureTransport(404), [widen, behavior("inner")])
+    await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    try await client.send(.get("x").with(\.acceptableStatuses, .success.union([404])))
+    #expect(journal.count(of: "inner.afterFailure") == 1)
+    #expect(journal.count(of: "inner.afterSuccess") == 1)
+  }
+
+  @Test func `rule 4: a 304 is acceptable to a conditional request only`() async throws {
+    let client = NetworkClient(ClosureTransport(304))
+    await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    try await client.send(.get("x", headers: ["If-None-Match": "\"1\""]))
+  }
+
+  // MARK: Rule 6
+
+  @Test func `rule 6: a behavior's field replaces another behavior's, the request's own wins`() async throws {
+    let transport = ClosureTransport()
+    let first = ClosureBehavior("1", headers: { _ in ["A": "first", "B": "first"] })
+    let second = ClosureBehavior("2", headers: { _ in ["a": "second"] })
+    let client = NetworkClient(transport, [first, second])
+    try await client.send(.get("x", headers: ["B": "user"]))
+    #expect(transport.sent[0].headers.values(for: "A") == ["second"])
+    #expect(transport.sent[0].headers.values(for: "B") == ["user"])
+  }
+
+  @Test(arguments: [BehaviorOrder.authentication, .signing])
+  func `rule 6: authentication and signing win over the request's own field`(order: BehaviorOrder) async throws {
+    let transport = ClosureTransport()
+    let sign = ClosureBehavior("sign", order: order, headers: { _ in ["Authorization": "behavior"] })
+    try await NetworkClient(transport, [sign]).send(.get("x", headers: ["Authorization": "user"]))
+    #expect(transport.sent[0].headers.values(for: "Authorization") == ["behavior"])
+  }
+
+  // MARK: Rule 7
+
+  @Test func `rule 7: no hook sees an error of building the request, the observer does`() async throws {
+    let reports = Box<[CallReport]>([])
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior("any")])
+    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    let client = NetworkClient(configuration: configuration, transport: ClosureTransport())
+    await #expect(throws: NetworkError.self) { try await client.send(.post("x", body: .json(Double.infinity))) }
+    await #expect(throws: NetworkError.self) { try await client.send(.get("../../x")) }
+    #expect(journal.entries.isEmpty)
+    #expect(reports.value.map(\.phase) == [.building, .building])
+    #expect(reports.value.map { ($0.error as? NetworkError)?.code } == [.encodingFailed, .invalidURL])
+  }
+
+  @Test func `rule 7: no hook sees an error of decoding, the observer does`() async throws {
+    let reports = Box<[CallReport]>([])
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior("any")])
+    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    let client = NetworkClient(configuration: configuration, transport: ClosureTransport(200, "no JSON"))
+    let error = await #expect(throws: NetworkError.self) { let _: Int = try await client.send(.get("x")) }
+    #expect(error?.code == .decodingFailed)
+    #expect(journal.entries.last == "any.interceptAfter")
+    #expect(reports.value.map(\.phase) == [.decoding])
+    #expect((reports.value[0].error as? NetworkError)?.code == .decodingFailed)
+    #expect(reports.value[0].response?.statusCode == 200)
+  }
+
+  @Test func `an observer is told of success with the time that decoding took`() async throws {
+    let reports = Box<[CallReport]>([])
+    var configuration = RequestConfiguration(baseURL: baseURL)
+    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    let client = NetworkClient(configuration: configuration, transport: ClosureTransport(200, "7"))
+    let value: Int = try await client.send(.get("x"))
+    #expect(value == 7)
+    #expect(reports.value.map(\.phase) == [.finished])
+    #expect(reports.value[0].error == nil)
+  }
+
+  // MARK: Rule 8
+
+  @Test func `rule 8: a call makes at most 20 sends, and the error carries the last response`() async throws {
+    let transport = ClosureTransport(503, "busy")
+    let forever = ClosureBehavior("forever") { request, next in
+      while true { _ = try await next(request) }
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await NetworkClient(transport, [forever]).send(.get("x"))
+    }
+    #expect(transport.sent.count == 20)
+    #expect(error?.code == .tooManySends)
+    #expect(error?.statusCode == 503)
+    #expect(error?.attempts.count == 20)
+  }
+
+  @Test func `rule 8: the error carries the last failure where there was no response`() async throws {
+    let transport = ClosureTransport { _ in throw Failure("down") }
+    let forever = ClosureBehavior("forever") { request, next in
+      while true {
+        do { return try await next(request) } catch is Failure { continue }
+      }
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await NetworkClient(transport, [forever]).send(.get("x"))
+    }
+    #expect(error?.code == .tooManySends)
+    #expect(error?.underlyingError as? Failure == Failure("down"))
+  }
+}
