@@ -84,7 +84,8 @@ public final class Call: Sendable {
     self.clock = clock
     self.startedAt = clock.now()
     self.options = options
-    self.acceptableStatuses = options.acceptableStatuses
+    self.acceptableStatuses =
+      options.nilWhenNotFound ? options.acceptableStatuses.union([404]) : options.acceptableStatuses
     self.baseOrigin = baseOrigin
     self.decoder = decoder
     self.userHeaders = userHeaders

@@ -53,8 +53,9 @@ public struct RequestOptions: Sendable {
   ///
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
   public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
-    guard !entries.isEmpty else { return nil }
-    return entries[ObjectIdentifier(option)]?.value as? Option.Value
+    // Unwrapped before the cast: casting a missing entry to an optional type would make a set nil of it.
+    guard let entry = entries[ObjectIdentifier(option)] else { return nil }
+    return entry.value as? Option.Value
   }
 
   /// Removes what was set for an option.

@@ -1,0 +1,87 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct RequestContentTests {
+  private struct Draft: Codable, Equatable {
+    var title: String
+    var link = URL(string: "https://h/x")!
+  }
+
+  private struct LineEncoder: BodyEncoder {
+    let contentType = "text/x-lines"
+    func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\(value)".utf8) }
+  }
+
+  private func sent(_ content: RequestContent, headers: HTTPHeaders = [:], encoder: (any BodyEncoder)? = nil)
+    async throws -> NetworkRequest
+  {
+    let transport = ClosureTransport()
+    let client = NetworkClient(transport).with { if let encoder { $0.encoder = encoder } }
+    try await client.send(.post("x", body: content, headers: headers))
+    return try #require(transport.sent.first)
+  }
+
+  @Test func `JSON is encoded by the configuration's encoder and typed as such`() async throws {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    struct Snake: Encodable { let firstName = "a" }
+    let request = try await sent(.json(Snake()), encoder: encoder)
+    #expect(request.body?.data == Data(#"{"first_name":"a"}"#.utf8))
+    #expect(request.headers["Content-Type"] == "application/json")
+    let plain = try await sent(.json(Draft(title: "t")))
+    #expect(plain.body?.data.map { String(decoding: $0, as: UTF8.self) }?.contains("https://h/x") == true)
+  }
+
+  @Test func `JSON stays JSON when the configuration's encoder makes something else`() async throws {
+    let json = try await sent(.json(["a": 1]), encoder: LineEncoder())
+    #expect(json.body?.data == Data(#"{"a":1}"#.utf8))
+    let lines = try await sent(.encoding(7), encoder: LineEncoder())
+    #expect(lines.body?.data == Data("7".utf8))
+    #expect(lines.headers["Content-Type"] == "text/x-lines")
+  }
+
+  @Test func `a form is escaped like a query`() async throws {
+    let request = try await sent(.form(["a": "1 +&", "b": ["x", "y"]]))
+    #expect(request.body?.data == Data("a=1%20%2B%26&b=x&b=y".utf8))
+    #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
+  }
+
+  @Test func `bytes, text and files have a type that the request's own header replaces`() async throws {
+    #expect(try await sent(.data(Data([1]))).headers["Content-Type"] == "application/octet-stream")
+    #expect(try await sent(.text("é")).headers["Content-Type"] == "text/plain; charset=utf-8")
+    let file = try await sent(
+      .file(URL(fileURLWithPath: "x"), contentType: "image/png"), headers: ["content-type": "a/b"])
+    #expect(file.headers.values(for: "Content-Type") == ["a/b"])
+  }
+
+  @Test func `a value that cannot be encoded is an error that names type and place`() async {
+    struct Ratio: Encodable { let value = Double.nan }
+    let error = await #expect(throws: NetworkError.self) { _ = try await sent(.json(Ratio())) }
+    #expect(error?.code == .encodingFailed)
+    #expect(error?.message.contains("Ratio could not be encoded at value") == true)
+  }
+
+  @Test func `a one-shot stream can be taken once and knows that it was`() async throws {
+    let body = RequestBody.oneShot(ByteStream(chunks: [Data("ab".utf8), Data("c".utf8)]), length: 3)
+    guard case .oneShot(let stream) = body.content else { return #expect(Bool(false)) }
+    #expect(body.isReplayable)
+    #expect(try await stream.take().collect(upTo: 3) == Data("abc".utf8))
+    #expect(!body.isReplayable)
+    #expect(stream.isConsumed)
+    let error = #expect(throws: NetworkError.self) { try stream.take() }
+    #expect(error?.code == .bodyConsumed)
+  }
+
+  @Test func `a stream that is longer than the limit is cancelled`() async {
+    let isCancelled = Box(false)
+    let chunks = AsyncStream<Data> { continuation in
+      continuation.yield(Data(count: 3))
+      continuation.yield(Data(count: 3))
+    }
+    let stream = ByteStream(chunks, onCancel: { isCancelled.value = true })
+    let error = await #expect(throws: NetworkError.self) { try await stream.collect(upTo: 5) }
+    #expect(error?.code == .bodyTooLarge)
+    #expect(isCancelled.value)
+  }
+}

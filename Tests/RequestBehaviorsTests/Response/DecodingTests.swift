@@ -1,0 +1,158 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct DecodingTests {
+  private struct User: Codable, Equatable { var name: String }
+
+  private func client(
+    _ status: Int = 200, _ body: String = "", type: String? = "application/json"
+  ) -> NetworkClient {
+    NetworkClient(ClosureTransport(status, body, headers: type.map { ["Content-Type": $0] } ?? [:]))
+  }
+
+  @Test func `a decodable value is decoded by the configuration's decoder, which Accept names`() async throws {
+    let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
+    let user: User = try await NetworkClient(transport).send(.get("x"))
+    #expect(user == User(name: "a"))
+    #expect(transport.sent[0].headers["Accept"] == "application/json, text/json")
+  }
+
+  @Test func `data and text are the body as it is, of any type and empty too`() async throws {
+    let data: Data = try await client(200, "é", type: "image/png").send(.get("x"))
+    #expect(data == Data("é".utf8))
+    let text: String = try await client(200, "é", type: "image/png").send(.get("x"))
+    #expect(text == "é")
+    let empty: Data = try await client(204, "").send(.get("x"))
+    #expect(empty.isEmpty)
+    let some: Data? = try await client(200, "x", type: "image/png").send(.get("x"))
+    #expect(some == Data("x".utf8))
+  }
+
+  @Test func `no value is needed for Void, whatever the body`() async throws {
+    try await client(200, "no JSON").send(.delete("x"))
+  }
+
+  @Test func `the whole answer can be asked for`() async throws {
+    let response: NetworkResponse = try await client(201, "x").send(.post("x"))
+    #expect(response.statusCode == 201)
+    #expect(try response.text == "x")
+  }
+
+  @Test func `an optional is nil for an empty body and for null`() async throws {
+    let empty: User? = try await client(204).send(.get("x"))
+    #expect(empty == nil)
+    let null: User? = try await client(200, "null").send(.get("x"))
+    #expect(null == nil)
+    let some: User? = try await client(200, #"{"name":"a"}"#).send(.get("x"))
+    #expect(some == User(name: "a"))
+  }
+
+  @Test func `an empty body where a value is needed is an error that says so`() async {
+    let error = await #expect(throws: NetworkError.self) { let _: User = try await client(204).send(.get("x")) }
+    #expect(error?.code == .emptyBody)
+    #expect(error?.message.contains("User") == true)
+  }
+
+  @Test func `nilWhenNotFound makes nil of 404 and leaves other failures alone`() async throws {
+    let missing: User? = try await client(404, "<html>", type: "text/html").send(.get("x").nilWhenNotFound())
+    #expect(missing == nil)
+    let found: User? = try await client(200, #"{"name":"a"}"#).send(.get("x").nilWhenNotFound())
+    #expect(found?.name == "a")
+    let error = await #expect(throws: NetworkError.self) {
+      let _: User? = try await client(410).send(.get("x").nilWhenNotFound())
+    }
+    #expect(error?.statusCode == 410)
+  }
+
+  @Test func `a 404 without nilWhenNotFound is an error for an optional too`() async {
+    await #expect(throws: NetworkError.self) { let _: User? = try await client(404).send(.get("x")) }
+  }
+
+  @Test func `a value can be decoded from a place inside the body`() async throws {
+    let body = #"{"data":{"items":[{"name":"a"},{"name":"b"}],"total":2}}"#
+    let users: [User] = try await client(200, body).send(.get("x").decoding(at: "data.items"))
+    #expect(users.map(\.name) == ["a", "b"])
+    let second: User = try await client(200, body).send(.get("x").decoding(at: "data.items.1"))
+    #expect(second.name == "b")
+    let total: Int = try await client(200, body).send(.get("x").decoding(at: "data.total"))
+    #expect(total == 2)
+    let error = await #expect(throws: NetworkError.self) {
+      let _: [User] = try await client(200, body).send(.get("x").decoding(at: "data.nothing"))
+    }
+    #expect(error?.message.contains("data.nothing: the key is missing") == true)
+  }
+
+  @Test func `a body that does not fit is an error with its coding path and a redacted excerpt`() async {
+    let body = #"{"users":[{"name":1,"password":"canary","note":"\#(String(repeating: "x", count: 5_000))"}]}"#
+    let error = await #expect(throws: NetworkError.self) {
+      let _: [String: [User]] = try await client(200, body).send(.get("x"))
+    }
+    #expect(error?.code == .decodingFailed)
+    #expect(error?.message.contains("users.[0].name") == true)
+    #expect(error?.description.contains("canary") == false)
+    #expect((error?.description.count ?? .max) < 1_000)
+    #expect(error?.response?.statusCode == 200)
+  }
+
+  @Test func `a missing key is named`() async {
+    let error = await #expect(throws: NetworkError.self) { let _: User = try await client(200, "{}").send(.get("x")) }
+    #expect(error?.message.contains("name: the key is missing") == true)
+  }
+
+  @Test func `another content type than the decoder reads is an error, unless the request accepts it`() async throws {
+    let html = client(200, #"{"name":"a"}"#, type: "text/html; charset=utf-8")
+    let error = await #expect(throws: NetworkError.self) { let _: User = try await html.send(.get("x")) }
+    #expect(error?.code == .unexpectedContentType)
+    #expect(error?.message.contains("text/html") == true)
+    let user: User = try await html.send(.get("x").with(\.acceptableContentTypes, ["text/*"]))
+    #expect(user.name == "a")
+    let any: User = try await html.send(.get("x").with(\.acceptableContentTypes, []))
+    #expect(any.name == "a")
+  }
+
+  @Test(arguments: ["application/json; charset=utf-8", "Application/Problem+JSON", "text/json", nil])
+  func `JSON is recognised by all its names, and without any`(type: String?) async throws {
+    let user: User = try await client(200, #"{"name":"a"}"#, type: type).send(.get("x"))
+    #expect(user.name == "a")
+  }
+
+  @Test func `a response pairs the value with the answer that it came from`() async throws {
+    let response = try await client(200, "7").response(for: .get("x").returning(Int.self))
+    #expect(response.value == 7)
+    #expect(response.network.statusCode == 200)
+  }
+
+  @Test func `a stream body is read into memory for decoding, up to the limit`() async throws {
+    let transport = ClosureTransport {
+      NetworkResponse(
+        request: $0, statusCode: 200, body: .stream(ByteStream(chunks: [Data("[1,".utf8), Data("2]".utf8)])))
+    }
+    let numbers: [Int] = try await NetworkClient(transport).send(.get("x"))
+    #expect(numbers == [1, 2])
+    let error = await #expect(throws: NetworkError.self) {
+      let _: [Int] = try await NetworkClient(transport).send(.get("x").with(\.bodyLimit, 4))
+    }
+    #expect(error?.code == .bodyTooLarge)
+  }
+
+  @Test func `an error's body is decoded into the API's own error type`() async throws {
+    struct Problem: Decodable { let title: String }
+    let failing = client(422, #"{"title":"no"}"#)
+    let error = await #expect(throws: NetworkError.self) { try await failing.send(.get("x")) }
+    #expect(try error?.decode(Problem.self).title == "no")
+  }
+
+  @Test func `mapError replaces failures by the user's own error, and never a cancellation`() async {
+    struct APIError: Error, Decodable, Equatable { let title: String }
+    let map = MapErrorBehavior { error in (try? (error as? NetworkError)?.decode(APIError.self)) ?? error }
+    let failing = NetworkClient(ClosureTransport(422, #"{"title":"no"}"#), [map])
+    await #expect(throws: APIError(title: "no")) { try await failing.send(.get("x")) }
+    let transport = ClosureTransport { _ in
+      withUnsafeCurrentTask { $0?.cancel() }
+      throw Failure("x")
+    }
+    let always = NetworkClient(transport, [.mapError { _ in Failure("mapped") }])
+    await #expect(throws: CancellationError.self) { try await Task { try await always.send(.get("x")) }.value }
+  }
+}
