@@ -1,0 +1,29 @@
+/// The protocol parameters of one request (RFC 5849 §3.1), without the method and the signature.
+public struct OAuth1Parameters: Sendable {
+  /// The value of `oauth_consumer_key`.
+  public var consumerKey: String
+  /// The value of `oauth_token`; `nil` leaves it out.
+  public var token: String?
+  /// The value of `oauth_nonce`, different for every request of one timestamp; only `PLAINTEXT` goes without.
+  public var nonce: String?
+  /// The value of `oauth_timestamp`, seconds since 1970, at least 1; only `PLAINTEXT` goes without.
+  public var timestamp: Int?
+  /// Whether `oauth_version=1.0` is sent; by default it is.
+  public var includesVersion = true
+  /// Further protocol parameters, such as `oauth_callback` and `oauth_verifier`; by default none.
+  public var additional: [(name: String, value: String)] = []
+
+  /// Creates the parameters of a request.
+  ///
+  /// - Parameters:
+  ///   - consumerKey: The consumer's key.
+  ///   - token: The token; by default none.
+  ///   - nonce: A text that no other request of the timestamp has; at least 128 random bits are safe.
+  ///   - timestamp: Seconds since 1970.
+  public init(consumerKey: String, token: String? = nil, nonce: String?, timestamp: Int?) {
+    self.consumerKey = consumerKey
+    self.token = token
+    self.nonce = nonce
+    self.timestamp = timestamp
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// The parts of a request's URL that are signed, found in its octets.
+struct OAuth1RequestURL: Sendable {
+  let isSecure: Bool
+  /// The scheme, authority and path of RFC 5849 §3.4.1.2.
+  let baseStringURI: [UInt8]
+  private let octets: [UInt8]
+  private let query: Range<Int>
+
+  /// - Throws: ``OAuth1Error`` if the URL is not http or https, or has no host or an impossible port.
+  init(_ url: URL, hostField: String?) throws {
+    let octets = Array(url.absoluteString.utf8)
+    guard let colon = octets.firstIndex(of: UInt8(ascii: ":")),
+      let isSecure = OAuth1RequestURL.isSecure(scheme: octets[..<colon])
+    else {
+      throw OAuth1Error(.invalidURL, "\(url.absoluteString) is not an http or https URL; only those are signed.")
+    }
+    let start = colon + 3
+    guard octets.dropFirst(colon + 1).starts(with: "//".utf8) else {
+      throw OAuth1Error(.invalidURL, "\(url.absoluteString) has no host; write the URL in full.")
+    }
+    let fragment = octets[start...].firstIndex(of: UInt8(ascii: "#")) ?? octets.count
+    let mark = octets[start..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
+    let path = octets[start..<mark].firstIndex(of: UInt8(ascii: "/")) ?? mark
+
+    var authority = octets[start..<path]
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
+    if let hostField { authority = ArraySlice(hostField.utf8) }
+
+    var uri = OctetBuffer(capacity: octets.count + 24)
+    uri.append(isSecure ? "https://" : "http://")
+    try OAuth1RequestURL.append(authority, isSecure: isSecure, to: &uri)
+    if path == mark { uri.append(UInt8(ascii: "/")) }
+    octets[path..<mark].withUnsafeBufferPointer { uri.append($0) }
+
+    self.isSecure = isSecure
+    self.baseStringURI = uri.array()
+    self.octets = octets
+    self.query = min(mark + 1, fragment)..<fragment
+  }
+
+  /// Calls a closure with the octets of the query, without its question mark.
+  func withQuery<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+    try octets[query].withUnsafeBufferPointer(body)
+  }
+
+  /// The URL with text appended to its query, before the fragment.
+  func appending(query addition: String) -> URL? {
+    var buffer = OctetBuffer(capacity: octets.count + addition.utf8.count + 2)
+    octets[..<query.lowerBound].withUnsafeBufferPointer { buffer.append($0) }
+    withQuery { buffer.append($0) }
+    let hasMark = query.lowerBound > 0 && octets[query.lowerBound - 1] == UInt8(ascii: "?")
+    if !hasMark {
+      buffer.append("?")
+    } else if !query.isEmpty, octets[query.upperBound - 1] != UInt8(ascii: "&") {
+      buffer.append("&")
+    }
+    buffer.append(addition)
+    octets[query.upperBound...].withUnsafeBufferPointer { buffer.append($0) }
+    return URL(string: buffer.string())
+  }
+
+  private static func isSecure(scheme: ArraySlice<UInt8>) -> Bool? {
+    let lower = scheme.map { $0 | 0x20 }
+    if lower.elementsEqual("https".utf8) { return true }
+    return lower.elementsEqual("http".utf8) ? false : nil
+  }
+
+  /// RFC 5849 §3.4.1.2: the host in lower case, the port only if it is not the scheme's default.
+  private static func append(_ authority: ArraySlice<UInt8>, isSecure: Bool, to uri: inout OctetBuffer) throws {
+    let isBracketed = authority.first == UInt8(ascii: "[")
+    let close = isBracketed ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
+    let colon = authority[(close ?? authority.startIndex)...].firstIndex(of: UInt8(ascii: ":"))
+    let host = authority[..<(colon ?? authority.endIndex)]
+    let hasImpossible = host.contains { $0 <= 0x20 || [0x22, 0x23, 0x2c, 0x2f, 0x3f, 0x40, 0x5c].contains($0) }
+    guard !host.isEmpty, !hasImpossible, isBracketed == (host.last == UInt8(ascii: "]")) else {
+      throw OAuth1Error(.invalidURL, "\"\(text(authority))\" is no host; it must be a name or an address.")
+    }
+    host.withUnsafeBufferPointer { uri.append(lowercasing: $0) }
+
+    guard let colon, colon + 1 < authority.endIndex else { return }
+    let digits = authority[(colon + 1)...]
+    guard digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let port = Int(text(digits)), 1...65535 ~= port else {
+      throw OAuth1Error(.invalidURL, "The port in \"\(text(authority))\" is not a number from 1 to 65535.")
+    }
+    if port != (isSecure ? 443 : 80) { uri.append(":\(port)") }
+  }
+
+  private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
+}

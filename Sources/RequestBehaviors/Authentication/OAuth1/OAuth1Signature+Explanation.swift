@@ -1,0 +1,48 @@
+extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The signature method and what is signed, without parameters.
+  public var description: String { "OAuth1Signature(\(key.method.name), \(requestMethod) \(baseStringURI))" }
+
+  /// The steps of the signature, without secrets.
+  public var debugDescription: String { explanation() }
+
+  /// A mirror without children, so that `dump` shows no secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  /// Explains the signature: every step with its section of RFC 5849, one under the other.
+  ///
+  /// Compare it with what the service shows; ``difference(from:)`` does that for the base string.
+  ///
+  /// - Parameter showingSecrets: Whether to show the signing key, the signature of `PLAINTEXT`, the `oauth_verifier` and
+  ///   the values of parameters whose names speak of a password or a secret; by default they read `REDACTED`.
+  /// - Returns: Several lines of text.
+  public func explanation(showingSecrets: Bool = false) -> String {
+    let shown = { (parameter: OAuth1Parameter) in showingSecrets ? parameter : redacted(parameter) }
+    let collected = collectedParameters.map { shown($0).encoded }
+    let sorted = sortedParameters.map { shown($0).encoded }.joined(separator: "&")
+    let base = [requestMethod.rawValue.uppercased(), baseStringURI, sorted].map(OctetBuffer.escaped)
+    let sent = protocolParameters.map { shown(OAuth1Parameter($0.name, $0.value)).encoded }
+    return """
+      Collected parameters: query, form body, protocol (RFC 5849 §3.4.1.3.1)
+        \(collected.joined(separator: "\n  "))
+      Parameter string (§3.4.1.3.2)
+        \(sorted)
+      Base string URI (§3.4.1.2)
+        \(baseStringURI)
+      Signature base string (§3.4.1.1)
+        \(base.joined(separator: "&"))
+      Signing key (§3.4.2)
+        \(showingSecrets ? key.text : "REDACTED")
+      Protocol parameters as they are sent, with the \(key.method.name) signature (§3.5)
+        \(sent.joined(separator: "\n  "))
+      """
+  }
+
+  /// The parameter with a value that may be shown; the word needs no escaping, so every step can hold it.
+  func redacted(_ parameter: OAuth1Parameter) -> OAuth1Parameter {
+    let name = String(decoding: parameter.name, as: UTF8.self).lowercased()
+    let isSecret =
+      name == "oauth_verifier" || name.contains("password") || name.contains("passwd") || name.contains("secret")
+      || name == "oauth_signature" && key.method.isPlaintext
+    return isSecret ? OAuth1Parameter(name: parameter.name, value: Array("REDACTED".utf8)) : parameter
+  }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+
+extension OAuth1Signature {
+  /// The value of `oauth_body_hash`: the Base64 of the body's hash, that of no octets for a request without a body.
+  ///
+  /// This is an extension to the protocol (OAuth Request Body Hash 1.0, draft 4). A form body has no hash: it is signed.
+  ///
+  /// - Parameters:
+  ///   - body: The octets of the body.
+  ///   - method: The signature method, whose hash function is used.
+  /// - Returns: `nil` for `PLAINTEXT`, which has no hash function.
+  public static func bodyHash(of body: Data, method: OAuth1SignatureMethod) -> String? {
+    if method.isPlaintext { return nil }
+    let hash = body.withUnsafeBytes { method.hashFunction.digest(of: $0) }
+    var text = OctetBuffer(capacity: 48)
+    text.append(base64: hash)
+    return text.string()
+  }
+
+  /// Whether a media type is that of form bodies, without regard to case and parameters (RFC 9110 §8.3.1).
+  public static func isForm(contentType: String?) -> Bool {
+    guard let contentType else { return false }
+    let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
+    let trimmed = type.drop { $0 == 0x20 || $0 == 0x09 }
+    let form = "application/x-www-form-urlencoded".utf8
+    guard trimmed.prefix(form.count).elementsEqual(form, by: { ($0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0) == $1 })
+    else { return false }
+    return trimmed.dropFirst(form.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
+  }
+
+  /// A URL without the dot segments of its path, as HTTP clients send it (RFC 3986 §5.2.4).
+  ///
+  /// Segments with an escaped dot stay: clients send those as they are.
+  ///
+  /// - Parameter url: The URL as it was written.
+  /// - Returns: The URL itself if it has none.
+  public static func removingDotSegments(from url: URL) -> URL {
+    guard url.absoluteString.utf8.contains(sequence: "/.") else { return url }
+    guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
+    let segments = components.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false)
+    guard segments.contains(where: { $0 == "." || $0 == ".." }) else { return url }
+    var kept: [Substring] = []
+    for segment in segments.dropFirst() {
+      if segment == ".." { _ = kept.popLast() } else if segment != "." { kept.append(segment) }
+    }
+    let endsInDots = segments.last == "." || segments.last == ".."
+    components.percentEncodedPath = "/" + kept.joined(separator: "/") + (endsInDots && !kept.isEmpty ? "/" : "")
+    return components.url ?? url
+  }
+
+  static func formBody(_ body: Data?, headers: HTTPHeaders, options: OAuth1Options) throws -> Data? {
+    if isForm(contentType: headers["Content-Type"]) { return body ?? Data() }
+    guard options.location == .formBody else { return nil }
+    guard body?.isEmpty ?? true else {
+      throw OAuth1Error(
+        .invalidBody,
+        "The options send the protocol parameters in a form body, but this body is not one; send them in the header.")
+    }
+    return Data()
+  }
+
+  static func check(
+    _ parameters: OAuth1Parameters, key: OAuth1SigningKey, isSecure: Bool, options: OAuth1Options
+  ) throws {
+    if key.method.isPlaintext {
+      guard isSecure || options.allowsPlaintextOverHTTP else {
+        throw OAuth1Error(
+          .insecurePlaintext,
+          "PLAINTEXT sends both secrets, and http shows them to everybody on the way (RFC 5849 §3.4.4); use https.")
+      }
+    } else if parameters.nonce == nil || parameters.timestamp == nil {
+      throw OAuth1Error(
+        .invalidParameter, "\(key.method.name) needs a nonce and a timestamp (RFC 5849 §3.1); only PLAINTEXT does not.")
+    }
+    if let timestamp = parameters.timestamp, timestamp < 1 {
+      throw OAuth1Error(
+        .invalidParameter, "The timestamp \(timestamp) is not positive (RFC 5849 §3.3); give seconds since 1970.")
+    }
+  }
+
+  static func unsignedParameters(
+    _ parameters: OAuth1Parameters, method: OAuth1SignatureMethod, options: OAuth1Options
+  ) -> [(name: String, value: String)] {
+    var sent: [(name: String, value: String)] = []
+    sent.reserveCapacity(8 + parameters.additional.count)
+    sent.append(("oauth_consumer_key", parameters.consumerKey))
+    if let token = parameters.token { sent.append(("oauth_token", token)) }
+    sent.append(("oauth_signature_method", method.name))
+    if let timestamp = parameters.timestamp { sent.append(("oauth_timestamp", String(timestamp))) }
+    if let nonce = parameters.nonce { sent.append(("oauth_nonce", nonce)) }
+    if options.includesVersion { sent.append(("oauth_version", "1.0")) }
+    return sent + parameters.additional
+  }
+}
+
+extension Sequence where Element == UInt8 {
+  fileprivate func contains(sequence pair: StaticString) -> Bool {
+    var previous: UInt8 = 0
+    for octet in self {
+      if previous == pair.utf8Start[0], octet == pair.utf8Start[1] { return true }
+      previous = octet
+    }
+    return false
+  }
+}

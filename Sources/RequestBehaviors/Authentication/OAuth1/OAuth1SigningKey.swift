@@ -1,0 +1,48 @@
+/// A signature method with its secrets, set up once and used for many signatures.
+///
+/// Descriptions never show the secrets.
+public struct OAuth1SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
+  /// The method that the key is for.
+  public let method: OAuth1SignatureMethod
+
+  /// The escaped consumer secret, `&`, and the escaped token secret (RFC 5849 §3.4.2): the key of the HMAC methods and the
+  /// signature of `PLAINTEXT`.
+  ///
+  /// This is a secret; the `&` is there even if the secrets are empty.
+  public let text: String
+
+  let authenticator: MessageAuthenticator?
+
+  /// Creates a key.
+  ///
+  /// - Parameters:
+  ///   - method: The signature method.
+  ///   - consumerSecret: The consumer's secret.
+  ///   - tokenSecret: The token's secret, empty if there is no token yet.
+  public init(method: OAuth1SignatureMethod, consumerSecret: String, tokenSecret: String = "") {
+    self.method = method
+    var buffer = OctetBuffer(capacity: 128)
+    buffer.append(escaping: consumerSecret)
+    buffer.append(UInt8(ascii: "&"))
+    buffer.append(escaping: tokenSecret)
+    text = buffer.string()
+    authenticator =
+      if case .hmac = method.kind { MessageAuthenticator(method.hashFunction, key: buffer.array()) } else { nil }
+  }
+
+  /// Creates the key of an app and, if there is one, its user.
+  ///
+  /// - Parameters:
+  ///   - method: The signature method.
+  ///   - consumer: The app's credentials.
+  ///   - credentials: The user's credentials.
+  public init(method: OAuth1SignatureMethod, consumer: OAuth1Consumer, credentials: OAuth1Credentials = .none) {
+    self.init(method: method, consumerSecret: consumer.secret, tokenSecret: credentials.secret)
+  }
+
+  /// The method, without the secrets.
+  public var description: String { "OAuth1SigningKey(\(method.name))" }
+
+  /// A mirror without children, so that `dump` shows no secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
