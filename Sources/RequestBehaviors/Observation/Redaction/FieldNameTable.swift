@@ -1,27 +1,48 @@
 /// A set of field names that is searched by bytes, without regard to ASCII case and without allocating.
 struct FieldNameTable: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
-  let ignoresPunctuation: Bool
-  /// Open addressing over folded names, each written backwards; an empty slot is free.
-  private var slots: [[UInt8]]
+  private let ignoresPunctuation: Bool
+  /// Open addressing by hash; zero is a free slot.
+  private var hashes: [UInt64]
+  /// For each slot a folded name, written backwards, and whether it matches whole names only.
+  private var keys: [(name: [UInt8], isWhole: Bool)]
+  /// A bit for each hash of a name's last three characters, so that most names are refused after three steps.
+  private var endings: [UInt64]
   private let mask: Int
 
-  init(_ names: some Collection<String>, ignoringPunctuation: Bool) {
+  /// Creates a set.
+  ///
+  /// - Parameters:
+  ///   - names: The names that match whole or, where trailing words are looked for, as the last words of a longer name.
+  ///   - wholeNames: The names that match whole only.
+  ///   - ignoresPunctuation: Whether only letters and digits count, and digits not at the end.
+  init(_ names: Set<String>, wholeNames: Set<String> = [], ignoringPunctuation ignoresPunctuation: Bool) {
     var size = 16
-    while size < names.count * 4 { size *= 2 }
-    ignoresPunctuation = ignoringPunctuation
-    slots = Array(repeating: [], count: size)
+    while size < (names.count + wholeNames.count) * 4 { size *= 2 }
+    self.ignoresPunctuation = ignoresPunctuation
+    hashes = Array(repeating: 0, count: size)
+    keys = Array(repeating: ([], false), count: size)
+    endings = Array(repeating: 0, count: 64)
     mask = size - 1
-    for name in names { insert(name) }
+    for name in wholeNames { insert(name, isWhole: true) }
+    for name in names { insert(name, isWhole: false) }
   }
 
-  private mutating func insert(_ name: String) {
-    let folded = Array(name.utf8.reversed()).drop { ignoresPunctuation && $0.isASCIIDigit }
-    let key = folded.compactMap { ignoresPunctuation && $0.isASCIIPunctuation ? nil : $0.lowercasedASCII }
+  private mutating func insert(_ name: String, isWhole: Bool) {
+    let bytes = name.utf8.reversed().drop { ignoresPunctuation && ($0.isASCIIDigit || $0.isASCIIPunctuation) }
+    let key = bytes.filter { !(ignoresPunctuation && $0.isASCIIPunctuation) }.map(\.lowercasedASCII)
     guard !key.isEmpty else { return }
-    var slot = Int(truncatingIfNeeded: key.reduce(Self.seed, Self.combine)) & mask
-    while !slots[slot].isEmpty, slots[slot] != key { slot = (slot + 1) & mask }
-    slots[slot] = key
+    let hash = key.reduce(Self.seed, Self.combine)
+    var slot = Int(truncatingIfNeeded: hash) & mask
+    while hashes[slot] != 0, keys[slot].name != key { slot = (slot + 1) & mask }
+    hashes[slot] = hash
+    keys[slot] = (key, isWhole)
+    if key.count < 3 {
+      endings = Array(repeating: .max, count: 64)
+    } else {
+      let ending = Self.ending(key[..<3].reduce(Self.seed, Self.combine))
+      endings[ending >> 6] |= 1 << UInt64(ending & 63)
+    }
   }
 
   /// Whether the name is in the set.
@@ -36,24 +57,30 @@ struct FieldNameTable: Sendable {
   }
 
   private func search(_ name: UnsafeBufferPointer<UInt8>, trailingWords: Bool) -> Bool {
-    var hash = Self.seed
-    var length = 0
     var end = name.count
+    var first = 0
     if ignoresPunctuation {
       while end > 0, name[end - 1].isASCIIDigit || name[end - 1].isASCIIPunctuation { end -= 1 }
+      while first < end, name[first].isASCIIPunctuation { first += 1 }
     }
+    var hash = Self.seed
+    var length = 0
     var index = end
-    while index > 0 {
+    while index > first {
       index -= 1
-      let byte = name[index]
-      if ignoresPunctuation, byte.isASCIIPunctuation { continue }
-      hash = Self.combine(hash, byte.lowercasedASCII)
+      if ignoresPunctuation, name[index].isASCIIPunctuation { continue }
+      hash = Self.combine(hash, name[index].lowercasedASCII)
       length += 1
-      guard index == 0 || (trailingWords && startsWord(name, at: index)) else { continue }
-      if holds(name, end: end, length: length, hash: hash) { return true }
+      if length == 3, !mayEnd(hash) { return false }
+      guard index == first || (trailingWords && startsWord(name, at: index)) else { continue }
+      if holds(name, first: first, from: index, to: end, length: length, hash: hash) { return true }
     }
-    // A name whose first characters are punctuation (`_token`) never reached index 0 above.
-    return index == 0 && !trailingWords && length > 0 && holds(name, end: end, length: length, hash: hash)
+    return false
+  }
+
+  private func mayEnd(_ hash: UInt64) -> Bool {
+    let ending = Self.ending(hash)
+    return endings[ending >> 6] & (1 << UInt64(ending & 63)) != 0
   }
 
   private func startsWord(_ name: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
@@ -61,10 +88,16 @@ struct FieldNameTable: Sendable {
     return before.isASCIIPunctuation || (name[index].isASCIIUppercase && !before.isASCIIUppercase)
   }
 
-  private func holds(_ name: UnsafeBufferPointer<UInt8>, end: Int, length: Int, hash: UInt64) -> Bool {
+  private func holds(
+    _ name: UnsafeBufferPointer<UInt8>, first: Int, from start: Int, to end: Int, length: Int, hash: UInt64
+  ) -> Bool {
     var slot = Int(truncatingIfNeeded: hash) & mask
-    while !slots[slot].isEmpty {
-      if slots[slot].count == length, isEqual(slots[slot], name, end: end) { return true }
+    while hashes[slot] != 0 {
+      if hashes[slot] == hash, keys[slot].name.count == length, start == first || !keys[slot].isWhole,
+        isEqual(keys[slot].name, name, end: end)
+      {
+        return true
+      }
       slot = (slot + 1) & mask
     }
     return false
@@ -82,9 +115,10 @@ struct FieldNameTable: Sendable {
   private static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
 
   private static func combine(_ hash: UInt64, _ byte: UInt8) -> UInt64 {
-    let mixed = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-    return mixed ^ (mixed >> 29)
+    (hash ^ UInt64(byte)) &* 0x9E37_79B9_7F4A_7C15
   }
+
+  private static func ending(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 52) }
 }
 
 extension UInt8 {

@@ -6,7 +6,7 @@ struct JSONRedaction {
   private enum Expectation { case value, elementOrEnd, nameOrEnd, name, separator }
 
   private let bytes: UnsafeBufferPointer<UInt8>
-  private let redactor: Redactor
+  private let rules: RedactionRules
   private let pointers: [[[UInt8]]]
   private var index = 0
   private var copied = 0
@@ -18,10 +18,10 @@ struct JSONRedaction {
   private var path: [[UInt8]] = []
   private var positions: [Int] = []
 
-  init(bytes: UnsafeBufferPointer<UInt8>, redactor: Redactor) {
+  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules) {
     self.bytes = bytes
-    self.redactor = redactor
-    pointers = redactor.pointers
+    self.rules = rules
+    pointers = rules.pointers
   }
 
   /// Returns the text as it may be shown.
@@ -113,7 +113,7 @@ struct JSONRedaction {
 
   private mutating func judge(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     if !pointers.isEmpty { path[path.count - 1] = Array(name) }
-    return redactor.isSensitive(field: name) || (!pointers.isEmpty && isPointedAt())
+    return rules.isSensitive(field: name) || (!pointers.isEmpty && isPointedAt())
   }
 
   private func isPointedAt() -> Bool {
@@ -164,9 +164,8 @@ struct JSONRedaction {
 
   /// The content as it may be shown; `nil` if that is as it is.
   private func redacted(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-    var shown: [UInt8] = []
-    var text = TextRedaction(bytes: content, redactor: redactor)
-    return text.run(into: &shown) ? shown : nil
+    var text = TextRedaction(bytes: content, rules: rules)
+    return text.run()
   }
 
   private mutating func hideValue() {
@@ -177,9 +176,7 @@ struct JSONRedaction {
     default: while index < bytes.count, !bytes[index].endsScalar { index += 1 }
     }
     copied = index
-    output.append(UInt8(ascii: "\""))
-    output.append(contentsOf: Redactor.placeholder.utf8)
-    output.append(UInt8(ascii: "\""))
+    output.append(contentsOf: RedactionRules.quotedPlaceholder)
     finishValue()
   }
 
@@ -208,13 +205,24 @@ struct JSONRedaction {
     if first.isASCIIDigit || first == UInt8(ascii: "-") {
       guard scalar.allSatisfy(\.isNumberByte) else { return false }
     } else {
-      let isWord = ["true", "false", "null"].contains { word in
-        end == bytes.count ? word.utf8.starts(with: scalar) : scalar.elementsEqual(word.utf8)
-      }
-      guard isWord else { return false }
+      guard isLiteral(scalar) else { return false }
     }
     index = end
     return true
+  }
+
+  private func isLiteral(_ scalar: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    let literal: StaticString
+    switch scalar.first {
+    case UInt8(ascii: "t"): literal = "true"
+    case UInt8(ascii: "f"): literal = "false"
+    case UInt8(ascii: "n"): literal = "null"
+    default: return false
+    }
+    let isWhole = scalar.count == literal.utf8CodeUnitCount
+    let isCutOff = scalar.endIndex == bytes.count && scalar.count < literal.utf8CodeUnitCount
+    return (isWhole || isCutOff)
+      && zip(scalar, UnsafeBufferPointer(start: literal.utf8Start, count: scalar.count)).allSatisfy(==)
   }
 
   /// Moves behind the string that begins here, or to the end of text that is cut off.

@@ -32,14 +32,12 @@ extension Redactor {
       let bytes = raw.bindMemory(to: UInt8.self)
       switch kind {
       case .json:
-        var scanner = JSONRedaction(bytes: bytes, redactor: self)
+        var scanner = JSONRedaction(bytes: bytes, rules: rules)
         return scanner.run()
       case .form: return redactForm(bytes)
       case .text, .other:
-        var output: [UInt8] = []
-        var scanner = TextRedaction(bytes: bytes, redactor: self)
-        scanner.run(into: &output)
-        return output
+        var scanner = TextRedaction(bytes: bytes, rules: rules)
+        return scanner.run() ?? Array(bytes)
       }
     }
   }
@@ -54,14 +52,14 @@ extension Redactor {
       let name = String(decoding: pair[..<(equals ?? pair.endIndex)], as: UTF8.self)
       // A pair without `=` has no name to judge by.
       guard let equals else {
-        if !pair.isEmpty { output.append(contentsOf: Redactor.placeholder.utf8) }
+        if !pair.isEmpty { output.append(contentsOf: RedactionRules.placeholder) }
         continue
       }
       let decoded = name.removingPercentEncoding ?? name
       let isHidden = isSensitive(field: decoded) || Redactor.formNameTable.contains(decoded)
       output.append(contentsOf: pair[...equals])
       if isHidden {
-        output.append(contentsOf: Redactor.placeholder.utf8)
+        output.append(contentsOf: RedactionRules.placeholder)
       } else {
         appendFormValue(pair[(equals + 1)...], to: &output)
       }
@@ -102,8 +100,8 @@ private enum BodyKind {
 
   /// The type and subtype in lower case without parameters.
   static func mediaType(_ contentType: String?) -> String {
-    let type = contentType?.prefix { $0 != ";" }.filter { $0 > " " && $0.isASCII }.lowercased() ?? ""
-    return type.isEmpty ? "unknown type" : String(type.prefix(100))
+    let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > 0x20 && $0 < 0x7F }
+    return type.isEmpty ? "unknown type" : String(decoding: type.prefix(100).map(\.lowercasedASCII), as: UTF8.self)
   }
 }
 
@@ -111,8 +109,17 @@ extension Data {
   /// Whether this is UTF-8 without NUL, but for a character that is cut off at the end; `nil` if it is empty.
   fileprivate var isTextExcerpt: Bool? {
     guard !isEmpty else { return nil }
-    let whole = Array(self).withoutBrokenCharacter
-    return !whole.contains(0) && String(bytes: whole, encoding: .utf8) != nil
+    return withUnsafeBytes { bytes in
+      // Most is ASCII: or-ing the bytes finds that out fastest.
+      var seen: UInt8 = 0
+      var nulls: UInt8 = 0
+      for byte in bytes {
+        seen |= byte
+        nulls |= byte == 0 ? 1 : 0
+      }
+      if nulls > 0 { return false }
+      return seen < 0x80 || String(bytes: bytes.withoutBrokenCharacter, encoding: .utf8) != nil
+    }
   }
 }
 

@@ -28,10 +28,6 @@ extension Redactor {
     "signature", "signing_key", "ssn", "token", "totp", "xsrf",
   ]
 
-  /// Hidden as whole names only: `max_tokens` is a count.
-  static let wholeNameTable = FieldNameTable(
-    ["tokens", "access_tokens", "refresh_tokens", "api_tokens"], ignoringPunctuation: true)
-
   /// Hidden in form bodies besides: an OAuth authorization code is `code`, which elsewhere names errors and countries.
   static let formNameTable = FieldNameTable(["code", "device_code", "user_code", "state"], ignoringPunctuation: true)
 }

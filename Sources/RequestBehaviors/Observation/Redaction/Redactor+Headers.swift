@@ -23,7 +23,7 @@ extension Redactor {
     if Redactor.urlHeaders.contains(field.name) { return redact(urlReference: field.value) }
     if Redactor.cookieHeaders.contains(field.name) { return redactedCookie(field.value) }
     if HTTPHeaders.areEqual(field.name, "Link") { return redactedLinks(field.value) }
-    return headerTable.contains(field.name) ? field.value : Redactor.placeholder
+    return rules.headers.contains(field.name) ? field.value : Redactor.placeholder
   }
 
   private static let urlHeaders = FieldNameTable(

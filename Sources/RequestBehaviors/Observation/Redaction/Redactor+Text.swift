@@ -15,13 +15,11 @@ extension Redactor {
   /// - Returns: The text as it may be shown.
   public func redact(text: String, hiding secrets: [String] = []) -> String {
     var text = Redactor.hide(secrets, in: text)
-    return text.withUTF8 { bytes in
-      var output: [UInt8] = []
-      output.reserveCapacity(bytes.count + 16)
-      var scanner = TextRedaction(bytes: bytes, redactor: self)
-      scanner.run(into: &output)
-      return String(decoding: output, as: UTF8.self)
+    let shown = text.withUTF8 { bytes in
+      var scanner = TextRedaction(bytes: bytes, rules: rules)
+      return scanner.run().map { String(decoding: $0, as: UTF8.self) }
     }
+    return shown ?? text
   }
 
   /// The values in a request's or response's fields that must not appear in any text about it.
@@ -56,20 +54,19 @@ extension Redactor {
 /// One pass over text of unknown form that hides what looks like a secret.
 struct TextRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
-  let redactor: Redactor
+  let rules: RedactionRules
   private var index = 0
   /// Everything before this place is in the output.
   private var copied = 0
+  private var output: [UInt8] = []
 
-  init(bytes: UnsafeBufferPointer<UInt8>, redactor: Redactor) {
+  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules) {
     self.bytes = bytes
-    self.redactor = redactor
+    self.rules = rules
   }
 
-  /// Appends the text as it may be shown.
-  ///
-  /// - Returns: Whether anything was hidden.
-  @discardableResult mutating func run(into output: inout [UInt8]) -> Bool {
+  /// Returns the text as it may be shown; `nil` if nothing has to be hidden.
+  mutating func run() -> [UInt8]? {
     while index < bytes.count {
       guard bytes[index].isASCIIAlphanumeric else {
         index += 1
@@ -78,27 +75,24 @@ struct TextRedaction {
       let start = index
       while index < bytes.count, bytes[index].isWordByte { index += 1 }
       guard index < bytes.count else { break }
-      redact(wordFrom: start, into: &output)
+      redact(wordFrom: start)
     }
-    guard copied > 0 else {
-      output.append(contentsOf: bytes)
-      return false
-    }
+    guard copied > 0 else { return nil }
     output.append(contentsOf: bytes[copied...])
-    return true
+    return output
   }
 
-  private mutating func redact(wordFrom start: Int, into output: inout [UInt8]) {
+  private mutating func redact(wordFrom start: Int) {
     let next = bytes[index]
     if next == UInt8(ascii: ":"), byte(1) == UInt8(ascii: "/"), byte(2) == UInt8(ascii: "/") {
-      return redactURL(from: start, into: &output)
+      return redactURL(from: start)
     }
     let word = UnsafeBufferPointer(rebasing: bytes[start..<index])
-    if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials(into: &output) }
+    if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials() }
     guard next == UInt8(ascii: ">") || next == UInt8(ascii: " ") || next.endsName else { return }
     if next == UInt8(ascii: ">"), start == 0 || bytes[start - 1] == UInt8(ascii: "/") { return }
-    guard redactor.isSensitive(field: word), let value = valueStart() else { return }
-    hide(from: value, to: valueEnd(from: value, after: word), into: &output)
+    guard rules.isSensitive(field: word), let value = valueStart() else { return }
+    hide(from: value, to: valueEnd(from: value, after: word))
   }
 
   /// The place where the value of the name that ends here begins; `nil` if none follows.
@@ -148,17 +142,18 @@ struct TextRedaction {
     return bytes.count
   }
 
-  private mutating func redactURL(from start: Int, into output: inout [UInt8]) {
+  private mutating func redactURL(from start: Int) {
     let isQuoted = start > 0 && bytes[start - 1] == UInt8(ascii: "'")
     let end = bytes[start...].firstIndex { $0.endsURL || (isQuoted && $0 == UInt8(ascii: "'")) } ?? bytes.count
-    output.append(contentsOf: bytes[copied..<start])
-    redactor.appendURL(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: &output)
-    copied = end
     index = end
+    guard bytes[start..<end].contains(where: \.isURLSuspect) else { return }
+    output.append(contentsOf: bytes[copied..<start])
+    rules.appendURL(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: &output)
+    copied = end
   }
 
   /// Hides the word after the name of an authentication scheme, unless it is prose: "basic authentication failed".
-  private mutating func hideCredentials(into output: inout [UInt8]) {
+  private mutating func hideCredentials() {
     let start = index + 1
     let end = bytes[start...].firstIndex { $0.endsBareValue } ?? bytes.count
     let word = UnsafeBufferPointer(rebasing: bytes[start..<end])
@@ -166,12 +161,12 @@ struct TextRedaction {
       index = start
       return
     }
-    hide(from: start, to: end, into: &output)
+    hide(from: start, to: end)
   }
 
-  private mutating func hide(from start: Int, to end: Int, into output: inout [UInt8]) {
+  private mutating func hide(from start: Int, to end: Int) {
     output.append(contentsOf: bytes[copied..<start])
-    output.append(contentsOf: Redactor.placeholder.utf8)
+    output.append(contentsOf: RedactionRules.placeholder)
     // The closing quote, if the value had one, goes with its opening quote.
     copied = end < bytes.count && isQuoteOpen(at: start) ? end + quoteLength(at: end) : end
     index = copied
@@ -216,6 +211,10 @@ extension UInt8 {
     self <= 0x20 || isQuote || self == UInt8(ascii: "&") || self == UInt8(ascii: ",") || self == UInt8(ascii: ";")
       || self == UInt8(ascii: "<") || self == UInt8(ascii: ">") || self == UInt8(ascii: "}")
       || self == UInt8(ascii: "]") || self == UInt8(ascii: ")")
+  }
+  /// What begins user info's host, a query or a fragment; a URL without any has nothing to hide.
+  fileprivate var isURLSuspect: Bool {
+    self == UInt8(ascii: "?") || self == UInt8(ascii: "@") || self == UInt8(ascii: "#")
   }
   fileprivate var endsURL: Bool {
     self <= 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "<") || self == UInt8(ascii: ">")

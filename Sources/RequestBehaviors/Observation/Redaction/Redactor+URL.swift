@@ -15,24 +15,27 @@ extension Redactor {
     return text.withUTF8 { bytes in
       var output: [UInt8] = []
       output.reserveCapacity(bytes.count + 16)
-      appendURL(bytes, to: &output)
+      rules.appendURL(bytes, to: &output)
       return String(decoding: output, as: UTF8.self)
     }
   }
 
+}
+
+extension RedactionRules {
   /// Appends a URL or relative reference in its redacted form.
   func appendURL(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     let fragment = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
     let query = bytes[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
     let hierarchy = bytes[..<query]
-    guard let start = Redactor.authorityStart(hierarchy) else {
+    guard let start = RedactionRules.authorityStart(hierarchy) else {
       // No authority: a relative path, or a scheme whose content cannot be told apart from a secret.
-      guard let colon = Redactor.schemeEnd(hierarchy) else {
+      guard let colon = RedactionRules.schemeEnd(hierarchy) else {
         output.append(contentsOf: hierarchy)
         return appendQuery(bytes[query..<fragment], to: &output)
       }
       output.append(contentsOf: bytes[...colon])
-      return output.append(contentsOf: Redactor.placeholder.utf8)
+      return output.append(contentsOf: RedactionRules.placeholder)
     }
     let end = hierarchy[start...].firstIndex(of: UInt8(ascii: "/")) ?? query
     // A stray `@` in the path of a malformed URL is user info to some parsers: `https://user:p/w@host/`.
@@ -59,13 +62,13 @@ extension Redactor {
     guard !item.isEmpty else { return }
     let equals = item.firstIndex(of: UInt8(ascii: "="))
     let name = UnsafeBufferPointer(rebasing: item[..<(equals ?? item.endIndex)])
-    if queryTable.contains(name), !isSensitive(field: name) {
+    if queryNames.contains(name), !isSensitive(field: name) {
       output.append(contentsOf: item)
       return
     }
     // An item without `=` has no name to judge by: `?c2VjcmV0` may be a token.
     if let equals { output.append(contentsOf: item[...equals]) }
-    output.append(contentsOf: Redactor.placeholder.utf8)
+    output.append(contentsOf: RedactionRules.placeholder)
   }
 
   /// The place after `//` where an authority begins.

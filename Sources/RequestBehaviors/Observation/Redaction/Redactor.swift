@@ -27,29 +27,26 @@ public struct Redactor: Sendable {
   ///
   /// By default the fields that HTTP itself defines for content, caching, conditions and connections, and common ones
   /// for request ids and rate limits. A field that is marked sensitive is hidden all the same.
-  public var allowedHeaders: Set<String> { didSet { headerTable = Redactor.exactTable(allowedHeaders) } }
+  public var allowedHeaders: Set<String> { didSet { rebuild() } }
 
   /// The names of the query items whose values are shown, compared without regard to case.
   ///
   /// By default those of paging and sorting, such as `page` and `limit`. A name in ``sensitiveFields`` is hidden all
   /// the same.
-  public var allowedQueryNames: Set<String> { didSet { queryTable = Redactor.exactTable(allowedQueryNames) } }
+  public var allowedQueryNames: Set<String> { didSet { rebuild() } }
 
   /// The names of the fields that are hidden in JSON, form and text bodies, and in free text.
   ///
   /// Only letters and digits count, without regard to case, and trailing words match: `api_key` hides `apiKey`,
   /// `API-Key` and `shop_api_key`; `password` hides `newPassword` and `user[password]`.
-  public var sensitiveFields: Set<String> { didSet { fieldTable = Redactor.fieldTable(sensitiveFields) } }
+  public var sensitiveFields: Set<String> { didSet { rebuild() } }
 
   /// The places in JSON bodies that are hidden, as JSON pointers (RFC 6901) such as `/user/email`.
   ///
   /// The token `*` stands for any member or element, as in `/items/*/serial`.
-  public var sensitivePointers: Set<String> { didSet { pointers = Redactor.parse(sensitivePointers) } }
+  public var sensitivePointers: Set<String> { didSet { rebuild() } }
 
-  private(set) var headerTable: FieldNameTable
-  private(set) var queryTable: FieldNameTable
-  private(set) var fieldTable: FieldNameTable
-  private(set) var pointers: [[[UInt8]]]
+  private(set) var rules: RedactionRules
 
   /// Creates a redactor.
   ///
@@ -68,34 +65,17 @@ public struct Redactor: Sendable {
     self.allowedQueryNames = allowedQueryNames
     self.sensitiveFields = sensitiveFields
     self.sensitivePointers = sensitivePointers
-    headerTable = Redactor.exactTable(allowedHeaders)
-    queryTable = Redactor.exactTable(allowedQueryNames)
-    fieldTable = Redactor.fieldTable(sensitiveFields)
-    pointers = Redactor.parse(sensitivePointers)
+    rules = RedactionRules(
+      headers: allowedHeaders, queryNames: allowedQueryNames, fields: sensitiveFields, pointers: sensitivePointers)
   }
 
   /// Whether a field of this name is hidden in bodies and text.
   public func isSensitive(field name: String) -> Bool {
-    Array(name.utf8).withUnsafeBufferPointer(isSensitive(field:))
+    Array(name.utf8).withUnsafeBufferPointer(rules.isSensitive(field:))
   }
 
-  func isSensitive(field name: UnsafeBufferPointer<UInt8>) -> Bool {
-    fieldTable.containsEnding(of: name) || Redactor.wholeNameTable.contains(name)
-  }
-
-  private static func exactTable(_ names: Set<String>) -> FieldNameTable {
-    FieldNameTable(names, ignoringPunctuation: false)
-  }
-
-  private static func fieldTable(_ names: Set<String>) -> FieldNameTable {
-    FieldNameTable(names, ignoringPunctuation: true)
-  }
-
-  private static func parse(_ pointers: Set<String>) -> [[[UInt8]]] {
-    pointers.map { pointer in
-      pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { token in
-        Array(token.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
-      }
-    }
+  private mutating func rebuild() {
+    rules = RedactionRules(
+      headers: allowedHeaders, queryNames: allowedQueryNames, fields: sensitiveFields, pointers: sensitivePointers)
   }
 }
