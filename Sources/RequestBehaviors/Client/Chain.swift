@@ -3,6 +3,7 @@
 /// One instance serves all requests of a list; what belongs to a request is in its ``Call``.
 final class Chain: Sendable {
   let entries: [Pipeline.Entry]
+  let observers: [any CallObserver]
   let transport: any Transport
   private let configuration: RequestConfiguration
   // Whether the fields of the behavior win over those that the user set on the request.
@@ -10,6 +11,7 @@ final class Chain: Sendable {
 
   init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration) {
     self.entries = pipeline.entries
+    self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.transport = transport
     self.configuration = configuration
     self.outranksUser = pipeline.entries.map { $0.order == .authentication || $0.order == .signing }

@@ -71,9 +71,10 @@ extension NetworkClient {
     let answer = try await exchange(request, accept: configuration.decoder.contentTypes)
     guard case .stream = answer.response.body else { return answer }
     do {
-      return Answer(call: answer.call, request: answer.request, response: try await answer.response.buffered())
+      return Answer(
+        call: answer.call, chain: answer.chain, request: answer.request, response: try await answer.response.buffered())
     } catch {
-      report(error, answer.call, request: answer.request)
+      report(error, answer.call, answer.chain, request: answer.request)
       throw error
     }
   }

@@ -105,6 +105,7 @@ extension NetworkClient {
   /// What a call came to before its answer is decoded.
   struct Answer: Sendable {
     let call: Call
+    let chain: Chain
     let request: NetworkRequest
     let response: NetworkResponse
   }
@@ -115,16 +116,18 @@ extension NetworkClient {
   @concurrent
   func exchange<Value>(_ request: Request<Value>, accept: [String] = []) async throws -> Answer {
     let call = makeCall(for: request)
+    var chosen: Chain?
     var built: NetworkRequest?
     do {
       let chain = try chain(for: request)
+      chosen = chain
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
       let response = try await chain.run(networkRequest)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
-      return Answer(call: call, request: networkRequest, response: response)
+      return Answer(call: call, chain: chain, request: networkRequest, response: response)
     } catch {
-      report(error, call, request: built)
+      report(error, call, chosen, request: built)
       throw error
     }
   }
@@ -167,26 +170,31 @@ extension NetworkClient {
 // MARK: - Reports
 
 extension NetworkClient {
-  func report(_ error: any Error, _ call: Call, request: NetworkRequest?) {
-    guard !configuration.observers.isEmpty else { return }
+  func report(_ error: any Error, _ call: Call, _ chain: Chain?, request: NetworkRequest?) {
+    guard isObserved(chain) else { return }
     let lastFailure = error is CancellationError ? call.lastFailure : nil
     report(
       CallReport(
         call: call, request: request, response: (error as? NetworkError)?.response, error: error,
         phase: request == nil ? .building : .exchange, decoding: .zero, duration: call.clock.now() - call.startedAt,
-        lastFailure: lastFailure))
+        lastFailure: lastFailure), to: chain)
   }
 
   func report(_ answer: Answer, decoding: Duration, error: (any Error)?) {
-    guard !configuration.observers.isEmpty else { return }
+    guard isObserved(answer.chain) else { return }
     report(
       CallReport(
         call: answer.call, request: answer.request, response: answer.response, error: error,
         phase: error == nil ? .finished : .decoding, decoding: decoding,
-        duration: answer.call.clock.now() - answer.call.startedAt, lastFailure: nil))
+        duration: answer.call.clock.now() - answer.call.startedAt, lastFailure: nil), to: answer.chain)
   }
 
-  private func report(_ report: CallReport) {
+  private func isObserved(_ chain: Chain?) -> Bool {
+    !configuration.observers.isEmpty || chain?.observers.isEmpty == false
+  }
+
+  private func report(_ report: CallReport, to chain: Chain?) {
+    for observer in chain?.observers ?? [] { observer.callEnded(report) }
     for observer in configuration.observers { observer(report) }
   }
 }
