@@ -1,0 +1,194 @@
+internal import CSQLite
+import Foundation
+
+/// One open connection; used by one thread at a time.
+final class Connection {
+  let handle: OpaquePointer
+  let state: StoreState
+  let configuration: SQLiteConfiguration
+  let isReader: Bool
+  var path: String { state.path }
+
+  /// The work under way; its cancellation stops statements until the commit begins.
+  var interruption: Interruption?
+  /// Tables that the transaction under way has changed.
+  var touched: Set<String> = []
+  var afterCommit: [() -> Void] = []
+  var isInTransaction = false
+  var isFullySynchronous = false
+  var isBroken = false
+  var busyDeadline: ContinuousClock.Instant?
+  var plans: [RecordPlan.Key: RecordPlan] = [:]
+  var finders: [SQLiteTable: Statement] = [:]
+  private var statements = StatementCache()
+  private var writesOfNextStatement: Set<String> = []
+
+  init(state: StoreState, configuration: SQLiteConfiguration, isReader: Bool) throws {
+    self.state = state
+    self.configuration = configuration
+    self.isReader = isReader
+    let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    var opened: OpaquePointer?
+    let result = sqlite3_open_v2(state.path, &opened, access | SQLITE_OPEN_NOMUTEX, configuration.vfs)
+    guard result == SQLITE_OK, let opened else {
+      defer { sqlite3_close_v2(opened) }
+      throw SQLiteError(result, handle: opened, path: state.path)
+    }
+    handle = opened
+    try configure()
+  }
+
+  deinit {
+    plans.removeAll()
+    finders.removeAll()
+    statements.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  private func configure() throws {
+    sqlite3_extended_result_codes(handle, 1)
+    _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
+    _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    installCallbacks()
+    try runScript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
+    guard !isReader else { return try runScript("PRAGMA query_only=ON") }
+    let mode = try pragma("journal_mode=WAL")
+    if mode != "wal", mode != "memory", mode != "off" { try runScript("PRAGMA journal_mode=TRUNCATE") }
+    try runScript("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304")
+  }
+
+  /// Whether readers see a snapshot of their own beside a writer.
+  var usesWAL: Bool { (try? pragma("journal_mode")) == "wal" }
+
+  // MARK: Callbacks
+
+  private func installCallbacks() {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    sqlite3_busy_handler(handle, { Connection.of($0).waitForLock(attempt: Int($1)) ? 1 : 0 }, context)
+    sqlite3_progress_handler(handle, 1000, { Connection.of($0).mustStop ? 1 : 0 }, context)
+    sqlite3_set_authorizer(
+      handle,
+      { context, action, table, _, _, _ in
+        if action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE, let table {
+          Connection.of(context).writesOfNextStatement.insert(String(cString: table).lowercased())
+        }
+        return SQLITE_OK
+      }, context)
+    guard configuration.trace != nil else { return }
+    sqlite3_trace_v2(
+      handle, UInt32(SQLITE_TRACE_PROFILE),
+      { _, context, statement, nanoseconds in
+        Connection.of(context).traced(statement.map { OpaquePointer($0) }, nanoseconds)
+        return 0
+      }, context)
+  }
+
+  // The context is a connection that is alive: SQLite calls back only while it is used or closed.
+  private static func of(_ context: UnsafeMutableRawPointer?) -> Connection {
+    Unmanaged<Connection>.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+  }
+
+  private func traced(_ statement: OpaquePointer?, _ nanoseconds: UnsafeMutableRawPointer?) {
+    guard let sql = statement.flatMap({ sqlite3_sql($0) }), let nanoseconds else { return }
+    let duration = Duration.nanoseconds(nanoseconds.loadUnaligned(as: Int64.self))
+    configuration.trace?(SQLiteTraceEvent(sql: String(cString: sql), duration: duration))
+  }
+
+  /// Whether the work under way was cancelled or the store suspended.
+  var mustStop: Bool { interruption.map { $0.isCancelled || state.isSuspended } ?? false }
+
+  private func waitForLock(attempt: Int) -> Bool {
+    let now = ContinuousClock.now
+    if attempt == 0 { busyDeadline = now + configuration.busyTimeout }
+    guard !mustStop, let busyDeadline, now < busyDeadline else { return false }
+    // SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about twentyfold.
+    Thread.sleep(forTimeInterval: .random(in: 0.0002...0.0008))
+    return true
+  }
+
+  // MARK: Statements
+
+  /// Returns the statement for SQL that holds exactly one, prepared once and kept.
+  func statement(_ sql: String) throws -> Statement {
+    if let statement = statements.statement(for: sql) { return statement }
+    let statement = try prepare(sql)
+    statements.insert(statement)
+    return statement
+  }
+
+  func prepare(_ sql: String) throws -> Statement {
+    var sql = sql
+    var rest = 0
+    writesOfNextStatement = []
+    let pointer: OpaquePointer? = try sql.withUTF8 { bytes in
+      let text = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      var pointer: OpaquePointer?
+      var tail: UnsafePointer<CChar>?
+      let result = sqlite3_prepare_v3(
+        handle, text, Int32(clamping: bytes.count), UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
+      if result != SQLITE_OK { throw failure(result, sql: String(decoding: bytes, as: UTF8.self)) }
+      if let text, let tail { rest = tail - text }
+      return pointer
+    }
+    guard let pointer else { throw misuse("there is no statement in the SQL", sql: sql) }
+    let statement = Statement(pointer: pointer, sql: sql, writes: writesOfNextStatement)
+    guard !sql.utf8.dropFirst(rest).contains(where: { !" \n\t\r;".utf8.contains($0) }) else {
+      throw misuse("the SQL holds more than one statement; use execute(script:) for scripts without values", sql: sql)
+    }
+    return statement
+  }
+
+  /// Forgets all that depends on the schema.
+  func forgetSchema() {
+    statements.removeAll()
+    plans.removeAll()
+    finders.removeAll()
+  }
+
+  /// Runs the statement to its next row; returns false at the end.
+  func step(_ statement: Statement) throws -> Bool {
+    switch sqlite3_step(statement.pointer) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let result: throw failure(result, sql: statement.sql)
+    }
+  }
+
+  /// Runs a statement of the library's own that returns no rows.
+  func run(_ sql: String) throws {
+    let statement = try self.statement(sql)
+    defer { statement.reset() }
+    while try step(statement) {}
+  }
+
+  func runScript(_ script: String) throws {
+    writesOfNextStatement = []
+    let result = sqlite3_exec(handle, script, nil, nil, nil)
+    touched.formUnion(writesOfNextStatement)
+    if result != SQLITE_OK { throw failure(result, sql: script) }
+  }
+
+  /// Runs a pragma of the library's own and returns the first column of its first row.
+  @discardableResult
+  func pragma(_ name: String) throws -> String? {
+    let statement = try prepare("PRAGMA \(name)")
+    guard try step(statement) else { return nil }
+    return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) }
+  }
+
+  // MARK: Errors
+
+  /// Returns the error for a result code: `CancellationError` when a cancellation is what stopped the work.
+  func failure(_ result: Int32, sql: String? = nil) -> any Error {
+    let primary = result & 0xFF
+    if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, mustStop {
+      return state.isSuspended ? state.suspendedError : CancellationError()
+    }
+    return SQLiteError(result, handle: handle, sql: sql, path: path)
+  }
+
+  func misuse(_ message: String, sql: String? = nil) -> SQLiteError {
+    SQLiteError(.misuse, message, sql: sql, path: path)
+  }
+}

@@ -1,0 +1,136 @@
+internal import CSQLite
+import Foundation
+
+extension Database {
+  /// Saves records as rows: inserts those whose key is new, updates those that differ.
+  ///
+  /// Each property goes to the column of its name. Columns that no property names keep their values; a property that is nil is saved as
+  /// NULL. A row that is there with the same values is not written.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - table: The table, such as `"artwork"`.
+  /// - Returns: How many rows were inserted, updated and left unchanged.
+  /// - Throws: ``SQLiteError`` with ``SQLiteError/row`` when a value cannot be stored, a property has no column or a constraint is violated;
+  ///   nothing of the call is saved if the error leaves the transaction.
+  @discardableResult
+  public func save<Record: Encodable>(_ records: [Record], into table: SQLiteTable) throws -> SQLiteSaveCounts {
+    try save(records, into: table, scope: nil)
+  }
+
+  /// Saves records as rows and deletes the other rows of a scope, so that it holds what the records say and nothing else.
+  ///
+  /// - Parameters:
+  ///   - records: The records; none deletes the whole scope.
+  ///   - table: The table, which has a key that the records name.
+  ///   - scope: The rows to delete unless they are among the saved ones.
+  /// - Returns: How many rows were inserted, updated, left unchanged and deleted.
+  /// - Throws: As ``save(_:into:)-([Record],_)``.
+  @discardableResult
+  public func save<Record: Encodable>(
+    _ records: [Record], into table: SQLiteTable, deletingOthers scope: SQLiteScope
+  ) throws -> SQLiteSaveCounts {
+    try save(records, into: table, scope: scope)
+  }
+
+  private func save<Record: Encodable>(
+    _ records: [Record], into table: SQLiteTable, scope: SQLiteScope?
+  ) throws -> SQLiteSaveCounts {
+    let connection = try connection()
+    try requireWrite(sql: nil)
+    try connection.checkTransaction()
+    guard let first = records.first else { return try deleteAll(in: scope, of: table) }
+    let plan = try connection.plan(for: Record.self, table)
+    var writer = try RecordWriter(plan: plan, connection: connection, sample: first)
+    var counts = try connection.counting(plan) { try writer.save(records) }
+    counts.unchanged = records.count - counts.inserted - counts.updated
+    if let scope { counts.deleted = try deleteOthers(in: scope, plan) { try writer.keep(records) } }
+    return counts
+  }
+
+  /// Saves a record as a row: inserts it when its key is new, updates the row when it differs.
+  @discardableResult
+  public func save(_ record: some Encodable, into table: SQLiteTable) throws -> SQLiteSaveCounts {
+    try save([record], into: table, scope: nil)
+  }
+
+  private func deleteAll(in scope: SQLiteScope?, of table: SQLiteTable) throws -> SQLiteSaveCounts {
+    var counts = SQLiteSaveCounts()
+    guard let scope else { return counts }
+    counts.deleted = try execute("DELETE FROM \(identifier: table.name) WHERE (\(sql: scope.condition))")
+    return counts
+  }
+
+  /// Deletes the rows of the scope whose keys the closure did not note.
+  func deleteOthers(in scope: SQLiteScope, _ plan: RecordPlan, noting: () throws -> Void) throws -> Int {
+    let connection = try connection()
+    let key = plan.conflictKey
+    guard !key.isEmpty else {
+      throw connection.misuse(
+        "rows of \"\(plan.schema.name)\" can be deleted only if the table has a key and the records name all of it")
+    }
+    _ = try plan.keepingStatement()
+    try connection.run("DELETE FROM \(plan.keptTable)")
+    try noting()
+    let names = key.map(SQL.quoted)
+    let unknown = names.map { "\($0) IS NULL" }.joined(separator: " OR ")
+    let keyless = "SELECT count(*) FROM \(plan.keptTable) WHERE \(unknown)"
+    guard try connection.scalar(keyless) == 0 else {
+      throw connection.misuse("a record of \"\(plan.schema.name)\" has no key, so it is not known which rows to delete")
+    }
+    let list = names.joined(separator: ",")
+    let others = "(\(list)) NOT IN (SELECT \(list) FROM \(plan.keptTable))"
+    return try execute(
+      "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(others))")
+  }
+}
+
+extension Connection {
+  /// Returns the plan for saving records of a type, made once.
+  func plan(for type: Any.Type, _ table: SQLiteTable) throws -> RecordPlan {
+    let key = RecordPlan.Key(type: ObjectIdentifier(type), table: table)
+    if let plan = plans[key] { return plan }
+    let plan = try RecordPlan(table: table, connection: self)
+    plans[key] = plan
+    return plan
+  }
+
+  /// Runs the closure, which returns the number of changed rows, and tells insertions from updates.
+  func counting(_ plan: RecordPlan, _ body: () throws -> Int) throws -> SQLiteSaveCounts {
+    var counts = SQLiteSaveCounts()
+    let before = sqlite3_total_changes(handle)
+    // SQLite's hook does not see tables without row ids; there the rows are counted.
+    let count = plan.schema.hasRowID ? nil : "SELECT count(*) FROM \(SQL.quoted(plan.schema.name))"
+    let rows = try count.map { try scalar($0) }
+    var hooked = InsertionCounter(table: Array(plan.schema.name.utf8CString))
+    let changed = try withUnsafeMutablePointer(to: &hooked) { counter in
+      sqlite3_update_hook(handle, InsertionCounter.hook, counter)
+      defer { sqlite3_update_hook(handle, nil, nil) }
+      return try body()
+    }
+    counts.inserted = try count.map { try scalar($0) - (rows ?? 0) } ?? hooked.count
+    counts.updated = changed - counts.inserted
+    if sqlite3_total_changes(handle) != before { touched.formUnion(try plan.statement(rows: 1).writes) }
+    return counts
+  }
+
+  fileprivate func scalar(_ sql: String) throws -> Int {
+    let statement = try self.statement(sql)
+    defer { statement.reset() }
+    return try step(statement) ? Int(sqlite3_column_int64(statement.pointer, 0)) : 0
+  }
+}
+
+/// Counts the rows inserted into one table.
+private struct InsertionCounter {
+  let table: [CChar]
+  var count = 0
+
+  static let hook:
+    @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, Int64) -> Void = {
+      context, action, _, table, _ in
+      guard action == SQLITE_INSERT, let counter = context?.assumingMemoryBound(to: InsertionCounter.self), let table
+      else { return }
+      if strcmp(table, counter.pointee.table) == 0 { counter.pointee.count += 1 }
+    }
+}

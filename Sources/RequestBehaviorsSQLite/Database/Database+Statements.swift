@@ -1,0 +1,77 @@
+internal import CSQLite
+
+extension Database {
+  private static let transactionControl: Set<String> = [
+    "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "VACUUM",
+  ]
+
+  /// Steps through the rows of a statement for as long as the closure returns true.
+  func forEachStep(of sql: SQL, _ body: (Statement) throws -> Bool) throws {
+    let connection = try connection()
+    let statement = try usable(sql.text)
+    statement.isInUse = true
+    defer {
+      statement.reset()
+      statement.isInUse = false
+    }
+    try bind(sql.arguments, to: statement)
+    try run(statement, on: connection) {
+      while try connection.step(statement) {
+        guard try body(statement) else { return }
+      }
+    }
+  }
+
+  /// Runs the closure, which steps the statement, and notes the tables it changed.
+  func run<T>(_ statement: Statement, on connection: Connection, _ steps: () throws -> T) throws -> T {
+    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
+    try connection.checkTransaction()
+    let before = sqlite3_total_changes(connection.handle)
+    let result = try steps()
+    if !statement.isReadOnly {
+      let isSchema = statement.writes.contains("sqlite_master")
+      if isSchema || sqlite3_total_changes(connection.handle) != before {
+        connection.touched.formUnion(statement.writes)
+      }
+      if isSchema { connection.forgetSchema() }
+    }
+    return result
+  }
+
+  /// Returns the statement for the SQL, unless it would write in a read or end the transaction.
+  func usable(_ sql: String) throws -> Statement {
+    let statement = try connection().statement(sql)
+    if !statement.isReadOnly {
+      try requireWrite(sql: sql)
+    } else {
+      try requireNoTransactionControl(sql)
+    }
+    return statement
+  }
+
+  func requireWrite(sql: String?) throws {
+    guard isReadOnly else { return }
+    throw SQLiteError(.readOnly, "a read cannot change the database; use store.write", sql: sql)
+  }
+
+  private func requireNoTransactionControl(_ sql: String) throws {
+    guard let first = sql.utf8.first(where: { $0 != 32 && $0 != 10 && $0 != 9 && $0 != 13 }),
+      "bBcCeErRsSvV".utf8.contains(first)
+    else { return }
+    let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
+    guard Self.transactionControl.contains(word) else { return }
+    throw SQLiteError(.misuse, "\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
+  }
+
+  private func bind(_ arguments: [any SQLBindable], to statement: Statement) throws {
+    let expected = Int(sqlite3_bind_parameter_count(statement.pointer))
+    guard expected == arguments.count else {
+      throw SQLiteError(
+        .misuse, "the SQL has \(expected) parameters and \(arguments.count) values", sql: statement.sql)
+    }
+    for (index, argument) in arguments.enumerated() {
+      let result = statement.bind(try argument.sqlValue(), at: Int32(index + 1))
+      if result != SQLITE_OK { throw try connection().failure(result, sql: statement.sql) }
+    }
+  }
+}

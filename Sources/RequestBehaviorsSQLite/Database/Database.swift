@@ -1,0 +1,86 @@
+internal import CSQLite
+
+/// The database inside a transaction.
+///
+/// ``SQLiteStore/write(durability:_:)-(_,(Database)(Sendable)->T)`` and its siblings pass one to their closure; it is valid until the closure returns, and every use after that throws.
+///
+/// ```swift
+/// try await store.write { db in
+///   try db.save(artworks, into: "artwork")
+///   try db.execute("DELETE FROM artwork WHERE seen < \(lastWeek)")
+/// }
+/// ```
+///
+/// Values reach SQLite only as bound parameters. An error that leaves the closure rolls everything back.
+public final class Database {
+  private var current: Connection?
+  let isReadOnly: Bool
+
+  init(connection: Connection, isReadOnly: Bool) {
+    current = connection
+    self.isReadOnly = isReadOnly
+  }
+
+  func end() { current = nil }
+
+  /// The connection, for as long as the closure runs.
+  func connection() throws -> Connection {
+    guard let current else {
+      throw SQLiteError(.misuse, "the Database was used after its closure had returned; do the work inside the closure")
+    }
+    return current
+  }
+
+  /// Runs a statement.
+  ///
+  /// - Parameter sql: One statement; a second one is an error.
+  /// - Returns: How many rows it inserted, updated or deleted itself; rows changed by triggers do not count.
+  /// - Throws: ``SQLiteError``, for example when a constraint is violated.
+  @discardableResult
+  public func execute(_ sql: SQL) throws -> Int {
+    let connection = try connection()
+    let before = sqlite3_total_changes(connection.handle)
+    try forEachStep(of: sql) { _ in true }
+    return sqlite3_total_changes(connection.handle) == before ? 0 : Int(sqlite3_changes(connection.handle))
+  }
+
+  /// Runs several statements that have no parameters, such as those that create a schema.
+  ///
+  /// Never put values into the text: there is nothing that binds or escapes them.
+  public func execute(script: String) throws {
+    let connection = try connection()
+    try requireWrite(sql: script)
+    try connection.checkTransaction()
+    try connection.runScript(script)
+    try connection.checkTransaction()
+    connection.forgetSchema()
+  }
+
+  /// Runs the closure so that an error in it undoes only what it did itself.
+  ///
+  /// - Throws: What the closure throws, after its changes are undone. A full disk, an I/O error or a cancellation ends the whole
+  ///   transaction, which every later statement then reports.
+  public func savepoint<T>(_ body: () throws -> T) throws -> T {
+    let connection = try connection()
+    try connection.checkTransaction()
+    try connection.run("SAVEPOINT nested")
+    do {
+      let result = try body()
+      try connection.checkTransaction()
+      try connection.run("RELEASE nested")
+      return result
+    } catch {
+      if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("ROLLBACK TO nested") }
+      if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("RELEASE nested") }
+      throw error
+    }
+  }
+
+  /// Calls the closure after the transaction has committed, on the store's queue; never when it rolls back.
+  public func afterCommit(_ action: @escaping @Sendable () -> Void) throws {
+    try connection().afterCommit.append(action)
+  }
+
+  /// The row id of the row that this connection inserted last, or 0.
+  public var lastInsertedRowID: Int64 { current.map { sqlite3_last_insert_rowid($0.handle) } ?? 0 }
+}

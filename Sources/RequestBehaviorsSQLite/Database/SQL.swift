@@ -1,0 +1,79 @@
+/// SQL text with the values that are bound to it.
+///
+/// Written as a string literal; whatever is interpolated becomes a bound parameter, never text:
+///
+/// ```swift
+/// try db.execute("UPDATE artwork SET title = \(title) WHERE id = \(id)")
+/// ```
+///
+/// `\(identifier: name)` inserts a quoted name of a table or column, `\(list: ids)` a parenthesised list of parameters for `IN`,
+/// and `\(sql: part)` another `SQL` with its values.
+public struct SQL: ExpressibleByStringInterpolation, Sendable {
+  /// The text, with `?` for each value.
+  public private(set) var text: String
+
+  /// The values, in the order of their parameters.
+  public private(set) var arguments: [any SQLBindable]
+
+  /// Creates SQL from text and the values for its `?` parameters.
+  public init(_ text: String, arguments: [any SQLBindable] = []) {
+    self.text = text
+    self.arguments = arguments
+  }
+
+  /// Creates SQL without parameters.
+  public init(stringLiteral value: String) { self.init(value) }
+
+  /// Creates SQL from a literal with interpolated values.
+  public init(stringInterpolation: Interpolation) {
+    self.init(stringInterpolation.text, arguments: stringInterpolation.arguments)
+  }
+
+  /// Collects the pieces of an interpolated literal.
+  public struct Interpolation: StringInterpolationProtocol {
+    var text = ""
+    var arguments: [any SQLBindable] = []
+
+    /// Creates an empty collection with room for the literal.
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      text.reserveCapacity(literalCapacity + interpolationCount)
+      arguments.reserveCapacity(interpolationCount)
+    }
+
+    /// Appends SQL text.
+    public mutating func appendLiteral(_ literal: String) { text += literal }
+
+    /// Appends a parameter and its value.
+    public mutating func appendInterpolation(_ value: some SQLBindable) {
+      text += "?"
+      arguments.append(value)
+    }
+
+    /// Appends a parameter and the raw value of an enum.
+    public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+    where Value.RawValue: SQLBindable {
+      appendInterpolation(value.rawValue)
+    }
+
+    /// Appends a quoted name of a table, column or index.
+    public mutating func appendInterpolation(identifier: String) { text += SQL.quoted(identifier) }
+
+    /// Appends a parenthesised list of parameters, for `IN`.
+    public mutating func appendInterpolation(list: some Sequence<some SQLBindable>) {
+      let values: [any SQLBindable] = list.map { $0 }
+      text += "(" + repeatElement("?", count: values.count).joined(separator: ",") + ")"
+      arguments += values
+    }
+
+    /// Appends other SQL with its values.
+    public mutating func appendInterpolation(sql: SQL) {
+      text += sql.text
+      arguments += sql.arguments
+    }
+  }
+
+  /// Returns a name as SQL writes it: in double quotes, those inside doubled.
+  static func quoted(_ identifier: String) -> String {
+    "\"" + identifier.replacing("\"", with: "\"\"") + "\""
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// Binds one value that encodes itself as a single one, such as an enum with a raw value.
+///
+/// A value that wants more than that is not one for a column of its own: it is saved as JSON.
+struct ColumnEncoding: Encoder, SingleValueEncodingContainer {
+  let encoder: RowEncoder
+  let column: Int32
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// Thrown by whatever is not a single value.
+  struct IsComposite: Error {}
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    encoder.isComposite = true
+    return KeyedEncodingContainer(RefusingKeyedEncoding<Key>())
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    encoder.isComposite = true
+    return RefusingEncoding()
+  }
+
+  func encodeNil() throws { try encoder.binder.bindNull(column) }
+
+  func encode<T: Encodable>(_ value: T) throws { try encoder.bind(value, column) }
+
+  func encode(_ value: Int) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: Int8) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: Int16) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: Int32) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: Int64) throws { try encoder.binder.bind(value, column) }
+
+  func encode(_ value: UInt8) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: UInt16) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: UInt32) throws { try encoder.binder.bind(Int64(value), column) }
+
+  func encode(_ value: UInt) throws { try encoder.binder.bind(unsigned: UInt64(value), column) }
+
+  func encode(_ value: UInt64) throws { try encoder.binder.bind(unsigned: value, column) }
+
+  func encode(_ value: Bool) throws { try encoder.binder.bind(value ? 1 as Int64 : 0, column) }
+
+  func encode(_ value: Double) throws { try encoder.binder.bind(value, column) }
+
+  func encode(_ value: Float) throws { try encoder.binder.bind(Double(value), column) }
+
+  func encode(_ value: String) throws { try encoder.binder.bind(value, column) }
+}

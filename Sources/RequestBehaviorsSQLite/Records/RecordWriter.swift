@@ -1,0 +1,100 @@
+internal import CSQLite
+
+/// Saves records of one type into one table, several to a statement when there are many.
+struct RecordWriter<Record: Encodable> {
+  let plan: RecordPlan
+  let connection: Connection
+  let encoder: RowEncoder
+  private let binder: RowBinder
+  private var changed = 0
+
+  init(plan: RecordPlan, connection: Connection, sample: Record) throws {
+    self.plan = plan
+    self.connection = connection
+    encoder = try plan.encoder(for: Record.self)
+    binder = encoder.binder
+    try learn(sample)
+  }
+
+  /// Encodes the record until the plan has all columns that it names.
+  private func learn(_ record: Record) throws {
+    guard plan.isStale else { return }
+    try encoder.encode(record)
+    plan.renew()
+    guard !plan.isEmpty else {
+      throw SQLiteError(.mismatch, "\(Record.self) encodes no property, so there is nothing to save")
+    }
+  }
+
+  /// Saves the records and returns how many rows SQLite inserted or changed.
+  mutating func save(_ records: [Record]) throws -> Int {
+    let size = plan.rowsPerStatement
+    var index = 0
+    if records.count >= 200, size > 1 {
+      while index + size <= records.count {
+        do { try saveBatch(records, at: index, count: size) } catch {
+          // A statement of many rows does not say which was at fault, and has undone them all.
+          try saveSingly(records, from: index, to: index + size)
+        }
+        index += size
+      }
+    }
+    try saveSingly(records, from: index, to: records.count)
+    return changed
+  }
+
+  private mutating func saveSingly(_ records: [Record], from start: Int, to end: Int) throws {
+    for index in start..<end {
+      do { try saveBatch(records, at: index, count: 1) } catch var error as SQLiteError {
+        error.row = index
+        if error.path == nil { error.path = connection.path }
+        throw error
+      }
+    }
+  }
+
+  @inline(__always)
+  private mutating func saveBatch(_ records: [Record], at start: Int, count: Int) throws {
+    try fill(try plan.statement(rows: count), records, start, count)
+    if plan.isStale {
+      plan.renew()
+      try fill(try plan.statement(rows: count), records, start, count)
+    }
+    let statement = try plan.statement(rows: count)
+    defer {
+      statement.reset()
+      binder.arena.removeAll()
+    }
+    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
+    let result = sqlite3_step(statement.pointer)
+    guard result == SQLITE_DONE else { throw connection.failure(result, sql: statement.sql) }
+    changed += Int(sqlite3_changes(connection.handle))
+  }
+
+  private func fill(_ statement: Statement, _ records: [Record], _ start: Int, _ count: Int) throws {
+    binder.arena.removeAll()
+    binder.statement = statement.pointer
+    let width = Int32(truncatingIfNeeded: plan.columns.count)
+    do {
+      for offset in 0..<count {
+        binder.base = Int32(truncatingIfNeeded: offset) * width
+        try encoder.encode(records[start + offset])
+      }
+    } catch {
+      statement.reset()
+      throw error
+    }
+  }
+
+  /// Notes the keys of the records in the table of those to keep.
+  func keep(_ records: [Record]) throws {
+    let statement = try plan.keepingStatement()
+    binder.base = 0
+    for record in records {
+      try fill(statement, [record], 0, 1)
+      defer { statement.reset() }
+      _ = try connection.step(statement)
+    }
+    binder.arena.removeAll()
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+
+/// Encodes records straight into the parameters of a prepared statement.
+final class RowEncoder: Encoder {
+  // The plan owns its encoder.
+  private unowned let plan: RecordPlan
+  let binder: RowBinder
+  let recordType: String
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  var isComposite = false
+  private var refusal: String?
+  private var cached: (type: ObjectIdentifier, box: AnyObject)?
+
+  init(plan: RecordPlan, binder: RowBinder, recordType: String) {
+    self.plan = plan
+    self.binder = binder
+    self.recordType = recordType
+  }
+
+  /// Binds the record's properties.
+  func encode(_ record: some Encodable) throws {
+    refusal = nil
+    do { try record.encode(to: self) } catch is ColumnEncoding.IsComposite {}
+    if let refusal { throw unsupported(refusal) }
+  }
+
+  /// Returns the index of a property's column, or nil while the statement lacks it.
+  func column(for property: String) throws -> Int32? {
+    let column = try plan.column(for: property, of: recordType)
+    return plan.isStale && column >= 0 ? nil : column
+  }
+
+  func refuse(_ what: String) { if refusal == nil { refusal = what } }
+
+  private func unsupported(_ what: String) -> SQLiteError {
+    SQLiteError(
+      .mismatch,
+      "\(recordType) encodes itself with \(what), which has no place in a row; "
+        + "make it a property that is a Codable type of its own")
+  }
+
+  /// Lets go of the container, which refers back to the encoder.
+  func forget() { cached = nil }
+
+  // MARK: Encoder
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    let id = ObjectIdentifier(Key.self)
+    if let cached, cached.type == id { return unsafeDowncast(cached.box, to: Box<Key>.self).container }
+    let box = Box<Key>(encoder: self)
+    cached = (id, box)
+    return box.container
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    refuse("an array at its top level")
+    return RefusingEncoding()
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    refuse("a single value at its top level")
+    return RefusingEncoding()
+  }
+
+  /// Keeps a container between records: making one allocates.
+  private final class Box<Key: CodingKey> {
+    let container: KeyedEncodingContainer<Key>
+
+    init(encoder: RowEncoder) {
+      container = KeyedEncodingContainer(RowKeyedEncoding<Key>(encoder: encoder, table: KeyTable()))
+    }
+  }
+}
+
+extension RowEncoder {
+  /// Binds a value of a type that is not one of the standard library's primitives.
+  func bind<T: Encodable>(_ value: T, _ column: Int32) throws {
+    // Comparing metatypes is several times faster than a chain of casts; the types are then the same.
+    if T.self == Date.self { return try binder.bind(unsafeBitCast(value, to: Date.self), column) }
+    if T.self == UUID.self { return try binder.bind(unsafeBitCast(value, to: UUID.self), column) }
+    if T.self == Data.self { return try binder.bind(unsafeBitCast(value, to: Data.self), column) }
+    if T.self == [UInt8].self {
+      return try unsafeBitCast(value, to: [UInt8].self).withUnsafeBytes { try binder.bind(blob: $0, column) }
+    }
+    if let url = value as? URL { return try binder.bind(url.absoluteString, column) }
+    if let decimal = value as? Decimal { return try binder.bind(decimal.description, column) }
+    try bindEncoded(value, column)
+  }
+
+  private func bindEncoded(_ value: some Encodable, _ column: Int32) throws {
+    let outer = isComposite
+    defer { isComposite = outer }
+    isComposite = false
+    do {
+      try value.encode(to: ColumnEncoding(encoder: self, column: column))
+    } catch is ColumnEncoding.IsComposite {}
+    guard isComposite else { return }
+    let json = try NestedJSON.encoder().encode(value)
+    try json.withUnsafeBytes { try binder.bind(text: $0.bindMemory(to: UInt8.self), column) }
+  }
+}
+
+/// How values that are no single column are written: sorted keys, dates in milliseconds, data in base64.
+enum NestedJSON {
+  static func encoder() -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    encoder.dateEncodingStrategy = .millisecondsSince1970
+    return encoder
+  }
+
+  static func decoder() -> JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .millisecondsSince1970
+    return decoder
+  }
+}

@@ -1,0 +1,62 @@
+internal import CSQLite
+
+/// Reads the properties of a record from the columns of a row.
+struct RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let decoder: RowDecoder
+  let table: KeyTable<Key>
+  var codingPath: [any CodingKey] { [] }
+  var allKeys: [Key] { decoder.map.names.compactMap { Key(stringValue: $0) } }
+
+  private static var missing: Int32 { -1 }
+
+  /// The index of the key's column, or a negative number when the row has none.
+  @inline(__always)
+  private func index(_ key: Key) -> Int32 {
+    guard let slot = table.slot(of: key) else { return decoder.map.index(of: key.stringValue) ?? Self.missing }
+    if slot.pointee == KeyTable<Key>.unresolved {
+      slot.pointee = decoder.map.index(of: key.stringValue) ?? Self.missing
+    }
+    return slot.pointee
+  }
+
+  @inline(__always)
+  func required(_ key: Key) throws -> RowDecoder.Column {
+    let index = index(key)
+    guard index >= 0 else { throw decoder.noColumn(for: key) }
+    return decoder.column(index)
+  }
+
+  /// The key's column unless there is none or it is NULL.
+  @inline(__always)
+  func present(_ key: Key) -> RowDecoder.Column? {
+    let index = index(key)
+    guard index >= 0 else { return nil }
+    let column = decoder.column(index)
+    return sqlite3_value_type(column.value) == SQLITE_NULL ? nil : column
+  }
+
+  func contains(_ key: Key) -> Bool { index(key) >= 0 }
+
+  func decodeNil(forKey key: Key) throws -> Bool { present(key) == nil }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try decoder.value(required(key), as: type)
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    guard let column = present(key) else { return nil }
+    return try decoder.value(column, as: type)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { throw decoder.unsupported("a nested container for \(key.stringValue)") }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    throw decoder.unsupported("a nested container for \(key.stringValue)")
+  }
+
+  func superDecoder() throws -> any Decoder { throw decoder.unsupported("superDecoder()") }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw decoder.unsupported("superDecoder(forKey:)") }
+}

@@ -1,0 +1,129 @@
+extension RowKeyedEncoding {
+  func encode(_ value: Int, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: Int8, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: Int16, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: Int32, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: Int64, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(value, column) }
+  }
+
+  func encode(_ value: UInt8, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: UInt16, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: UInt32, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+  }
+
+  func encode(_ value: UInt, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(unsigned: UInt64(value), column) }
+  }
+
+  func encode(_ value: UInt64, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(unsigned: value, column) }
+  }
+
+  func encode(_ value: Bool, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(value ? 1 as Int64 : 0, column) }
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(value, column) }
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(Double(value), column) }
+  }
+
+  func encode(_ value: String, forKey key: Key) throws {
+    let column = try column(of: key)
+    if column >= 0 { try encoder.binder.bind(value, column) }
+  }
+
+  // MARK: Optionals
+
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+}

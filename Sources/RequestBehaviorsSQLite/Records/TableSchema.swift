@@ -1,0 +1,71 @@
+internal import CSQLite
+
+/// What the file says about a table.
+struct TableSchema {
+  struct Column {
+    var name: String
+    var declaredType: String
+    var keyPosition: Int
+    var isGenerated: Bool
+    /// Whether `=` finds values equal that differ in their bytes.
+    var hasLooseCollation: Bool
+  }
+
+  /// The name as the schema spells it.
+  let name: String
+  let columns: [Column]
+  let hasRowID: Bool
+  private let indexes: [String: Int]
+
+  init(of table: String, on connection: Connection) throws {
+    columns = try Self.columns(of: table, on: connection)
+    indexes = Dictionary(
+      columns.enumerated().map { ($1.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+    name = try Self.spelling(of: table, on: connection)
+    // Only a table without row ids refuses to select one.
+    hasRowID = (try? connection.prepare("SELECT rowid FROM \(SQL.quoted(table)) LIMIT 0")) != nil
+  }
+
+  /// Returns the column of a name in any case.
+  func column(_ name: String) -> Column? { indexes[name.lowercased()].map { columns[$0] } }
+
+  var primaryKey: [String] {
+    columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
+  }
+
+  private static func columns(of table: String, on connection: Connection) throws -> [Column] {
+    let statement = try connection.prepare("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)")
+    _ = statement.bind(.text(table), at: 1)
+    var columns: [Column] = []
+    while try connection.step(statement) {
+      let name = sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) } ?? ""
+      columns.append(
+        Column(
+          name: name,
+          declaredType: sqlite3_column_text(statement.pointer, 1).map { String(cString: $0) } ?? "",
+          keyPosition: Int(sqlite3_column_int64(statement.pointer, 2)),
+          isGenerated: sqlite3_column_int64(statement.pointer, 3) > 1,
+          hasLooseCollation: hasLooseCollation(name, of: table, on: connection)))
+    }
+    guard !columns.isEmpty else {
+      throw SQLiteError(
+        .error, "there is no table \"\(table)\"; create it in a migration of the store", path: connection.path)
+    }
+    return columns
+  }
+
+  private static func hasLooseCollation(_ column: String, of table: String, on connection: Connection) -> Bool {
+    var collation: UnsafePointer<CChar>?
+    let result = sqlite3_table_column_metadata(connection.handle, nil, table, column, nil, &collation, nil, nil, nil)
+    guard result == SQLITE_OK, let collation else { return false }
+    return String(cString: collation).uppercased() != "BINARY"
+  }
+
+  private static func spelling(of table: String, on connection: Connection) throws -> String {
+    let statement = try connection.prepare(
+      "SELECT name FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')")
+    _ = statement.bind(.text(table), at: 1)
+    guard try connection.step(statement) else { return table }
+    return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) } ?? table
+  }
+}

@@ -1,0 +1,70 @@
+import Dispatch
+
+/// One connection and the serial queue that alone touches it.
+///
+/// SQLite never runs on the cooperative pool: two bulk writes there would keep every other task waiting.
+final class ConnectionLane: @unchecked Sendable {
+  // `connection` is touched on `queue` only.
+  private var connection: Connection?
+  private let queue: DispatchQueue
+  private let open: @Sendable () throws -> Connection
+  private let state: StoreState
+
+  private static let storeKey = DispatchSpecificKey<ObjectIdentifier>()
+
+  init(label: String, state: StoreState, open: @escaping @Sendable () throws -> Connection) {
+    self.state = state
+    self.open = open
+    queue = DispatchQueue(label: label, autoreleaseFrequency: .workItem)
+    queue.setSpecific(key: Self.storeKey, value: ObjectIdentifier(state))
+  }
+
+  /// Throws when the caller is itself on a queue of the store: waiting there for the store would wait for ever.
+  static func checkReentrancy(of state: StoreState) throws {
+    guard DispatchQueue.getSpecific(key: storeKey) == ObjectIdentifier(state) else { return }
+    throw SQLiteError(
+      .misuse, "the store was used inside a read or write of its own; use the closure's Database instead",
+      path: state.path)
+  }
+
+  /// Puts the closure behind what the queue already holds.
+  func enqueue(_ work: @escaping @Sendable (ConnectionLane) -> Void) {
+    queue.async { work(self) }
+  }
+
+  /// Runs the work on the connection, opened first if need be; only on the queue.
+  func perform<T>(_ interruption: Interruption, _ work: (Connection) throws -> T) throws -> T {
+    try state.check()
+    let connection = try self.connection ?? open()
+    self.connection = connection
+    connection.interruption = interruption
+    defer {
+      connection.interruption = nil
+      // A connection that could not roll back is not fit for use.
+      if connection.isBroken { self.connection = nil }
+    }
+    return try work(connection)
+  }
+
+  /// Closes the connection after what the queue already holds; the closure sees it first.
+  func close(_ last: @escaping @Sendable (Connection) -> Void = { _ in }) async {
+    await withCheckedContinuation { continuation in
+      queue.async {
+        if let connection = self.connection { last(connection) }
+        self.connection = nil
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Runs the work and waits for it on this thread.
+  func performSync<T>(_ work: (Connection) throws -> T) throws -> T {
+    try Self.checkReentrancy(of: state)
+    return try queue.sync { try perform(Interruption(), work) }
+  }
+
+  /// Returns when everything queued before has ended.
+  func drain() async {
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+  }
+}

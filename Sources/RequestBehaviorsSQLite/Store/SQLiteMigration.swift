@@ -1,0 +1,70 @@
+internal import CSQLite
+
+/// One step of a schema.
+///
+/// The file's `user_version` counts the steps it has been through, so steps are appended, never changed, moved or removed. Each runs in
+/// a transaction of its own; one that throws leaves the file as it was before that step.
+public struct SQLiteMigration: Sendable {
+  /// A name for error messages.
+  public let name: String
+
+  let suspendsForeignKeys: Bool
+  let body: @Sendable (Database) throws -> Void
+
+  /// Creates a step.
+  ///
+  /// - Parameters:
+  ///   - name: A name for error messages.
+  ///   - suspendsForeignKeys: True for a step that rebuilds a table others refer to: foreign keys are checked once, at its end.
+  ///   - body: Changes the schema.
+  public init(
+    _ name: String, suspendsForeignKeys: Bool = false, _ body: @escaping @Sendable (Database) throws -> Void
+  ) {
+    self.name = name
+    self.suspendsForeignKeys = suspendsForeignKeys
+    self.body = body
+  }
+}
+
+extension Connection {
+  /// Runs the steps that the file has not been through.
+  func migrate(_ migrations: [SQLiteMigration]) throws {
+    // Reading the schema shows at once whether the file is a database at all.
+    guard !migrations.isEmpty else {
+      _ = try version()
+      return
+    }
+    for index in try pending(migrations) { try migrate(migrations[index], to: index + 1) }
+  }
+
+  private func pending(_ migrations: [SQLiteMigration]) throws -> Range<Int> {
+    let version = try version()
+    guard (0...migrations.count).contains(version) else {
+      throw misuse(
+        "the file has schema version \(version), this program knows \(migrations.count); update the program")
+    }
+    return version..<migrations.count
+  }
+
+  private func version() throws -> Int { try pragma("user_version").flatMap { Int($0) } ?? 0 }
+
+  private func migrate(_ migration: SQLiteMigration, to version: Int) throws {
+    if migration.suspendsForeignKeys { try runScript("PRAGMA foreign_keys=OFF") }
+    defer { if migration.suspendsForeignKeys { try? runScript("PRAGMA foreign_keys=ON") } }
+    try write(durability: .full) { database in
+      // Another process may have run the step while this one waited for the lock.
+      guard try self.version() == version - 1 else { return }
+      try migration.body(database)
+      if migration.suspendsForeignKeys { try checkForeignKeys(migration) }
+      try runScript("PRAGMA user_version=\(version)")
+    }
+    forgetSchema()
+  }
+
+  private func checkForeignKeys(_ migration: SQLiteMigration) throws {
+    guard let table = try pragma("foreign_key_check") else { return }
+    throw SQLiteError(
+      .constraint, "migration \"\(migration.name)\" leaves rows in \"\(table)\" that refer to rows that do not exist",
+      path: path)
+  }
+}

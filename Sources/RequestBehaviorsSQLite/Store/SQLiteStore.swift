@@ -1,0 +1,81 @@
+import Dispatch
+
+/// One SQLite database file: one writer, several readers, each on a thread of SQLite's own.
+///
+/// Make one for each file and share it.
+///
+/// ```swift
+/// let store = try SQLiteStore(path: path, migrations: [
+///   SQLiteMigration("artworks") { db in
+///     try db.execute("CREATE TABLE artwork (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+///   }
+/// ])
+/// try await store.write { db in try db.save(artworks, into: "artwork") }
+/// let all: [Artwork] = try await store.read { db in try db.query("SELECT * FROM artwork ORDER BY id") }
+/// ```
+///
+/// The file is in WAL mode: readers see the last commit and never wait for the writer. A write is one `IMMEDIATE` transaction. Several
+/// stores, in one process or several, can use one file; work waits for the other's lock as long as
+/// ``SQLiteConfiguration/busyTimeout`` says.
+public final class SQLiteStore: Sendable {
+  /// The path the store was opened with.
+  public let path: String
+
+  /// How the store was opened.
+  public let configuration: SQLiteConfiguration
+
+  let state: StoreState
+  let writer: ConnectionLane
+  /// Nil where readers could not run beside the writer: in memory, and on file systems without shared memory.
+  let readers: ReaderPool?
+
+  /// Opens or creates the file and brings its schema up to date, on the calling thread.
+  ///
+  /// Opening takes about 0.1 ms; migrations take what they take. ``open(path:configuration:migrations:)`` does the same elsewhere.
+  ///
+  /// - Parameters:
+  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory.
+  ///   - configuration: Durability, waiting, the format of rows.
+  ///   - migrations: The steps of the schema, oldest first; append only.
+  /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged or not a database, or is newer than the migrations; or
+  ///   what a migration throws.
+  public init(
+    path: String, configuration: SQLiteConfiguration = SQLiteConfiguration(), migrations: [SQLiteMigration] = []
+  ) throws {
+    self.path = path
+    self.configuration = configuration
+    let state = StoreState(path: path)
+    self.state = state
+    let writer = ConnectionLane(label: "RequestBehaviors.SQLite.writer", state: state) {
+      try Connection(state: state, configuration: configuration, isReader: false)
+    }
+    self.writer = writer
+    let usesWAL = try writer.performSync { connection in
+      try connection.migrate(migrations)
+      return connection.usesWAL
+    }
+    readers = usesWAL ? Self.makeReaders(state, configuration) : nil
+  }
+
+  private static func makeReaders(_ state: StoreState, _ configuration: SQLiteConfiguration) -> ReaderPool {
+    ReaderPool(maximum: configuration.maximumReaders) {
+      ConnectionLane(label: "RequestBehaviors.SQLite.reader", state: state) {
+        try Connection(state: state, configuration: configuration, isReader: true)
+      }
+    }
+  }
+
+  /// Opens or creates the file as ``init(path:configuration:migrations:)`` does, without blocking the caller's thread.
+  public static func open(
+    path: String, configuration: SQLiteConfiguration = SQLiteConfiguration(), migrations: [SQLiteMigration] = []
+  ) async throws -> SQLiteStore {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(
+          with: Result { try SQLiteStore(path: path, configuration: configuration, migrations: migrations) })
+      }
+    }
+  }
+
+  deinit { state.changes.finish() }
+}

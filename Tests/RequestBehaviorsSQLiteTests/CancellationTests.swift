@@ -1,0 +1,114 @@
+import Dispatch
+import Foundation
+import RequestBehaviorsSQLite
+import Testing
+
+@Suite struct CancellationTests {
+  @Test func `a write cancelled while it waits for another is answered at once and writes nothing`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    let gate = DispatchSemaphore(value: 0)
+    let started = AsyncStream.makeStream(of: Void.self)
+    let blocker = Task {
+      try await store.write { _ in
+        started.continuation.yield()
+        gate.wait()
+      }
+    }
+    for await _ in started.stream { break }
+    let waiting = Task {
+      try await store.write { _ = try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    gate.signal()
+    try await blocker.value
+    #expect(try await test.artworks.isEmpty)
+  }
+
+  @Test func `a statement that runs is stopped, and what the write did is undone`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    let started = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      try await store.write { db in
+        try db.save(Artwork(id: 1, title: "one"), into: "artwork")
+        started.continuation.yield()
+        try db.execute(
+          """
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+          INSERT INTO artwork (id, title) SELECT 1000 + max(i), 'never' FROM n
+          """)
+      }
+    }
+    for await _ in started.stream { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await test.artworks.isEmpty)
+    try await store.write { _ = try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+    #expect(try await test.artworks.count == 1)
+  }
+
+  @Test func `a read is stopped`() async throws {
+    let test = try TestStore()
+    let started = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      try await test.store.read { db in
+        started.continuation.yield()
+        return try db.query(
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n", as: Int.self)
+      }
+    }
+    for await _ in started.stream { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await test.artworks.isEmpty)
+  }
+
+  @Test func `a write cancelled after its commit has begun reports success`() async throws {
+    let test = try TestStore()
+    let holder = Holder()
+    let task = Task {
+      try await test.store.write { db in
+        // Runs after COMMIT, before the caller is told.
+        try db.afterCommit { holder.cancel() }
+        try db.save(Artwork(id: 1, title: "one"), into: "artwork")
+        return true
+      }
+    }
+    holder.set { task.cancel() }
+    #expect(try await task.value)
+    #expect(try await test.artworks.count == 1)
+  }
+
+  @Test func `what is reported is what is in the file, wherever a cancellation falls`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    var generator = SystemRandomNumberGenerator()
+    var saved: Set<Int> = []
+    for id in 1...300 {
+      let task = Task { try await store.write { _ = try $0.save(Artwork(id: id, title: "t"), into: "artwork") } }
+      for _ in 0..<Int.random(in: 0...20, using: &generator) { await Task.yield() }
+      task.cancel()
+      if case .success = await task.result { saved.insert(id) }
+    }
+    #expect(Set(try await test.artworks.map(\.id)) == saved)
+  }
+}
+
+/// An action that one thread sets and another waits for.
+final class Holder: Sendable {
+  private let ready = DispatchSemaphore(value: 0)
+  // Written before `ready` is signalled, read after.
+  nonisolated(unsafe) private var action: () -> Void = {}
+
+  func set(_ action: @escaping () -> Void) {
+    self.action = action
+    ready.signal()
+  }
+
+  func cancel() {
+    ready.wait()
+    action()
+  }
+}

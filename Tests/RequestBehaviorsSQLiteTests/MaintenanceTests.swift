@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+import RequestBehaviorsSQLite
+import Testing
+
+@Suite struct MaintenanceTests {
+  @Test func `a closed store refuses work and leaves one file`() async throws {
+    let test = try TestStore()
+    try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    #expect(try await test.artworks.count == 1)
+    await test.store.close()
+    let files = try FileManager.default.contentsOfDirectory(atPath: test.folder.path)
+    #expect(files == ["store.sqlite"])
+    let error = await #expect(throws: SQLiteError.self) { try await test.store.read { _ in } }
+    #expect(error?.message.contains("closed") == true)
+  }
+
+  @Test func `a suspended store undoes running work and refuses new until it resumes`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    let started = AsyncStream.makeStream(of: Void.self)
+    let running = Task {
+      try await store.write { db in
+        try db.save(Artwork(id: 1, title: "one"), into: "artwork")
+        started.continuation.yield()
+        try db.execute(
+          """
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+          INSERT INTO artwork (id, title) SELECT 1000 + max(i), 'never' FROM n
+          """)
+      }
+    }
+    for await _ in started.stream { break }
+    await store.suspend()
+    let interrupted = await #expect(throws: SQLiteError.self) { try await running.value }
+    #expect(interrupted?.code == .interrupted)
+    let refused = await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
+    #expect(refused?.message.contains("resume()") == true)
+    store.resume()
+    #expect(try await test.artworks.isEmpty)
+  }
+
+  @Test func `a backup is a database of its own with the same rows`() async throws {
+    let test = try TestStore()
+    let all = (1...500).map { Artwork(id: $0, title: "title \($0)") }
+    try await test.store.write { _ = try $0.save(all, into: "artwork") }
+    try await test.store.backup(to: test.folder.file("copy.sqlite"))
+    let copy = try SQLiteStore(path: test.folder.file("copy.sqlite"), migrations: [TestStore.artwork])
+    #expect(try await copy.read { try $0.query("SELECT * FROM artwork ORDER BY id", as: Artwork.self) } == all)
+    await #expect(throws: SQLiteError.self) { try await test.store.backup(to: test.store.path) }
+  }
+
+  @Test func `vacuum and checkpoint shrink file and log`() async throws {
+    let test = try TestStore()
+    let all = (1...2000).map { Artwork(id: $0, title: String(repeating: "x", count: 500)) }
+    try await test.store.write { _ = try $0.save(all, into: "artwork") }
+    try await test.store.write { _ = try $0.execute("DELETE FROM artwork") }
+    try await test.store.checkpoint()
+    let before = try size(test.store.path)
+    try await test.store.vacuum()
+    try await test.store.checkpoint()
+    #expect(try size(test.store.path) < before / 10)
+    #expect(try size(test.store.path + "-wal") == 0)
+  }
+
+  private func size(_ path: String) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? -1
+  }
+
+  @Test func `the trace hook sees statements but no values`() async throws {
+    let log = Log()
+    let test = try TestStore(SQLiteConfiguration(trace: { log.append($0.sql) }))
+    let secret = "canary"
+    try await test.store.write { db in
+      try db.save(Artwork(id: 1, title: secret), into: "artwork")
+      try db.execute("UPDATE artwork SET note = \(secret)")
+    }
+    #expect(log.lines.contains("UPDATE artwork SET note = ?"))
+    #expect(!log.lines.contains { $0.contains(secret) })
+  }
+
+  @Test func `re-saving unchanged rows writes nothing to the log`() async throws {
+    let test = try TestStore()
+    let all = (1...1000).map { Artwork(id: $0, title: "title \($0)") }
+    try await test.store.write { _ = try $0.save(all, into: "artwork") }
+    try await test.store.checkpoint()
+    let counts = try await test.store.write(durability: .full) { try $0.save(all, into: "artwork") }
+    #expect(counts.unchanged == 1000)
+    #expect(try size(test.store.path + "-wal") == 0)
+  }
+}
+
+@Suite struct ChangeTests {
+  @Test func `a commit that changed a table ticks, one that did not does not`() async throws {
+    let test = try TestStore(migrations: [
+      TestStore.artwork, SQLiteMigration("other") { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") },
+    ])
+    let store = test.store
+    let one = Artwork(id: 1, title: "one")
+    try await store.write { _ = try $0.save(one, into: "artwork") }
+    var ticks = store.changes(in: "Artwork").makeAsyncIterator()
+    var ends = store.changes(in: "other").makeAsyncIterator()
+    let before = Log()
+    let counter = Task {
+      for await _ in store.changes(in: "artwork") { before.append("tick") }
+    }
+    try await store.write { _ = try $0.save(one, into: "artwork") }
+    try? await store.write { db in
+      try db.execute("DELETE FROM artwork")
+      throw CancellationError()
+    }
+    try await store.write { _ = try $0.execute("INSERT INTO other VALUES (1)") }
+    await ends.next()
+    try await store.write { _ = try $0.execute("UPDATE artwork SET title = 'two'") }
+    await ticks.next()
+    await store.close()
+    await counter.value
+    #expect(before.lines.count <= 1)
+    #expect(await ticks.next() == nil)
+  }
+
+  @Test func `a trigger's table ticks too`() async throws {
+    let test = try TestStore(migrations: [
+      TestStore.artwork,
+      SQLiteMigration("log") { db in
+        try db.execute("CREATE TABLE log (id INTEGER)")
+        try db.execute(
+          "CREATE TRIGGER t AFTER INSERT ON artwork BEGIN INSERT INTO log VALUES (new.id); END")
+      },
+    ])
+    var ticks = test.store.changes(in: "log").makeAsyncIterator()
+    try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    #expect(await ticks.next() != nil)
+  }
+}
