@@ -52,7 +52,7 @@ import Testing
     }
     #expect(
       try signature(
-        .post, "https://photos.example.net/initiate", nonce: "wIjqoxSzN", timestamp: 137_131_200,
+        .post, "https://photos.example.net/initiate", nonce: "wIjqoS", timestamp: 137_131_200,
         additional: [("oauth_callback", "http://printer.example.com/ready")]) == "74KNZJeDHnMBp0EMJ9ZHt/XKycU=")
     #expect(
       try signature(
