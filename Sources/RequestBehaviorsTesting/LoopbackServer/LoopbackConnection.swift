@@ -40,7 +40,10 @@ final class LoopbackConnection: Sendable {
   func run() {
     do {
       var response = core.responseForAccept()
-      try response.map { try perform(at: .accept, of: $0) }
+      if let begun = response {
+        try perform(at: .accept, of: begun)
+        response?.effects.removeAll { $0.point == .accept }
+      }
       while true {
         try serveRequest(with: response)
         response = nil
@@ -148,7 +151,7 @@ extension LoopbackConnection {
     case .hold(let gate):
       let id = gate.arrive(try preparedWaker())
       defer { gate.leave(id) }
-      try wait { gate.isOpen }
+      try wait { !gate.holds(id) }
     }
   }
 

@@ -36,6 +36,7 @@ public final class LoopbackGate: Sendable {
   public func open() {
     let wakers = lock.withLock {
       state.isOpen = true
+      defer { state.wakers = [:] }
       return Array(state.wakers.values)
     }
     for waker in wakers { waker.wake() }
@@ -49,17 +50,20 @@ public final class LoopbackGate: Sendable {
     await watchers.wait { [self] in arrivalCount >= count }
   }
 
-  /// Counts an arrival and returns the number under which the waker is kept until ``leave(_:)``.
+  /// Counts an arrival and returns the number under which it is held, if the gate is closed.
   func arrive(_ waker: LoopbackWaker) -> Int {
     let id = lock.withLock {
       state.arrivals += 1
       state.nextID += 1
-      state.wakers[state.nextID] = waker
+      if !state.isOpen { state.wakers[state.nextID] = waker }
       return state.nextID
     }
     watchers.notify()
     return id
   }
+
+  /// Whether the arrival still has to wait.
+  func holds(_ id: Int) -> Bool { lock.withLock { state.wakers[id] != nil } }
 
   func leave(_ id: Int) { lock.withLock { state.wakers[id] = nil } }
 }

@@ -49,8 +49,6 @@ struct LoopbackInput {
   mutating func takeHead() throws -> [UInt8]? {
     var searched = 0
     while true {
-      // RFC 9112 §2.2: an empty line before the request is ignored.
-      while end - start >= 2, searched == 0, buffer[start] == 0x0D, buffer[start + 1] == 0x0A { start += 2 }
       if let length = try headLength(searched: &searched) {
         guard length <= LoopbackInput.headLimit else { throw LoopbackInput.headTooLarge }
         defer { start += length }
@@ -66,7 +64,7 @@ struct LoopbackInput {
 
   private static let headTooLarge = LoopbackRefusal(status: 431, reason: "the head is longer than \(headLimit) bytes")
 
-  private func headLength(searched: inout Int) throws -> Int? {
+  private mutating func headLength(searched: inout Int) throws -> Int? {
     while let line = firstIndex(of: 0x0A, from: start + searched) {
       let length = line - start
       guard length >= 1, buffer[line - 1] == 0x0D else {
@@ -74,6 +72,8 @@ struct LoopbackInput {
       }
       if length >= 3, buffer[line - 2] == 0x0A { return length + 1 }
       searched = length + 1
+      // RFC 9112 §2.2: an empty line before the request is ignored.
+      if length == 1 { (start, searched) = (start + 2, 0) }
     }
     searched = max(searched, end - start)
     return nil

@@ -10,10 +10,7 @@ struct LoopbackPlan {
 
   init(_ response: LoopbackResponse, wire: LoopbackWire) {
     let placed = response.effects.enumerated().compactMap { index, effect -> (offset: Int, index: Int)? in
-      guard effect.point != .accept, let offset = effect.point.offset(head: wire.headCount, body: wire.bodyCount) else {
-        return nil
-      }
-      return (offset, index)
+      effect.point.offset(head: wire.headCount, body: wire.bodyCount).map { ($0, index) }
     }
     for place in placed.sorted(by: { ($0.offset, $0.index) < ($1.offset, $1.index) }) {
       send(upTo: place.offset, response, wire)

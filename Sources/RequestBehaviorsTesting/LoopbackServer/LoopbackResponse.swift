@@ -86,3 +86,16 @@ public struct LoopbackResponse: Sendable {
     504: "Gateway Timeout", 505: "HTTP Version Not Supported", 511: "Network Authentication Required",
   ]
 }
+
+extension LoopbackResponse: CustomStringConvertible {
+  /// The status, the number of bytes in the body, and what the server does beside answering.
+  public var description: String {
+    let conduct = effects.map { "\($0.conduct) at \($0.point.kind)" } + (throttle.map { ["throttled \($0)"] } ?? [])
+    let head = if case .raw = framing { "raw" } else { "\(status) \(reason)" }
+    return ([head, "\(bodyCount) bytes"] + conduct).joined(separator: ", ")
+  }
+
+  private var bodyCount: Int {
+    if case .chunked(let chunks, _, _) = framing { chunks.reduce(0) { $0 + $1.count } } else { body.count * repeats }
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct LoopbackGateTests {
+  private let get = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+  @Test func `a response waits at the gate until it is opened`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .chunked(["one", "two"]).held(by: gate, at: .body(after: 8)) }
+    let client = try RawClient(port: server.port)
+    try client.send(get)
+    _ = try await client.readHead()
+    #expect(try await client.read(8) == "3\r\none\r\n")
+    await gate.arrivals(1)
+    #expect(!gate.isOpen)
+    gate.open()
+    #expect(try await client.readToEnd() == "3\r\ntwo\r\n0\r\n\r\n")
+  }
+
+  @Test func `an open gate lets through, and one that was opened and closed lets through those that waited`()
+    async throws
+  {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in LoopbackResponse.status(204).held(by: gate) }
+    gate.open()
+    #expect(try await RawClient(port: server.port).exchange(get).hasPrefix("HTTP/1.1 204 "))
+    #expect(gate.arrivalCount == 1)
+    gate.close()
+    let client = try RawClient(port: server.port)
+    try client.send(get)
+    await gate.arrivals(2)
+    gate.open()
+    gate.close()
+    #expect(try await client.readToEnd().hasPrefix("HTTP/1.1 204 "))
+  }
+
+  @Test func `a client that goes away and a server that stops end the wait`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in LoopbackResponse.status(204).held(by: gate) }
+    do {
+      let client = try RawClient(port: server.port)
+      try client.send(get)
+      await gate.arrivals(1)
+    }
+    await server.openConnections(atMost: 0)
+    let client = try RawClient(port: server.port)
+    try client.send(get)
+    await gate.arrivals(2)
+    server.stop()
+    #expect(try await client.readToEnd() == "")
+  }
+
+  @Test func `an asynchronous handler is cancelled when its client goes away`() async throws {
+    let clock = ManualClock()
+    let (cancellations, cancelled) = AsyncStream<Bool>.makeStream()
+    let server = try LoopbackServer { _ in
+      do { try await clock.requestClock.sleep(for: .seconds(1)) } catch { cancelled.yield(error is CancellationError) }
+      return .status(204)
+    }
+    do {
+      let client = try RawClient(port: server.port)
+      try client.send(get)
+      await clock.sleepers(1)
+    }
+    #expect(await cancellations.first { _ in true } == true)
+    await server.openConnections(atMost: 0)
+  }
+}
