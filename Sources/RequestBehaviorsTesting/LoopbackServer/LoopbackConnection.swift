@@ -23,6 +23,8 @@ final class LoopbackConnection: Sendable {
   nonisolated(unsafe) private var waker: LoopbackWaker?
   // Used by the connection's own thread only.
   nonisolated(unsafe) private var requestIndex = 0
+  // Used by the connection's own thread only; whether the client may be about to send, or has not sent all.
+  nonisolated(unsafe) private var expectsInput = true
 
   init(index: Int, descriptor: Int32, core: LoopbackCore) {
     self.index = index
@@ -68,9 +70,11 @@ final class LoopbackConnection: Sendable {
     let body = try readBody(head)
     let request = LoopbackRequest(head: head, body: body, connectionIndex: index, requestIndex: requestIndex)
     requestIndex += 1
+    expectsInput = false
     core.didReceive(request)
     let response = try chosen ?? core.queuedResponse() ?? answer(request)
     try send(response, to: head)
+    expectsInput = true
     guard response.effects.contains(where: { $0.point == .nextRequest }) else { return }
     if input.isEmpty, !input.fill() { throw End.gone }
     try perform(at: .nextRequest, of: response)
@@ -121,16 +125,17 @@ final class LoopbackConnection: Sendable {
     linger()
   }
 
-  /// Says that nothing more comes, and reads what the client still sends, for a second at most: closing with bytes
-  /// unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
+  /// Says that nothing more comes, and reads what the client still sends, if it may, for a second at most: closing with
+  /// bytes unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
   private func linger() {
     LoopbackSocket.shutdownWriting(descriptor)
+    let isPatient = expectsInput || !input.isEmpty
     let deadline = DispatchTime.now().uptimeNanoseconds + 1_000_000_000
     while true {
       let now = DispatchTime.now().uptimeNanoseconds
       guard now < deadline else { return }
-      let milliseconds = Int32((deadline - now) / 1_000_000 + 1)
-      guard LoopbackSocket.poll([(descriptor, true)], milliseconds: milliseconds)[0] else { continue }
+      let milliseconds = isPatient ? Int32((deadline - now) / 1_000_000 + 1) : 0
+      guard LoopbackSocket.poll([(descriptor, true)], milliseconds: milliseconds)[0] else { return }
       input.discard()
       if !input.fill() { return }
     }
