@@ -119,4 +119,24 @@ import Testing
     #expect(try await answer(throttled) == head + "0123456789")
     #expect(clock.now - middle >= .milliseconds(15))
   }
+
+  @Test func `a connection that the server closed is gone even if the client keeps its end`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(digits.fault(.close, at: .end))
+    let client = try RawClient(port: server.port)
+    try client.send(get)
+    await server.openConnections(atMost: 0)
+    #expect(try await client.readToEnd() == head + "0123456789")
+  }
+
+  @Test func `a client that leaves in the middle of a body does no harm`() async throws {
+    let server = try LoopbackServer { _ in .data(Data(repeating: 0x41, count: 65_536), repeated: 1_000) }
+    for _ in 0..<5 {
+      let client = try RawClient(port: server.port)
+      try client.send(get)
+      #expect(try await client.readHead().contains("Content-Length: 65536000"))
+    }
+    await server.openConnections(atMost: 0)
+    #expect(server.connectionCount == 5)
+  }
 }
