@@ -67,7 +67,7 @@ extension LoopbackResponse {
     chunked(chunks.map { Data($0.utf8) }, status: status, trailers: trailers)
   }
 
-  /// Returns a response in chunked transfer coding, like ``chunked(_:status:trailers:)-(String,_,_)``.
+  /// Returns a response in chunked transfer coding, like ``chunked(_:status:trailers:)-([String],_,_)``.
   public static func chunked(_ chunks: [Data], status: Int = 200, trailers: HTTPHeaders = [:]) -> LoopbackResponse {
     LoopbackResponse(status: status, framing: .chunked(chunks, trailers: trailers, badSize: nil))
   }
