@@ -139,4 +139,14 @@ import Testing
     await server.openConnections(atMost: 0)
     #expect(server.connectionCount == 5)
   }
+
+  @Test func `a server that stops in the middle of a body raises no signal`() async throws {
+    let server = try LoopbackServer { _ in .data(Data(repeating: 0x41, count: 65_536), repeated: 1_000) }
+    let client = try RawClient(port: server.port)
+    try client.send(get)
+    #expect(try await client.readHead().contains("Content-Length: 65536000"))
+    server.stop()
+    await server.openConnections(atMost: 0)
+    #expect(try await client.readToEnd().utf8.count < 65_536_000)
+  }
 }
