@@ -1,0 +1,183 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct RedirectsTests {
+  /// A transport that redirects by a table of URL to status and location, and answers 200 elsewhere.
+  private func redirecting(_ table: [String: (Int, String)]) -> ClosureTransport {
+    ClosureTransport { request in
+      guard let (status, location) = table[request.url.absoluteString] else {
+        return NetworkResponse(request: request, statusCode: 200)
+      }
+      return NetworkResponse(request: request, statusCode: status, headers: ["Location": location])
+    }
+  }
+
+  private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+  private func failure(_ transport: ClosureTransport, _ request: Request<Void>) async -> NetworkError? {
+    await #expect(throws: NetworkError.self) { try await NetworkClient(transport).send(request) }
+  }
+
+  @Test(arguments: [
+    (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "DELETE", "GET"),
+    (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (307, "POST", "POST"), (308, "PATCH", "PATCH"),
+    (301, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (302, "GET", "GET"),
+  ])
+  func `the method of the next request follows from the status`(status: Int, method: String, next: String) async throws
+  {
+    let transport = redirecting(["https://api.example.com/v1/a": (status, "/b")])
+    let hasBody = !["GET", "HEAD"].contains(method)
+    let request = Request<Void>(
+      HTTPMethod(rawValue: method), "a", headers: ["X-Keep": "1"], body: hasBody ? .text("body") : nil)
+    try await NetworkClient(transport).send(request)
+    let hop = try #require(transport.sent.last)
+    #expect(transport.sent.count == 2)
+    #expect(hop.url.absoluteString == "https://api.example.com/b")
+    #expect(hop.method.rawValue == next)
+    #expect(hop.body?.data == (hasBody && next != "GET" ? Data("body".utf8) : nil))
+    #expect(hop.headers.contains("Content-Type") == (hop.body != nil))
+    #expect(hop.headers["X-Keep"] == "1")
+  }
+
+  @Test(arguments: [
+    ("/b", "https://api.example.com/b"), ("b", "https://api.example.com/v1/users/b"),
+    ("../b", "https://api.example.com/v1/b"), ("?p=2", "https://api.example.com/v1/users/a?p=2"),
+    ("//other.example/b", "https://other.example/b"), ("https://other.example", "https://other.example/"),
+    ("b c", "https://api.example.com/v1/users/b%20c"), ("b%2Fc", "https://api.example.com/v1/users/b%2Fc"),
+    (".", "https://api.example.com/v1/users/"), ("é", "https://api.example.com/v1/users/%C3%A9"),
+    ("HTTPS://API.example.com:443/b", "https://api.example.com/b"),
+  ])
+  func `a location is resolved against the URL of the request`(location: String, expected: String) async throws {
+    let transport = redirecting(["https://api.example.com/v1/users/a?x=1": (302, location)])
+    try await NetworkClient(transport).send(.get("users/a", query: ["x": "1"]))
+    #expect(transport.sent.last?.url.absoluteString == expected)
+  }
+
+  @Test func `a fragment is carried over unless the location has its own`() async throws {
+    let start = try url("https://h/a#part")
+    let transport = redirecting(["https://h/a#part": (302, "/b"), "https://h/b#part": (302, "/c#own")])
+    try await NetworkClient(transport).send(.get(url: start))
+    #expect(transport.sent.map(\.url.absoluteString) == ["https://h/a#part", "https://h/b#part", "https://h/c#own"])
+  }
+
+  @Test(arguments: [200, 300, 304, 305, 399])
+  func `other statuses and a redirect without location are the outcome`(status: Int) async throws {
+    let transport = ClosureTransport(status, "", headers: ["Location": "/b"])
+    let response: NetworkResponse = try await NetworkClient(transport)
+      .send(.get("a").with(\.acceptableStatuses, .all))
+    #expect(response.statusCode == status)
+    #expect(transport.sent.count == 1)
+    let bare = ClosureTransport(302)
+    let error = await failure(bare, .get("a"))
+    #expect(error?.statusCode == 302)
+  }
+
+  @Test func `to another origin go no secrets, no cookies and no options that are not portable`() async throws {
+    enum Local: RequestOption { static let defaultValue = 0 }
+    let transport = redirecting([
+      "https://api.example.com/v1/a": (302, "https://other.example/b"),
+      "https://other.example/b": (302, "https://api.example.com/c"),
+    ])
+    var request = Request<Void>.get("a", headers: ["Authorization": "plain", "Cookie": "c=1", "X-Plain": "1"])
+      .with(header: "X-Key", "secret", sensitive: .any).with(\.bodyLimit, 7)
+    request.options[Local.self] = 1
+    try await NetworkClient(transport).send(request)
+    #expect(transport.sent.count == 3)
+    for hop in transport.sent.dropFirst() {
+      #expect(hop.headers["X-Plain"] == "1")
+      for gone in ["Authorization", "Cookie", "X-Key"] { #expect(!hop.headers.contains(gone), "\(gone) to \(hop.url)") }
+      #expect(hop.options.explicit(Local.self) == nil)
+      #expect(hop.options.bodyLimit == 7)
+    }
+    #expect(transport.sent[0].headers["X-Key"] == "secret")
+  }
+
+  @Test func `what a behavior further in sets for an origin is set again on the way back to it`() async throws {
+    let transport = redirecting([
+      "https://api.example.com/v1/a": (302, "https://other.example/b"),
+      "https://other.example/b": (302, "https://api.example.com/c"),
+    ])
+    let auth = ClosureBehavior(
+      "auth", order: .authentication,
+      headers: { _ in HTTPHeaders([.init("Authorization", "Bearer t", sensitive: .baseURL)]) })
+    try await NetworkClient(transport, [auth]).send(.get("a"))
+    #expect(transport.sent.map { $0.headers["Authorization"] } == ["Bearer t", nil, "Bearer t"])
+  }
+
+  @Test func `a body goes to another origin only if the policy says so`() async throws {
+    let transport = redirecting(["https://api.example.com/v1/a": (307, "https://other.example/b")])
+    let error = await failure(transport, .post("a", body: .text("x")))
+    #expect(error?.statusCode == 307)
+    #expect(transport.sent.count == 1)
+    let policy = RedirectPolicy(sendsBodyToOtherOrigins: true)
+    try await NetworkClient(transport).send(.post("a", body: .text("x")).with(\.redirects, policy))
+    #expect(transport.sent.last?.body?.data == Data("x".utf8))
+    #expect(transport.sent.last?.url.host() == "other.example")
+  }
+
+  @Test func `a one-shot body that was sent is not sent again`() async throws {
+    let transport = ClosureTransport { request in
+      if case .oneShot(let stream)? = request.body?.content { _ = try await stream.take().collect(upTo: 10) }
+      return NetworkResponse(request: request, statusCode: 307, headers: ["Location": "/b"])
+    }
+    let body = RequestBody.oneShot(ByteStream(chunks: [Data("x".utf8)]))
+    let error = await failure(transport, .post("a", body: .body(body)))
+    #expect(error?.statusCode == 307)
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test(arguments: [
+    ("http://api.example.com/b", "from https to http"), ("ftp://h/b", "only http and https"),
+    ("https://user:canary@h/b", "user name"), ("javascript:alert(1)", "only http and https"),
+  ])
+  func `a location that must not be followed is an error that names the rule`(location: String, rule: String) async {
+    let error = await failure(redirecting(["https://api.example.com/v1/a": (302, location)]), .get("a"))
+    #expect(error?.code == .redirectFailed)
+    #expect(error?.message.contains(rule) == true, "\(error as Any)")
+    #expect(error?.description.contains("canary") == false)
+    #expect(error?.statusCode == 302)
+  }
+
+  @Test func `a loop is an error`() async {
+    let transport = redirecting([
+      "https://api.example.com/v1/a": (302, "b"), "https://api.example.com/v1/b": (302, "a"),
+    ])
+    let error = await failure(transport, .get("a"))
+    #expect(error?.code == .redirectFailed)
+    #expect(error?.message.contains("a loop") == true)
+    #expect(transport.sent.count == 2)
+  }
+
+  @Test func `a POST that is answered by a redirect to its own URL is followed by GET, which is no loop`() async throws
+  {
+    let transport = ClosureTransport { request in
+      request.method == .post
+        ? NetworkResponse(request: request, statusCode: 303, headers: ["Location": "a"])
+        : NetworkResponse(request: request, statusCode: 200)
+    }
+    try await NetworkClient(transport).send(.post("a", body: .text("x")))
+    #expect(transport.sent.map(\.method) == [.post, .get])
+  }
+
+  @Test func `more redirects than the limit are an error, fewer are followed and stand in the history`() async throws {
+    let endless = ClosureTransport { request in
+      let number = Int(request.url.lastPathComponent) ?? 0
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "\(number + 1)"])
+    }
+    let error = await failure(endless, .get("0"))
+    #expect(error?.message.contains("more than 10 redirects") == true)
+    #expect(endless.sent.count == 11)
+    let transport = redirecting(["https://api.example.com/v1/a": (302, "b")])
+    let response: NetworkResponse = try await NetworkClient(transport).send(.get("a"))
+    #expect(response.request.url.lastPathComponent == "b")
+    #expect(response.history.map(\.url.lastPathComponent) == ["a", "b"])
+  }
+
+  @Test func `with the policy none or without the behavior a 3xx is the outcome`() async {
+    let transport = redirecting(["https://api.example.com/v1/a": (302, "b")])
+    #expect(await failure(transport, .get("a").with(\.redirects, .none))?.statusCode == 302)
+    #expect(await failure(transport, .get("a").without(RedirectsBehavior.self))?.statusCode == 302)
+    #expect(transport.sent.count == 2)
+  }
+}
