@@ -125,17 +125,12 @@ final class LoopbackConnection: Sendable {
     linger()
   }
 
-  /// Says that nothing more comes, and reads what the client still sends, if it may, for a second at most: closing with
-  /// bytes unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
+  /// Says that nothing more comes, and reads what the client still sends, if it may, until it pauses for five seconds:
+  /// closing with bytes unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
   private func linger() {
     LoopbackSocket.shutdownWriting(descriptor)
     let isPatient = expectsInput || !input.isEmpty
-    let deadline = DispatchTime.now().uptimeNanoseconds + 1_000_000_000
-    while true {
-      let now = DispatchTime.now().uptimeNanoseconds
-      guard now < deadline else { return }
-      let milliseconds = isPatient ? Int32((deadline - now) / 1_000_000 + 1) : 0
-      guard LoopbackSocket.poll([(descriptor, true)], milliseconds: milliseconds)[0] else { return }
+    while LoopbackSocket.poll([(descriptor, true)], milliseconds: isPatient ? 5_000 : 0)[0] {
       input.discard()
       if !input.fill() { return }
     }
