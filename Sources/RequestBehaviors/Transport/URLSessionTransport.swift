@@ -1,9 +1,70 @@
-/// Sends requests over URLSession.
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Sends requests over URLSession, and decides for itself all that URLSession gets wrong or differently per platform.
+///
+/// It is what a ``NetworkClient`` uses when it is given no other. One is made by hand to set something, or to share
+/// connections between clients:
+///
+/// ```swift
+/// let transport = URLSessionTransport(configuration: .init(maximumConnectionsPerHost: 8))
+/// let client = NetworkClient(configuration: configuration, transport: transport)
+/// ```
+///
+/// Redirects come back as responses, cookies are neither stored nor sent unless asked for, nothing is cached, and no
+/// credential is found by the platform. Timeouts may be fractions of a second and are measured on the transport's
+/// clock. A body whose connection is lost while it is sent is not sent again; that is for a retry to decide.
+///
+/// On Linux header fields of a response arrive without their order, and same names joined by `", "`.
 public final class URLSessionTransport: Transport {
-  /// Creates a transport.
-  public init(clock: RequestClock = .system) {}
+  private let session: URLSession
+  private let registry: TransferRegistry
+
+  /// Creates a transport with connections of its own.
+  ///
+  /// - Parameters:
+  ///   - configuration: The settings; by default without cookies, and with as many connections as are needed.
+  ///   - clock: What timeouts are measured on; by default the system's.
+  public init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
+    let platform = configuration.makePlatformConfiguration()
+    registry = TransferRegistry(clock: clock)
+    session = URLSession(configuration: platform, delegate: registry, delegateQueue: registry.delegateQueue)
+  }
+
+  // The session keeps the registry until it is invalidated, but nothing keeps the transport.
+  deinit { registry.close(session) }
+
   /// Sends a request.
-  public func send(_ request: NetworkRequest) async throws -> NetworkResponse { throw NetworkError.invalidRequest("") }
-  /// Ends what is in flight.
-  public func shutdown() async {}
+  ///
+  /// - Parameter request: The request, with everything in it that goes over the wire.
+  /// - Returns: The answer, with any status and its body in memory. A body that came compressed is decoded, while
+  ///   `Content-Encoding` and `Content-Length` still tell of the compressed one.
+  /// - Throws: ``NetworkError`` with a code that tells what went wrong, or `CancellationError` as soon as the task is
+  ///   cancelled.
+  public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    try request.validate()
+    try Task.checkCancellation()
+    let transfer = Transfer(request, try URLRequest(request))
+    let answer = try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        if transfer.attach(continuation) { registry.start(transfer, in: session) }
+      }
+    } onCancel: {
+      registry.cancel(transfer)
+    }
+    return NetworkResponse(answer, request: request, sent: transfer.sent)
+  }
+
+  /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
+  ///
+  /// Doing it twice does nothing more.
+  public func shutdown() async {
+    await withCheckedContinuation { continuation in
+      registry.close(session) { continuation.resume() }
+    }
+  }
 }

@@ -1,0 +1,116 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// One send over URLSession: from the caller's continuation to the task's last callback.
+///
+/// The caller's outcome is settled once, from any thread. What belongs to the task is used on the registry's queue only.
+final class Transfer: @unchecked Sendable {
+  // Unchecked because `lock` protects what settles the outcome, and the registry's queue the rest; see below.
+
+  /// What URLSession delivered.
+  struct Answer: Sendable {
+    let response: HTTPURLResponse
+    let body: Data
+    let firstByte: Duration
+    let lastByte: Duration
+  }
+
+  typealias Continuation = CheckedContinuation<Answer, any Error>
+
+  let request: NetworkRequest
+  let urlRequest: URLRequest
+  let sent: Duration
+
+  private let lock = NSLock()
+  // Both protected by `lock`.
+  private var continuation: Continuation?
+  private var outcome: Result<Answer, any Error>?
+
+  // Used on the registry's queue only.
+  var task: URLSessionTask?
+  var upload: Upload?
+  var response: HTTPURLResponse?
+  var firstByte: Duration?
+  var body = Data()
+
+  init(_ request: NetworkRequest, _ urlRequest: URLRequest) {
+    self.request = request
+    self.urlRequest = urlRequest
+    self.sent = request.call.clock.now()
+  }
+
+  /// Whether the caller's outcome is settled.
+  var isSettled: Bool { lock.withLock { outcome != nil } }
+
+  /// Takes the continuation of the caller; returns false, and resumes it, if the outcome is settled already.
+  func attach(_ continuation: Continuation) -> Bool {
+    let early = lock.withLock {
+      if outcome == nil { self.continuation = continuation }
+      return outcome
+    }
+    guard let early else { return true }
+    continuation.resume(with: early)
+    return false
+  }
+
+  /// Settles the outcome and resumes the caller; returns false if it was settled before.
+  @discardableResult
+  func settle(_ result: Result<Answer, any Error>) -> Bool {
+    let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
+      guard outcome == nil else { return (false, nil) }
+      outcome = result
+      defer { continuation = nil }
+      return (true, continuation)
+    }
+    waiting?.resume(with: result)
+    return isFirst
+  }
+
+  @discardableResult
+  func fail(_ code: NetworkError.Code, _ message: String, underlying: (any Error)? = nil) -> Bool {
+    settle(.failure(NetworkError(code, message, request: request, underlyingError: underlying)))
+  }
+}
+
+// MARK: - The body
+
+extension Transfer {
+  /// Whether the announced length of the body exceeds the limit.
+  ///
+  /// A compressed body is longer than announced, and one in answer to HEAD does not come.
+  func announcesTooMuch(_ response: HTTPURLResponse) -> Bool {
+    guard response.expectedContentLength > Int64(request.options.bodyLimit) else { return false }
+    guard request.method != .head, response.statusCode != 304 else { return false }
+    return response.value(forHTTPHeaderField: "Content-Encoding") == nil
+  }
+
+  /// Adds a chunk of the body; returns false, and adds nothing, when that exceeds the limit.
+  func append(_ chunk: Data) -> Bool {
+    guard chunk.count <= request.options.bodyLimit - body.count else { return false }
+    if body.isEmpty { body = chunk } else { body.append(chunk) }
+    return true
+  }
+
+  func settleAnswer(_ response: HTTPURLResponse) {
+    let now = request.call.clock.now()
+    settle(.success(Answer(response: response, body: body, firstByte: firstByte ?? now, lastByte: now)))
+  }
+
+  func failBodyTooLarge() {
+    var error = NetworkError.bodyTooLarge(limit: request.options.bodyLimit)
+    error.request = request
+    settle(.failure(error))
+  }
+}
+
+extension NetworkResponse {
+  init(_ answer: Transfer.Answer, request: NetworkRequest, sent: Duration) {
+    self.init(
+      request: request, statusCode: answer.response.statusCode, headers: HTTPHeaders(answer.response),
+      body: .data(answer.body),
+      timings: Timings(sent: sent, firstByte: answer.firstByte, lastByte: answer.lastByte))
+  }
+}

@@ -1,0 +1,4 @@
+import Foundation
+
+/// placeholder
+final class Upload: Sendable {}
