@@ -15,7 +15,7 @@ extension NetworkError {
     return NetworkError(.encodingFailed, "\(type(of: value)) could not be encoded at \(reason)", underlyingError: error)
   }
 
-  static func bodyTooLarge(limit: Int) -> NetworkError {
+  package static func bodyTooLarge(limit: Int) -> NetworkError {
     NetworkError(
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
   }
