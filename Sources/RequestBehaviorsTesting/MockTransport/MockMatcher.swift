@@ -1,0 +1,60 @@
+import Foundation
+import RequestBehaviors
+
+/// Which requests a stub is for.
+struct MockMatcher: Sendable {
+  let method: HTTPMethod?
+  let path: MockPath?
+  let query: [Query.Item]
+  let headers: HTTPHeaders
+  let condition: (@Sendable (NetworkRequest) throws -> Bool)?
+
+  /// Why the request is not meant; `nil` if it is.
+  func mismatch(with request: NetworkRequest) -> MockMismatch? {
+    reason(request).map { MockMismatch(reason: $0) }
+  }
+
+  private func reason(_ request: NetworkRequest) -> String? {
+    if let method, method != request.method { return "the method is \(request.method)" }
+    if let path, let reason = path.mismatch(with: request) { return reason }
+    if let reason = missingItem(in: request) { return reason }
+    if let reason = missingField(in: request) { return reason }
+    guard let condition else { return nil }
+    do {
+      return try condition(request) ? nil : "its condition says no"
+    } catch {
+      let text = (error as? NetworkError)?.message ?? Redactor.standard.redact(text: "\(error)")
+      return "its condition throws: \(text)"
+    }
+  }
+
+  private func missingItem(in request: NetworkRequest) -> String? {
+    let wanted = query + (path?.query ?? [])
+    guard !wanted.isEmpty else { return nil }
+    let items = Query(percentEncoded: request.url.query(percentEncoded: true) ?? "").items
+    return wanted.first { !items.contains($0) }.map { "the query has no \($0.name)=\($0.value)" }
+  }
+
+  private func missingField(in request: NetworkRequest) -> String? {
+    for field in headers {
+      let values = request.headers.values(for: field.name)
+      if values.isEmpty { return "there is no header \(field.name)" }
+      if values.contains(field.value) || request.headers[field.name] == field.value { continue }
+      let shown = Redactor.standard.redact(request.headers)[field.name] ?? ""
+      return "the header \(field.name) is \"\(shown)\""
+    }
+    return nil
+  }
+}
+
+extension MockMatcher: CustomStringConvertible {
+  var description: String {
+    var text = "\(method?.rawValue ?? "any method") \(path?.text ?? "any URL")"
+    if !query.isEmpty {
+      text += (path?.query.isEmpty == false ? "&" : "?") + query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+    }
+    if !headers.isEmpty { text += " with \(headers.map(\.name).joined(separator: ", "))" }
+    if condition != nil { text += " where …" }
+    return text
+  }
+}

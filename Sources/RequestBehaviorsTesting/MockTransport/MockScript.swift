@@ -1,0 +1,77 @@
+import Foundation
+import RequestBehaviors
+
+/// One answer of a stub.
+struct MockAnswer: Sendable {
+  enum Kind: Sendable {
+    case response(Int, HTTPHeaders, Data)
+    case stream(Int, HTTPHeaders, [Data], (any Error)?)
+    case failure(any Error)
+    case closure(@Sendable (NetworkRequest) async throws -> NetworkResponse)
+  }
+
+  let kind: Kind
+  var delay: Duration = .zero
+  /// How often it is given; `nil` for once, or for ever if it is the last.
+  var limit: Int?
+  var given = 0
+}
+
+/// Why a stub does not answer a request.
+struct MockMismatch: Error { let reason: String }
+
+/// The answers of a stub in their order, and which comes next.
+struct MockScript: Sendable {
+  var isOptional = false
+  private var answers: [MockAnswer] = []
+  private var position = 0
+  // What was said before the first answer, for that.
+  private var draft: MockAnswer?
+
+  mutating func add(_ kind: MockAnswer.Kind) {
+    let draft = draft
+    self.draft = nil
+    answers.append(MockAnswer(kind: kind, delay: draft?.delay ?? .zero, limit: draft?.limit))
+  }
+
+  mutating func modifyLast(_ change: (inout MockAnswer) -> Void) {
+    if answers.isEmpty {
+      var answer = draft ?? MockAnswer(kind: .failure(MockMismatch(reason: "")))
+      change(&answer)
+      draft = answer
+    } else {
+      change(&answers[answers.count - 1])
+    }
+  }
+
+  mutating func next() -> Result<MockAnswer, MockMismatch> {
+    guard !answers.isEmpty else {
+      return .failure(MockMismatch(reason: "it has no answer; tell it to respond(…), stream(…) or fail(…)"))
+    }
+    while position < answers.count {
+      if answers[position].given < limit(at: position) {
+        answers[position].given += 1
+        return .success(answers[position])
+      }
+      position += 1
+    }
+    return .failure(MockMismatch(reason: "it is used up, after \(count(answers.reduce(0) { $0 + $1.given }))"))
+  }
+
+  /// What is left of the script that should have been played.
+  var problem: String? {
+    if isOptional { return nil }
+    let wanted = answers.map { $0.limit ?? 1 }
+    if answers.isEmpty || (!answers.contains { $0.given > 0 } && wanted.contains { $0 > 0 }) { return "never used" }
+    for (index, answer) in answers.enumerated() where answer.given < wanted[index] {
+      return "answer \(index + 1) was given \(times(answer.given)), not \(times(wanted[index]))"
+    }
+    return nil
+  }
+
+  private func limit(at index: Int) -> Int { answers[index].limit ?? (index == answers.count - 1 ? .max : 1) }
+
+  private func count(_ number: Int) -> String { number == 1 ? "1 answer" : "\(number) answers" }
+
+  private func times(_ number: Int) -> String { number == 1 ? "1 time" : "\(number) times" }
+}

@@ -1,0 +1,198 @@
+public import Foundation
+public import RequestBehaviors
+
+/// Which requests a ``MockTransport`` answers, and how.
+///
+/// ```swift
+/// mock.on(.get, "me").respond(503).times(2).respond(200, json: user).delayed(by: .seconds(1))
+/// ```
+///
+/// Answers are given in the order in which they are added: one for each request, and the last one again and again.
+/// ``times(_:)`` says how often the answer before it is given; when the last one has been given so often the stub is used
+/// up, and requests go on to the next stub that matches.
+public final class MockStub: Sendable {
+  private let matcher: MockMatcher
+  private let encoder: any BodyEncoder
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var script = MockScript()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var answered: [NetworkRequest] = []
+
+  init(_ matcher: MockMatcher, encoder: any BodyEncoder) {
+    self.matcher = matcher
+    self.encoder = encoder
+  }
+
+  /// The requests that the stub answered, as they were sent.
+  public var sent: [NetworkRequest] { lock.withLock { answered } }
+
+  /// Adds an answer of bytes.
+  ///
+  /// - Parameters:
+  ///   - status: The status code; by default 200.
+  ///   - headers: The header fields; none by default.
+  ///   - body: The body; empty by default.
+  /// - Returns: The stub.
+  @discardableResult
+  public func respond(_ status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) -> MockStub {
+    add(.response(status, headers, body))
+  }
+
+  /// Adds an answer whose body is a value, encoded by the transport's encoder when the answer is added.
+  ///
+  /// - Parameters:
+  ///   - status: The status code; by default 200.
+  ///   - value: The value; if it cannot be encoded, the requests fail with the code `encodingFailed`.
+  ///   - headers: The header fields; by default only `Content-Type`, which is the encoder's unless it is set here.
+  /// - Returns: The stub.
+  @discardableResult
+  public func respond(_ status: Int = 200, json value: some Encodable, headers: HTTPHeaders = [:]) -> MockStub {
+    do {
+      return respond(status, encoder.contentType, headers, try encoder.encode(value))
+    } catch {
+      return fail(
+        NetworkError(
+          .encodingFailed, "the value of the stub \(self), \(type(of: value)), could not be encoded: \(error)",
+          underlyingError: error))
+    }
+  }
+
+  /// Adds an answer whose body is the given JSON text.
+  ///
+  /// - Parameters:
+  ///   - status: The status code; by default 200.
+  ///   - text: The JSON, sent as it is.
+  ///   - headers: The header fields; by default only `Content-Type`, which is `application/json` unless it is set here.
+  /// - Returns: The stub.
+  @discardableResult
+  public func respond(_ status: Int = 200, jsonText text: String, headers: HTTPHeaders = [:]) -> MockStub {
+    respond(status, "application/json", headers, Data(text.utf8))
+  }
+
+  /// A string would be encoded as one JSON string, which is hardly meant.
+  @available(*, unavailable, message: "use jsonText: for a body that is JSON already")
+  @discardableResult
+  public func respond(_ status: Int = 200, json text: String, headers: HTTPHeaders = [:]) -> MockStub { self }
+
+  /// Adds an answer whose body is a text in UTF-8.
+  ///
+  /// - Parameters:
+  ///   - status: The status code; by default 200.
+  ///   - text: The text.
+  ///   - headers: The header fields; by default only `Content-Type`, which is `text/plain` unless it is set here.
+  /// - Returns: The stub.
+  @discardableResult
+  public func respond(_ status: Int = 200, text: String, headers: HTTPHeaders = [:]) -> MockStub {
+    respond(status, "text/plain; charset=utf-8", headers, Data(text.utf8))
+  }
+
+  /// Adds an answer that a closure makes.
+  ///
+  /// - Parameter makeResponse: Returns the answer, or throws what the request fails with. It gets the request with its
+  ///   body in memory, may wait, and runs in a task that is cancelled with the request's.
+  /// - Returns: The stub.
+  @discardableResult
+  public func respond(
+    _ makeResponse: @escaping @Sendable (NetworkRequest) async throws -> NetworkResponse
+  ) -> MockStub {
+    add(.closure(makeResponse))
+  }
+
+  /// Adds an answer whose body is a stream of chunks.
+  ///
+  /// - Parameters:
+  ///   - chunks: The chunks, in order.
+  ///   - status: The status code; by default 200.
+  ///   - headers: The header fields; none by default.
+  ///   - error: What the stream throws after the chunks; by default it just ends.
+  /// - Returns: The stub.
+  @discardableResult
+  public func stream(
+    _ chunks: [Data], status: Int = 200, headers: HTTPHeaders = [:], failingWith error: (any Error)? = nil
+  ) -> MockStub {
+    add(.stream(status, headers, chunks, error))
+  }
+
+  /// Adds a failure of the transport.
+  ///
+  /// - Parameters:
+  ///   - code: The code of the `NetworkError` that is thrown.
+  ///   - message: Its message; by default one that names the stub.
+  /// - Returns: The stub.
+  @discardableResult
+  public func fail(_ code: NetworkError.Code, _ message: String? = nil) -> MockStub {
+    fail(NetworkError(code, message ?? "the mock transport's stub \(self) fails with this code"))
+  }
+
+  /// Adds a failure of any kind.
+  @discardableResult
+  public func fail(_ error: any Error) -> MockStub { add(.failure(error)) }
+
+  private func respond(_ status: Int, _ contentType: String, _ headers: HTTPHeaders, _ body: Data) -> MockStub {
+    var headers = headers
+    if !headers.contains("Content-Type") { headers["Content-Type"] = contentType }
+    return respond(status, headers: headers, body: body)
+  }
+
+  private func add(_ kind: MockAnswer.Kind) -> MockStub {
+    lock.withLock { script.add(kind) }
+    return self
+  }
+}
+
+// MARK: - Modifiers
+
+extension MockStub {
+  /// Says how often the answer before it is given.
+  ///
+  /// - Parameter count: How often; less than once counts as never. Before the first answer it is about that.
+  /// - Returns: The stub.
+  @discardableResult
+  public func times(_ count: Int) -> MockStub {
+    lock.withLock { script.modifyLast { $0.limit = max(count, 0) } }
+    return self
+  }
+
+  /// Delays the answer before it, on the clock of the call, so that a ``ManualClock`` decides when it comes.
+  ///
+  /// A request whose `idleTimeout` or `timeout` is not longer than the delay fails with the code `timedOut` instead,
+  /// when that time is over.
+  ///
+  /// - Parameter duration: How long. Before the first answer it is about that.
+  /// - Returns: The stub.
+  @discardableResult
+  public func delayed(by duration: Duration) -> MockStub {
+    lock.withLock { script.modifyLast { $0.delay = duration } }
+    return self
+  }
+
+  /// Says that ``MockTransport/verify()`` does not ask whether the stub was used.
+  @discardableResult
+  public func optional() -> MockStub {
+    lock.withLock { script.isOptional = true }
+    return self
+  }
+}
+
+// MARK: - Answering
+
+extension MockStub {
+  /// Returns the next answer if the request is meant, else why not.
+  func answer(to request: NetworkRequest) -> Result<MockAnswer, MockMismatch> {
+    if let mismatch = matcher.mismatch(with: request) { return .failure(mismatch) }
+    return lock.withLock {
+      let answer = script.next()
+      if case .success = answer { answered.append(request) }
+      return answer
+    }
+  }
+
+  /// What ``MockTransport/verify()`` tells of the stub; `nil` if nothing is wrong.
+  var problem: String? { lock.withLock { script.problem }.map { "\(self): \($0)" } }
+}
+
+extension MockStub: CustomStringConvertible {
+  /// What the stub matches, such as `GET users/*?page=2`.
+  public var description: String { matcher.description }
+}

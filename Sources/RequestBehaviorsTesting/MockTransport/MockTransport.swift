@@ -1,0 +1,173 @@
+public import Foundation
+public import RequestBehaviors
+
+/// A transport that answers as a test tells it to, without a connection.
+///
+/// ```swift
+/// let mock = MockTransport(baseURL: baseURL)
+/// mock.on(.get, "users/*").respond(200, json: User(id: 1))
+/// mock.on(.post, "repos").respond(503).respond(201, json: Repo(id: 7))
+///
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.retry()], transport: mock)
+/// // … use the client …
+/// #expect(try mock.sent[0].json(NewRepo.self).name == "demo")
+/// try mock.verify()
+/// ```
+///
+/// Setting it up and looking at it needs no `await`. Each instance stands for itself, so tests that run side by side do
+/// not meet. Like any transport it stands behind the last behavior: what ``sent`` shows is signed and final.
+///
+/// ## Which stub answers?
+///
+/// The first, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has answers left. A request
+/// that none matches fails with a `NetworkError` of code `unmatchedRequest`, whose message tells of each stub why not.
+///
+/// ## What it does like a real transport
+///
+/// It validates requests, takes one-shot bodies, enforces `bodyLimit` and, for delayed answers, `idleTimeout` and
+/// `timeout` on the call's clock, is cancelled promptly, and returns every status as it is. An answer to `HEAD` and one
+/// of status 204 or 304 has no body. The `source` of its responses is `.mock`.
+public final class MockTransport: Transport {
+  /// The URL that the paths of stubs are appended to.
+  public let baseURL: URL
+  /// What encodes the values of stubs.
+  public let encoder: any BodyEncoder
+
+  private struct State {
+    var stubs: [MockStub] = []
+    var sent: [NetworkRequest] = []
+    var unmatched: [NetworkRequest] = []
+    var flights: [ObjectIdentifier: MockFlight] = [:]
+    var isShutDown = false
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+  private let watchers = LoopbackWatchers()
+
+  /// Creates a transport without stubs.
+  ///
+  /// - Parameters:
+  ///   - baseURL: The URL that the paths of stubs are appended to, that of the client; by default
+  ///     `https://example.com/`.
+  ///   - encoder: What encodes the values of stubs; by default JSON as Foundation writes it.
+  public init(baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder) {
+    self.baseURL = baseURL ?? MockTransport.defaultBaseURL
+    self.encoder = encoder
+  }
+
+  private static let defaultBaseURL = URL(string: "https://example.com/") ?? URL(filePath: "/")
+
+  /// Adds a stub, which answers the requests that meet all that is given.
+  ///
+  /// ```swift
+  /// mock.on(.get, "users/*").respond(404)                               // one segment, whatever it is
+  /// mock.on(.get, "feed", query: ["page": "2"]).fail(.timedOut)
+  /// mock.on(.put, "repos/**", where: { try $0.json(Repo.self).id == 7 }).respond(204)
+  /// mock.on(.post, "https://auth.example.com/token").respond(200, json: Token("t"))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - method: The method; by default any.
+  ///   - path: The path below the base URL, or a full URL; by default any URL. `*` stands for one segment, `**` for any
+  ///     number of them. Segments are compared without their percent-encoding. What follows a `?` is added to `query`.
+  ///   - query: Items that the request's query must have, among others; by default none.
+  ///   - headers: Fields that the request must have, among others; by default none.
+  ///   - condition: Tells whether a request is meant, its body in memory; an error that it throws means no.
+  /// - Returns: The stub, to be told what to answer.
+  @discardableResult
+  public func on(
+    _ method: HTTPMethod? = nil, _ path: String? = nil, query: Query = [:], headers: HTTPHeaders = [:],
+    where condition: (@Sendable (NetworkRequest) throws -> Bool)? = nil
+  ) -> MockStub {
+    let matcher = MockMatcher(
+      method: method, path: path.map { MockPath($0, baseURL: baseURL) }, query: query.items, headers: headers,
+      condition: condition)
+    let stub = MockStub(matcher, encoder: encoder)
+    lock.withLock { state.stubs.append(stub) }
+    return stub
+  }
+
+  /// The requests so far, in the order in which they came, each as it would have gone over the wire.
+  ///
+  /// Bodies of files and streams are in memory. Requests that no stub matched are among them; invalid ones are not.
+  public var sent: [NetworkRequest] { lock.withLock { state.sent } }
+
+  /// Waits until so many requests have come, and returns those so far.
+  ///
+  /// It returns earlier, with fewer, if the task is cancelled.
+  @discardableResult
+  public func sent(count: Int) async -> [NetworkRequest] {
+    await watchers.wait { [self] in sent.count >= count }
+    return sent
+  }
+
+  /// Checks that every request was answered by a stub, and that every answer was given as often as its stub says.
+  ///
+  /// A stub that need not be used is marked by ``MockStub/optional()``.
+  ///
+  /// - Throws: ``MockVerificationError``, which lists what is wrong.
+  public func verify() throws {
+    let (stubs, unmatched) = lock.withLock { (state.stubs, state.unmatched) }
+    let problems = stubs.compactMap(\.problem)
+    guard !problems.isEmpty || !unmatched.isEmpty else { return }
+    throw MockVerificationError(unusedStubs: problems, unmatchedRequests: unmatched)
+  }
+
+  // MARK: - Transport
+
+  /// Returns the answer of the first stub that matches the request.
+  ///
+  /// - Throws: What the stub says; `NetworkError` of code `unmatchedRequest` if there is none; `CancellationError` when
+  ///   the task is cancelled.
+  public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let start = request.call.clock.now()
+    try request.validate()
+    try Task.checkCancellation()
+    try checkIsRunning()
+    let shown = try await request.withBodyInMemory()
+    lock.withLock { state.sent.append(shown) }
+    watchers.notify()
+    let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
+    guard exchange.mayWait else { return try exchange.immediateResponse() }
+    let flight = MockFlight()
+    try enter(flight)
+    defer { lock.withLock { _ = state.flights.removeValue(forKey: ObjectIdentifier(flight)) } }
+    return try await flight.run { try await exchange.response() }
+  }
+
+  /// Ends delayed answers with the code `clientShutDown`; further sends fail with it too.
+  public func shutdown() async {
+    let flights = lock.withLock {
+      state.isShutDown = true
+      return Array(state.flights.values)
+    }
+    for flight in flights { flight.end(.failure(MockTransport.shutDownError)) }
+  }
+
+  private static let shutDownError = NetworkError(.clientShutDown, "the mock transport was shut down")
+
+  private func checkIsRunning() throws {
+    if lock.withLock({ state.isShutDown }) { throw MockTransport.shutDownError }
+  }
+
+  private func enter(_ flight: MockFlight) throws {
+    try lock.withLock {
+      if state.isShutDown { throw MockTransport.shutDownError }
+      state.flights[ObjectIdentifier(flight)] = flight
+    }
+  }
+
+  private func answer(to request: NetworkRequest) throws -> MockAnswer {
+    var mismatches: [String] = []
+    for stub in lock.withLock({ state.stubs }) {
+      switch stub.answer(to: request) {
+      case .success(let answer): return answer
+      case .failure(let mismatch): mismatches.append("\(stub): \(mismatch.reason)")
+      }
+    }
+    lock.withLock { state.unmatched.append(request) }
+    throw NetworkError.unmatchedRequest(request, mismatches)
+  }
+}
