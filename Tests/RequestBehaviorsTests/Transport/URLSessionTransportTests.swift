@@ -1,0 +1,121 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct URLSessionTransportTests {
+  @Test func `a GET brings status, headers, body and timings`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(.text("hello", status: 203).header("ETag", "\"a\"").header("X-Two", "1").header("X-Two", "2"))
+    let response = try await URLSessionTransport().send(
+      server.request(headers: ["Accept": "text/plain", "X-A": "1", "x-a": "2", "Cookie": "a=1", "cookie": "b=2"]))
+    #expect(response.statusCode == 203)
+    #expect(try response.text == "hello")
+    #expect(response.headers["etag"] == "\"a\"")
+    #expect(response.headers["x-two"] == "1, 2")
+    #expect(response.headers["content-length"] == "5")
+    let request = try #require(server.requests.first)
+    #expect(request.method == .get)
+    #expect(request.headers["Accept"] == "text/plain")
+    #expect(request.headers["X-A"] == "1, 2")
+    #expect(request.headers["Cookie"] == "a=1; b=2")
+    let timings = response.timings
+    let firstByte = try #require(timings.firstByte)
+    #expect(timings.sent <= firstByte && firstByte <= timings.lastByte && timings.total > .zero)
+  }
+
+  @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, .query, .options, "REPORT"])
+  func `a body goes out as it is`(method: HTTPMethod) async throws {
+    let server = try LoopbackServer { .text($0.text) }
+    let transport = URLSessionTransport()
+    let response = try await transport.send(
+      server.request(method, body: .data(Data("a=1".utf8), contentType: "text/x")))
+    #expect(try response.text == "a=1")
+    #expect(server.requests.first?.method == method)
+    #expect(server.requests.first?.headers["Content-Type"] == "text/x")
+    _ = try await transport.send(server.request(method, body: .data(Data("a=1".utf8))))
+    #expect(server.requests.last?.headers["Content-Type"] == "application/octet-stream")
+  }
+
+  @Test func `an illegal request is refused before anything is sent`() async throws {
+    let server = try LoopbackServer()
+    let error = try await URLSessionTransport().failure(of: server.request("GET /\r\nX: y", headers: [:]))
+    #expect(error.code == .invalidRequest)
+    #expect(server.connectionCount == 0)
+  }
+
+  @Test func `cancelling the task ends the send while the server is silent`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(.status(200).fault(.stall, at: .request))
+    let transport = URLSessionTransport()
+    let task = Task { try await transport.send(server.request()) }
+    await server.requests(count: 1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await server.openConnections(atMost: 0)
+    #expect(server.openConnectionCount == 0)
+  }
+
+  @Test func `a task that is cancelled before sends nothing`() async throws {
+    let server = try LoopbackServer { _ in .status(200) }
+    let transport = URLSessionTransport()
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await transport.send(server.request())
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(server.connectionCount == 0)
+  }
+
+  @Test func `a send that is idle for too long fails, whatever its length`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(.status(200).fault(.stall, at: .request))
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    async let failure = transport.failure(of: server.request())
+    await server.requests(count: 1)
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(60))
+    let error = try await failure
+    #expect(error.code == .timedOut)
+    #expect(error.message.contains("60"))
+  }
+
+  @Test func `a redirect comes back with its body`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(LoopbackResponse(status: 302, headers: ["Location": "/b"], body: Data("moved".utf8)))
+    let response = try await URLSessionTransport().send(server.request())
+    #expect(response.statusCode == 302)
+    #expect(response.headers["Location"] == "/b")
+    #expect(try response.text == "moved")
+    #expect(server.requestCount == 1)
+  }
+
+  @Test(arguments: ["Basic realm=\"x\"", "Basic", "Digest realm=\"x\", nonce=\"y\"", "Bearer"])
+  func `a 401 comes back at once with its body`(challenge: String) async throws {
+    let server = try LoopbackServer()
+    server.enqueue(.text("who?", status: 401).header("WWW-Authenticate", challenge))
+    let response = try await URLSessionTransport().send(server.request())
+    #expect(response.statusCode == 401)
+    #expect(response.headers["WWW-Authenticate"] == challenge)
+    #expect(try response.text == "who?")
+  }
+
+  @Test func `a refused connection is told`() async throws {
+    let server = try LoopbackServer()
+    server.stop()
+    #expect(try await URLSessionTransport().failure(of: server.request()).code == .cannotConnect)
+  }
+
+  @Test func `a send after shutdown is an error`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(.status(200).fault(.stall, at: .request))
+    let transport = URLSessionTransport()
+    async let failure = transport.failure(of: server.request())
+    await server.requests(count: 1)
+    await transport.shutdown()
+    await transport.shutdown()
+    #expect(try await failure.code == .clientShutDown)
+    #expect(try await transport.failure(of: server.request()).code == .clientShutDown)
+  }
+}
