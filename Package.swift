@@ -26,6 +26,14 @@ let package = Package(
       name: "RequestBehaviorsSQLite", dependencies: ["RequestBehaviors", "CSQLite"], swiftSettings: strict),
     .target(name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors"], swiftSettings: strict),
 
+    .executableTarget(
+      name: "QuickStart", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"], swiftSettings: strict),
+    .target(name: "CAllocationCounter"),
+    .executableTarget(
+      name: "Benchmarks",
+      dependencies: ["CAllocationCounter", "RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+      swiftSettings: strict),
+
     .testTarget(
       name: "RequestBehaviorsTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
       swiftSettings: strict),

@@ -145,8 +145,7 @@ extension NetworkClient {
 
   private func build<Value>(_ request: Request<Value>, _ call: Call, accept: [String]) throws -> NetworkRequest {
     let environment = call.options.environment
-    let (url, endpoint) = try resolve(request, in: environment)
-    var built = NetworkRequest(request.method, url: url, endpoint: endpoint, options: call.options, call: call)
+    var built = try makeRequest(request, call, in: environment)
     if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
     built.headers.merge(request.headers)
     let types = accept.filter { !$0.contains("*") }
@@ -159,10 +158,18 @@ extension NetworkClient {
     return built
   }
 
-  private func resolve<Value>(_ request: Request<Value>, in environment: ServerEnvironment?) throws -> (URL, String) {
+  private func makeRequest<Value>(
+    _ request: Request<Value>, _ call: Call, in environment: ServerEnvironment?
+  ) throws -> NetworkRequest {
     switch request.target {
-    case .path(let path): (try RequestURL.resolve(path, query: request.query, in: environment), path.template)
-    case .url(let url): (try RequestURL.check(url, adding: request.query), url.path(percentEncoded: true))
+    case .path(let path):
+      let url = try RequestURL.resolve(path, query: request.query, in: environment)
+      let origin = path.isAbsolute ? Origin(url) : environment?.origin
+      return NetworkRequest(request.method, url: url, origin: origin, endpoint: path.template, call: call)
+    case .url(let url):
+      let checked = try RequestURL.check(url, adding: request.query)
+      let path = checked.path(percentEncoded: true)
+      return NetworkRequest(request.method, url: checked, origin: Origin(checked), endpoint: path, call: call)
     }
   }
 }

@@ -51,13 +51,20 @@ public struct NetworkRequest: Sendable {
     _ method: HTTPMethod = .get, url: URL, endpoint: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
     body: RequestBody? = nil, options: RequestOptions = RequestOptions(), call: Call = Call()
   ) {
-    self.method = method
-    self.url = url
-    self.origin = Origin(url)
-    self.endpoint = endpoint ?? url.path(percentEncoded: true)
+    self.init(method, url: url, origin: Origin(url), endpoint: endpoint ?? url.path(percentEncoded: true), call: call)
     self.headers = headers
     self.body = body
     self.options = options
+  }
+
+  /// Creates a request for a URL whose origin is known, with the options of its call.
+  init(_ method: HTTPMethod, url: URL, origin: Origin?, endpoint: String, call: Call) {
+    self.method = method
+    self.url = url
+    self.origin = origin
+    self.endpoint = endpoint
+    self.headers = HTTPHeaders()
+    self.options = call.options
     self.call = call
   }
 

@@ -52,13 +52,24 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
   private init(text: String, template: String, problem: String?, isAbsolute: Bool) {
     self.encoded = text
-    self.template = template.prefix { $0 != "?" && $0 != "#" }.description
+    let isPlain = !template.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    self.template = isPlain ? template : String(template.prefix { $0 != "?" && $0 != "#" })
     self.problem = problem
     self.isAbsolute = isAbsolute
   }
 
+  /// Whether the text begins as a full URL does: a letter, further characters of a scheme, `://` (RFC 3986 §3.1).
   private static func hasScheme(_ text: String) -> Bool {
-    text.range(of: "^[A-Za-z][A-Za-z0-9+.-]*://", options: .regularExpression) != nil
+    let bytes = text.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+      return false
+    }
+    guard let first = bytes.first, isLetter(first) else { return false }
+    return bytes[..<colon].allSatisfy { isLetter($0) || "0123456789+.-".utf8.contains($0) }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
   }
 
   /// Collects the literal text and the escaped segments of a ``RequestPath``.

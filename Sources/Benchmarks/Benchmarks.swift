@@ -1,0 +1,59 @@
+import Foundation
+
+/// Prints figures of the library beside those of what it stands on, measured in one run.
+@main
+struct Benchmarks {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      if arguments == ["--serve"] { return try Server.serve() }
+      let (chosen, effort) = try choose(arguments)
+      for benchmark in chosen {
+        print("\n\(benchmark.name): \(benchmark.summary)")
+        print(table(try await benchmark.run(effort)))
+      }
+    } catch {
+      print("Benchmarks: \(error)")
+      exit(1)
+    }
+  }
+
+  private struct Usage: Error, CustomStringConvertible {
+    let problem: String
+    var description: String {
+      "\(problem)\nusage: Benchmarks [--quick] [--only NAME]…\nnames: "
+        + Benchmark.all.map(\.name).joined(separator: ", ")
+    }
+  }
+
+  private static func choose(_ arguments: [String]) throws -> ([Benchmark], Effort) {
+    var isQuick = false
+    var names: [String] = []
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--quick": isQuick = true
+      case "--only":
+        guard let name = rest.popFirst() else { throw Usage(problem: "--only needs a name") }
+        guard Benchmark.all.contains(where: { $0.name == name }) else { throw Usage(problem: "no benchmark \(name)") }
+        names.append(name)
+      default: throw Usage(problem: "no option \(argument)")
+      }
+    }
+    let chosen = names.isEmpty ? Benchmark.all : Benchmark.all.filter { names.contains($0.name) }
+    return (chosen, Effort(isQuick: isQuick))
+  }
+
+  private static func table(_ rows: [Row]) -> String {
+    let cells = rows.map { row in
+      let verdict = row.target.map { "\($0.text) \($0.isMet ? "met" : "MISSED")" } ?? ""
+      return [row.label, row.figure, row.ratio.map { "\($0.formatted(2)) ×" } ?? "", verdict]
+    }
+    let widths = (0..<4).map { column in cells.map { $0[column].count }.max() ?? 0 }
+    return cells.map { line in
+      "  "
+        + zip(line, widths).map { text, width in text + String(repeating: " ", count: width - text.count) }
+        .joined(separator: "  ")
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,106 @@
+import CAllocationCounter
+import Foundation
+
+/// What a piece of work cost, per repetition.
+struct Cost {
+  var nanoseconds: Double
+  var cpuNanoseconds: Double
+  var allocations: Double
+
+  /// Time and allocations as text.
+  var description: String { text(nanoseconds) }
+
+  /// Processor time and allocations as text.
+  var cpuDescription: String { text(cpuNanoseconds) }
+
+  private func text(_ time: Double) -> String {
+    let shown = time < 10_000 ? "\(time.formatted(0)) ns" : "\((time / 1_000).formatted(1)) µs"
+    return allocation_count_is_available() ? "\(shown), \(allocations.formatted(1)) allocations" : shown
+  }
+}
+
+enum Measure {
+  /// A piece of work to measure.
+  typealias Work = @Sendable () async throws -> Void
+
+  /// Returns what a piece of work costs that does something so many times.
+  ///
+  /// It runs off the main actor, as most callers of a client do: from there each send would be two thread switches.
+  @concurrent
+  static func cost(of count: Int, _ work: Work) async throws -> Cost {
+    let allocations = allocation_count()
+    let cpu = cpuTime()
+    let start = ContinuousClock.now
+    try await work()
+    let elapsed = start.duration(to: .now)
+    let usedCPU = cpuTime() - cpu
+    let allocated = allocation_count() - allocations
+    let number = Double(count)
+    return Cost(
+      nanoseconds: elapsed.nanoseconds / number, cpuNanoseconds: usedCPU / number,
+      allocations: Double(allocated) / number)
+  }
+
+  /// Measures several pieces of work side by side: one after the other in each round, the first round not counted.
+  ///
+  /// - Returns: For each piece the costs of the rounds, in order, so that those of one round can be compared.
+  static func sideBySide(
+    rounds: Int, count: Int, _ works: [Work]
+  ) async throws -> [[Cost]] {
+    var costs = [[Cost]](repeating: [], count: works.count)
+    for round in 0...rounds {
+      for (index, work) in works.enumerated() {
+        let measured = try await cost(of: count, work)
+        if round > 0 { costs[index].append(measured) }
+      }
+    }
+    return costs
+  }
+
+  private static func cpuTime() -> Double {
+    var usage = rusage()
+    // RUSAGE_SELF, which Glibc imports with another type than getrusage wants.
+    getrusage(0, &usage)
+    return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+  }
+
+  private static func nanoseconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) * 1e9 + Double(time.tv_usec) * 1e3
+  }
+}
+
+extension [Cost] {
+  /// The median of each figure.
+  var median: Cost {
+    Cost(
+      nanoseconds: map(\.nanoseconds).median, cpuNanoseconds: map(\.cpuNanoseconds).median,
+      allocations: map(\.allocations).median)
+  }
+
+  /// The median over the rounds of how many times faster these are than others of the same rounds.
+  func speed(beside others: [Cost]) -> Double { zip(others, self).map { $0.nanoseconds / $1.nanoseconds }.median }
+
+  /// The median over the rounds of how much more of a figure these take than others of the same rounds.
+  func excess(over others: [Cost], _ figure: KeyPath<Cost, Double>) -> Double {
+    zip(self, others).map { $0[keyPath: figure] - $1[keyPath: figure] }.median
+  }
+}
+
+extension [Double] {
+  /// The middle value; 0 for none.
+  var median: Double {
+    guard !isEmpty else { return 0 }
+    let ordered = sorted()
+    return (ordered[(count - 1) / 2] + ordered[count / 2]) / 2
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds.
+  var nanoseconds: Double { Double(components.seconds) * 1e9 + Double(components.attoseconds) * 1e-9 }
+}
+
+extension Double {
+  /// The number with so many digits after the point.
+  func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
+}

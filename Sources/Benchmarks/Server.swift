@@ -1,0 +1,44 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+
+/// A loopback server in a process of its own, so that what it costs is not counted.
+final class Server {
+  let baseURL: URL
+  private let process: Process
+
+  /// Starts the server: this program again, with `--serve`.
+  init() throws {
+    process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    if !FileManager.default.fileExists(atPath: "/proc/self/exe") {
+      process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+    }
+    process.arguments = ["--serve"]
+    let output = Pipe()
+    process.standardOutput = output
+    // The server ends when this pipe is closed, with this program at the latest.
+    process.standardInput = Pipe()
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard let url = URL(string: line.trimmingCharacters(in: .whitespacesAndNewlines)), url.host != nil else {
+      throw CocoaError(.executableLoad)
+    }
+    baseURL = url
+  }
+
+  func stop() { process.terminate() }
+
+  /// Serves 1 KB of JSON and echoes nonces until standard input ends.
+  static func serve() throws {
+    let body = #"{"text":""# + String(repeating: "x", count: 1_000) + #""}"#
+    let plain = LoopbackResponse.json(body)
+    let server = try LoopbackServer(recordsRequests: false) { request in
+      guard let nonce = request.headers["X-API-Nonce"] else { return plain }
+      return plain.header("X-API-Nonce", nonce)
+    }
+    FileHandle.standardOutput.write(Data("\(server.baseURL)\n".utf8))
+    _ = FileHandle.standardInput.readDataToEndOfFile()
+    server.stop()
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import RequestBehaviors
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension Benchmark {
+  /// What a client costs beside the bare session, over real connections.
+  static let throughput = Benchmark(
+    name: "throughput", summary: "1 KB over loopback: NetworkClient with 5 behaviors beside raw URLSession data(for:)"
+  ) { effort in
+    let server = try Server()
+    defer { server.stop() }
+    var rows: [Row] = []
+    for width in [1, 8, 64] { rows += try await compare(server.baseURL, width, effort) }
+    return rows
+  }
+
+  private static func compare(_ url: URL, _ width: Int, _ effort: Effort) async throws -> [Row] {
+    let count = effort.scaled(width == 1 ? 2_000 : 4_000)
+    let session = URLSession(configuration: leanConfiguration)
+    let client = NetworkClient(
+      baseURL: url,
+      behaviors: [
+        HeaderBehavior(name: "X-A"), HeaderBehavior(name: "X-B"), EmptyBehavior(), EmptyBehavior(order: .first),
+        .nonceVerification(),
+      ])
+    let target = url.appending(path: "x")
+    let works: [Measure.Work] = [
+      { try await inParallel(count, width) { _ = try await session.data(for: URLRequest(url: target)) } },
+      { try await inParallel(count, width) { let _: Data = try await client.send(.get("x")) } },
+    ]
+    let costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
+    session.invalidateAndCancel()
+    await client.shutdown()
+    let ratio = costs[1].speed(beside: costs[0])
+    return [
+      Row(label: "URLSession, \(width) in flight", figure: figure(costs[0].median)),
+      Row(
+        label: "NetworkClient, \(width) in flight", figure: figure(costs[1].median), ratio: ratio,
+        target: .atLeast(0.95, ratio)),
+    ]
+  }
+
+  private static func figure(_ cost: Cost) -> String {
+    "\((1e9 / cost.nanoseconds).formatted(0))/s, \((cost.cpuNanoseconds / 1_000).formatted(0)) µs CPU, "
+      + "\(cost.allocations.formatted(0)) allocations"
+  }
+
+  private static func inParallel(
+    _ count: Int, _ width: Int, _ work: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for lane in 0..<width {
+        group.addTask { for _ in 0..<(count / width + (lane < count % width ? 1 : 0)) { try await work() } }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// The settings with which the bare session is fastest, and which the library's transport has too.
+  private static var leanConfiguration: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.urlCache = nil
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.httpCookieAcceptPolicy = .never
+    configuration.urlCredentialStorage = nil
+    configuration.httpMaximumConnectionsPerHost = 128
+    return configuration
+  }
+}
