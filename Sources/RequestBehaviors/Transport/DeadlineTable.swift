@@ -1,9 +1,9 @@
-/// When which transfer has taken too long.
+/// What is in flight, and when which of it has taken too long.
 ///
 /// A deadline moves with every byte; so none is kept, only what it follows from.
 struct DeadlineTable<ID: Hashable> {
-  /// Which of its times a transfer has exceeded.
-  enum Expiry: Equatable {
+  /// Which of its times something has exceeded.
+  enum Expiry: Hashable {
     /// No byte in either direction for so long.
     case idle(Duration)
     /// Not over after so long.
@@ -24,14 +24,22 @@ struct DeadlineTable<ID: Hashable> {
       case (nil, nil): nil
       }
     }
+
+    func expiry(at now: Duration) -> Expiry? {
+      if let total, now >= start + total { return .total(total) }
+      if let idle, now >= lastActivity + idle { return .idle(idle) }
+      return nil
+    }
   }
 
   private var entries: [ID: Entry] = [:]
 
-  /// Begins to watch a transfer; returns its first deadline, `nil` if it has none.
+  /// What is in flight, with and without deadlines.
+  var ids: [ID] { Array(entries.keys) }
+
+  /// Begins to watch something; returns its first deadline, `nil` if it has none.
   @discardableResult
   mutating func insert(_ id: ID, idle: Duration?, total: Duration?, at now: Duration) -> Duration? {
-    guard idle != nil || total != nil else { return nil }
     let entry = Entry(idle: idle, total: total, start: now, lastActivity: now)
     entries[id] = entry
     return entry.deadline
@@ -40,18 +48,13 @@ struct DeadlineTable<ID: Hashable> {
   /// Notes that a byte went one way or the other.
   mutating func touch(_ id: ID, at now: Duration) { entries[id]?.lastActivity = now }
 
-  /// Ends watching a transfer.
+  /// Ends watching something.
   mutating func remove(_ id: ID) { entries[id] = nil }
 
-  /// Which time a transfer has exceeded; `nil` if none, or if it is not watched.
-  func expiry(of id: ID, at now: Duration) -> Expiry? {
-    guard let entry = entries[id] else { return nil }
-    if let total = entry.total, now >= entry.start + total { return .total(total) }
-    if let idle = entry.idle, now >= entry.lastActivity + idle { return .idle(idle) }
-    return nil
-  }
+  /// What has exceeded one of its times; takes time proportional to the number of entries.
+  func expired(at now: Duration) -> [ID: Expiry] { entries.compactMapValues { $0.expiry(at: now) } }
 
-  /// The earliest deadline of all; takes time proportional to their number.
+  /// The earliest deadline of all; takes time proportional to the number of entries.
   var earliest: Duration? { entries.values.lazy.compactMap(\.deadline).min() }
 }
 

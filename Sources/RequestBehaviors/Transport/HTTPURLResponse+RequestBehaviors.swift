@@ -1,11 +1,38 @@
-import Foundation
+public import Foundation
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+  public import FoundationNetworking
 #endif
 
+extension NetworkResponse {
+  /// Creates a response of the platform's form of one.
+  ///
+  /// - Parameters:
+  ///   - response: The platform's response; its header fields have no order and are sorted by name here.
+  ///   - data: The body; empty by default.
+  ///   - request: The request that it answers.
+  public init(_ response: HTTPURLResponse, data: Data = Data(), request: NetworkRequest) {
+    self.init(
+      request: request, statusCode: response.statusCode, headers: HTTPHeaders(response), body: .data(data))
+  }
+}
+
+extension HTTPURLResponse {
+  /// Creates the platform's form of a response, for code that needs one.
+  ///
+  /// The body is not part of it; header fields of one name are joined by `", "`.
+  ///
+  /// - Parameter response: The response.
+  /// - Returns: `nil` if the platform refuses it.
+  public convenience init?(_ response: NetworkResponse) {
+    self.init(
+      url: response.request.url, statusCode: response.statusCode, httpVersion: "HTTP/1.1",
+      headerFields: response.headers.joined)
+  }
+}
+
 extension HTTPHeaders {
-  /// The fields of the platform's response, sorted by name, since their order is lost.
+  /// Creates a list of the fields of the platform's response, sorted by name, since their order is lost.
   init(_ response: HTTPURLResponse) {
     let fields = response.allHeaderFields.compactMap { name, value -> Field? in
       guard let name = name as? String, let value = value as? String else { return nil }

@@ -21,7 +21,6 @@ final class Transfer: @unchecked Sendable {
   typealias Continuation = CheckedContinuation<Answer, any Error>
 
   let request: NetworkRequest
-  let urlRequest: URLRequest
   let sent: Duration
 
   private let lock = NSLock()
@@ -30,8 +29,10 @@ final class Transfer: @unchecked Sendable {
   private var outcome: Result<Answer, any Error>?
 
   // Used on the registry's queue only.
+  var urlRequest: URLRequest
   var task: URLSessionTask?
-  var upload: Upload?
+  var reading: Upload?
+  var spooledBody: TemporaryFile?
   var response: HTTPURLResponse?
   var firstByte: Duration?
   var body = Data()
@@ -69,10 +70,22 @@ final class Transfer: @unchecked Sendable {
     return isFirst
   }
 
-  @discardableResult
-  func fail(_ code: NetworkError.Code, _ message: String, underlying: (any Error)? = nil) -> Bool {
-    settle(.failure(NetworkError(code, message, request: request, underlyingError: underlying)))
+  func fail(_ code: NetworkError.Code, _ message: String) { fail(NetworkError(code, message)) }
+
+  func fail(_ error: any Error) {
+    guard var error = error as? NetworkError else {
+      _ = settle(.failure(error))
+      return
+    }
+    error.request = request
+    settle(.failure(error))
   }
+}
+
+extension Transfer: Hashable {
+  static func == (left: Transfer, right: Transfer) -> Bool { left === right }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 // MARK: - The body
@@ -99,11 +112,7 @@ extension Transfer {
     settle(.success(Answer(response: response, body: body, firstByte: firstByte ?? now, lastByte: now)))
   }
 
-  func failBodyTooLarge() {
-    var error = NetworkError.bodyTooLarge(limit: request.options.bodyLimit)
-    error.request = request
-    settle(.failure(error))
-  }
+  func failBodyTooLarge() { fail(NetworkError.bodyTooLarge(limit: request.options.bodyLimit)) }
 }
 
 extension NetworkResponse {

@@ -25,10 +25,10 @@ extension TransferRegistry: URLSessionDataDelegate {
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     guard let transfer = transfer(of: task) else { return }
-    forget(transfer)
+    forget(transfer, task)
     guard !transfer.isSettled else { return }
     if let error {
-      transfer.settle(.failure(TransportFailure(error).networkError(for: transfer.request)))
+      transfer.fail(TransportFailure(error).networkError)
     } else if let response = transfer.response ?? task.response as? HTTPURLResponse {
       transfer.settleAnswer(response)
     } else {
@@ -71,6 +71,20 @@ extension TransferRegistry: URLSessionDataDelegate {
         }
       }
       completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+  #endif
+
+  #if canImport(FoundationNetworking)
+    /// Ends the transfer instead of sending its body again.
+    ///
+    /// On Linux this is called, on URLSession's own queue, when a kept-alive connection died before the answer began and
+    /// some of the body was sent. What was sent is then gone: left alone, URLSession sends the head again without the
+    /// body. Whether the server acted on the first is not known, so to send again is for a retry to decide.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
+    ) {
+      refuseToSendAgain(task)
+      completionHandler(nil)
     }
   #endif
 

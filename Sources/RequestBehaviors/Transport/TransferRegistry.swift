@@ -12,15 +12,17 @@ import Foundation
 /// tasks, which block on Linux, block no thread of Swift's pool.
 final class TransferRegistry: NSObject, @unchecked Sendable {
   // Unchecked because all mutable state is used on `queue` only.
-  let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport")
+  private let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport")
   let delegateQueue: OperationQueue
+  private let spool: BodySpool
   private let clock: RequestClock
   private var transfers: [ObjectIdentifier: Transfer] = [:]
-  private var deadlines = DeadlineTable<ObjectIdentifier>()
+  private var deadlines = DeadlineTable<Transfer>()
   private var timer: DeadlineTimer
   private var isClosed = false
 
-  init(clock: RequestClock) {
+  init(spool: BodySpool, clock: RequestClock) {
+    self.spool = spool
     self.clock = clock
     self.timer = DeadlineTimer(clock: clock)
     self.delegateQueue = DelegateQueue.make(over: queue)
@@ -38,6 +40,15 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     queue.async { self.abandon(transfer) }
   }
 
+  /// Ends a transfer whose connection died while its body was under way; from any thread.
+  func refuseToSendAgain(_ task: URLSessionTask) {
+    queue.async {
+      guard let transfer = self.transfer(of: task) else { return }
+      transfer.fail(.connectionLost, "the connection was lost while the body was sent")
+      self.abandon(transfer)
+    }
+  }
+
   /// Ends all transfers, and refuses further ones.
   func close(_ session: URLSession, completion: @escaping @Sendable () -> Void = {}) {
     queue.async {
@@ -47,63 +58,132 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Returns the transfer of a task; on the queue only.
-  func transfer(of task: URLSessionTask) -> Transfer? { transfers[ObjectIdentifier(task)] }
-
-  /// Notes that a byte went one way or the other; on the queue only.
-  func touch(_ transfer: Transfer) { deadlines.touch(ObjectIdentifier(transfer), at: clock.now()) }
-
-  /// Ends the task of a settled transfer; on the queue only.
-  func abandon(_ transfer: Transfer) {
-    deadlines.remove(ObjectIdentifier(transfer))
-    transfer.task?.cancel()
+  private func close() {
+    isClosed = true
+    timer.stop()
+    for transfer in deadlines.ids {
+      transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
+      abandon(transfer)
+    }
+    transfers = [:]
   }
 
-  /// Forgets a transfer whose task has ended; on the queue only.
-  func forget(_ transfer: Transfer) {
-    deadlines.remove(ObjectIdentifier(transfer))
-    guard let task = transfer.task else { return }
-    transfers[ObjectIdentifier(task)] = nil
-    transfer.task = nil
-  }
+  private static let shutDownMessage = "the client was shut down; make a new one"
+}
 
+// MARK: - From the beginning to the end, on the queue
+
+extension TransferRegistry {
   private func begin(_ transfer: Transfer, in session: URLSession) {
     guard !isClosed else {
       transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
       return
     }
     guard !transfer.isSettled else { return }
-    let task = session.dataTask(with: transfer.urlRequest)
-    transfer.task = task
-    transfers[ObjectIdentifier(task)] = transfer
     watch(transfer)
-    task.resume()
-  }
-
-  private func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    timer.stop()
-    let all = transfers.values
-    transfers = [:]
-    for transfer in all {
-      transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
-      abandon(transfer)
-      transfer.task = nil
+    switch transfer.request.body?.content {
+    case nil: send(Data(), of: transfer, in: session)
+    case .data(let data): send(data, of: transfer, in: session)
+    case .file(let url): send(url, of: transfer, in: session)
+    case .stream, .oneShot: readBody(of: transfer, in: session)
     }
   }
 
-  private static let shutDownMessage = "the client was shut down; make a new one"
+  private func send(_ data: Data, of transfer: Transfer, in session: URLSession) {
+    #if canImport(FoundationNetworking)
+      guard !data.isEmpty || transfer.request.method.isIdempotent else { return sendAlone(transfer, like: session) }
+    #endif
+    launch(session.dataTask(with: transfer.urlRequest), of: transfer)
+  }
+
+  private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
+    do {
+      // Without a byte there is nothing to read, and one way less to send such a request.
+      guard try Upload.length(of: file) > 0 else { return send(Data(), of: transfer, in: session) }
+      launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
+    } catch {
+      transfer.fail(error)
+      abandon(transfer)
+    }
+  }
+
+  #if canImport(FoundationNetworking)
+    /// Sends over a connection that was not used before.
+    ///
+    /// When a kept-alive connection dies before the answer begins, URLSession on Linux sends the request again. With a
+    /// body that can be seen and stopped; without one nothing tells of it, and a `POST` might take effect twice. A
+    /// session of its own has no connection that it could send again for. (`Connection: close` would need a server that
+    /// obeys it.)
+    private func sendAlone(_ transfer: Transfer, like session: URLSession) {
+      let own = URLSession(configuration: session.configuration, delegate: self, delegateQueue: delegateQueue)
+      launch(own.dataTask(with: transfer.urlRequest), of: transfer)
+      own.finishTasksAndInvalidate()
+    }
+  #endif
+
+  private func launch(_ task: URLSessionTask, of transfer: Transfer) {
+    transfer.task = task
+    transfers[ObjectIdentifier(task)] = transfer
+    task.resume()
+  }
+
+  /// Returns the transfer of a task.
+  func transfer(of task: URLSessionTask) -> Transfer? { transfers[ObjectIdentifier(task)] }
+
+  /// Ends what a settled transfer still does.
+  func abandon(_ transfer: Transfer) {
+    deadlines.remove(transfer)
+    transfer.reading?.cancel()
+    transfer.reading = nil
+    transfer.task?.cancel()
+  }
+
+  /// Forgets a transfer whose task has ended.
+  func forget(_ transfer: Transfer, _ task: URLSessionTask) {
+    deadlines.remove(transfer)
+    transfers[ObjectIdentifier(task)] = nil
+    transfer.task = nil
+  }
+}
+
+// MARK: - Streams
+
+extension TransferRegistry {
+  private func readBody(of transfer: Transfer, in session: URLSession) {
+    transfer.reading = Upload(transfer.request, spool) { [self] result in
+      queue.async { self.didReadBody(result, of: transfer, in: session) }
+    }
+  }
+
+  private func didReadBody(
+    _ result: Result<BodySpool.Spooled, any Error>, of transfer: Transfer, in session: URLSession
+  ) {
+    transfer.reading = nil
+    guard !transfer.isSettled else { return }
+    touch(transfer)
+    switch result {
+    case .failure(let error):
+      transfer.fail(error)
+      abandon(transfer)
+    case .success(.memory(let data)):
+      transfer.urlRequest.httpBody = data
+      send(data, of: transfer, in: session)
+    case .success(.file(let file)):
+      transfer.spooledBody = file
+      send(file.url, of: transfer, in: session)
+    }
+  }
 }
 
 // MARK: - Deadlines
 
 extension TransferRegistry {
+  /// Notes that a byte went one way or the other.
+  func touch(_ transfer: Transfer) { deadlines.touch(transfer, at: clock.now()) }
+
   private func watch(_ transfer: Transfer) {
     let options = transfer.request.options
-    let now = clock.now()
-    let deadline = deadlines.insert(
-      ObjectIdentifier(transfer), idle: options.idleTimeout, total: options.timeout, at: now)
+    let deadline = deadlines.insert(transfer, idle: options.idleTimeout, total: options.timeout, at: clock.now())
     if let deadline { arm(deadline) }
   }
 
@@ -115,9 +195,7 @@ extension TransferRegistry {
 
   private func expire() {
     timer.stop()
-    let now = clock.now()
-    for transfer in transfers.values {
-      guard let expiry = deadlines.expiry(of: ObjectIdentifier(transfer), at: now) else { continue }
+    for (transfer, expiry) in deadlines.expired(at: clock.now()) {
       transfer.fail(.timedOut, expiry.message)
       abandon(transfer)
     }

@@ -10,11 +10,11 @@ struct TransportFailure {
 
   init(_ error: any Error) { self.error = error }
 
-  func networkError(for request: NetworkRequest) -> NetworkError {
+  /// The error for the caller.
+  var networkError: NetworkError {
     let code = self.code
-    return NetworkError(
-      code, "\(TransportFailure.meanings[code] ?? "the platform could not send"): \(error.localizedDescription)",
-      request: request, underlyingError: error)
+    let meaning = TransportFailure.meanings[code] ?? "the platform could not send"
+    return NetworkError(code, "\(meaning): \(error.localizedDescription)", underlyingError: error)
   }
 
   /// The code for the error.

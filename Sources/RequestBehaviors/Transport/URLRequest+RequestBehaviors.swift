@@ -8,32 +8,54 @@
 extension URLRequest {
   /// Creates the platform's form of a request, for code that needs one.
   ///
-  /// Header fields of one name are joined, `Cookie` by `"; "` and others by `", "`; a body in memory is its
-  /// `httpBody`, while files and streams have no place in it. Options are left out, and so is the platform's timeout,
-  /// which is set so that it never decides.
+  /// Header fields of one name are joined, `Cookie` by `"; "` and others by `", "`. The idle timeout is kept, the other
+  /// options are not. A body in memory becomes `httpBody`; files and streams have no place in it.
   ///
   /// - Parameter request: The request.
-  /// - Throws: ``NetworkError`` if the platform cannot send to the URL.
+  /// - Throws: ``NetworkError`` if the URL is not an absolute http or https URL, or, on Linux, has an IPv6 address.
   public init(_ request: NetworkRequest) throws {
     self.init(url: try request.platformURL)
     httpMethod = request.method.rawValue
-    timeoutInterval = 2_000_000
+    timeoutInterval = min(request.idleTimeout.map(TimeInterval.init) ?? .infinity, URLRequest.longestTimeout)
     allHTTPHeaderFields = request.platformHeaders
-    httpBody = request.body?.data
+    if let data = request.body?.data { httpBody = data }
   }
+
+  /// What libcurl accepts, more than three weeks: a timeout that never decides.
+  static let longestTimeout: TimeInterval = 2_000_000
 }
 
 extension NetworkRequest {
+  /// Creates a request of the platform's form of one.
+  ///
+  /// The timeout becomes the idle timeout. A body stream is left out: it cannot be read without blocking.
+  ///
+  /// - Parameter request: The platform's request.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` if it has no absolute http or
+  ///   https URL.
+  public init(_ request: URLRequest) throws {
+    guard let url = request.url, Origin(url) != nil else {
+      throw NetworkError.invalidURL("the URL of the URLRequest is missing or not an absolute http or https URL")
+    }
+    self.init(
+      HTTPMethod(rawValue: request.httpMethod ?? "GET"), url: url,
+      headers: HTTPHeaders(unordered: request.allHTTPHeaderFields ?? [:]), body: request.httpBody.map { .data($0) })
+    let timeout = request.timeoutInterval
+    idleTimeout = timeout > 0 && timeout < URLRequest.longestTimeout ? .seconds(timeout) : nil
+  }
+
   fileprivate var platformURL: URL {
     get throws {
       guard let origin else { throw NetworkError.invalidURL("the URL is not an absolute http or https URL") }
       #if canImport(FoundationNetworking)
         if origin.host.contains(":") {
           throw NetworkError(
-            .unsupportedAddress, "URLSession on Linux cannot send to the IPv6 address \(origin.host); use a host name",
+            .unsupportedAddress,
+            "URLSession on Linux cannot send to the IPv6 address [\(origin.host)]; use a host name that leads to it",
             request: self)
         }
       #endif
+      // A scheme in capitals is legal (RFC 3986 §3.1), but not every platform takes it.
       guard url.scheme != origin.scheme else { return url }
       var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
       components?.scheme = origin.scheme
@@ -42,15 +64,7 @@ extension NetworkRequest {
   }
 
   fileprivate var platformHeaders: [String: String] {
-    var fields = [String: String](minimumCapacity: headers.count + 1)
-    for (index, field) in headers.enumerated() {
-      let first = headers[..<index].first { HTTPHeaders.areEqual($0.name, field.name) }
-      guard let name = first?.name, let joined = fields[name] else {
-        fields[field.name] = field.value
-        continue
-      }
-      fields[name] = joined + (HTTPHeaders.areEqual(name, "Cookie") ? "; " : ", ") + field.value
-    }
+    var fields = headers.joined
     // Without one, the platform would call a body a form.
     if let body, !headers.contains("Content-Type") {
       fields["Content-Type"] = body.contentType ?? "application/octet-stream"
@@ -59,21 +73,30 @@ extension NetworkRequest {
   }
 }
 
-extension NetworkRequest {
-  /// Creates a request of the platform's form of one.
-  ///
-  /// A body stream becomes no body: it cannot be read without blocking.
-  ///
-  /// - Parameter request: The platform's request.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` if it has no absolute http or
-  ///   https URL.
-  public init(_ request: URLRequest) throws {
-    guard let url = request.url, Origin(url) != nil else {
-      throw NetworkError.invalidURL("the URL is not an absolute http or https URL")
+extension HTTPHeaders {
+  /// Creates a list of a dictionary's fields, sorted by name.
+  init(unordered fields: [String: String]) {
+    self.init(fields.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) })
+  }
+
+  /// The fields with same names joined, `Cookie` as RFC 6265 §5.4 has it, others as RFC 9110 §5.3.
+  var joined: [String: String] {
+    var fields = [String: String](minimumCapacity: count + 1)
+    for (index, field) in enumerated() {
+      let first = self[..<index].first { HTTPHeaders.areEqual($0.name, field.name) }
+      if let name = first?.name, let value = fields[name] {
+        fields[name] = value + (HTTPHeaders.areEqual(name, "Cookie") ? "; " : ", ") + field.value
+      } else {
+        fields[field.name] = field.value
+      }
     }
-    self.init(
-      HTTPMethod(rawValue: request.httpMethod ?? "GET"), url: url,
-      headers: HTTPHeaders((request.allHTTPHeaderFields ?? [:]).map { HTTPHeaders.Field($0.key, $0.value) }),
-      body: request.httpBody.map { .data($0) })
+    return fields
+  }
+}
+
+extension TimeInterval {
+  fileprivate init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    self = TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
   }
 }

@@ -29,9 +29,13 @@ public final class URLSessionTransport: Transport {
   /// - Parameters:
   ///   - configuration: The settings; by default without cookies, and with as many connections as are needed.
   ///   - clock: What timeouts are measured on; by default the system's.
-  public init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
+  public convenience init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
+    self.init(configuration: configuration, clock: clock, spool: BodySpool())
+  }
+
+  init(configuration: Configuration, clock: RequestClock, spool: BodySpool) {
     let platform = configuration.makePlatformConfiguration()
-    registry = TransferRegistry(clock: clock)
+    registry = TransferRegistry(spool: spool, clock: clock)
     session = URLSession(configuration: platform, delegate: registry, delegateQueue: registry.delegateQueue)
   }
 
@@ -48,7 +52,9 @@ public final class URLSessionTransport: Transport {
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     try request.validate()
     try Task.checkCancellation()
-    let transfer = Transfer(request, try URLRequest(request))
+    var urlRequest = try URLRequest(request)
+    urlRequest.timeoutInterval = URLRequest.longestTimeout
+    let transfer = Transfer(request, urlRequest)
     let answer = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if transfer.attach(continuation) { registry.start(transfer, in: session) }

@@ -1,4 +1,56 @@
 import Foundation
 
-/// placeholder
-final class Upload: Sendable {}
+/// Reads the stream of a request's body before it is sent.
+///
+/// It runs in a task of its own, so that a cancelled caller and an expired deadline need not wait for the stream.
+struct Upload: Sendable {
+  private let task: Task<Void, Never>
+  private let stream: ByteStream?
+
+  init(
+    _ request: NetworkRequest, _ spool: BodySpool,
+    completion: @escaping @Sendable (Result<BodySpool.Spooled, any Error>) -> Void
+  ) {
+    let opened = Result { try Upload.open(request) }
+    stream = try? opened.get()
+    task = Task {
+      do {
+        completion(.success(try await spool.spool(try opened.get(), length: request.body?.length)))
+      } catch {
+        completion(.failure(error))
+      }
+    }
+  }
+
+  /// Stops reading.
+  func cancel() {
+    stream?.cancel()
+    task.cancel()
+  }
+
+  private static func open(_ request: NetworkRequest) throws -> ByteStream {
+    switch request.body?.content {
+    case .stream(let makeStream): makeStream()
+    case .oneShot(let stream): try stream.take()
+    default: ByteStream(chunks: [])
+    }
+  }
+
+  /// The number of bytes in a body file.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it cannot be sent.
+  static func length(of file: URL) throws -> Int64 {
+    let path = file.resolvingSymlinksInPath().path
+    guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+      throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
+    }
+    // Anything else, such as a pipe, might block every session of the process.
+    guard attributes[.type] as? FileAttributeType == .typeRegular else {
+      throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
+    }
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw NetworkError(.bodyUnreadable, "the body file \(path) must not be read by this user")
+    }
+    return (attributes[.size] as? NSNumber)?.int64Value ?? 0
+  }
+}

@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+
+/// Reads a stream to its end, into memory while it is small and into a file from then on.
+///
+/// URLSession on Linux can neither wait for a stream without blocking every session of the process nor announce its
+/// length, and it sends an empty body when it has to send again.
+struct BodySpool: Sendable {
+  /// Where the bytes are.
+  enum Spooled: Sendable {
+    case memory(Data)
+    case file(TemporaryFile)
+  }
+
+  /// How many bytes are kept in memory.
+  var memoryLimit = 256 * 1_024
+  /// Where files are made.
+  var directory = FileManager.default.temporaryDirectory
+
+  /// Reads a stream.
+  ///
+  /// - Parameters:
+  ///   - stream: The stream, which is cancelled if it is not read to its end.
+  ///   - length: The number of bytes that it is said to have.
+  /// - Returns: The bytes.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+  func spool(_ stream: ByteStream, length: Int64?) async throws -> Spooled {
+    do {
+      let (spooled, count) = try await read(stream)
+      if let length, length != count {
+        throw NetworkError(.bodyUnreadable, "the body stream has \(count) bytes where it was said to have \(length)")
+      }
+      return spooled
+    } catch let error as NetworkError where error.code == .bodyUnreadable {
+      stream.cancel()
+      throw error
+    } catch {
+      stream.cancel()
+      throw NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
+    }
+  }
+
+  private func read(_ stream: ByteStream) async throws -> (Spooled, count: Int64) {
+    var pending = Data()
+    var count: Int64 = 0
+    var writer: Writer?
+    for try await chunk in stream {
+      count += Int64(chunk.count)
+      pending.append(chunk)
+      guard pending.count > memoryLimit else { continue }
+      if writer == nil { writer = try await Writer(in: directory) }
+      try await writer?.append(pending)
+      pending = Data()
+    }
+    guard let writer else { return (.memory(pending), count) }
+    return (.file(try await writer.finish(appending: pending)), count)
+  }
+}
+
+/// Writes a temporary file on a queue of its own: writing may block.
+private struct Writer: Sendable {
+  private static let queue = DispatchQueue(label: "RequestBehaviors.BodySpool", attributes: .concurrent)
+
+  private let file: TemporaryFile
+  private let handle: FileHandle
+
+  init(in directory: URL) async throws {
+    (file, handle) = try await Writer.run {
+      let file = try TemporaryFile(in: directory)
+      return (file, try FileHandle(forWritingTo: file.url))
+    }
+  }
+
+  func append(_ data: Data) async throws {
+    try await Writer.run { [handle] in try handle.write(contentsOf: data) }
+  }
+
+  func finish(appending data: Data) async throws -> TemporaryFile {
+    try await Writer.run { [handle] in
+      try handle.write(contentsOf: data)
+      try handle.close()
+    }
+    return file
+  }
+
+  private static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try work() }) }
+    }
+  }
+}
