@@ -19,23 +19,18 @@ public final class ManualClock: Sendable {
     var continuation: CheckedContinuation<Void, any Error>
   }
 
-  private struct Watcher {
-    var count: Int
-    var continuation: CheckedContinuation<Void, Never>
-  }
-
   private struct State {
     var now: Duration = .zero
     var date: Date
     var nextID: UInt64 = 0
     var sleepers: [UInt64: Sleeper] = [:]
     var cancelled: Set<UInt64> = []
-    var watchers: [Watcher] = []
   }
 
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state: State
+  private let watchers = LoopbackWatchers()
 
   /// Creates a clock that stands at a date.
   ///
@@ -78,18 +73,11 @@ public final class ManualClock: Sendable {
   /// How many waits are under way.
   public var sleeperCount: Int { lock.withLock { state.sleepers.count } }
 
-  /// Returns as soon as at least so many waits are under way.
+  /// Returns as soon as at least so many waits are under way, or the task is cancelled.
   ///
   /// Call it before ``advance(by:)``: code that has not begun to wait does not notice that time has passed.
   public func sleepers(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = lock.withLock {
-        if state.sleepers.count >= count { return true }
-        state.watchers.append(Watcher(count: count, continuation: continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+    await watchers.wait { [self] in sleeperCount >= count }
   }
 
   private func sleep(for duration: Duration) async throws {
@@ -106,16 +94,13 @@ public final class ManualClock: Sendable {
   }
 
   private func begin(_ id: UInt64, for duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
-    let (isCancelled, watchers) = lock.withLock {
-      if state.cancelled.contains(id) { return (true, [Watcher]()) }
+    let isCancelled = lock.withLock {
+      if state.cancelled.contains(id) { return true }
       state.sleepers[id] = Sleeper(deadline: state.now + duration, continuation: continuation)
-      let reached = state.sleepers.count
-      let content = state.watchers.filter { $0.count <= reached }
-      state.watchers.removeAll { $0.count <= reached }
-      return (false, content)
+      return false
     }
-    if isCancelled { continuation.resume(throwing: CancellationError()) }
-    for watcher in watchers { watcher.continuation.resume() }
+    if isCancelled { return continuation.resume(throwing: CancellationError()) }
+    watchers.notify()
   }
 
   private func cancel(_ id: UInt64) {
