@@ -1,20 +1,27 @@
 import Foundation
-import RequestBehaviors
 
-/// An answer under way, which its own end, a cancellation or a shutdown ends: the first of them, at once.
-final class MockFlight: Sendable {
+/// Work under way, which its own end, a cancellation or somebody else ends: the first of them, at once.
+///
+/// Work that does not notice its cancellation is left behind.
+final class Flight<Value: Sendable>: Sendable {
   private struct State {
-    var continuation: CheckedContinuation<NetworkResponse, any Error>?
+    var continuation: CheckedContinuation<Value, any Error>?
     var task: Task<Void, Never>?
-    var outcome: Result<NetworkResponse, any Error>?
+    var outcome: Result<Value, any Error>?
   }
 
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
+  private let dispose: @Sendable (Value) -> Void
+
+  /// Creates a flight.
+  ///
+  /// - Parameter dispose: Gets a value that came too late for anybody to want it; by default nothing is done.
+  init(dispose: @escaping @Sendable (Value) -> Void = { _ in }) { self.dispose = dispose }
 
   /// Returns what the work returns, unless it is ended before.
-  func run(_ work: @escaping @Sendable () async throws -> NetworkResponse) async throws -> NetworkResponse {
+  func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { begin($0, work) }
     } onCancel: {
@@ -23,7 +30,7 @@ final class MockFlight: Sendable {
   }
 
   /// Ends the flight if nothing else has.
-  func end(_ outcome: Result<NetworkResponse, any Error>) {
+  func end(_ outcome: Result<Value, any Error>) {
     let ended: State? = lock.withLock {
       guard state.outcome == nil else { return nil }
       let before = state
@@ -31,8 +38,7 @@ final class MockFlight: Sendable {
       return before
     }
     guard let ended else {
-      // Nobody gets the answer, so nobody else could cancel its stream.
-      if case .success(let response) = outcome { response.body.cancel() }
+      if case .success(let value) = outcome { dispose(value) }
       return
     }
     ended.task?.cancel()
@@ -40,8 +46,8 @@ final class MockFlight: Sendable {
   }
 
   private func begin(
-    _ continuation: CheckedContinuation<NetworkResponse, any Error>,
-    _ work: @escaping @Sendable () async throws -> NetworkResponse
+    _ continuation: CheckedContinuation<Value, any Error>,
+    _ work: @escaping @Sendable () async throws -> Value
   ) {
     let outcome = lock.withLock {
       if state.outcome == nil { state.continuation = continuation }

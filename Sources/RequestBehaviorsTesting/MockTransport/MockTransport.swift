@@ -37,7 +37,7 @@ public final class MockTransport: Transport {
     var stubs: [MockStub] = []
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
-    var flights: [ObjectIdentifier: MockFlight] = [:]
+    var flights: [ObjectIdentifier: Flight<NetworkResponse>] = [:]
     var isShutDown = false
   }
 
@@ -131,7 +131,7 @@ public final class MockTransport: Transport {
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
     guard exchange.mayWait else { return try exchange.immediateResponse() }
-    let flight = MockFlight()
+    let flight = Flight<NetworkResponse>(dispose: { $0.body.cancel() })
     try enter(flight)
     defer { lock.withLock { _ = state.flights.removeValue(forKey: ObjectIdentifier(flight)) } }
     return try await flight.run { try await exchange.response() }
@@ -152,7 +152,7 @@ public final class MockTransport: Transport {
     if lock.withLock({ state.isShutDown }) { throw MockTransport.shutDownError }
   }
 
-  private func enter(_ flight: MockFlight) throws {
+  private func enter(_ flight: Flight<NetworkResponse>) throws {
     try lock.withLock {
       if state.isShutDown { throw MockTransport.shutDownError }
       state.flights[ObjectIdentifier(flight)] = flight
