@@ -1,0 +1,108 @@
+import Foundation
+import RequestBehaviors
+
+/// What a case of ``TransportConformance`` works with: a server, a clock, a transport, and words for what must hold.
+struct ConformanceBench: Sendable {
+  let server: LoopbackServer
+  let clock: ManualClock
+  let transport: any Transport
+
+  init(_ makeTransport: TransportConformance.Factory) async throws {
+    server = try LoopbackServer()
+    clock = ManualClock()
+    transport = try await makeTransport(clock.requestClock)
+  }
+
+  /// Returns a request to the server whose call follows the clock.
+  func request(
+    _ method: HTTPMethod = .get, _ target: String = "", headers: HTTPHeaders = [:], body: RequestBody? = nil,
+    _ change: (inout RequestOptions) -> Void = { _ in }
+  ) throws -> NetworkRequest {
+    try request(method, url: server.baseURL.absoluteString + target, headers: headers, body: body, change)
+  }
+
+  /// Returns a request whose call follows the clock.
+  func request(
+    _ method: HTTPMethod = .get, url text: String, headers: HTTPHeaders = [:], body: RequestBody? = nil,
+    _ change: (inout RequestOptions) -> Void = { _ in }
+  ) throws -> NetworkRequest {
+    guard let url = URL(string: text) else { throw TransportConformance.Failure("\(text) is no URL") }
+    var options = RequestOptions()
+    change(&options)
+    return NetworkRequest(
+      method, url: url, headers: headers, body: body, options: options,
+      call: Call(clock: clock.requestClock, options: options))
+  }
+
+  /// Sends a request and returns its answer with the body in memory.
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    try await transport.send(request).buffered()
+  }
+
+  /// Sends a request and returns what the server got.
+  func received(_ request: NetworkRequest) async throws -> LoopbackRequest {
+    server.enqueue(.status(200))
+    let count = server.requestCount
+    _ = try await send(request)
+    let requests = server.requests
+    try equal(requests.count, count + 1, "requests at the server for one send")
+    guard let last = requests.last else { throw TransportConformance.Failure("the server got no request") }
+    return last
+  }
+
+  // MARK: - What must hold
+
+  func hold(_ condition: Bool, _ problem: @autoclosure () -> String) throws {
+    if !condition { throw TransportConformance.Failure(problem()) }
+  }
+
+  func equal<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: @autoclosure () -> String) throws {
+    try hold(found == wanted, "\(what()): \(found), wanted \(wanted)")
+  }
+
+  /// Sends a request that must fail with one of the codes.
+  func failure(
+    of request: NetworkRequest, _ codes: NetworkError.Code..., because reason: String
+  ) async throws {
+    try await failure(codes, because: reason) { try await send(request) }
+  }
+
+  /// Awaits what must fail with one of the codes.
+  func failure(
+    _ codes: [NetworkError.Code], because reason: String, of work: () async throws -> NetworkResponse
+  ) async throws {
+    let wanted = "a NetworkError of code \(codes.map(\.rawValue).joined(separator: " or ")) because \(reason)"
+    let response: NetworkResponse
+    do {
+      response = try await work()
+    } catch let error as NetworkError {
+      return try hold(codes.contains(error.code), "the error is \(error), wanted \(wanted)")
+    } catch {
+      throw TransportConformance.Failure("the error is \(type(of: error)) \(error), wanted \(wanted)")
+    }
+    throw TransportConformance.Failure("the answer is \(response), wanted \(wanted)")
+  }
+
+  /// Awaits what must be a cancellation.
+  func cancellation(_ task: Task<NetworkResponse, any Error>) async throws {
+    switch await task.result {
+    case .success(let response): throw TransportConformance.Failure("the answer is \(response), wanted a cancellation")
+    case .failure(is CancellationError): return
+    case .failure(let error):
+      throw TransportConformance.Failure("the error is \(type(of: error)) \(error), wanted a CancellationError")
+    }
+  }
+
+  /// Sends while the clock goes on, a second whenever something waits for it, and returns how the send ends.
+  func sendWhileTimePasses(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let time = Task { [clock] in
+      while !Task.isCancelled {
+        await clock.sleepers(1)
+        if !Task.isCancelled { clock.advance(by: .seconds(1)) }
+        await Task.yield()
+      }
+    }
+    defer { time.cancel() }
+    return try await send(request)
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import RequestBehaviors
+
+extension TransportConformance {
+  /// What takes too much is ended.
+  static let limits: [Case] = [
+    Case("a body as long as the limit is returned") { bench in
+      bench.server.enqueue(.text("12345"), .chunked(["123", "45"]))
+      for _ in 1...2 {
+        let response = try await bench.send(try bench.request { $0.bodyLimit = 5 })
+        try bench.equal(try response.text, "12345", "body")
+      }
+    },
+    Case("a longer body is cut off") { bench in
+      let endless = LoopbackResponse.data(Data(repeating: 0x61, count: 65_536), repeated: 100_000)
+      bench.server.enqueue(.text("123456"), .chunked(["123", "456"]), endless)
+      for _ in 1...3 {
+        let request = try bench.request { $0.bodyLimit = 5 }
+        try await bench.failure(of: request, .bodyTooLarge, because: "the body is longer than 5 bytes")
+      }
+      await bench.server.openConnections(atMost: 2)
+    },
+    Case("a timeout ends a send without an answer") { bench in
+      try await timeOut(.status(200).fault(.stall, at: .request), bench) { $0.idleTimeout = .milliseconds(2_500) }
+    },
+    Case("a timeout ends a body that stops") { bench in
+      let stalled = LoopbackResponse.text("12345").fault(.stall, at: .body(after: 2))
+      try await timeOut(stalled, bench) { $0.idleTimeout = .milliseconds(2_500) }
+    },
+    Case("a timeout ends a send that takes too long in all") { bench in
+      try await timeOut(.text("12345").fault(.stall, at: .body(after: 2)), bench) {
+        $0.idleTimeout = nil
+        $0.timeout = .milliseconds(2_500)
+      }
+    },
+    Case("a timeout does not end a send that is in time") { bench in
+      let gate = LoopbackGate()
+      bench.server.enqueue(.text("in time").held(by: gate))
+      let request = try bench.request { $0.idleTimeout = .seconds(10) }
+      let task = Task { try await bench.send(request) }
+      await gate.arrivals(1)
+      await bench.clock.sleepers(1)
+      bench.clock.advance(by: .seconds(9))
+      gate.open()
+      try bench.equal(try await task.value.text, "in time", "body")
+    },
+  ]
+
+  private static func timeOut(
+    _ response: LoopbackResponse, _ bench: ConformanceBench, _ change: (inout RequestOptions) -> Void
+  ) async throws {
+    bench.server.enqueue(response)
+    let request = try bench.request { change(&$0) }
+    try await bench.failure([.timedOut], because: "2.5 s are over") { try await bench.sendWhileTimePasses(request) }
+    try bench.hold(bench.clock.now >= .milliseconds(2_500), "the send timed out after \(bench.clock.now), not 2.5 s")
+    await bench.server.openConnections(atMost: 0)
+  }
+
+  /// What is ended from outside ends at once.
+  static let endings: [Case] = [
+    Case("a cancelled task sends nothing") { bench in
+      bench.server.enqueue(.status(200))
+      let request = try bench.request()
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await bench.send(request)
+      }
+      try await bench.cancellation(task)
+      try bench.equal(bench.server.requestCount, 0, "requests")
+    },
+    Case("cancelling ends a send before the server has read it") { bench in
+      let gate = LoopbackGate()
+      bench.server.enqueue(.status(200).held(by: gate, at: .accept))
+      try await cancel(bench) { await gate.arrivals(1) }
+    },
+    Case("cancelling ends a send that waits for its answer") { bench in
+      bench.server.enqueue(.status(200).fault(.stall, at: .request))
+      try await cancel(bench) { await bench.server.requests(count: 1) }
+    },
+    Case("cancelling ends a send in the middle of its body") { bench in
+      let gate = LoopbackGate()
+      bench.server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
+      try await cancel(bench) { await gate.arrivals(1) }
+    },
+    Case("cancelling ends a send that waits for its own body") { bench in
+      let clock = ManualClock()
+      let body = RequestBody.stream { ByteStream(SlowBody(clock: clock.requestClock)) }
+      let request = try bench.request(.post, body: body)
+      let task = Task { try await bench.send(request) }
+      await clock.sleepers(1)
+      task.cancel()
+      try await bench.cancellation(task)
+    },
+    Case("shutdown ends what is in flight") { bench in
+      bench.server.enqueue(.status(200).fault(.stall, at: .request))
+      let request = try bench.request()
+      let task = Task { try await bench.send(request) }
+      await bench.server.requests(count: 1)
+      await bench.transport.shutdown()
+      try await bench.failure([.clientShutDown], because: "the transport was shut down") { try await task.value }
+      await bench.server.openConnections(atMost: 0)
+    },
+    Case("a send after shutdown is refused") { bench in
+      await bench.transport.shutdown()
+      await bench.transport.shutdown()
+      let request = try bench.request()
+      try await bench.failure(of: request, .clientShutDown, because: "the transport was shut down")
+      try bench.equal(bench.server.requestCount, 0, "requests")
+    },
+  ]
+
+  private static func cancel(_ bench: ConformanceBench, when isThere: () async -> Void) async throws {
+    let request = try bench.request()
+    let task = Task { try await bench.send(request) }
+    await isThere()
+    task.cancel()
+    try await bench.cancellation(task)
+    await bench.server.openConnections(atMost: 0)
+  }
+
+  /// A body that never comes to its first byte.
+  private struct SlowBody: AsyncSequence, Sendable {
+    typealias Element = Data
+    let clock: RequestClock
+
+    struct Iterator: AsyncIteratorProtocol {
+      let clock: RequestClock
+
+      mutating func next() async throws -> Data? {
+        try await clock.sleep(for: .seconds(3_600))
+        return nil
+      }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(clock: clock) }
+  }
+}

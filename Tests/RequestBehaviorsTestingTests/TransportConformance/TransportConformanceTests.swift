@@ -1,0 +1,89 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct TransportConformanceTests {
+  // A flaw and the cases that must find it. Those that find it by not ending get little time.
+  static let flaws: [(BrokenTransport.Flaw, [String], Duration)] = [
+    (.followsRedirects, ["redirects are returned"], .seconds(20)),
+    (.ignoresLimits, ["a longer body is cut off"], .seconds(20)),
+    (
+      .ignoresCancellation,
+      ["cancelling ends a send that waits for its answer", "cancelling ends a send in the middle of its body"],
+      .milliseconds(300)
+    ),
+    (
+      .ignoresTimeouts, ["a timeout ends a send without an answer", "a timeout ends a body that stops"],
+      .milliseconds(300)
+    ),
+    (.repeatsFailures, ["a send that fails is not repeated"], .seconds(20)),
+    (.caches, ["nothing is cached", "a body of bytes arrives with its length"], .seconds(20)),
+    (.keepsCookies, ["no cookies are kept"], .seconds(20)),
+    (
+      .dropsBodies,
+      ["a body of bytes arrives with its length", "a POST over a connection that went stale arrives whole or fails"],
+      .seconds(20)
+    ),
+    (
+      .lumpsErrors,
+      [
+        "an illegal method is refused", "a refused connection is an error of code cannotConnect",
+        "a body that ends too early is an error of code truncatedBody", "a bad chunk is an error of code badResponse",
+        "a connection lost before the answer is an error of code connectionLost", "a longer body is cut off",
+      ], .seconds(20)
+    ),
+    (
+      .acceptsAnything,
+      [
+        "an illegal method is refused", "an illegal header name is refused", "an illegal header value is refused",
+        "framing headers are refused", "a body without a meaning is refused",
+        "a URL that is not plain http or https is refused", "a send after shutdown is refused",
+      ], .seconds(20)
+    ),
+    (.ignoresShutdown, ["shutdown ends what is in flight", "a send after shutdown is refused"], .milliseconds(300)),
+    (.changesURLs, ["path and query arrive as they are, and no fragment"], .seconds(20)),
+    (
+      .losesResponseHeaders,
+      ["header fields are returned, names in any case, several values too", "204, 304 and HEAD have no body"],
+      .seconds(20)
+    ),
+    (.sendsInSeries, ["64 sends at once get each their answer"], .milliseconds(300)),
+  ]
+
+  @Test(arguments: flaws) func `a flaw fails the cases that are about it`(
+    _ flaw: BrokenTransport.Flaw, _ names: [String], within limit: Duration
+  ) async throws {
+    for name in names {
+      let item = try #require(TransportConformance.cases.first { $0.name == name })
+      await #expect(throws: TransportConformance.Failure.self, "\(flaw): \(name)") {
+        try await item.run(within: limit) { BrokenTransport(flaw, clock: $0) }
+      }
+    }
+  }
+
+  @Test func `every flaw is tried`() {
+    #expect(Set(Self.flaws.map(\.0)) == Set(BrokenTransport.Flaw.allCases))
+  }
+
+  @Test func `a report counts, and names failures and exclusions with their reasons`() async throws {
+    struct NoTransport: Error {}
+    var exclusions = Dictionary(uniqueKeysWithValues: TransportConformance.cases.map { ($0.name, "not today") })
+    exclusions["methods arrive as they are"] = nil
+    exclusions["no such case"] = "never"
+    let report = await TransportConformance.run(excluding: exclusions) { _ in throw NoTransport() }
+    #expect(report.outcomes.count == TransportConformance.cases.count + 1)
+    #expect(report.exclusions.count == TransportConformance.cases.count - 1)
+    #expect(report.failures.map(\.name) == ["methods arrive as they are", "no such case"])
+    #expect(report.failures.first?.result == .failed("NoTransport()"))
+    let lines = report.description.split(separator: "\n")
+    #expect(lines.first == "0 passed, 2 failed, \(TransportConformance.cases.count - 1) excluded")
+    #expect(lines.contains("  failed: no such case: it is excluded, but there is no such case"))
+    #expect(lines.contains("  excluded: nothing is cached: not today"))
+  }
+
+  @Test func `the names of cases are unique`() {
+    let names = TransportConformance.cases.map(\.name)
+    #expect(Set(names).count == names.count)
+  }
+}
