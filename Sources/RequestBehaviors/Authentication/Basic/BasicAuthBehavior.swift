@@ -1,0 +1,82 @@
+import Foundation
+
+/// Authenticates with a user name and password (RFC 7617).
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.basicAuth(user: "build", password: secret)])
+/// ```
+///
+/// Both are sent in UTF-8. A colon in the user name, and a control character in either, is an error of code
+/// ``NetworkError/Code-swift.struct/invalidRequest`` when a request is sent. The field is sensitive: it is hidden in
+/// logs and errors, and goes to its origins only.
+public struct BasicAuthBehavior: UniqueBehavior {
+  /// Among authentication.
+  public let order = BehaviorOrder.authentication
+  private let user: String
+  private let origins: OriginScope
+  private let value: Result<String, NetworkError>
+
+  /// Creates the behavior.
+  ///
+  /// - Parameters:
+  ///   - user: The user name; it has no colon (RFC 7617 §2).
+  ///   - password: The password.
+  ///   - origins: Where they may be sent; by default to the base URL's origin.
+  public init(user: String, password: String, origins: OriginScope = .baseURL) {
+    self.user = user
+    self.origins = origins
+    self.value = Result { () throws(NetworkError) in try BasicAuthBehavior.credentials(user, password) }
+  }
+
+  /// Returns the `Authorization` field for requests to its origins.
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    guard applies(to: request) else { return HTTPHeaders() }
+    return HTTPHeaders([HTTPHeaders.Field("Authorization", try value.get(), sensitive: origins)])
+  }
+
+  /// The answers are this user's.
+  public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "basic:\(user)" : nil }
+
+  private func applies(to request: NetworkRequest) -> Bool {
+    guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return false }
+    return request.options.authentication.includes(nil)
+  }
+
+  /// Returns the field's value, as RFC 7617 §2 builds it.
+  private static func credentials(_ user: String, _ password: String) throws(NetworkError) -> String {
+    guard !user.utf8.contains(UInt8(ascii: ":")) else {
+      throw .invalidRequest(
+        "the user name for basic authentication has a colon, where the password would begin (RFC 7617 §2)")
+    }
+    guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl) else {
+      throw .invalidRequest(
+        "the user name or password for basic authentication has a control character (RFC 7617 §2)")
+    }
+    return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+  }
+
+  private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
+}
+
+extension BasicAuthBehavior: CustomReflectable, CustomStringConvertible {
+  /// The name of the type; neither user nor password.
+  public var description: String { "BasicAuthBehavior" }
+
+  /// Nothing: dumping a behavior must not show a password.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension RequestBehavior where Self == BasicAuthBehavior {
+  /// Authenticates with a user name and password; see ``BasicAuthBehavior``.
+  ///
+  /// - Parameters:
+  ///   - user: The user name, without a colon.
+  ///   - password: The password.
+  ///   - origins: Where they may be sent; by default to the base URL's origin.
+  /// - Returns: The behavior.
+  public static func basicAuth(
+    user: String, password: String, origins: OriginScope = .baseURL
+  ) -> BasicAuthBehavior {
+    BasicAuthBehavior(user: user, password: password, origins: origins)
+  }
+}

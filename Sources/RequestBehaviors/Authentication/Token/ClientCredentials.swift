@@ -1,0 +1,33 @@
+/// Gets tokens for the app itself, by the client credentials grant (RFC 6749 §4.4).
+///
+/// ```swift
+/// let app = TokenSession(
+///   name: "app", source: .clientCredentials(TokenEndpoint("oauth/token", clientID: id, clientSecret: secret)))
+/// ```
+public struct ClientCredentials: TokenSource {
+  private let endpoint: TokenEndpoint
+  private let scopes: [String]
+
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - endpoint: The token endpoint.
+  ///   - scopes: What the token shall allow; by default what the server gives.
+  public init(_ endpoint: TokenEndpoint, scopes: [String] = []) {
+    self.endpoint = endpoint
+    self.scopes = scopes
+  }
+
+  /// Returns a token, with a request of grant type `client_credentials`.
+  public func fetch(using client: NetworkClient) async throws -> AccessToken {
+    let scope = scopes.isEmpty ? nil : scopes.joined(separator: " ")
+    return try await endpoint.requestToken(["grant_type": "client_credentials", "scope": scope], using: client)
+  }
+}
+
+extension TokenSource where Self == ClientCredentials {
+  /// Gets tokens for the app itself; see ``ClientCredentials``.
+  public static func clientCredentials(_ endpoint: TokenEndpoint, scopes: [String] = []) -> ClientCredentials {
+    ClientCredentials(endpoint, scopes: scopes)
+  }
+}

@@ -1,0 +1,68 @@
+public import Foundation
+
+/// Keeps a token in a file that only the user can read.
+///
+/// ```swift
+/// let store = FileTokenStore(url: URL.applicationSupportDirectory.appending(path: "shop/token.json"))
+/// ```
+///
+/// The file has the permissions 0600. It is replaced as a whole: whenever the process or the machine is stopped, the
+/// file holds the old token or the new one. A file that holds neither is an error of code
+/// ``NetworkError/Code-swift.struct/tokenStoreFailed`` until it is removed or somebody signs in or out. On Apple
+/// platforms the keychain is the better place.
+public final class FileTokenStore: TokenStore {
+  /// The file.
+  public let url: URL
+
+  /// The path: stores of one path are one store.
+  public var location: String? { url.standardizedFileURL.path(percentEncoded: false) }
+
+  // Files block; the threads of Swift concurrency must not.
+  private let queue = DispatchQueue(label: "FileTokenStore")
+
+  /// Creates a store.
+  ///
+  /// - Parameter url: The file; its folder is made, for the user only, when a token is stored.
+  public init(url: URL) { self.url = url }
+
+  /// Returns the token; `nil` if there is no file.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  public func load() async throws -> AccessToken? {
+    try await onQueue { path in
+      guard let data = try TokenFile.read(path) else { return nil }
+      guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
+        throw NetworkError.tokenStoreFailed(
+          "the token file \(path) is damaged; sign in again, or call signOut(), which removes it")
+      }
+      guard content.format == Content.currentFormat else {
+        throw NetworkError.tokenStoreFailed(
+          "the token file \(path) has the format \(content.format), this version reads \(Content.currentFormat)")
+      }
+      return content.token
+    }
+  }
+
+  /// Replaces the file, or removes it.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  public func save(_ token: AccessToken?) async throws {
+    let data = try token.map { try JSONEncoder().encode(Content(format: Content.currentFormat, token: $0)) }
+    try await onQueue { path in
+      if let data { try TokenFile.replace(path, with: data) } else { try TokenFile.remove(path) }
+    }
+  }
+
+  private struct Content: Codable {
+    static let currentFormat = 1
+    let format: Int
+    let token: AccessToken
+  }
+
+  private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {
+    let path = url.path(percentEncoded: false)
+    return try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try work(path) }) }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// Reads dates of the form that servers write (ISO 8601, RFC 3339 §5.6), with any number of fraction digits.
+enum ISO8601 {
+  /// Returns the date of a text such as `2014-09-19T12:22:21.570Z` or `2014-09-19 14:22:21+0200`; `nil` for others.
+  static func date(from text: String) -> Date? {
+    var reader = Reader(text: Array(text.utf8)[...])
+    guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
+      let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
+      let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
+      let second = reader.number(2), let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd
+    else { return nil }
+    guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else { return nil }
+    let days = daysSinceEpoch(year: year, month: month, day: day)
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    return Date(timeIntervalSince1970: Double(seconds) + fraction)
+  }
+
+  /// The days from 1970-01-01 in the Gregorian calendar, years counted from March so that leap days come last.
+  private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
+    let shifted = month > 2 ? year : year - 1
+    let era = shifted >= 0 ? shifted / 400 : (shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  private struct Reader {
+    var text: ArraySlice<UInt8>
+
+    var isAtEnd: Bool { text.isEmpty }
+
+    mutating func skip(_ character: Character) -> Bool {
+      guard let first = text.first, first == character.asciiValue else { return false }
+      text.removeFirst()
+      return true
+    }
+
+    mutating func digit() -> Int? {
+      guard let first = text.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
+      text.removeFirst()
+      return Int(first - UInt8(ascii: "0"))
+    }
+
+    mutating func number(_ count: Int) -> Int? {
+      var value = 0
+      for _ in 0..<count {
+        guard let digit = digit() else { return nil }
+        value = value * 10 + digit
+      }
+      return value
+    }
+
+    /// The digits after a point or comma, as a part of a second; 0 if there are none.
+    mutating func fraction() -> Double? {
+      guard skip(".") || skip(",") else { return 0 }
+      var value = 0.0
+      var scale = 0.1
+      guard let first = digit() else { return nil }
+      value = Double(first) * scale
+      while let next = digit() {
+        scale /= 10
+        value += Double(next) * scale
+      }
+      return value
+    }
+
+    /// Seconds east of Greenwich.
+    mutating func offset() -> Int? {
+      if skip("Z") || skip("z") { return 0 }
+      let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+      guard sign != 0, let hours = number(2) else { return nil }
+      _ = skip(":")
+      guard let minutes = isAtEnd ? 0 : number(2), hours < 24, minutes < 60 else { return nil }
+      return sign * (hours * 3_600 + minutes * 60)
+    }
+  }
+}

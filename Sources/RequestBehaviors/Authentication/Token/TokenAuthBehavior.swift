@@ -1,0 +1,116 @@
+/// Authenticates with the token of a session.
+///
+/// ```swift
+/// let session = TokenSession(source: .clientCredentials(endpoint))
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)])
+/// ```
+///
+/// A request waits until there is a fresh token. If the server answers 401 to it, the token is refreshed (unless that
+/// has happened meanwhile) and the request is sent once more. A 401 that remains after that signs the session out. A
+/// 401 that may not come from the server, and one to a request that carried no token of the session, changes nothing;
+/// nor is a one-shot body sent again: the 401 is then the outcome.
+///
+/// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
+/// ``RequestOptions/authentication`` chooses for one request.
+public struct TokenAuthBehavior: UniqueBehavior {
+  /// Among authentication: waiting for a token holds no permit of a limiter.
+  public let order = BehaviorOrder.authentication
+
+  /// The name of the session.
+  public var name: String { session.name }
+
+  let session: TokenSession
+  let header: TokenHeader
+  let origins: OriginScope
+  let isUnauthorized: @Sendable (NetworkResponse) -> Bool
+  private let validation: TokenValidation?
+
+  /// Creates the behavior.
+  ///
+  /// - Parameters:
+  ///   - session: Holds the token.
+  ///   - header: The field that carries it; by default `Authorization`.
+  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  ///   - validation: A check that a token must pass; none by default.
+  ///   - isUnauthorized: Whether a verified answer says that the token is not accepted; by default, of status 401.
+  public init(
+    _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
+    validation: TokenValidation? = nil,
+    isUnauthorized: @escaping @Sendable (NetworkResponse) -> Bool = { $0.statusCode == 401 }
+  ) {
+    self.session = session
+    self.header = header
+    self.origins = origins
+    self.validation = validation
+    self.isUnauthorized = isUnauthorized
+  }
+
+  /// The answers are those of whoever is signed in.
+  public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? session.keeper.scope : nil }
+
+  /// Sends the request with a token, and once more with a newer one if the server does not accept it.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard applies(to: request) else { return try await next(request) }
+    let lease: TokenLease
+    do {
+      lease = try await firstLease(for: request, next)
+    } catch let error as CancellationError {
+      throw error
+    } catch  where request.options.authentication.isOptional {
+      request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
+      return try await next(request)
+    }
+    let response = try await next(authorized(request, lease))
+    guard refuses(response, lease) else { return response }
+    return try await answer(to: response, request, lease, next)
+  }
+
+  private func applies(to request: NetworkRequest) -> Bool {
+    guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return false }
+    return request.options.authentication.includes(name)
+  }
+
+  /// Returns a token that can be sent.
+  private func firstLease(for request: NetworkRequest, _ next: Next) async throws -> TokenLease {
+    let (ticket, arrived) = session.keeper.arrive()
+    let record = request.call.arrive(at: session.keeper.id, ticket)
+    guard record.ticket.generation == ticket.generation else { throw NetworkError.signedOut() }
+    var lease = arrived
+    if lease == nil { lease = try await session.lease(.token, for: request.call, next) }
+    guard let lease else { throw NetworkError.notSignedIn() }
+    guard let validation, !validation.accepts(lease.token) else { return lease }
+    return try await session.lease(.newer(than: lease), for: request.call, next) ?? lease
+  }
+
+  func authorized(_ request: NetworkRequest, _ lease: TokenLease) -> NetworkRequest {
+    var authorized = request
+    authorized.headers.set(header.name, header.value(of: lease.token), sensitive: origins)
+    return authorized
+  }
+
+  /// Whether the server, and nobody in its place, says that it does not accept this token.
+  func refuses(_ response: NetworkResponse, _ lease: TokenLease) -> Bool {
+    guard response.isVerified, isUnauthorized(response) else { return false }
+    return response.request.headers.field(named: header.name)?.value == header.value(of: lease.token)
+  }
+}
+
+extension RequestBehavior where Self == TokenAuthBehavior {
+  /// Authenticates with the token of a session; see ``TokenAuthBehavior``.
+  ///
+  /// - Parameters:
+  ///   - session: Holds the token.
+  ///   - header: The field that carries it; by default `Authorization`.
+  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  ///   - validation: A check that a token must pass; none by default.
+  ///   - isUnauthorized: Whether a verified answer says that the token is not accepted; by default, of status 401.
+  /// - Returns: The behavior.
+  public static func tokenAuth(
+    _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
+    validation: TokenValidation? = nil,
+    isUnauthorized: @escaping @Sendable (NetworkResponse) -> Bool = { $0.statusCode == 401 }
+  ) -> TokenAuthBehavior {
+    TokenAuthBehavior(
+      session, header: header, origins: origins, validation: validation, isUnauthorized: isUnauthorized)
+  }
+}

@@ -1,0 +1,114 @@
+public import Foundation
+
+/// A token endpoint (RFC 6749 §3.2), and how this client authenticates to it.
+///
+/// ```swift
+/// let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios", clientSecret: secret)
+/// ```
+public struct TokenEndpoint: Sendable {
+  /// How the client proves who it is (RFC 6749 §2.3).
+  public enum ClientAuthentication: Sendable, Hashable {
+    /// Id and secret in the `Authorization` field (`client_secret_basic`).
+    case basic
+    /// Id and secret in the body (`client_secret_post`).
+    case post
+  }
+
+  private enum Place: Sendable {
+    case path(RequestPath)
+    case url(URL)
+  }
+
+  private let place: Place
+  private let clientID: String
+  private let clientSecret: String?
+  private let authentication: ClientAuthentication
+
+  /// Creates an endpoint below the client's base URL.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - clientID: The id of this client.
+  ///   - clientSecret: Its secret; without one, the id is sent in the body.
+  ///   - authentication: How both are sent; by default in the `Authorization` field.
+  public init(
+    _ path: RequestPath, clientID: String, clientSecret: String? = nil, authentication: ClientAuthentication = .basic
+  ) {
+    self.place = .path(path)
+    self.clientID = clientID
+    self.clientSecret = clientSecret
+    self.authentication = authentication
+  }
+
+  /// Creates an endpoint on any server.
+  ///
+  /// - Parameters:
+  ///   - url: The full URL; redirects from it to other origins lose the credentials.
+  ///   - clientID: The id of this client.
+  ///   - clientSecret: Its secret; without one, the id is sent in the body.
+  ///   - authentication: How both are sent; by default in the `Authorization` field.
+  public init(
+    url: URL, clientID: String, clientSecret: String? = nil, authentication: ClientAuthentication = .basic
+  ) {
+    self.place = .url(url)
+    self.clientID = clientID
+    self.clientSecret = clientSecret
+    self.authentication = authentication
+  }
+
+  /// Returns the token that the endpoint gives for a grant.
+  ///
+  /// - Parameters:
+  ///   - grant: The fields of the grant, `grant_type` first; `nil` values are left out.
+  ///   - client: What sends, without authentication of its own.
+  /// - Returns: The token.
+  /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the answer is no token.
+  public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
+    let answer = try await client.send(request(grant))
+    do {
+      let response = try await answer.buffered()
+      return try JSONDecoder().decode(AccessToken.self, from: response.data)
+    } catch let error as DecodingError {
+      throw notToken(answer, error)
+    }
+  }
+
+  private func request(_ grant: Query) -> Request<NetworkResponse> {
+    var fields = grant
+    var headers: HTTPHeaders = ["Accept": "application/json"]
+    if let clientSecret, authentication == .basic {
+      headers.set("Authorization", basic(clientSecret), sensitive: scope)
+    } else {
+      fields.append("client_id", clientID)
+      if let clientSecret { fields.append("client_secret", clientSecret) }
+    }
+    switch place {
+    case .path(let path): return .post(path, body: .form(fields), headers: headers)
+    case .url(let url): return .post(url: url, body: .form(fields), headers: headers)
+    }
+  }
+
+  /// Both are form-encoded before they are joined (RFC 6749 §2.3.1), so that a colon in the id does no harm.
+  private func basic(_ secret: String) -> String {
+    let joined = "\(PercentEncoding.escape(clientID)):\(PercentEncoding.escape(secret))"
+    return "Basic " + Data(joined.utf8).base64EncodedString()
+  }
+
+  private var scope: OriginScope {
+    switch place {
+    case .path: .baseURL
+    case .url(let url): .only(Set([Origin(url)].compactMap(\.self)))
+    }
+  }
+
+  /// The error tells the form of the answer only: there may be a token in it.
+  private func notToken(_ answer: NetworkResponse, _ error: DecodingError) -> NetworkError {
+    let type = answer.headers["Content-Type"] ?? "without a type"
+    var reason = "it is no JSON object"
+    if case .dataCorrupted(let context) = error, context.underlyingError == nil { reason = context.debugDescription }
+    return NetworkError(
+      .tokenUnavailable,
+      "the token endpoint answered \(answer.statusCode) with no token (\(type)): \(reason); is the URL right?",
+      response: answer)
+  }
+}

@@ -1,0 +1,21 @@
+/// What happened to a session.
+public enum TokenEvent: Sendable {
+  /// Why a session was signed out.
+  public enum SignOutReason: Sendable {
+    /// ``TokenSession/signOut()`` was called.
+    case requested
+    /// The server refused: the token endpoint by this error, or the API a token that had just been got.
+    case refused(any Error)
+  }
+
+  /// The user brought a token.
+  case signedIn
+  /// A token was got: a first or a newer one.
+  case refreshed
+  /// A token could not be got for now; the session keeps what it has.
+  case refreshFailed(any Error)
+  /// The token is gone.
+  case signedOut(SignOutReason)
+  /// A change could not be stored: it holds until the process ends.
+  case storeFailed(any Error)
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// The events of a session, from when it was asked for.
+///
+/// ```swift
+/// for await event in session.events {
+///   if case .signedOut = event { showSignIn() }
+/// }
+/// ```
+///
+/// Every ``TokenSession/events`` is a subscriber of its own that gets all events; iterate it once. It ends when its
+/// task is cancelled, or when no session over the store is left.
+public struct TokenEvents: AsyncSequence, Sendable {
+  /// The type of an event.
+  public typealias Element = TokenEvent
+
+  private let stream: AsyncStream<TokenEvent>
+
+  init(_ stream: AsyncStream<TokenEvent>) { self.stream = stream }
+
+  /// Creates the iterator.
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+
+  /// Delivers the events.
+  public struct Iterator: AsyncIteratorProtocol {
+    let stream: AsyncStream<TokenEvent>
+
+    /// Returns the next event; `nil` at the end.
+    public mutating func next() async -> TokenEvent? {
+      // A stream's own iterator is not Sendable and cannot be kept here; each takes up where the last one left off.
+      var iterator = stream.makeAsyncIterator()
+      return await iterator.next()
+    }
+  }
+}
+
+/// Hands events to every subscriber.
+final class TokenBroadcast: Sendable {
+  private let lock = NSLock()
+  // Both protected by `lock`.
+  nonisolated(unsafe) private var subscribers: [Int: AsyncStream<TokenEvent>.Continuation] = [:]
+  nonisolated(unsafe) private var lastID = 0
+
+  func subscribe() -> TokenEvents {
+    let (stream, continuation) = AsyncStream.makeStream(of: TokenEvent.self)
+    let id = lock.withLock {
+      lastID += 1
+      subscribers[lastID] = continuation
+      return lastID
+    }
+    continuation.onTermination = { [weak self] _ in self?.remove(id) }
+    return TokenEvents(stream)
+  }
+
+  func publish(_ event: TokenEvent) {
+    for subscriber in lock.withLock({ Array(subscribers.values) }) { subscriber.yield(event) }
+  }
+
+  private func remove(_ id: Int) { lock.withLock { subscribers[id] = nil } }
+
+  deinit { for subscriber in subscribers.values { subscriber.finish() } }
+}

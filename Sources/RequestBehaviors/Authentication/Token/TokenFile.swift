@@ -1,0 +1,118 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Reads and replaces a small secret file; every call blocks.
+enum TokenFile {
+  /// Returns the bytes of a file; `nil` if there is none.
+  static func read(_ path: String) throws -> Data? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    if file < 0, errno == ENOENT { return nil }
+    guard file >= 0 else { throw failure("open", path) }
+    defer { close(file) }
+    var data = Data()
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = systemRead(file, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("read", path) }
+      if count == 0 { return data }
+      data.append(contentsOf: buffer[..<count])
+      guard data.count <= 1_048_576 else {
+        throw NetworkError.tokenStoreFailed("the token file \(path) is longer than 1 MiB; it holds something else")
+      }
+    }
+  }
+
+  /// Replaces a file as a whole: the bytes are on the disk, under another name, before the name changes hands.
+  static func replace(_ path: String, with data: Data) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    try makeFolder(folder)
+    removeLeftovers(of: path, in: folder)
+    let temporary = "\(temporaryPrefix(of: path))\(getpid()).\(Nonce.make())"
+    do {
+      try write(data, to: temporary)
+      guard rename(temporary, path) == 0 else { throw failure("replace", path) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    synchronize(folder)
+  }
+
+  /// Removes a file, and what was left of attempts to replace it.
+  static func remove(_ path: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    removeLeftovers(of: path, in: folder)
+    guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else { throw failure("remove", path) }
+    synchronize(folder)
+  }
+
+  private static func write(_ data: Data, to path: String) throws {
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure("create", path) }
+    defer { close(file) }
+    // The mask of the process may have taken rights away, never given any.
+    guard fchmod(file, 0o600) == 0 else { throw failure("protect", path) }
+    var rest = [UInt8](data)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("write", path) }
+      rest = rest.dropFirst(count)
+    }
+    guard fsync(file) == 0 else { throw failure("write", path) }
+  }
+
+  private static func makeFolder(_ folder: String) throws {
+    guard !FileManager.default.fileExists(atPath: folder) else { return }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw NetworkError.tokenStoreFailed("the folder \(folder) of the token file cannot be made", error)
+    }
+  }
+
+  private static func temporaryPrefix(of path: String) -> String {
+    let folder = (path as NSString).deletingLastPathComponent
+    return (folder as NSString).appendingPathComponent(".\((path as NSString).lastPathComponent).")
+  }
+
+  /// Removes the files of processes that were stopped while they wrote: they may hold tokens.
+  private static func removeLeftovers(of path: String, in folder: String) {
+    let prefix = (temporaryPrefix(of: path) as NSString).lastPathComponent
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+      let parts = name.dropFirst(prefix.count).split(separator: ".")
+      guard parts.count == 2, let process = Int32(parts[0]), process != getpid() else { continue }
+      if kill(process, 0) != 0, errno == ESRCH { unlink((folder as NSString).appendingPathComponent(name)) }
+    }
+  }
+
+  private static func synchronize(_ folder: String) {
+    let directory = open(folder, O_RDONLY | O_CLOEXEC)
+    guard directory >= 0 else { return }
+    _ = fsync(directory)
+    close(directory)
+  }
+
+  private static func failure(_ action: String, _ path: String) -> NetworkError {
+    let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
+    return NetworkError.tokenStoreFailed("could not \(action) the token file \(path): \(reason)")
+  }
+}
+
+// Inside of the type its own `read` and `write` hide the system's.
+private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+  read(file, buffer, count)
+}
+
+private func systemWrite(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(file, buffer, count)
+}

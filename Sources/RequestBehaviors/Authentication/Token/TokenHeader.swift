@@ -1,0 +1,40 @@
+/// The header field that carries a token.
+///
+/// ```swift
+/// .tokenAuth(session)                                      // Authorization: Bearer 2YotnF…
+/// .tokenAuth(session, header: .authorization("Token"))     // Authorization: Token 2YotnF…
+/// .tokenAuth(session, header: .field("X-Xapp-Token"))      // X-Xapp-Token: 2YotnF…
+/// ```
+public struct TokenHeader: Sendable, Hashable {
+  /// The field's name.
+  public let name: String
+  private let scheme: Scheme
+
+  private enum Scheme: Sendable, Hashable {
+    case none
+    case fixed(String)
+    case type
+  }
+
+  /// The field `Authorization` with the token's own type as the scheme (RFC 6750 §2.1), `Bearer` most of the time.
+  public static let authorization = TokenHeader(name: "Authorization", scheme: .type)
+
+  /// The field `Authorization` with a scheme.
+  public static func authorization(_ scheme: String) -> TokenHeader {
+    TokenHeader(name: "Authorization", scheme: .fixed(scheme))
+  }
+
+  /// A field that holds the token and nothing else.
+  public static func field(_ name: String) -> TokenHeader { TokenHeader(name: name, scheme: .none) }
+
+  /// The field's value for a token.
+  func value(of token: AccessToken) -> String {
+    switch scheme {
+    case .none: token.value
+    case .fixed(let scheme): scheme + " " + token.value
+    // Servers answer `bearer` and want `Bearer` (RFC 6749 §5.1 compares without case, implementations do not).
+    case .type where token.type.lowercased() == "bearer": "Bearer " + token.value
+    case .type: token.type + " " + token.value
+    }
+  }
+}

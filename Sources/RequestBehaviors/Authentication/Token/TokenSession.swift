@@ -1,0 +1,68 @@
+/// Who is signed in: holds a token, gets it before the request that needs it, refreshes it once for everybody.
+///
+/// ```swift
+/// let session = TokenSession(source: .refreshToken(endpoint), store: FileTokenStore(url: file))
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)])
+///
+/// try await session.signIn(token)                                  // what a login answered
+/// let user: User = try await client.send(.get("me"))
+/// try await session.signOut()
+/// ```
+///
+/// The state belongs to the session, not to a client: all clients that use it share it, and `client.reset()` signs
+/// nobody out. Sessions over the same ``TokenStore`` share it too; the first one's policy and clock then hold.
+///
+/// A token that is about to expire is refreshed before the request that needs it; one that the server answers 401 to
+/// is refreshed, and the request sent once more. However many requests need a token, one is asked for; they wait for
+/// it, each with its own cancellation and deadline, and fail with the error if it cannot be had.
+public final class TokenSession: Sendable {
+  /// What tells sessions of one client apart, such as `"user"` and `"app"`; empty by default.
+  public let name: String
+
+  let source: any TokenSource
+  let keeper: TokenKeeper
+
+  /// Creates a session; nothing is read or sent before it is needed.
+  ///
+  /// - Parameters:
+  ///   - name: What tells sessions of one client apart.
+  ///   - source: Gets tokens.
+  ///   - store: Where the token is kept; by default in memory.
+  ///   - policy: When tokens are refreshed, and how often.
+  ///   - clock: The clock of expiries; the system's by default.
+  public init(
+    name: String = "", source: any TokenSource, store: any TokenStore = InMemoryTokenStore(),
+    policy: TokenRefreshPolicy = TokenRefreshPolicy(), clock: RequestClock = .system
+  ) {
+    self.name = name
+    self.source = source
+    self.keeper = TokenKeepers.keeper(of: store, policy: policy, clock: clock)
+  }
+
+  /// Takes a token that the user brought, such as the answer to a login, and stores it.
+  ///
+  /// Requests that wait for the token of somebody who was signed in fail with
+  /// ``NetworkError/Code-swift.struct/signedOut``.
+  ///
+  /// - Throws: What the store throws; the session is signed in until the process ends all the same.
+  public func signIn(_ token: AccessToken) async throws { try await keeper.signIn(token) }
+
+  /// Forgets the token, also in the store.
+  ///
+  /// Requests that wait for it fail with ``NetworkError/Code-swift.struct/signedOut``; a newer token that is being got
+  /// is thrown away. A source that can get a token without the user does so for the next request.
+  ///
+  /// - Throws: What the store throws; the session is signed out until the process ends all the same.
+  public func signOut() async throws { try await keeper.signOut(.requested) }
+
+  /// Returns whether there is a token, which may have expired.
+  ///
+  /// - Throws: What the store throws when it is read for the first time.
+  public func isSignedIn() async throws -> Bool {
+    try await keeper.load()
+    return keeper.hasToken
+  }
+
+  /// What happens to the session from now on; every access is a subscriber of its own.
+  public var events: TokenEvents { keeper.broadcast.subscribe() }
+}

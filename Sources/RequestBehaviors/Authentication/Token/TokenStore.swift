@@ -1,0 +1,32 @@
+/// Where a session keeps its token between launches.
+///
+/// A session reads it once, before the first request, and writes it whenever the token changes. All sessions over one
+/// store share one state, so that a token is refreshed once for all of them.
+///
+/// ```swift
+/// final class KeychainTokenStore: TokenStore {
+///   func load() async throws -> AccessToken? { … }
+///   func save(_ token: AccessToken?) async throws { … }
+/// }
+/// ```
+public protocol TokenStore: AnyObject, Sendable {
+  /// The place that it writes to, such as a path; two stores of one type and place are the same store.
+  ///
+  /// By default `nil`: each object is a store of its own.
+  var location: String? { get }
+
+  /// Returns the token; `nil` if there is none.
+  ///
+  /// - Throws: What fails the requests that wait for a token; it must not contain the token.
+  func load() async throws -> AccessToken?
+
+  /// Replaces the token, wholly or not at all.
+  ///
+  /// - Parameter token: The new token; `nil` to remove it.
+  func save(_ token: AccessToken?) async throws
+}
+
+extension TokenStore {
+  /// By default each object is a store of its own.
+  public var location: String? { nil }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+
+/// Sets header fields on every request: an API key, a user agent, the languages of the user.
+///
+/// ```swift
+/// behaviors: [
+///   .headers(["X-Client": "shop-ios"]),
+///   .apiKey("X-API-Key", key),
+///   .acceptLanguage(["da", "en"]),
+///   .headers("clock") { request in ["X-Sent-At": "\(request.call.startedAt)"] },
+/// ]
+/// ```
+///
+/// Fields that the user sets on a request win. A list may hold several, one for each name; the request's replaces the
+/// configuration's of the same name.
+public struct HeadersBehavior: UniqueBehavior {
+  /// Once per call, where caching and coalescing see the fields.
+  public let order = BehaviorOrder.request
+
+  /// What tells it from other behaviors of the type; of fixed fields, their names in lower case.
+  public let name: String
+  private let make: @Sendable (NetworkRequest) async throws -> HTTPHeaders
+
+  /// Creates a behavior that sets fixed fields.
+  ///
+  /// A secret is marked with ``HTTPHeaders/set(_:_:sensitive:)``, or set with ``RequestBehavior/apiKey(_:_:origins:)``.
+  ///
+  /// - Parameter headers: The fields.
+  public init(_ headers: HTTPHeaders) {
+    self.name = headers.map { $0.name.lowercased() }.sorted().joined(separator: ",")
+    self.make = { _ in headers }
+  }
+
+  /// Creates a behavior that computes fields for each request.
+  ///
+  /// - Parameters:
+  ///   - name: What tells it from other behaviors of the type.
+  ///   - make: Returns the fields; what it throws fails the request.
+  public init(_ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HTTPHeaders) {
+    self.name = name
+    self.make = make
+  }
+
+  /// Returns the fields.
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders { try await make(request) }
+}
+
+extension RequestBehavior where Self == HeadersBehavior {
+  /// Sets fixed header fields; see ``HeadersBehavior``.
+  public static func headers(_ headers: HTTPHeaders) -> HeadersBehavior { HeadersBehavior(headers) }
+
+  /// Sets header fields that are computed for each request; see ``HeadersBehavior``.
+  ///
+  /// - Parameters:
+  ///   - name: What tells it from other behaviors of the type.
+  ///   - make: Returns the fields; what it throws fails the request.
+  /// - Returns: The behavior.
+  public static func headers(
+    _ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HTTPHeaders
+  ) -> HeadersBehavior {
+    HeadersBehavior(name, make)
+  }
+
+  /// Sets a secret key: hidden in logs and errors, and sent to its origins only.
+  ///
+  /// - Parameters:
+  ///   - header: The field's name.
+  ///   - key: The key.
+  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  /// - Returns: The behavior.
+  public static func apiKey(_ header: String, _ key: String, origins: OriginScope = .baseURL) -> HeadersBehavior {
+    HeadersBehavior(HTTPHeaders([HTTPHeaders.Field(header, key, sensitive: origins)]))
+  }
+
+  /// Sets the `User-Agent` (RFC 9110 §10.1.5), such as `shop/1.2`.
+  public static func userAgent(_ value: String) -> HeadersBehavior { HeadersBehavior(["User-Agent": value]) }
+
+  /// Sets `Accept-Language` (RFC 9110 §12.5.4), the first language preferred.
+  ///
+  /// - Parameter languages: Language tags, best first, of which up to ten are sent; by default the user's.
+  /// - Returns: The behavior.
+  public static func acceptLanguage(_ languages: [String] = Locale.preferredLanguages) -> HeadersBehavior {
+    let ranked = languages.prefix(10).enumerated().map { rank, language in
+      rank == 0 ? language : "\(language);q=0.\(10 - rank)"
+    }
+    return HeadersBehavior(ranked.isEmpty ? [:] : ["Accept-Language": ranked.joined(separator: ", ")])
+  }
+}
