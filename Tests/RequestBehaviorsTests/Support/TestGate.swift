@@ -1,0 +1,52 @@
+import Foundation
+
+/// Holds whoever comes until it is opened, and tells how many have come.
+final class TestGate: Sendable {
+  private struct State {
+    var isOpen = false
+    var arrivals = 0
+    var held: [CheckedContinuation<Void, Never>] = []
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+
+  /// Counts an arrival and returns when the gate is open, whether or not the task is cancelled.
+  func pass() async {
+    await withCheckedContinuation { continuation in
+      let (isOpen, watchers) = lock.withLock {
+        state.arrivals += 1
+        if !state.isOpen { state.held.append(continuation) }
+        let arrivals = state.arrivals
+        let due = state.watchers.filter { $0.count <= arrivals }
+        state.watchers.removeAll { $0.count <= arrivals }
+        return (state.isOpen, due)
+      }
+      for watcher in watchers { watcher.continuation.resume() }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  /// Returns as soon as so many have come.
+  func arrivals(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = lock.withLock {
+        if state.arrivals >= count { return true }
+        state.watchers.append((count, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let held = lock.withLock {
+      state.isOpen = true
+      defer { state.held = [] }
+      return state.held
+    }
+    for continuation in held { continuation.resume() }
+  }
+}
