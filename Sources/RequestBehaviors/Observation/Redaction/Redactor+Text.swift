@@ -112,7 +112,7 @@ struct TextRedaction {
   /// The place after a value: the closing quote if it begins with one, else the next delimiter.
   private func valueEnd(from start: Int, after name: UnsafeBufferPointer<UInt8>) -> Int {
     if bytes[index] == UInt8(ascii: ">") {
-      return bytes[start...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+      return end(from: start) { $0 == UInt8(ascii: "<") }
     }
     // A whole header line: the value may hold spaces, commas and quotes.
     if Redactor.lineFields.contains(name) {
@@ -123,7 +123,7 @@ struct TextRedaction {
     guard place < bytes.count else { return place }
     let quote = bytes[place]
     guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-      return bytes[place...].firstIndex { $0.endsBareValue } ?? bytes.count
+      return end(from: place) { $0.endsBareValue }
     }
     return closingQuote(quote, openedAt: place, escapes: place - start)
   }
@@ -144,7 +144,7 @@ struct TextRedaction {
 
   private mutating func redactURL(from start: Int) {
     let isQuoted = start > 0 && bytes[start - 1] == UInt8(ascii: "'")
-    let end = bytes[start...].firstIndex { $0.endsURL || (isQuoted && $0 == UInt8(ascii: "'")) } ?? bytes.count
+    let end = end(from: start) { $0.endsURL || (isQuoted && $0 == UInt8(ascii: "'")) }
     index = end
     guard bytes[start..<end].contains(where: \.isURLSuspect) else { return }
     output.append(contentsOf: bytes[copied..<start])
@@ -155,13 +155,27 @@ struct TextRedaction {
   /// Hides the word after the name of an authentication scheme, unless it is prose: "basic authentication failed".
   private mutating func hideCredentials() {
     let start = index + 1
-    let end = bytes[start...].firstIndex { $0.endsBareValue } ?? bytes.count
+    let end = end(from: start) { $0.endsBareValue }
     let word = UnsafeBufferPointer(rebasing: bytes[start..<end])
     guard !word.isEmpty, !Redactor.proseWords.contains(word) else {
       index = start
       return
     }
     hide(from: start, to: end)
+  }
+
+  /// The place of the first delimiter; a placeholder, from a redaction before this one, is none.
+  private func end(from start: Int, where isDelimiter: (UInt8) -> Bool) -> Int {
+    var place = start
+    while place < bytes.count {
+      if isDelimiter(bytes[place]) {
+        guard bytes[place...].starts(with: RedactionRules.placeholder) else { return place }
+        place += RedactionRules.placeholder.count
+      } else {
+        place += 1
+      }
+    }
+    return place
   }
 
   private mutating func hide(from start: Int, to end: Int) {
