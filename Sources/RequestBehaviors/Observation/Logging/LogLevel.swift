@@ -1,0 +1,21 @@
+/// How much a log record matters.
+public enum LogLevel: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
+  /// Steps on the way: the beginning of a call, each of its sends.
+  case debug
+  /// Calls that ended as they should, or were cancelled.
+  case info
+  /// Calls that failed.
+  case error
+
+  /// Whether the left level matters less than the right one.
+  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+
+  /// The name of the level.
+  public var description: String {
+    switch self {
+    case .debug: "debug"
+    case .info: "info"
+    case .error: "error"
+    }
+  }
+}

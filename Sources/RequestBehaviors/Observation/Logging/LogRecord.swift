@@ -1,0 +1,64 @@
+public import Foundation
+
+/// One thing that happened to a request, ready to be shown: every secret in it is hidden already.
+///
+/// A sink prints ``line`` or ``json``, or takes the values apart.
+public struct LogRecord: Sendable {
+  /// What happened.
+  public enum Kind: String, Sendable {
+    /// A call began.
+    case start
+    /// One send of a call, a retry or a redirect among them, ended.
+    case attempt
+    /// A call ended, whether by a value or by an error.
+    case call
+  }
+
+  /// What happened.
+  public var kind: Kind
+  /// How much it matters.
+  public var level: LogLevel
+  /// When it was logged, by the call's clock.
+  public var date: Date
+  /// The number of the call, unique in the process.
+  public var call: Call.ID
+  /// The call that needed this one, such as one that waits for a token; `nil` for a call of a user's.
+  public var parent: Call.ID?
+  /// Which send of the call it was, from 1, for ``Kind/attempt``; how many there were, for ``Kind/call``.
+  public var sends: Int
+  /// The method.
+  public var method: HTTPMethod
+  /// The redacted URL; the endpoint where no URL could be built.
+  public var url: String
+  /// The path's template, such as `users/{}`.
+  public var endpoint: String
+  /// The status of the answer; `nil` if there was none.
+  public var statusCode: Int?
+  /// The length of the request's body; `nil` if that is not known before it is read.
+  public var requestBytes: Int64?
+  /// The length of the answer's body; `nil` if it is not in memory.
+  public var responseBytes: Int?
+  /// How long it took; `nil` at the start.
+  public var duration: Duration?
+  /// Where the time of a call went.
+  public var phases: CallPhases?
+  /// Where the answer came from; `nil` if there was none.
+  public var source: ResponseSource?
+  /// What went wrong; `nil` if nothing did.
+  public var error: String?
+  /// What the behaviors decided on the way, such as `RetryBehavior: retry in 2 s`.
+  public var decisions: [String] = []
+  /// The fields of the request as it was sent; `nil` unless headers are logged.
+  public var requestHeaders: HTTPHeaders?
+  /// The fields of the answer; `nil` unless headers are logged.
+  public var responseHeaders: HTTPHeaders?
+  /// The beginning of the request's body; `nil` unless bodies are logged and it is in memory.
+  public var requestBody: String?
+  /// The beginning of the answer's body; `nil` unless bodies are logged and it is in memory.
+  public var responseBody: String?
+}
+
+extension LogRecord: CustomStringConvertible {
+  /// The record as one line, and a line for each header and body that is logged.
+  public var description: String { line }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// How logs write numbers, dates and text.
+enum LogText {
+  /// A duration in milliseconds with one decimal below a second, none above.
+  static func milliseconds(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 10_000)
+    guard !overflow else { return "\(seconds)000" }
+    let tenths = product + attoseconds / 100_000_000_000_000
+    let sign = tenths < 0 ? "-" : ""
+    let whole = tenths.magnitude / 10
+    return whole >= 1_000 ? "\(sign)\(whole)" : "\(sign)\(whole).\(tenths.magnitude % 10)"
+  }
+
+  /// A date as RFC 3339 has it, in UTC with milliseconds.
+  static func timestamp(_ date: Date) -> String {
+    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  /// Text on one line: control characters and line separators as escapes.
+  static func escapingControls(_ text: String) -> String {
+    let isClean = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 }
+    if isClean { return text }
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x0A: escaped += "\\n"
+      case 0x0D: escaped += "\\r"
+      case 0x09: escaped += "\\t"
+      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: escaped += "\\u{\(String(scalar.value, radix: 16))}"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,91 @@
+/// Writes a record of every call: what was asked, how it ended, how long it took, and what the behaviors decided.
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.logging()])
+/// // #1 GET https://api.example.com/v1/issues?page=2 200 4213 B in 123.4 ms
+/// ```
+///
+/// Secrets are hidden before a record reaches its sink; see ``Redactor``. Bodies are logged only if asked for, only
+/// text, only their beginning, and only if they are in memory: no stream is read to be logged.
+public struct LoggingBehavior: UniqueBehavior {
+  /// Around everything but the user's `.first`.
+  public let order = BehaviorOrder.observation
+
+  /// What tells several logs apart that stand in one list.
+  public let name: String
+
+  private let sink: any LogSink
+  private let settings: Settings
+
+  /// What is logged besides the outcome of each call.
+  public struct Settings: Sendable {
+    /// The least level that is logged; ``LogLevel/info`` by default.
+    ///
+    /// With ``LogLevel/debug`` there is also a record of the beginning of each call and of each of its sends, the
+    /// latter when the call ends.
+    public var level = LogLevel.info
+    /// Whether the fields of request and answer are logged; by default they are not.
+    public var includesHeaders = false
+    /// How many bytes of text bodies are logged; 0 by default.
+    public var bodyLimit = 0
+    /// What hides the secrets.
+    public var redactor = Redactor.standard
+
+    /// Creates settings with their defaults.
+    public init() {}
+  }
+
+  /// Creates a behavior that logs to a sink.
+  ///
+  /// - Parameters:
+  ///   - sink: Where the records go; by default to the standard error stream.
+  ///   - settings: What is logged besides the outcome of each call.
+  ///   - name: What tells this log from others in the list.
+  public init(_ sink: any LogSink = StandardErrorLogSink(), settings: Settings = Settings(), name: String = "") {
+    self.sink = sink
+    self.settings = settings
+    self.name = name
+  }
+
+  /// Logs the beginning of the call if that level is wanted.
+  public func beforeSend(_ request: NetworkRequest) async {
+    guard settings.level <= .debug else { return }
+    sink.log(LogRecorder(settings).start(request))
+  }
+}
+
+extension LoggingBehavior: CallObserver {
+  /// Logs the end of the call, and before it each of its sends if that level is wanted.
+  public func callEnded(_ report: CallReport) {
+    let recorder = LogRecorder(settings)
+    if settings.level <= .debug {
+      for exchange in report.call.history { sink.log(recorder.attempt(exchange, of: report)) }
+    }
+    let level = recorder.level(of: report)
+    guard level >= settings.level else { return }
+    sink.log(recorder.call(report, level: level))
+  }
+}
+
+extension RequestBehavior where Self == LoggingBehavior {
+  /// Logs every call; see ``LoggingBehavior``.
+  ///
+  /// - Parameters:
+  ///   - sink: Where the records go; by default to the standard error stream.
+  ///   - level: The least level that is logged; ``LogLevel/info`` by default.
+  ///   - headers: Whether the fields of request and answer are logged; by default they are not.
+  ///   - bodyLimit: How many bytes of text bodies are logged; 0 by default.
+  ///   - redactor: What hides the secrets.
+  /// - Returns: The behavior.
+  public static func logging(
+    _ sink: any LogSink = StandardErrorLogSink(), level: LogLevel = .info, headers: Bool = false, bodyLimit: Int = 0,
+    redactor: Redactor = .standard
+  ) -> LoggingBehavior {
+    var settings = LoggingBehavior.Settings()
+    settings.level = level
+    settings.includesHeaders = headers
+    settings.bodyLimit = bodyLimit
+    settings.redactor = redactor
+    return LoggingBehavior(sink, settings: settings)
+  }
+}

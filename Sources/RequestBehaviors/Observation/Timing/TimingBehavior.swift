@@ -1,0 +1,25 @@
+/// Measures how long calls take, per endpoint.
+///
+/// ```swift
+/// let timings = CallTimings()
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.timing(timings)])
+/// ```
+public struct TimingBehavior: UniqueBehavior, CallObserver {
+  /// Around everything but the user's `.first`.
+  public let order = BehaviorOrder.observation
+  private let timings: CallTimings
+
+  /// Creates a behavior that measures into a collection.
+  public init(_ timings: CallTimings) { self.timings = timings }
+
+  /// Counts the call's duration, decoding included.
+  public func callEnded(_ report: CallReport) { timings.record(report) }
+}
+
+extension RequestBehavior where Self == TimingBehavior {
+  /// Measures how long calls take, per endpoint; see ``TimingBehavior``.
+  ///
+  /// - Parameter timings: Where the durations go.
+  /// - Returns: The behavior.
+  public static func timing(_ timings: CallTimings) -> TimingBehavior { TimingBehavior(timings) }
+}

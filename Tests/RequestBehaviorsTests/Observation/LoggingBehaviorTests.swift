@@ -1,0 +1,214 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct LoggingBehaviorTests {
+  private let records = Box<[LogRecord]>([])
+  private let clock = ManualClock(date: Date(timeIntervalSince1970: 0))
+  private var sink: ClosureLogSink { ClosureLogSink { [records] record in records.update { $0.append(record) } } }
+
+  private func client(
+    _ transport: ClosureTransport, _ logging: LoggingBehavior, _ more: [any RequestBehavior] = []
+  ) -> NetworkClient {
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [logging] + more)
+    configuration.clock = clock.requestClock
+    return NetworkClient(configuration: configuration, transport: transport)
+  }
+
+  /// Answers after some time on the manual clock.
+  private func transport(_ statusCode: Int = 200, _ body: String = "", headers: HTTPHeaders = [:]) -> ClosureTransport {
+    ClosureTransport { [clock] request in
+      let sent = clock.now
+      clock.advance(by: .milliseconds(20))
+      let head = clock.now
+      clock.advance(by: .milliseconds(5))
+      let timings = Timings(sent: sent, firstByte: head, lastByte: clock.now)
+      return NetworkResponse(
+        request: request, statusCode: statusCode, headers: headers, body: .data(Data(body.utf8)), timings: timings)
+    }
+  }
+
+  /// The lines without the number of the call, which depends on what else has run.
+  private var lines: [String] {
+    records.value.map { $0.line.replacing("#\($0.call)", with: "#n") }
+  }
+
+  @Test func `a call is one line`() async throws {
+    let client = client(transport(200, "[1]"), .logging(sink))
+    let _: [Int] = try await client.send(.get("items/\("a")", query: ["page": 2, "key": "x"]))
+    #expect(lines == ["#n GET https://api.example.com/v1/items/a?page=2&key=<redacted> 200 3 B in 25.0 ms"])
+    #expect(records.value.first?.endpoint == "items/{}")
+    #expect(records.value.first?.level == .info)
+    #expect(records.value.first?.sends == 1)
+    let phases = try #require(records.value.first?.phases)
+    #expect(phases.behaviors == .zero)
+    #expect(phases.waiting == .milliseconds(20))
+    #expect(phases.receiving == .milliseconds(5))
+    #expect(phases.total == .milliseconds(25))
+  }
+
+  @Test func `on level debug there are also the beginning and every send`() async throws {
+    let redirecting = ClosureTransport { request in
+      guard request.url.lastPathComponent == "old" else { return NetworkResponse(request: request, statusCode: 204) }
+      return NetworkResponse(request: request, statusCode: 301, headers: ["Location": "/v1/new?k=v"])
+    }
+    try await client(redirecting, .logging(sink, level: .debug)).send(.get("old"))
+    #expect(
+      lines == [
+        "#n GET https://api.example.com/v1/old started", "#n.1 GET https://api.example.com/v1/old 301 0 B in 0.0 ms",
+        "#n.2 GET https://api.example.com/v1/new?k=<redacted> 204 0 B in 0.0 ms",
+        "#n GET https://api.example.com/v1/old 204 0 B in 0.0 ms "
+          + "(2 sends; RedirectsBehavior: redirect to https://api.example.com/v1/new?k=<redacted>)",
+      ])
+  }
+
+  @Test func `a failure is an error, with what the behaviors decided`() async {
+    let decide = ClosureBehavior(
+      "decide", beforeSend: { request in request.call.record("no retry: POST", from: "RetryBehavior") })
+    let client = client(transport(503, "busy"), .logging(sink), [decide])
+    _ = try? await client.send(.post("items", body: .text("x")))
+    #expect(records.value.map(\.level) == [.error])
+    #expect(lines.first?.hasSuffix("(RetryBehavior: no retry: POST)") == true)
+    #expect(lines.first?.contains(" 503 4 B in 25.0 ms failed: unacceptableStatus: the server answered 503") == true)
+    #expect(records.value.first?.requestBytes == 1)
+  }
+
+  @Test func `errors of building and of decoding are logged too`() async {
+    let client = client(transport(200, "[]", headers: ["Content-Type": "application/json"]), .logging(sink))
+    _ = try? await client.send(Request<Int>.get("x"))
+    _ = try? await client.send(Request<Int>.get("../../../x"))
+    #expect(records.value.map(\.level) == [.error, .error])
+    #expect(records.value.first?.error?.hasPrefix("decodingFailed") == true)
+    #expect(records.value.first?.statusCode == 200)
+    #expect(records.value.last?.error?.hasPrefix("invalidURL") == true)
+  }
+
+  @Test func `a cancelled call is no error`() async {
+    let cancelling = ClosureTransport { _ in
+      withUnsafeCurrentTask { $0?.cancel() }
+      throw Failure("dropped")
+    }
+    let client = client(cancelling, .logging(sink))
+    let task = Task { try await client.send(.get("x")) }
+    _ = try? await task.value
+    #expect(lines == ["#n GET https://api.example.com/v1/x in 0.0 ms failed: cancelled"])
+    #expect(records.value.map(\.level) == [.info])
+  }
+
+  @Test func `only records of the wanted level are written`() async throws {
+    let client = client(transport(), .logging(sink, level: .error))
+    try await client.send(.get("x"))
+    #expect(records.value.isEmpty)
+  }
+
+  @Test func `headers and bodies are logged on request, redacted`() async throws {
+    let answer = transport(
+      200, #"{"token":"abc","n":1}"#, headers: ["Content-Type": "application/json", "Set-Cookie": "sid=abc; Secure"])
+    let client = client(answer, .logging(sink, headers: true, bodyLimit: 100))
+    var request = Request<Data>.post("x", body: .form(["user": "me", "password": "abc"]))
+    request.headers.set("X-Key", "abc", sensitive: .baseURL)
+    _ = try await client.send(request)
+    let details = lines.first?.split(separator: "\n").dropFirst().map(String.init)
+    #expect(
+      details == [
+        "  > X-Key: <redacted>", "  > Accept: application/json, text/json",
+        "  > Content-Type: application/x-www-form-urlencoded",
+        "  > user=me&password=<redacted>", "  < Content-Type: application/json",
+        "  < Set-Cookie: sid=<redacted>; Secure",
+        #"  < {"token":"<redacted>","n":1}"#,
+      ])
+  }
+
+  @Test func `no stream is read to be logged`() async throws {
+    let reads = Box(0)
+    let stream = ByteStream(
+      AsyncStream<Data>(unfolding: {
+        reads.update { $0 += 1 }
+        return nil
+      }))
+    let streaming = ClosureTransport { request in
+      NetworkResponse(request: request, statusCode: 200, body: .stream(stream))
+    }
+    let client = client(streaming, .logging(sink, level: .debug, headers: true, bodyLimit: 100))
+    let body = RequestBody.oneShot(stream)
+    let response = try await client.send(Request<NetworkResponse>.post("x", body: .body(body)))
+    #expect(reads.value == 0)
+    #expect(body.isReplayable)
+    response.body.cancel()
+    #expect(records.value.last?.responseBody == nil)
+  }
+
+  @Test func `a request can go unlogged, and a call that another needs names it`() async throws {
+    let prerequisite = ClosureBehavior("token", order: .authentication) { request, next in
+      try await next.client().send(.get("token"))
+      return try await next(request)
+    }
+    let client = client(transport(), .logging(sink), [prerequisite])
+    try await client.send(.get("x").without(LoggingBehavior.self))
+    #expect(records.value.isEmpty)
+    try await client.send(.get("x"))
+    #expect(records.value.count == 2)
+    #expect(records.value.first?.parent == records.value.last?.call)
+    #expect(records.value.first?.line.contains(" for #") == true)
+  }
+}
+
+@Suite struct LogRecordTests {
+  private func record() async throws -> LogRecord {
+    let records = Box<[LogRecord]>([])
+    let sink = ClosureLogSink { record in records.update { $0.append(record) } }
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.logging(sink)])
+    configuration.clock = ManualClock(date: Date(timeIntervalSince1970: 1.5)).requestClock
+    let client = NetworkClient(configuration: configuration, transport: ClosureTransport(200, "hi"))
+    try await client.send(.get("x"))
+    return try #require(records.value.first)
+  }
+
+  @Test func `a JSON record is one line of valid JSON`() async throws {
+    var record = try await record()
+    record.error = "a \"b\" \\ \n\u{1} é"
+    record.decisions = ["one", "two\r"]
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(record.json.utf8)) as? [String: any Sendable])
+    #expect(!record.json.contains("\n"))
+    #expect(object["error"] as? String == record.error)
+    #expect(object["decisions"] as? [String] == record.decisions)
+    #expect(object["time"] as? String == "1970-01-01T00:00:01.500Z")
+    #expect(object["level"] as? String == "info")
+    #expect(object["kind"] as? String == "call")
+    #expect(object["method"] as? String == "GET")
+    #expect(object["status"] as? Int == 200)
+    #expect(object["response_bytes"] as? Int == 2)
+    #expect(object["endpoint"] as? String == "x")
+    #expect(object["source"] as? String == "network")
+    #expect(object["duration_ms"] as? Double == 0)
+    #expect(object["request_bytes"] == nil)
+  }
+
+  @Test func `no value forges a line`() async throws {
+    var record = try await record()
+    record.error = "one\n#9 GET /forged 200\u{2028}\u{85}\u{1B}[31m"
+    record.responseBody = "a\r\nb"
+    let lines = record.line.split(whereSeparator: \.isNewline)
+    #expect(lines.count == 2)
+    #expect(lines.first?.contains(#"one\n#9 GET /forged 200\u{2028}\u{85}\u{1b}[31m"#) == true)
+    #expect(lines.last == #"  < a\r\nb"#)
+  }
+
+  @Test(arguments: [
+    (Duration.zero, "0.0"), (.microseconds(1_234), "1.2"), (.milliseconds(999), "999.0"), (.seconds(2), "2000"),
+    (.microseconds(-1_500), "-1.5"), (.seconds(Int64.max), "9223372036854775807000"),
+  ])
+  func `a duration is written in milliseconds`(duration: Duration, expected: String) async throws {
+    var record = try await record()
+    record.duration = duration
+    #expect(record.line.contains(" in \(expected) ms"))
+  }
+
+  @Test func `the sink for standard error writes time and level before a line`() async throws {
+    let record = try await record()
+    #expect(StandardErrorLogSink().text(of: record) == "1970-01-01T00:00:01.500Z info \(record.line)")
+    #expect(StandardErrorLogSink(format: .json).text(of: record) == record.json)
+  }
+}
