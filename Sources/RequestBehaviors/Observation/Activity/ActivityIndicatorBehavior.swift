@@ -1,0 +1,88 @@
+import Foundation
+
+/// Tells an indicator whether any request is under way.
+///
+/// It counts the calls of every client that it is listed in. The indicator is told on the main actor, after a delay
+/// both ways: short requests do not make it flash, and it stays on between requests that follow one another.
+///
+/// ```swift
+/// let activity = ActivityIndicatorBehavior(spinner)
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [activity])
+/// ```
+public struct ActivityIndicatorBehavior: UniqueBehavior {
+  /// Around everything but the user's `.first`.
+  public let order = BehaviorOrder.observation
+  private let tracker: Tracker
+
+  /// Creates a behavior that tells an indicator.
+  ///
+  /// - Parameters:
+  ///   - indicator: What shows the activity.
+  ///   - showDelay: How long a request must be under way before it is shown; 300 ms by default.
+  ///   - hideDelay: How long none must be under way before that is shown; 200 ms by default.
+  public init(
+    _ indicator: any ActivityIndicator, showDelay: Duration = .milliseconds(300),
+    hideDelay: Duration = .milliseconds(200)
+  ) {
+    tracker = Tracker(indicator, showDelay: showDelay, hideDelay: hideDelay)
+  }
+
+  /// How many requests are under way.
+  public var inFlightCount: Int { tracker.count }
+
+  /// Counts the request while it is under way.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    let clock = request.call.clock
+    tracker.begin(clock)
+    defer { tracker.end(clock) }
+    return try await next(request)
+  }
+
+  private final class Tracker: Sendable {
+    private let indicator: any ActivityIndicator
+    private let showDelay: Duration
+    private let hideDelay: Duration
+    private let lock = NSLock()
+    // Protected by `lock`.
+    nonisolated(unsafe) private var state = ActivityState()
+
+    init(_ indicator: any ActivityIndicator, showDelay: Duration, hideDelay: Duration) {
+      self.indicator = indicator
+      self.showDelay = showDelay
+      self.hideDelay = hideDelay
+    }
+
+    var count: Int { lock.withLock { state.count } }
+
+    func begin(_ clock: RequestClock) {
+      if let change = lock.withLock({ state.begin() }) { schedule(change, after: showDelay, clock) }
+    }
+
+    func end(_ clock: RequestClock) {
+      if let change = lock.withLock({ state.end() }) { schedule(change, after: hideDelay, clock) }
+    }
+
+    /// A change that another has overtaken does nothing when its time comes.
+    private func schedule(_ change: ActivityState.Change, after delay: Duration, _ clock: RequestClock) {
+      Task {
+        try? await clock.sleep(for: delay)
+        await settle(change)
+      }
+    }
+
+    @MainActor
+    private func settle(_ change: ActivityState.Change) {
+      if let isActive = lock.withLock({ state.settle(change) }) { indicator.setActive(isActive) }
+    }
+  }
+}
+
+extension RequestBehavior where Self == ActivityIndicatorBehavior {
+  /// Tells an indicator whether any request is under way; see ``ActivityIndicatorBehavior``.
+  ///
+  /// - Parameter indicator: What shows the activity.
+  /// - Returns: The behavior.
+  public static func activityIndicator(_ indicator: any ActivityIndicator) -> ActivityIndicatorBehavior {
+    ActivityIndicatorBehavior(indicator)
+  }
+}

@@ -1,0 +1,289 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Notes what it is told.
+private final class NotingIndicator: ActivityIndicator {
+  let changes = Box<[Bool]>([])
+  private let stream: AsyncStream<Bool>
+  private let continuation: AsyncStream<Bool>.Continuation
+
+  init() { (stream, continuation) = AsyncStream<Bool>.makeStream() }
+
+  @MainActor func setActive(_ isActive: Bool) {
+    changes.update { $0.append(isActive) }
+    continuation.yield(isActive)
+  }
+
+  /// Waits for the next change.
+  func next() async -> Bool? { await stream.first { _ in true } }
+}
+
+@Suite struct ActivityIndicatorBehaviorTests {
+  private let clock = ManualClock()
+  private let indicator = NotingIndicator()
+  private let gate = Gate()
+
+  private func client(_ behavior: ActivityIndicatorBehavior) -> NetworkClient {
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior])
+    configuration.clock = clock.requestClock
+    let transport = ClosureTransport { [gate] request in
+      try await gate.wait()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    return NetworkClient(configuration: configuration, transport: transport)
+  }
+
+  @Test func `activity is shown after a delay and hidden after another`() async throws {
+    let behavior = ActivityIndicatorBehavior(indicator, showDelay: .seconds(1), hideDelay: .seconds(2))
+    let client = client(behavior)
+    let first = Task { try await client.send(.get("a")) }
+    let second = Task { try await client.send(.get("b")) }
+    await gate.waiters(2)
+    #expect(behavior.inFlightCount == 2)
+    await clock.sleepers(1)
+    #expect(indicator.changes.value.isEmpty)
+    clock.advance(by: .seconds(1))
+    #expect(await indicator.next() == true)
+    gate.open()
+    try await first.value
+    try await second.value
+    #expect(behavior.inFlightCount == 0)
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(2))
+    #expect(await indicator.next() == false)
+    #expect(indicator.changes.value == [true, false])
+  }
+
+  @Test func `a request that is over before the delay is not shown, nor is a pause between two`() async throws {
+    let behavior = ActivityIndicatorBehavior(indicator, showDelay: .seconds(1), hideDelay: .seconds(1))
+    let client = client(behavior)
+    gate.open()
+    try await client.send(.get("short"))
+    await clock.sleepers(1)
+    gate.close()
+    let long = Task { try await client.send(.get("long")) }
+    await gate.waiters(1)
+    await clock.sleepers(2)
+    clock.advance(by: .seconds(1))
+    #expect(await indicator.next() == true)
+    gate.open()
+    try await long.value
+    await clock.sleepers(1)
+    gate.close()
+    let next = Task { try await client.send(.get("next")) }
+    await gate.waiters(1)
+    clock.advance(by: .seconds(1))
+    gate.open()
+    try await next.value
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(1))
+    #expect(await indicator.next() == false)
+    #expect(indicator.changes.value == [true, false])
+  }
+}
+
+@Suite struct BackgroundTaskBehaviorTests {
+  private let runner = NotingRunner()
+  private let gate = Gate()
+
+  private var client: NetworkClient {
+    let transport = ClosureTransport { [gate] request in
+      try await gate.wait()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    return NetworkClient(transport, [.backgroundTask(runner)])
+  }
+
+  @Test func `time is held while a request is under way`() async throws {
+    let client = client
+    let task = Task { try await client.send(.get("users/\(1)")) }
+    await gate.waiters(1)
+    #expect(await runner.names == ["GET users/{}"])
+    #expect(await runner.held.count == 1)
+    gate.open()
+    try await task.value
+    #expect(await runner.held.isEmpty)
+    #expect(await runner.ended == [1])
+  }
+
+  @Test func `when the time is over the request ends, and the time is given back at once and once`() async throws {
+    let client = client
+    let task = Task { try await client.send(.get("x")) }
+    await gate.waiters(1)
+    await runner.expire()
+    #expect(await runner.ended == [1])
+    let error = await #expect(throws: NetworkError.self) { try await task.value }
+    #expect(error?.code == .backgroundTimeExpired)
+    #expect(await runner.ended == [1])
+  }
+
+  @Test func `a cancellation of the caller stays one`() async {
+    let client = client
+    let task = Task { try await client.send(.get("x")) }
+    await gate.waiters(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(await runner.ended == [1])
+  }
+
+  @Test func `without time from the system the request is sent all the same`() async throws {
+    await runner.refuse()
+    gate.open()
+    try await client.send(.get("x"))
+    #expect(await runner.ended.isEmpty)
+  }
+}
+
+@Suite struct ConservationTests {
+  private enum Fate: CaseIterable { case answer, refuse, fail, hang, cancelEarly }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `whatever becomes of the requests, every count returns to zero`(seed: UInt64) async throws {
+    var random = SplitMix(seed: seed)
+    let runner = NotingRunner()
+    let indicator = NotingIndicator()
+    let activity = ActivityIndicatorBehavior(indicator, showDelay: .zero, hideDelay: .zero)
+    let gate = Gate()
+    let transport = ClosureTransport { request in
+      switch request.url.lastPathComponent {
+      case "fail": throw Failure("down")
+      case "hang", "cancelEarly": try await gate.wait()
+      default: break
+      }
+      return NetworkResponse(request: request, statusCode: request.url.lastPathComponent == "refuse" ? 500 : 200)
+    }
+    let records = Box<[LogRecord]>([])
+    let sink = ClosureLogSink { record in records.update { $0.append(record) } }
+    let timings = CallTimings()
+    let client = NetworkClient(transport, [activity, .backgroundTask(runner), .logging(sink), .timing(timings)])
+    let fates = (0..<200).map { _ in Fate.allCases.randomElement(using: &random) ?? .answer }
+    let tasks = fates.map { fate in Task { try await client.send(.get("\("\(fate)")")) } }
+    for (fate, task) in zip(fates, tasks) where fate == .cancelEarly { task.cancel() }
+    await gate.waiters(fates.count { $0 == .hang })
+    for task in tasks.shuffled(using: &random) { task.cancel() }
+    for task in tasks { _ = await task.result }
+    #expect(activity.inFlightCount == 0)
+    #expect(await runner.held.isEmpty)
+    #expect(await Set(runner.ended).count == runner.ended.count)
+    #expect(records.value.count == 200)
+    #expect(
+      records.value.count { $0.error == "cancelled" } + timings.endpoints.reduce(0) { $0 + $1.durations.count } == 200)
+    // The last change to be told is that nothing is under way.
+    while indicator.changes.value.last == true { await Task.yield() }
+    #expect(indicator.changes.value.last != true)
+  }
+}
+
+/// Gives time, and takes note.
+private final class NotingRunner: BackgroundTaskRunner {
+  @MainActor private(set) var names: [String] = []
+  @MainActor private(set) var held: [Int: @MainActor @Sendable () -> Void] = [:]
+  @MainActor private(set) var ended: [Int] = []
+  @MainActor private var isRefusing = false
+
+  @MainActor func beginTask(
+    named name: String, expiration: @escaping @MainActor @Sendable () -> Void
+  ) -> BackgroundTaskID? {
+    guard !isRefusing else { return nil }
+    names.append(name)
+    held[names.count] = expiration
+    return BackgroundTaskID(rawValue: names.count)
+  }
+
+  @MainActor func endTask(_ id: BackgroundTaskID) {
+    held[id.rawValue] = nil
+    ended.append(id.rawValue)
+  }
+
+  @MainActor func expire() {
+    for expiration in held.values { expiration() }
+  }
+
+  @MainActor func refuse() { isRefusing = true }
+}
+
+/// Random numbers that are the same for the same seed.
+private struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// Holds those who wait until it is open, or their task is cancelled.
+private final class Gate: Sendable {
+  private struct State {
+    var isOpen = false
+    var arrivals = 0
+    var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var cancelled: Set<Int> = []
+    var counting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Box(UncheckedState(State()))
+
+  // Only ever used inside the box's lock.
+  private struct UncheckedState: @unchecked Sendable {
+    var value: State
+    init(_ value: State) { self.value = value }
+  }
+
+  func wait() async throws {
+    let id = state.update { state in
+      state.value.arrivals += 1
+      return state.value.arrivals
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let ready = state.update { state -> [CheckedContinuation<Void, Never>]? in
+          guard !state.value.isOpen else { return nil }
+          guard state.value.cancelled.remove(id) == nil else { return nil }
+          state.value.waiting[id] = continuation
+          let reached = state.value.counting.filter { $0.count <= state.value.waiting.count }
+          state.value.counting.removeAll { $0.count <= state.value.waiting.count }
+          return reached.map(\.continuation)
+        }
+        guard let ready else { return continuation.resume() }
+        for counter in ready { counter.resume() }
+      }
+    } onCancel: {
+      let continuation = state.update { state in
+        let continuation = state.value.waiting.removeValue(forKey: id)
+        if continuation == nil { state.value.cancelled.insert(id) }
+        return continuation
+      }
+      continuation?.resume(throwing: CancellationError())
+    }
+    try Task.checkCancellation()
+  }
+
+  /// Waits until so many wait.
+  func waiters(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isReached = state.update { state in
+        if state.value.waiting.count >= count { return true }
+        state.value.counting.append((count, continuation))
+        return false
+      }
+      if isReached { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let released = state.update { state in
+      state.value.isOpen = true
+      defer { state.value.waiting = [:] }
+      return Array(state.value.waiting.values)
+    }
+    for continuation in released { continuation.resume() }
+  }
+
+  func close() { state.update { $0.value.isOpen = false } }
+}
