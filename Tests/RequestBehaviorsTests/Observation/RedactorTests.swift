@@ -44,6 +44,7 @@ import Testing
       "Link", "<https://h/?cursor=a&page=2>; rel=\"next\", </x?k=1>; rel=\"prev\"",
       "<https://h/?cursor=<redacted>&page=2>; rel=\"next\", </x?k=<redacted>>; rel=\"prev\""
     ),
+    ("Location", "https://u:p/w@h/x?y", "https://<redacted>"),
     ("Link", "</x?k=1", "</x?k=<redacted>"), ("Link", "k=1", "<redacted>"),
     ("Set-Cookie", "sid=abc; Path=/; HttpOnly; Secure", "sid=<redacted>; Path=/; HttpOnly; Secure"),
     ("Set-Cookie", "abc", "<redacted>"), ("Set-Cookie", "a=b; Weird=x; y", "a=<redacted>; Weird=<redacted>;<redacted>"),

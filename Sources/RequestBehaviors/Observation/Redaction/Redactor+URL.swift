@@ -38,10 +38,14 @@ extension RedactionRules {
       return output.append(contentsOf: RedactionRules.placeholder)
     }
     let end = hierarchy[start...].firstIndex(of: UInt8(ascii: "/")) ?? query
-    // A stray `@` in the path of a malformed URL is user info to some parsers: `https://user:p/w@host/`.
     let userInfoEnd = hierarchy[start..<end].lastIndex(of: UInt8(ascii: "@"))
+    let host = userInfoEnd.map { $0 + 1 } ?? start
     output.append(contentsOf: bytes[..<start])
-    output.append(contentsOf: bytes[(userInfoEnd.map { $0 + 1 } ?? start)..<query])
+    // What looks like a port without digits is a password with a slash in it: `https://user:p/w@host/`.
+    guard RedactionRules.isHostAndPort(bytes[host..<end]) else {
+      return output.append(contentsOf: RedactionRules.placeholder)
+    }
+    output.append(contentsOf: bytes[host..<query])
     appendQuery(bytes[query..<fragment], to: &output)
   }
 
@@ -69,6 +73,11 @@ extension RedactionRules {
     // An item without `=` has no name to judge by: `?c2VjcmV0` may be a token.
     if let equals { output.append(contentsOf: item[...equals]) }
     output.append(contentsOf: RedactionRules.placeholder)
+  }
+
+  private static func isHostAndPort(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    let port = bytes.reversed().prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "]") }
+    return port.count == bytes.count || port.allSatisfy(\.isASCIIDigit)
   }
 
   /// The place after `//` where an authority begins.
