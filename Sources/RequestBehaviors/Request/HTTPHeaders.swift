@@ -174,8 +174,6 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-  /// The fields, one a line, with the values of sensitive ones hidden.
-  public var description: String {
-    fields.map { "\($0.name): \($0.isSensitive ? "<redacted>" : $0.value)" }.joined(separator: "\n")
-  }
+  /// The fields, one a line, with every value hidden that the standard ``Redactor`` does not know to be harmless.
+  public var description: String { fields.map(\.description).joined(separator: "\n") }
 }

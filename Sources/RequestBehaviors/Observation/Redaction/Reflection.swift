@@ -1,0 +1,114 @@
+// Printing, dumping and debugging a value that may hold a secret shows it as the standard redactor does.
+
+extension HTTPHeaders: CustomReflectable {
+  /// The fields with every value hidden that is not known to be harmless.
+  public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+  /// Name and value, the latter hidden unless it is known to be harmless.
+  public var description: String { "\(name): \(Redactor.standard.redactedValue(of: self))" }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension NetworkRequest: CustomReflectable {
+  /// Method, URL, fields and body, with secrets hidden.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["description": description, "headers": headers, "body": body as Any])
+  }
+}
+
+extension NetworkResponse: CustomReflectable {
+  /// Status, request, fields and body, with secrets hidden.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["description": description, "headers": headers, "body": body])
+  }
+}
+
+extension RequestBody: CustomStringConvertible, CustomReflectable {
+  /// Length and type, such as `12 bytes of image/png`.
+  public var description: String {
+    "\(length.map { "\($0) bytes" } ?? "a stream or file") of \(contentType ?? "unknown type")"
+  }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension ResponseBody: CustomStringConvertible, CustomReflectable {
+  /// Length and kind, such as `12 bytes`.
+  public var description: String {
+    switch self {
+    case .data(let data): "\(data.count) bytes"
+    case .file: "a file"
+    case .stream: "a stream"
+    }
+  }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension RequestContent: CustomStringConvertible, CustomReflectable {
+  /// A text that shows nothing of the content.
+  public var description: String { "RequestContent" }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension Request: CustomStringConvertible, CustomReflectable {
+  /// Method and path, the latter with what was interpolated, and the names in the query.
+  public var description: String {
+    switch target {
+    case .path(let path): "\(method) \(Redactor.standard.redact(urlReference: path.encoded))"
+    case .url(let url): "\(method) \(Redactor.standard.redact(url))"
+    }
+  }
+
+  /// The description and the fields, with secrets hidden.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description, "headers": headers]) }
+}
+
+extension Query: CustomReflectable {
+  /// The items as they are shown in URLs.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["description": Redactor.standard.redact(urlReference: "?" + percentEncoded)])
+  }
+}
+
+extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
+  /// The base URL, with secrets hidden.
+  public var description: String { Redactor.standard.redact(baseURL) }
+
+  /// The description and the fields, with secrets hidden.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["description": description, "headers": headers, "query": query])
+  }
+}
+
+extension Exchange: CustomReflectable {
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension Call: CustomStringConvertible, CustomReflectable {
+  /// The number of the call, such as `call 12`.
+  public var description: String { "call \(id)" }
+
+  /// The description and the sends, with secrets hidden: what behaviors remember is not shown.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description, "history": history]) }
+}
+
+extension CallReport: CustomStringConvertible, CustomReflectable {
+  /// The call, its request and its outcome, with secrets hidden.
+  public var description: String {
+    let outcome = error.map { Redactor.standard.redact(text: "\($0)") } ?? response.map { "\($0.statusCode)" }
+    return "\(call): \(request.map { "\($0)" } ?? "no request"): \(outcome ?? "no answer")"
+  }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description, "response": response as Any]) }
+}
