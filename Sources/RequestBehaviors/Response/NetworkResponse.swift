@@ -12,7 +12,9 @@ public struct NetworkResponse: Sendable {
   public var headers: HTTPHeaders
 
   /// The body.
-  public var body: ResponseBody
+  public var body: ResponseBody {
+    didSet { forgetDecoded() }
+  }
 
   /// When the exchange was, on the call's clock.
   public var timings: Timings

@@ -6,16 +6,19 @@ struct ResponseDecoding {
   private let decoder: any BodyDecoder
   private let options: RequestOptions
 
-  init(_ response: NetworkResponse) {
+  init(_ response: NetworkResponse, at path: String? = nil) {
     self.response = response
     self.decoder = response.request.call.decoder
-    self.options = response.request.call.options
+    var options = response.request.call.options
+    if let path { options.decodingPath = path }
+    self.options = options
   }
 
   /// Returns the value of the body.
   ///
   /// - Throws: ``NetworkError`` that names the type, the place and the rule.
   func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if let ready = response.info[DecodedValue.self] as? Value { return ready }
     let optional = type as? any OptionalValue.Type
     if options.nilWhenNotFound, response.statusCode == 404, let none = optional?.noValue as? Value { return none }
     let data = try response.data
@@ -51,6 +54,32 @@ struct ResponseDecoding {
     guard let path = options.decodingPath else { return try decoder.decode(type, from: data) }
     let keys = path.split(separator: ".").map { PathKey(String($0)) }
     return try PathKey.$path.withValue(keys) { try decoder.decode(Nested<Value>.self, from: data).value }
+  }
+}
+
+/// The value of the body, where a behavior has decoded it already.
+private enum DecodedValue: ResponseInfoKey {
+  typealias Value = any Sendable
+}
+
+extension NetworkResponse {
+  /// Keeps what a behavior has decoded of the body, so that it is not decoded again for the caller.
+  package mutating func keepDecoded(_ value: some Sendable) { info[DecodedValue.self] = value }
+
+  /// Forgets it, because the body is another one.
+  mutating func forgetDecoded() {
+    if info[DecodedValue.self] != nil { info[DecodedValue.self] = nil }
+  }
+
+  /// Returns what stands at a path inside the body, whatever path the request decodes its own value from.
+  ///
+  /// - Parameters:
+  ///   - type: What to decode.
+  ///   - path: Names of keys separated by `.`; the request's own path when nil.
+  /// - Returns: The decoded value.
+  /// - Throws: ``NetworkError`` that says where the body does not fit.
+  package func decode<Value: Decodable>(_ type: Value.Type, at path: String?) throws -> Value {
+    try ResponseDecoding(self, at: path).value(type)
   }
 }
 
