@@ -20,6 +20,7 @@ final class Connection {
   var busyDeadline: ContinuousClock.Instant?
   var plans: [RecordPlan.Key: RecordPlan] = [:]
   var finders: [SQLiteTable: Statement] = [:]
+  var schemas: [String: TableSchema] = [:]
   private var statements = StatementCache()
   private var writesOfNextStatement: Set<String> = []
 
@@ -41,6 +42,7 @@ final class Connection {
   deinit {
     plans.removeAll()
     finders.removeAll()
+    schemas.removeAll()
     statements.removeAll()
     sqlite3_close_v2(handle)
   }
@@ -144,6 +146,7 @@ final class Connection {
     statements.removeAll()
     plans.removeAll()
     finders.removeAll()
+    schemas.removeAll()
   }
 
   /// Runs the statement to its next row; returns false at the end.

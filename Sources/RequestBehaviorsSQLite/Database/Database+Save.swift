@@ -42,8 +42,10 @@ extension Database {
     guard let first = records.first else { return try deleteAll(in: scope, of: table) }
     let plan = try connection.plan(for: Record.self, table)
     var writer = try RecordWriter(plan: plan, connection: connection, sample: first)
-    var counts = try connection.counting(plan) { try writer.save(records) }
-    counts.unchanged = records.count - counts.inserted - counts.updated
+    var counts = try connection.counting(plan.schema) {
+      let changed = try writer.save(records)
+      return (records.count, changed, try plan.statement(rows: 1).writes)
+    }
     if let scope { counts.deleted = try deleteOthers(in: scope, plan) { try writer.keep(records) } }
     return counts
   }
@@ -95,22 +97,33 @@ extension Connection {
     return plan
   }
 
-  /// Runs the closure, which returns the number of changed rows, and tells insertions from updates.
-  func counting(_ plan: RecordPlan, _ body: () throws -> Int) throws -> SQLiteSaveCounts {
+  /// Returns the table's schema, read once.
+  func schema(of table: String) throws -> TableSchema {
+    if let schema = schemas[table] { return schema }
+    let schema = try TableSchema(of: table, on: self)
+    schemas[table] = schema
+    return schema
+  }
+
+  /// Runs the closure, which returns how many rows it saved and changed and the tables it wrote to, and counts.
+  func counting(
+    _ schema: TableSchema, _ body: () throws -> (rows: Int, changed: Int, tables: Set<String>)
+  ) throws -> SQLiteSaveCounts {
     var counts = SQLiteSaveCounts()
     let before = sqlite3_total_changes(handle)
     // SQLite's hook does not see tables without row ids; there the rows are counted.
-    let count = plan.schema.hasRowID ? nil : "SELECT count(*) FROM \(SQL.quoted(plan.schema.name))"
+    let count = schema.hasRowID ? nil : "SELECT count(*) FROM \(SQL.quoted(schema.name))"
     let rows = try count.map { try scalar($0) }
-    var hooked = InsertionCounter(table: Array(plan.schema.name.utf8CString))
-    let changed = try withUnsafeMutablePointer(to: &hooked) { counter in
+    var hooked = InsertionCounter(table: Array(schema.name.utf8CString))
+    let saved = try withUnsafeMutablePointer(to: &hooked) { counter in
       sqlite3_update_hook(handle, InsertionCounter.hook, counter)
       defer { sqlite3_update_hook(handle, nil, nil) }
       return try body()
     }
     counts.inserted = try count.map { try scalar($0) - (rows ?? 0) } ?? hooked.count
-    counts.updated = changed - counts.inserted
-    if sqlite3_total_changes(handle) != before { touched.formUnion(try plan.statement(rows: 1).writes) }
+    counts.updated = saved.changed - counts.inserted
+    counts.unchanged = saved.rows - saved.changed
+    if sqlite3_total_changes(handle) != before { touched.formUnion(saved.tables) }
     return counts
   }
 

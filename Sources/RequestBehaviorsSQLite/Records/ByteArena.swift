@@ -11,6 +11,9 @@ final class ByteArena {
 
   deinit { memory.deallocate() }
 
+  /// An address for what has no bytes.
+  var start: UnsafeMutablePointer<UInt8> { memory }
+
   /// Makes all bytes free; only after the statement that reads them was reset.
   func removeAll() { used = 0 }
 

@@ -55,6 +55,14 @@ final class RowBinder {
     }
   }
 
+  /// Binds text that stays where it is until the statement has run.
+  @inline(__always)
+  func bind(staticText bytes: UnsafeBufferPointer<UInt8>, _ column: Int32) throws {
+    guard let count = Int32(exactly: bytes.count) else { throw SQLiteError(SQLITE_TOOBIG, handle: nil) }
+    let text = UnsafeRawPointer(bytes.baseAddress ?? UnsafePointer(arena.start)).assumingMemoryBound(to: CChar.self)
+    try check(rb_sqlite3_bind_static_text(statement, base + column + 1, text, count))
+  }
+
   func bind(_ value: Data, _ column: Int32) throws {
     try value.withUnsafeBytes { try bind(blob: $0, column) }
   }

@@ -1,0 +1,32 @@
+public import RequestBehaviors
+
+/// What to save of a response, given the database.
+///
+/// All that is left to write of a save is what is saved; where and when it runs, the transaction and the failure are the behavior's
+/// that ``RequestBehaviors/RequestBehavior/persist(_:in:durability:)`` makes of it:
+///
+/// ```swift
+/// struct ArtworkTags: ResponseSaver {
+///   func save(_ response: NetworkResponse, in db: Database) throws {
+///     guard response.request.endpoint == "artworks/{}/tags" else { return }
+///     let tags: [Tag] = try response.decode()
+///     try db.save(tags, into: "tag")
+///   }
+/// }
+///
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.persist(ArtworkTags(), in: store)])
+/// ```
+///
+/// It is not a behavior and has no other method, so nothing in the conforming type can turn the saving off.
+public protocol ResponseSaver: Sendable {
+  /// Saves what is wanted of a response.
+  ///
+  /// Called once for each answer with an acceptable status that passed all checks, on the store's thread, in a write transaction. The body
+  /// is in memory.
+  ///
+  /// - Parameters:
+  ///   - response: The answer.
+  ///   - db: The database, until the method returns.
+  /// - Throws: What undoes everything that was saved and fails the request.
+  func save(_ response: NetworkResponse, in db: Database) throws
+}

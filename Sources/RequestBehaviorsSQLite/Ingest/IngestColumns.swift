@@ -1,0 +1,114 @@
+internal import CSQLite
+
+/// Which keys of a JSON object go to which columns.
+final class IngestColumns {
+  /// What a column takes, by the type it was declared with.
+  enum Kind {
+    case integer
+    case real
+    case text
+    case bool
+    case date
+    case any
+  }
+
+  /// A key of an object: a column, an object with more keys, or nothing that is wanted.
+  final class Node {
+    let key: [UInt8]
+    var column: Int32 = -1
+    var kind = Kind.any
+    var children: [Node] = []
+    /// The child after the one that was found last: objects of one list have their keys in one order.
+    var expected = 0
+
+    init(key: [UInt8]) { self.key = key }
+  }
+
+  let schema: TableSchema
+  let root = Node(key: [])
+  private(set) var columns: [TableSchema.Column] = []
+  private let paths: [String: String]
+
+  init(schema: TableSchema, paths: [String: String]) throws {
+    self.schema = schema
+    var renamed: [String: String] = [:]
+    for (name, path) in paths.sorted(by: { $0.key < $1.key }) {
+      guard let column = schema.column(name), !column.isGenerated else {
+        throw SQLiteError(.error, "the table \"\(schema.name)\" has no column \"\(name)\" to save \"\(path)\" in")
+      }
+      renamed[column.name] = path
+    }
+    self.paths = renamed
+    for column in schema.columns where !column.isGenerated {
+      if let path = renamed[column.name] { add(column, at: path.split(separator: ".").map(String.init)) }
+    }
+  }
+
+  /// Returns the node of a key; one that was not seen before may add a column, which ``columns`` then tells.
+  @inline(__always)
+  func child(of node: Node, key bytes: UnsafeBufferPointer<UInt8>) -> Node {
+    if node.expected < node.children.count, Self.equal(node.children[node.expected].key, bytes) {
+      node.expected += 1
+      return node.children[node.expected - 1]
+    }
+    return search(node, bytes)
+  }
+
+  private func search(_ node: Node, _ bytes: UnsafeBufferPointer<UInt8>) -> Node {
+    if let position = node.children.firstIndex(where: { Self.equal($0.key, bytes) }) {
+      node.expected = position + 1
+      return node.children[position]
+    }
+    let child = Node(key: Array(bytes))
+    // Beyond a number of keys that no honest record has, new ones are not remembered.
+    guard node.children.count < 1000 else { return child }
+    let name = String(decoding: bytes, as: UTF8.self)
+    if node === root, paths[name] == nil, let column = schema.column(name), column.name == name, !column.isGenerated {
+      bind(column, to: child)
+    }
+    node.children.append(child)
+    node.expected = node.children.count
+    return child
+  }
+
+  private func add(_ column: TableSchema.Column, at path: [String]) {
+    var node = root
+    for key in path {
+      let bytes = Array(key.utf8)
+      if let next = node.children.first(where: { $0.key == bytes }) {
+        node = next
+      } else {
+        let next = Node(key: bytes)
+        node.children.append(next)
+        node = next
+      }
+    }
+    bind(column, to: node)
+  }
+
+  private func bind(_ column: TableSchema.Column, to node: Node) {
+    node.column = Int32(columns.count)
+    node.kind = Self.kind(declaredType: column.declaredType)
+    columns.append(column)
+  }
+
+  @inline(__always)
+  private static func equal(_ key: [UInt8], _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard key.count == bytes.count, let other = bytes.baseAddress else { return key.isEmpty && bytes.isEmpty }
+    return key.withUnsafeBufferPointer { key in
+      for index in 0..<key.count where key[index] != other[index] { return false }
+      return true
+    }
+  }
+
+  /// SQLite's own rules of affinity, with its customary names for what it has no type for.
+  static func kind(declaredType: String) -> Kind {
+    let type = declaredType.uppercased()
+    if type.contains("INT") { return .integer }
+    if type.contains("BOOL") { return .bool }
+    if type.contains("DATE") || type.contains("TIME") { return .date }
+    if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") { return .text }
+    if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") { return .real }
+    return .any
+  }
+}

@@ -1,0 +1,120 @@
+internal import CSQLite
+import Foundation
+
+extension JSONIngest {
+  /// Binds the values of an object whose keys are columns, and reads over the others.
+  mutating func bind(object node: IngestColumns.Node) throws {
+    node.expected = 0
+    try scanner.expect("{")
+    if try scanner.skip("}") { return }
+    while true {
+      guard try scanner.peek() == UInt8(ascii: "\"") else { throw scanner.failure("a key is missing") }
+      let key = try scanner.string()
+      try scanner.expect(":")
+      try bind(valueOf: child(of: node, key))
+      if try scanner.skip("}") { return }
+      try scanner.expect(",")
+    }
+  }
+
+  @inline(__always)
+  private func child(of node: IngestColumns.Node, _ key: JSONScanner.Text) throws -> IngestColumns.Node {
+    guard key.hasEscapes else { return columns.child(of: node, key: bytes(key)) }
+    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: key.end - key.start + 1) { buffer in
+      let length = try buffer.baseAddress.map { try scanner.unescape(key, into: $0) } ?? 0
+      return columns.child(of: node, key: UnsafeBufferPointer(rebasing: buffer[0..<length]))
+    }
+  }
+
+  @inline(__always)
+  private mutating func bind(valueOf node: IngestColumns.Node) throws {
+    if node.column < 0 {
+      if !node.children.isEmpty, try scanner.peek() == UInt8(ascii: "{") { return try bind(object: node) }
+      return try scanner.skipValue()
+    }
+    guard columns.columns.count == width else { throw NewColumn() }
+    switch try scanner.peek() {
+    case UInt8(ascii: "\""): try bind(string: node)
+    case UInt8(ascii: "{"), UInt8(ascii: "["): try bind(nested: node)
+    case UInt8(ascii: "t"):
+      try scanner.literal("true")
+      try bind(true, node)
+    case UInt8(ascii: "f"):
+      try scanner.literal("false")
+      try bind(false, node)
+    case UInt8(ascii: "n"):
+      try scanner.literal("null")
+      try binder.bindNull(node.column)
+    default: try bind(number: node)
+    }
+  }
+
+  private func bind(_ flag: Bool, _ node: IngestColumns.Node) throws {
+    guard node.kind == .bool || node.kind == .integer || node.kind == .any else {
+      throw unfit("a boolean", node)
+    }
+    try binder.bind(flag ? 1 as Int64 : 0, node.column)
+  }
+
+  @inline(__always)
+  private mutating func bind(number node: IngestColumns.Node) throws {
+    let number = try scanner.number()
+    guard node.kind != .text else { throw unfit("a number", node) }
+    if let integer = number.integer, node.kind != .date { return try binder.bind(integer, node.column) }
+    guard node.kind != .integer, node.kind != .bool, let value = double(number) else {
+      throw unfit(number.isIntegral ? "an integer beyond 64 bits" : "a fraction", node)
+    }
+    if node.kind == .date {
+      return try binder.bind(Date(timeIntervalSince1970: value), node.column)
+    }
+    guard node.kind == .real || !number.isIntegral else { throw unfit("an integer beyond 64 bits", node) }
+    try binder.bind(value, node.column)
+  }
+
+  private func double(_ number: JSONScanner.Number) -> Double? {
+    let digits = UnsafeBufferPointer(start: scanner.bytes + number.start, count: number.end - number.start)
+    guard let value = Double(String(decoding: digits, as: UTF8.self)), value.isFinite else { return nil }
+    return value
+  }
+
+  @inline(__always)
+  private mutating func bind(string node: IngestColumns.Node) throws {
+    let text = try scanner.string()
+    switch node.kind {
+    case .text, .any: try bind(text, node.column)
+    case .date:
+      guard let date = DateText.date(from: bytes(text)) else { throw unfit("a string that is no date", node) }
+      try binder.bind(date, node.column)
+    case .integer, .real, .bool: throw unfit("a string", node)
+    }
+  }
+
+  @inline(__always)
+  private func bind(_ text: JSONScanner.Text, _ column: Int32) throws {
+    // What has no escapes is bound where it stands: the body outlives the statement's run.
+    guard text.hasEscapes else { return try binder.bind(staticText: bytes(text), column) }
+    let room = text.end - text.start + 1
+    if let target = binder.arena.take(room) {
+      let length = try scanner.unescape(text, into: target)
+      return try binder.bind(staticText: UnsafeBufferPointer(start: target, count: length), column)
+    }
+    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: room) { buffer in
+      let length = try buffer.baseAddress.map { try scanner.unescape(text, into: $0) } ?? 0
+      try binder.bind(text: UnsafeBufferPointer(rebasing: buffer[0..<length]), column)
+    }
+  }
+
+  /// An object or array is saved as the JSON that it is.
+  private mutating func bind(nested node: IngestColumns.Node) throws {
+    guard node.kind == .text || node.kind == .any else { throw unfit("an object or array", node) }
+    let start = scanner.index
+    try scanner.skipValue()
+    let text = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.index - start)
+    try binder.bind(staticText: text, node.column)
+  }
+
+  private func unfit(_ what: String, _ node: IngestColumns.Node) -> SQLiteError {
+    let column = columns.columns[Int(node.column)]
+    return mismatch("the column \"\(column.name)\" is \(column.declaredType), the value is \(what)")
+  }
+}

@@ -1,0 +1,194 @@
+internal import CSQLite
+import Foundation
+
+/// Saves the objects of a JSON text as rows, from its bytes to bound parameters.
+struct JSONIngest {
+  let connection: Connection
+  let columns: IngestColumns
+  let binder: RowBinder
+  let key: [String]
+  var scanner: JSONScanner
+  private(set) var rows = 0
+  private(set) var changed = 0
+  private var batch: (statement: Statement, size: Int, filled: Int)?
+  private var batchStart = 0
+  private(set) var width = 0
+  private(set) var touched: Set<String> = []
+  private var hasLearnt: Bool
+
+  /// Thrown when an object names a column that the statements do not have yet.
+  struct NewColumn: Error {}
+
+  init(
+    _ bytes: UnsafeBufferPointer<UInt8>, columns: IngestColumns, isRepeated: Bool, table: SQLiteTable,
+    connection: Connection
+  ) throws {
+    self.connection = connection
+    self.columns = columns
+    key = table.key.isEmpty ? columns.schema.primaryKey : table.key
+    let idle = try connection.statement("SELECT 1")
+    binder = RowBinder(statement: idle.pointer, format: connection.configuration.format)
+    scanner = JSONScanner(bytes, empty: UnsafePointer(binder.arena.start))
+    hasLearnt = isRepeated
+  }
+
+  /// Saves the record or the array of records at the path; the whole text is checked.
+  mutating func run(at path: ArraySlice<String>) throws {
+    try value(at: path)
+    try scanner.expectEnd()
+    try flush()
+  }
+
+  private mutating func value(at path: ArraySlice<String>) throws {
+    guard let name = path.first else { return try records() }
+    guard try scanner.peek() == UInt8(ascii: "{") else {
+      throw mismatch("there is no object with the key \"\(name)\" that leads to the records")
+    }
+    var isFound = false
+    var scanner = scanner
+    try scanner.object { scanner, key in
+      guard try self.text(key, of: scanner) == name else { return try scanner.skipValue() }
+      isFound = true
+      self.scanner = scanner
+      try self.value(at: path.dropFirst())
+      scanner = self.scanner
+    }
+    self.scanner = scanner
+    guard isFound else { throw mismatch("the key \"\(name)\" that leads to the records is missing") }
+  }
+
+  private func text(_ key: JSONScanner.Text, of scanner: JSONScanner) throws -> String {
+    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: key.end - key.start + 1) { buffer in
+      guard let start = buffer.baseAddress else { return "" }
+      let length = try scanner.unescape(key, into: start)
+      return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+    }
+  }
+
+  private mutating func records() throws {
+    if try scanner.peek() == UInt8(ascii: "{") { return try record() }
+    guard try scanner.skip("[") else { throw mismatch("an object or an array of objects is needed here") }
+    if try scanner.skip("]") { return }
+    while true {
+      guard try scanner.peek() == UInt8(ascii: "{") else { throw mismatch("an object is needed here") }
+      try record()
+      if try scanner.skip("]") { return }
+      try scanner.expect(",")
+    }
+  }
+
+  private mutating func record() throws {
+    do {
+      if !hasLearnt { try learn() }
+      try begin()
+      try bind(object: columns.root)
+      rows += 1
+      try end()
+    } catch var error as SQLiteError {
+      if error.row == nil { error.row = rows }
+      if error.path == nil { error.path = connection.path }
+      throw error
+    }
+  }
+
+  /// Reads the first object for its keys alone.
+  private mutating func learn() throws {
+    hasLearnt = true
+    var ahead = scanner
+    try ahead.object { scanner, key in
+      _ = self.columns.child(of: self.columns.root, key: self.bytes(key))
+      try scanner.skipValue()
+    }
+    columns.root.expected = 0
+    guard !columns.columns.isEmpty else {
+      let names = columns.schema.columns.map(\.name).joined(separator: ", ")
+      throw mismatch("no key of the object is a column of \"\(columns.schema.name)\", which has \(names)")
+    }
+  }
+
+  // MARK: Statements
+
+  private mutating func begin() throws {
+    if batch == nil {
+      // Statements of several rows pay once there are many; the first rows show it.
+      try prepare(size: rows < 100 ? 1 : max(1, min(20, 900 / max(1, columns.columns.count))))
+      batchStart = scanner.index
+    }
+    binder.base = Int32(truncatingIfNeeded: (batch?.filled ?? 0) * width)
+  }
+
+  private mutating func prepare(size: Int) throws {
+    width = columns.columns.count
+    let sql = UpsertSQL(table: columns.schema.name, columns: columns.columns, key: conflictKey)
+    let statement = try connection.statement(sql.statement(rows: size))
+    binder.statement = statement.pointer
+    binder.arena.removeAll()
+    touched.formUnion(statement.writes)
+    batch = (statement, size, 0)
+  }
+
+  private var conflictKey: [String] {
+    let names = Set(columns.columns.map { $0.name.lowercased() })
+    return key.allSatisfy { names.contains($0.lowercased()) } ? key : []
+  }
+
+  private mutating func end() throws {
+    batch?.filled += 1
+    guard let batch, batch.filled == batch.size else { return }
+    self.batch = nil
+    do { try step(batch.statement) } catch let error as SQLiteError {
+      if batch.size == 1 {
+        var error = error
+        error.row = rows - 1
+        throw error
+      }
+      // A statement of many rows does not say which was at fault, and has undone them all.
+      try singly(batch.size)
+    }
+  }
+
+  /// Saves the last rows again, one by one, from the text.
+  private mutating func singly(_ count: Int) throws {
+    let end = scanner.index
+    rows -= count
+    scanner.index = batchStart
+    for place in 0..<count {
+      if place > 0 { try scanner.expect(",") }
+      _ = try scanner.peek()
+      try prepare(size: 1)
+      binder.base = 0
+      try bind(object: columns.root)
+      rows += 1
+      try self.end()
+    }
+    scanner.index = end
+  }
+
+  private mutating func step(_ statement: Statement) throws {
+    defer {
+      statement.reset()
+      binder.arena.removeAll()
+    }
+    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
+    let result = sqlite3_step(statement.pointer)
+    guard result == SQLITE_DONE else { throw connection.failure(result, sql: statement.sql) }
+    changed += Int(sqlite3_changes(connection.handle))
+  }
+
+  /// Saves the rows of a statement that the text did not fill.
+  private mutating func flush() throws {
+    guard let batch, batch.filled > 0 else { return }
+    batch.statement.reset()
+    self.batch = nil
+    try singly(batch.filled)
+  }
+
+  func mismatch(_ message: String) -> SQLiteError {
+    SQLiteError(.mismatch, "\(message) (byte \(scanner.index) of the JSON)")
+  }
+
+  @inline(__always)
+  func bytes(_ text: JSONScanner.Text) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: scanner.bytes + text.start, count: text.end - text.start)
+  }
+}
