@@ -125,12 +125,12 @@ final class LoopbackConnection: Sendable {
     linger()
   }
 
-  /// Says that nothing more comes, and reads what the client still sends, if it may, until it pauses for five seconds:
+  /// Says that nothing more comes, and reads what the client still sends, if it may, until it pauses for a minute:
   /// closing with bytes unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
   private func linger() {
     LoopbackSocket.shutdownWriting(descriptor)
     let isPatient = expectsInput || !input.isEmpty
-    while LoopbackSocket.poll([(descriptor, true)], milliseconds: isPatient ? 5_000 : 0)[0] {
+    while LoopbackSocket.poll([(descriptor, true)], milliseconds: isPatient ? 60_000 : 0)[0] {
       input.discard()
       if !input.fill() { return }
     }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AccessToken: Codable {
   /// Decodes the answer of a token endpoint, or a token that was encoded.

@@ -1,0 +1,40 @@
+import Foundation
+
+/// The main job on a real connection: `swift run QuickStart` against a server of its own, `--url URL` against another.
+@main
+struct QuickStart {
+  static func main() async {
+    do {
+      let tour: Tour
+      switch Array(CommandLine.arguments.dropFirst()) {
+      case []: tour = .own
+      case let arguments where arguments.count == 2 && arguments[0] == "--url":
+        guard let url = URL(string: arguments[1]), url.host != nil else {
+          throw Complaint("\"\(arguments[1])\" is no absolute URL")
+        }
+        tour = .other(url)
+      default: throw Complaint("usage: QuickStart [--url URL]")
+      }
+      try await tour.run()
+      print("\nAll as it should be.")
+    } catch {
+      print("\nNot as it should be: \(error)")
+      exit(1)
+    }
+  }
+}
+
+/// What makes the program end with status 1.
+struct Complaint: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// Throws unless something is as it was said to be.
+  static func unless(_ isTrue: Bool, _ claim: String) throws {
+    guard isTrue else { throw Complaint("it is not so that \(claim)") }
+  }
+}
+
+/// Prints a heading.
+func heading(_ text: String) { print("\n── \(text) " + String(repeating: "─", count: max(0, 76 - text.count)) + "\n") }

@@ -1,0 +1,107 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+
+/// What is shown, in order.
+enum Tour {
+  /// Against servers in this process.
+  case own
+  /// Against a server that the user names.
+  case other(URL)
+
+  func run() async throws {
+    switch self {
+    case .own: try await OwnTour(servers: OwnServers()).run()
+    case .other(let url): try await OtherTour(url: url).run()
+    }
+  }
+}
+
+struct OwnTour {
+  let servers: OwnServers
+
+  private struct User: Decodable {
+    let login: String
+    let name: String
+  }
+
+  private func client(of base: URL) -> NetworkClient {
+    let key = ClosureBehavior(
+      "APIKey", order: .request,
+      headers: { _ in HTTPHeaders([.init("X-API-Key", "s3cret", sensitive: .baseURL)]) })
+    return NetworkClient(baseURL: base.appending(path: "v1"), behaviors: [WireLog(), key, .nonceVerification()])
+  }
+
+  func run() async throws {
+    let client = client(of: servers.api.baseURL)
+    try await typedRequest(client)
+    try await captivePortal()
+    try await redirect(client)
+    try await failure(client)
+    await client.shutdown()
+  }
+
+  private func typedRequest(_ client: NetworkClient) async throws {
+    heading("A typed request runs through a list of behaviors")
+    let login = "octocat"
+    let request = Request<User>.get("users/\(login)")
+    print("\(try client.pipeline(for: request))\n")
+    let user = try await client.send(request)
+    print("\n  decoded: \(user)")
+    try Complaint.unless(user.name == "Mona", "the user's name was decoded")
+    try Complaint.unless(servers.api.requests.first?.headers["X-API-Key"] == "s3cret", "the key was sent")
+  }
+
+  private func captivePortal() async throws {
+    heading("A captive portal answers 200 to everything, and is unmasked")
+    do {
+      let user: User = try await client(of: servers.portal.baseURL).send(.get("users/octocat"))
+      throw Complaint("the portal's page was taken for \(user)")
+    } catch let error as NetworkError where error.code == .intercepted {
+      print("\n  \(error)")
+    }
+  }
+
+  private func redirect(_ client: NetworkClient) async throws {
+    heading("A redirect to another server is followed, without the credentials")
+    let text: String = try await client.send(.get("download"))
+    print("\n  got: \(text)")
+    let arrived = servers.stranger.requests.first
+    try Complaint.unless(arrived != nil, "the redirect was followed")
+    try Complaint.unless(arrived?.headers["X-API-Key"] == nil, "the key stayed with its server")
+  }
+
+  private func failure(_ client: NetworkClient) async throws {
+    heading("A failure says what happened")
+    do {
+      let user: User = try await client.send(.get("users/nobody"))
+      throw Complaint("there is no user, but \(user)")
+    } catch let error as NetworkError where error.code == .unacceptableStatus {
+      print("\n  \(error)")
+      try Complaint.unless(!"\(error)".contains("s3cret"), "the error hides the key")
+    }
+  }
+}
+
+struct OtherTour {
+  let url: URL
+
+  func run() async throws {
+    heading("A request to your server")
+    let client = NetworkClient(baseURL: url, behaviors: [WireLog()])
+    print("\(try client.pipeline(for: Request<Data>.get("")))\n")
+    let data: Data = try await client.send(.get(""))
+    print("\n  got \(data.count) bytes")
+    heading("The same with nonce verification")
+    print("  A server that does not return the X-API-Nonce header cannot be told from an impostor:")
+    print("  unless yours does, this request must fail.\n")
+    do {
+      let _: Data = try await client.with { $0.behaviors.append(.nonceVerification()) }.send(.get(""))
+      print("\n  your server returns the nonce: the answer is verified")
+    } catch let error as NetworkError where error.code == .intercepted {
+      print("\n  \(error)")
+      print("\n  That is what it is for. Let the server return the header, or leave the behavior out.")
+    }
+    await client.shutdown()
+  }
+}
