@@ -18,7 +18,8 @@ struct ResponseDecoding {
   ///
   /// - Throws: ``NetworkError`` that names the type, the place and the rule.
   func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if let ready = response.info[DecodedValue.self] as? Value { return ready }
+    // Unwrapped before the cast: casting nothing to an optional type would make a value of it.
+    if let decoded = response.info[DecodedValue.self], let ready = decoded as? Value { return ready }
     let optional = type as? any OptionalValue.Type
     if options.nilWhenNotFound, response.statusCode == 404, let none = optional?.noValue as? Value { return none }
     let data = try response.data
