@@ -1,11 +1,14 @@
 import Dispatch
 import Foundation
 
-/// Makes the operation queue on which a session calls its delegate, over a serial dispatch queue.
+/// Makes the operation queue on which a session calls its delegate.
 enum DelegateQueue {
+  /// Returns a queue that runs one callback at a time.
+  ///
+  /// - Parameter queue: Where callbacks run on Apple platforms. On Linux they run where URLSession makes them.
   static func make(over queue: DispatchQueue) -> OperationQueue {
     #if canImport(FoundationNetworking)
-      return DirectOperationQueue(queue)
+      return InlineOperationQueue()
     #else
       let operations = OperationQueue()
       operations.maxConcurrentOperationCount = 1
@@ -16,20 +19,19 @@ enum DelegateQueue {
 }
 
 #if canImport(FoundationNetworking)
-  /// An operation queue that hands blocks to a serial dispatch queue without making operations of them.
+  /// An operation queue that runs each block at once, where it is added.
   ///
-  /// URLSession on Linux adds a block for every chunk; operations for them cost more time than the rest of the delivery,
-  /// and the blocks pile up faster than they are run.
-  private final class DirectOperationQueue: OperationQueue, @unchecked Sendable {
-    // Unchecked only because the superclass is; the one property is a constant.
-    private let queue: DispatchQueue
-
-    init(_ queue: DispatchQueue) {
-      self.queue = queue
+  /// URLSession on Linux does all its work on one serial queue and adds a block for every callback from there, so that
+  /// the order stays. To run it there spares a request three changes of thread, and chunks cannot pile up unread: they
+  /// would, without limit. In return a callback must be quick, for it holds up every session of the process, and must
+  /// call nothing that waits for that queue: neither `resume()` nor `cancel()`.
+  private final class InlineOperationQueue: OperationQueue, @unchecked Sendable {
+    // Unchecked because the superclass is; it adds no state.
+    override init() {
       super.init()
       maxConcurrentOperationCount = 1
     }
 
-    override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
   }
 #endif

@@ -20,10 +20,10 @@ extension NetworkResponse {
 extension HTTPURLResponse {
   /// Creates the platform's form of a response, for code that needs one.
   ///
-  /// The body is not part of it; header fields of one name are joined by `", "`.
+  /// The body is not part of it; header fields of one name are joined by `", "`. It is `nil` if the platform refuses
+  /// the response.
   ///
   /// - Parameter response: The response.
-  /// - Returns: `nil` if the platform refuses it.
   public convenience init?(_ response: NetworkResponse) {
     self.init(
       url: response.request.url, statusCode: response.statusCode, httpVersion: "HTTP/1.1",

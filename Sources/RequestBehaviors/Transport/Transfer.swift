@@ -6,9 +6,9 @@ import Foundation
 
 /// One send over URLSession: from the caller's continuation to the task's last callback.
 ///
-/// The caller's outcome is settled once, from any thread. What belongs to the task is used on the registry's queue only.
+/// The caller's outcome is settled once, from any thread; what comes after that is ignored.
 final class Transfer: @unchecked Sendable {
-  // Unchecked because `lock` protects what settles the outcome, and the registry's queue the rest; see below.
+  // Unchecked because each variable is protected by what is said beside it.
 
   /// What URLSession delivered.
   struct Answer: Sendable {
@@ -32,10 +32,13 @@ final class Transfer: @unchecked Sendable {
   var urlRequest: URLRequest
   var task: URLSessionTask?
   var reading: Upload?
+  // Kept for as long as URLSession may read it.
   var spooledBody: TemporaryFile?
-  var response: HTTPURLResponse?
-  var firstByte: Duration?
-  var body = Data()
+
+  // Used in the delegate's callbacks only, which come one after the other.
+  private(set) var response: HTTPURLResponse?
+  private var firstByte: Duration?
+  private var body = Data()
 
   init(_ request: NetworkRequest, _ urlRequest: URLRequest) {
     self.request = request
@@ -107,12 +110,16 @@ extension Transfer {
     return true
   }
 
-  func settleAnswer(_ response: HTTPURLResponse) {
+  func didReceive(_ response: HTTPURLResponse) {
+    self.response = response
+    firstByte = request.call.clock.now()
+  }
+
+  /// Settles the outcome with the response and what there is of the body.
+  func succeed(_ response: HTTPURLResponse) {
     let now = request.call.clock.now()
     settle(.success(Answer(response: response, body: body, firstByte: firstByte ?? now, lastByte: now)))
   }
-
-  func failBodyTooLarge() { fail(NetworkError.bodyTooLarge(limit: request.options.bodyLimit)) }
 }
 
 extension NetworkResponse {

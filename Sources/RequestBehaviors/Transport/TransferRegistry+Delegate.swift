@@ -4,6 +4,8 @@ import Foundation
   import FoundationNetworking
 #endif
 
+// On Linux all of these run on the one queue on which URLSession does its work for every session of the process: they
+// are quick and call nothing of URLSession's that waits. What must be cancelled is cancelled on the registry's queue.
 extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -12,8 +14,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     completionHandler(.allow)
     guard let transfer = transfer(of: dataTask), let response = response as? HTTPURLResponse else { return }
     touch(transfer)
-    transfer.response = response
-    transfer.firstByte = transfer.request.call.clock.now()
+    transfer.didReceive(response)
     if transfer.announcesTooMuch(response) { cutOff(transfer) }
   }
 
@@ -24,13 +25,11 @@ extension TransferRegistry: URLSessionDataDelegate {
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    guard let transfer = transfer(of: task) else { return }
-    forget(transfer, task)
-    guard !transfer.isSettled else { return }
+    guard let transfer = remove(task), !transfer.isSettled else { return }
     if let error {
       transfer.fail(TransportFailure(error).networkError)
     } else if let response = transfer.response ?? task.response as? HTTPURLResponse {
-      transfer.settleAnswer(response)
+      transfer.succeed(response)
     } else {
       transfer.fail(.badResponse, "the answer is not HTTP")
     }
@@ -45,51 +44,52 @@ extension TransferRegistry: URLSessionDataDelegate {
 
   /// Follows no redirect, so that it comes back as the response.
   ///
-  /// The handler must not be called once the task is cancelled: on Linux that ends the process. Since both happen on
-  /// this queue, a look at the transfer is enough.
+  /// On Linux the handler must not be called for a task that is cancelled: that ends the process. A transfer is settled
+  /// before its task is cancelled, and the cancellation takes effect after this callback, so a look at it is enough.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) {
     guard let transfer = transfer(of: task), !transfer.isSettled else { return }
-    transfer.response = response
-    transfer.firstByte = transfer.request.call.clock.now()
+    touch(transfer)
+    transfer.didReceive(response)
     completionHandler(nil)
   }
 
   #if canImport(FoundationNetworking)
     /// Ends the transfer with the failure that asks for credentials; left alone, the task would never end on Linux.
+    ///
+    /// To answer the challenge would cancel the task from here, which has to wait for the registry's queue instead.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      if let transfer = transfer(of: task), !transfer.isSettled {
-        if let response = challenge.failureResponse as? HTTPURLResponse ?? transfer.response {
-          transfer.settleAnswer(response)
-        } else {
-          transfer.fail(.badResponse, "the server asks for credentials without an answer")
-        }
+      guard let transfer = transfer(of: task) else { return }
+      if let response = challenge.failureResponse as? HTTPURLResponse ?? transfer.response {
+        transfer.succeed(response)
+      } else {
+        transfer.fail(.badResponse, "the server asks for credentials without an answer")
       }
-      completionHandler(.cancelAuthenticationChallenge, nil)
+      abandon(transfer)
     }
-  #endif
 
-  #if canImport(FoundationNetworking)
     /// Ends the transfer instead of sending its body again.
     ///
-    /// On Linux this is called, on URLSession's own queue, when a kept-alive connection died before the answer began and
-    /// some of the body was sent. What was sent is then gone: left alone, URLSession sends the head again without the
-    /// body. Whether the server acted on the first is not known, so to send again is for a retry to decide.
+    /// On Linux this is called when a kept-alive connection died before the answer began and some of the body was sent.
+    /// What was sent is then gone: left alone, URLSession sends the head again without the body. Whether the server
+    /// acted on the first is not known, so to send again is for a retry to decide.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-      refuseToSendAgain(task)
       completionHandler(nil)
+      guard let transfer = transfer(of: task) else { return }
+      transfer.fail(.connectionLost, "the connection was lost after some of the body was sent")
+      abandon(transfer)
     }
   #endif
 
   private func cutOff(_ transfer: Transfer) {
-    transfer.failBodyTooLarge()
+    transfer.fail(NetworkError.bodyTooLarge(limit: transfer.request.options.bodyLimit))
     abandon(transfer)
   }
 }

@@ -7,19 +7,23 @@ import Foundation
 
 /// What is in flight over the sessions of one transport.
 ///
-/// Everything happens on one serial queue, which is also the one that sessions call their delegate on. So no callback of
-/// a task can come between a look at its transfer and a cancellation; and `resume()`, `cancel()` and the creation of
-/// tasks, which block on Linux, block no thread of Swift's pool.
+/// Tasks are created, resumed and cancelled on one serial queue: on Linux these calls wait for URLSession, and no thread
+/// of Swift's pool may. Callbacks come wherever URLSession makes them, one after the other.
 final class TransferRegistry: NSObject, @unchecked Sendable {
-  // Unchecked because all mutable state is used on `queue` only.
-  private let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport")
+  // Unchecked because `lock` protects what callbacks use too, and `queue` the rest; see below.
+  let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport")
   let delegateQueue: OperationQueue
   private let spool: BodySpool
   private let clock: RequestClock
-  private var transfers: [ObjectIdentifier: Transfer] = [:]
-  private var deadlines = DeadlineTable<Transfer>()
+
+  // Used on `queue` only.
   private var timer: DeadlineTimer
   private var isClosed = false
+
+  private let lock = NSLock()
+  // Both protected by `lock`, which is never held while URLSession is called.
+  private var transfers: [ObjectIdentifier: Transfer] = [:]
+  private var deadlines = DeadlineTable<Transfer>()
 
   init(spool: BodySpool, clock: RequestClock) {
     self.spool = spool
@@ -37,41 +41,52 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   func cancel(_ transfer: Transfer) {
     // The caller goes on at once; to wait for the platform here would hold the lock that cancelling a task takes.
     guard transfer.settle(.failure(CancellationError())) else { return }
-    queue.async { self.abandon(transfer) }
+    abandon(transfer)
   }
 
-  /// Ends a transfer whose connection died while its body was under way; from any thread.
-  func refuseToSendAgain(_ task: URLSessionTask) {
-    queue.async {
-      guard let transfer = self.transfer(of: task) else { return }
-      transfer.fail(.connectionLost, "the connection was lost while the body was sent")
-      self.abandon(transfer)
-    }
-  }
+  /// Ends what a settled transfer still does.
+  func abandon(_ transfer: Transfer) { queue.async { self.end(transfer) } }
 
   /// Ends all transfers, and refuses further ones.
   func close(_ session: URLSession, completion: @escaping @Sendable () -> Void = {}) {
     queue.async {
-      self.close()
+      self.isClosed = true
+      self.timer.stop()
+      for transfer in self.lock.withLock({ self.deadlines.ids }) {
+        transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
+        self.end(transfer)
+      }
       session.invalidateAndCancel()
       completion()
     }
   }
 
-  private func close() {
-    isClosed = true
-    timer.stop()
-    for transfer in deadlines.ids {
-      transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
-      abandon(transfer)
-    }
-    transfers = [:]
-  }
-
   private static let shutDownMessage = "the client was shut down; make a new one"
 }
 
-// MARK: - From the beginning to the end, on the queue
+// MARK: - For callbacks
+
+extension TransferRegistry {
+  /// Returns the transfer of a task.
+  func transfer(of task: URLSessionTask) -> Transfer? { lock.withLock { transfers[ObjectIdentifier(task)] } }
+
+  /// Notes that a byte went one way or the other.
+  func touch(_ transfer: Transfer) {
+    let now = clock.now()
+    lock.withLock { deadlines.touch(transfer, at: now) }
+  }
+
+  /// Forgets a task that has ended, and returns its transfer.
+  func remove(_ task: URLSessionTask) -> Transfer? {
+    lock.withLock {
+      guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(task)) else { return nil }
+      deadlines.remove(transfer)
+      return transfer
+    }
+  }
+}
+
+// MARK: - On the queue
 
 extension TransferRegistry {
   private func begin(_ transfer: Transfer, in session: URLSession) {
@@ -98,12 +113,11 @@ extension TransferRegistry {
 
   private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
     do {
-      // Without a byte there is nothing to read, and one way less to send such a request.
       guard try Upload.length(of: file) > 0 else { return send(Data(), of: transfer, in: session) }
       launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
     } catch {
       transfer.fail(error)
-      abandon(transfer)
+      end(transfer)
     }
   }
 
@@ -123,30 +137,20 @@ extension TransferRegistry {
 
   private func launch(_ task: URLSessionTask, of transfer: Transfer) {
     transfer.task = task
-    transfers[ObjectIdentifier(task)] = transfer
+    lock.withLock { transfers[ObjectIdentifier(task)] = transfer }
     task.resume()
   }
 
-  /// Returns the transfer of a task.
-  func transfer(of task: URLSessionTask) -> Transfer? { transfers[ObjectIdentifier(task)] }
-
-  /// Ends what a settled transfer still does.
-  func abandon(_ transfer: Transfer) {
-    deadlines.remove(transfer)
+  private func end(_ transfer: Transfer) {
+    lock.withLock { deadlines.remove(transfer) }
     transfer.reading?.cancel()
     transfer.reading = nil
-    transfer.task?.cancel()
-  }
-
-  /// Forgets a transfer whose task has ended.
-  func forget(_ transfer: Transfer, _ task: URLSessionTask) {
-    deadlines.remove(transfer)
-    transfers[ObjectIdentifier(task)] = nil
-    transfer.task = nil
+    // A task that has ended is not in the registry.
+    if let task = transfer.task, self.transfer(of: task) != nil { task.cancel() }
   }
 }
 
-// MARK: - Streams
+// MARK: - Streams, on the queue
 
 extension TransferRegistry {
   private func readBody(of transfer: Transfer, in session: URLSession) {
@@ -164,7 +168,7 @@ extension TransferRegistry {
     switch result {
     case .failure(let error):
       transfer.fail(error)
-      abandon(transfer)
+      end(transfer)
     case .success(.memory(let data)):
       transfer.urlRequest.httpBody = data
       send(data, of: transfer, in: session)
@@ -175,15 +179,15 @@ extension TransferRegistry {
   }
 }
 
-// MARK: - Deadlines
+// MARK: - Deadlines, on the queue
 
 extension TransferRegistry {
-  /// Notes that a byte went one way or the other.
-  func touch(_ transfer: Transfer) { deadlines.touch(transfer, at: clock.now()) }
-
   private func watch(_ transfer: Transfer) {
     let options = transfer.request.options
-    let deadline = deadlines.insert(transfer, idle: options.idleTimeout, total: options.timeout, at: clock.now())
+    let now = clock.now()
+    let deadline = lock.withLock {
+      deadlines.insert(transfer, idle: options.idleTimeout, total: options.timeout, at: now)
+    }
     if let deadline { arm(deadline) }
   }
 
@@ -195,10 +199,11 @@ extension TransferRegistry {
 
   private func expire() {
     timer.stop()
-    for (transfer, expiry) in deadlines.expired(at: clock.now()) {
+    let now = clock.now()
+    for (transfer, expiry) in lock.withLock({ deadlines.expired(at: now) }) {
       transfer.fail(.timedOut, expiry.message)
-      abandon(transfer)
+      end(transfer)
     }
-    if let next = deadlines.earliest { arm(next) }
+    if let next = lock.withLock({ deadlines.earliest }) { arm(next) }
   }
 }

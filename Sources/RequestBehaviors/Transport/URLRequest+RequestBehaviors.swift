@@ -15,9 +15,10 @@ extension URLRequest {
   /// - Throws: ``NetworkError`` if the URL is not an absolute http or https URL, or, on Linux, has an IPv6 address.
   public init(_ request: NetworkRequest) throws {
     self.init(url: try request.platformURL)
-    httpMethod = request.method.rawValue
+    if request.method != .get { httpMethod = request.method.rawValue }
     timeoutInterval = min(request.idleTimeout.map(TimeInterval.init) ?? .infinity, URLRequest.longestTimeout)
-    allHTTPHeaderFields = request.platformHeaders
+    let headers = request.platformHeaders
+    if !headers.isEmpty { allHTTPHeaderFields = headers }
     if let data = request.body?.data { httpBody = data }
   }
 
@@ -48,7 +49,7 @@ extension NetworkRequest {
     get throws {
       guard let origin else { throw NetworkError.invalidURL("the URL is not an absolute http or https URL") }
       #if canImport(FoundationNetworking)
-        if origin.host.contains(":") {
+        if origin.host.utf8.contains(UInt8(ascii: ":")) {
           throw NetworkError(
             .unsupportedAddress,
             "URLSession on Linux cannot send to the IPv6 address [\(origin.host)]; use a host name that leads to it",
