@@ -17,6 +17,20 @@ struct OAuth1ParameterList: ~Copyable {
     entries.reserveCapacity(16)
   }
 
+  /// The first name that is among the parameters already and in a list of names too.
+  ///
+  /// Only names that begin with `oauth_` are looked for.
+  borrowing func firstName(alsoIn names: [(name: String, value: String)]) -> String? {
+    buffer.withOctets { octets in
+      for entry in entries {
+        let name = UnsafeBufferPointer(rebasing: octets[entry.start..<entry.nameEnd])
+        guard name.starts(with: "oauth_".utf8) else { continue }
+        if let same = names.first(where: { name.elementsEqual($0.name.utf8) }) { return same.name }
+      }
+      return nil
+    }
+  }
+
   mutating func append(_ name: String, _ value: String) {
     let start = buffer.count
     buffer.append(escaping: name)

@@ -8,17 +8,18 @@ struct OAuth1RequestURL: Sendable {
   private let octets: [UInt8]
   private let query: Range<Int>
 
-  /// - Throws: ``OAuth1Error`` if the URL is not http or https, or has no host or an impossible port.
+  /// - Throws: ``NetworkError`` of code `invalidURL` if the URL is not http or https, or has no host or an impossible port.
   init(_ url: URL, hostField: String?) throws {
     let octets = Array(url.absoluteString.utf8)
     guard let colon = octets.firstIndex(of: UInt8(ascii: ":")),
       let isSecure = OAuth1RequestURL.isSecure(scheme: octets[..<colon])
     else {
-      throw OAuth1Error(.invalidURL, "\(url.absoluteString) is not an http or https URL; only those are signed.")
+      throw NetworkError(
+        .invalidURL, "the URL \(Redactor.standard.redact(url)) is not http or https; only those are signed")
     }
     let start = colon + 3
     guard octets.dropFirst(colon + 1).starts(with: "//".utf8) else {
-      throw OAuth1Error(.invalidURL, "\(url.absoluteString) has no host; write the URL in full.")
+      throw NetworkError(.invalidURL, "the URL \(Redactor.standard.redact(url)) has no host; write it in full")
     }
     let fragment = octets[start...].firstIndex(of: UInt8(ascii: "#")) ?? octets.count
     let mark = octets[start..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
@@ -75,14 +76,14 @@ struct OAuth1RequestURL: Sendable {
     let host = authority[..<(colon ?? authority.endIndex)]
     let hasImpossible = host.contains { $0 <= 0x20 || [0x22, 0x23, 0x2c, 0x2f, 0x3f, 0x40, 0x5c].contains($0) }
     guard !host.isEmpty, !hasImpossible, isBracketed == (host.last == UInt8(ascii: "]")) else {
-      throw OAuth1Error(.invalidURL, "\"\(text(authority))\" is no host; it must be a name or an address.")
+      throw NetworkError(.invalidURL, "\"\(text(authority))\" is no host; it must be a name or an address")
     }
     host.withUnsafeBufferPointer { uri.append(lowercasing: $0) }
 
     guard let colon, colon + 1 < authority.endIndex else { return }
     let digits = authority[(colon + 1)...]
     guard digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let port = Int(text(digits)), 1...65535 ~= port else {
-      throw OAuth1Error(.invalidURL, "The port in \"\(text(authority))\" is not a number from 1 to 65535.")
+      throw NetworkError(.invalidURL, "the port in \"\(text(authority))\" is not a number from 1 to 65535")
     }
     if port != (isSecure ? 443 : 80) { uri.append(":\(port)") }
   }

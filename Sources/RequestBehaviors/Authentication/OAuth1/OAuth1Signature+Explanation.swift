@@ -13,7 +13,7 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
   /// Compare it with what the service shows; ``difference(from:)`` does that for the base string.
   ///
   /// - Parameter showingSecrets: Whether to show the signing key, the signature of `PLAINTEXT`, the `oauth_verifier` and
-  ///   the values of parameters whose names speak of a password or a secret; by default they read `REDACTED`.
+  ///   the values of parameters that ``Redactor/standard`` hides; by default they read `REDACTED`.
   /// - Returns: Several lines of text.
   public func explanation(showingSecrets: Bool = false) -> String {
     let shown = { (parameter: OAuth1Parameter) in showingSecrets ? parameter : redacted(parameter) }
@@ -39,10 +39,14 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
 
   /// The parameter with a value that may be shown; the word needs no escaping, so every step can hold it.
   func redacted(_ parameter: OAuth1Parameter) -> OAuth1Parameter {
-    let name = String(decoding: parameter.name, as: UTF8.self).lowercased()
+    let name = String(decoding: parameter.name, as: UTF8.self)
     let isSecret =
-      name == "oauth_verifier" || name.contains("password") || name.contains("passwd") || name.contains("secret")
-      || name == "oauth_signature" && key.method.isPlaintext
+      switch name {
+      case "oauth_signature": key.method.isPlaintext
+      case "oauth_verifier": true
+      case let name where name.hasPrefix("oauth_"): false
+      default: Redactor.standard.isSensitive(field: name)
+      }
     return isSecret ? OAuth1Parameter(name: parameter.name, value: Array("REDACTED".utf8)) : parameter
   }
 }

@@ -19,13 +19,13 @@ extension OAuth1Signature {
 
   /// Whether a media type is that of form bodies, without regard to case and parameters (RFC 9110 §8.3.1).
   public static func isForm(contentType: String?) -> Bool {
-    guard let contentType else { return false }
-    let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
-    let trimmed = type.drop { $0 == 0x20 || $0 == 0x09 }
-    let form = "application/x-www-form-urlencoded".utf8
-    guard trimmed.prefix(form.count).elementsEqual(form, by: { ($0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0) == $1 })
-    else { return false }
-    return trimmed.dropFirst(form.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
+    guard var contentType else { return false }
+    return contentType.withUTF8 { octets in
+      let type = octets.prefix { $0 != UInt8(ascii: ";") }.drop { $0 == 0x20 || $0 == 0x09 }
+      guard type.count >= formType.count else { return false }
+      for (octet, letter) in zip(type, formType) where OctetBuffer.lowercased(octet) != letter { return false }
+      return type.dropFirst(formType.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
+    }
   }
 
   /// A URL without the dot segments of its path, as HTTP clients send it (RFC 3986 §5.2.4).
@@ -52,9 +52,9 @@ extension OAuth1Signature {
     if isForm(contentType: headers["Content-Type"]) { return body ?? Data() }
     guard options.location == .formBody else { return nil }
     guard body?.isEmpty ?? true else {
-      throw OAuth1Error(
-        .invalidBody,
-        "The options send the protocol parameters in a form body, but this body is not one; send them in the header.")
+      throw NetworkError.invalidRequest(
+        "the OAuth 1.0a options send the protocol parameters in a form body, but this body is none; send them in the "
+          + "Authorization header")
     }
     return Data()
   }
@@ -64,17 +64,17 @@ extension OAuth1Signature {
   ) throws {
     if key.method.isPlaintext {
       guard isSecure || options.allowsPlaintextOverHTTP else {
-        throw OAuth1Error(
-          .insecurePlaintext,
-          "PLAINTEXT sends both secrets, and http shows them to everybody on the way (RFC 5849 §3.4.4); use https.")
+        throw NetworkError(
+          .oauth1InsecurePlaintext,
+          "PLAINTEXT sends both secrets, and http shows them to everybody on the way (RFC 5849 §3.4.4); use https")
       }
     } else if parameters.nonce == nil || parameters.timestamp == nil {
-      throw OAuth1Error(
-        .invalidParameter, "\(key.method.name) needs a nonce and a timestamp (RFC 5849 §3.1); only PLAINTEXT does not.")
+      throw NetworkError.invalidRequest(
+        "\(key.method.name) needs a nonce and a timestamp (RFC 5849 §3.1); only PLAINTEXT does not")
     }
     if let timestamp = parameters.timestamp, timestamp < 1 {
-      throw OAuth1Error(
-        .invalidParameter, "The timestamp \(timestamp) is not positive (RFC 5849 §3.3); give seconds since 1970.")
+      throw NetworkError.invalidRequest(
+        "the timestamp \(timestamp) is not positive (RFC 5849 §3.3); give seconds since 1970")
     }
   }
 
@@ -92,6 +92,8 @@ extension OAuth1Signature {
     return sent + parameters.additional
   }
 }
+
+private let formType = Array("application/x-www-form-urlencoded".utf8)
 
 extension Sequence where Element == UInt8 {
   fileprivate func contains(sequence pair: StaticString) -> Bool {

@@ -48,8 +48,8 @@ public struct OAuth1Signature: Sendable {
   ///   - parameters: The protocol parameters.
   ///   - key: The signature method and the secrets.
   ///   - options: Where the service differs from others.
-  /// - Throws: ``OAuth1Error`` where the signature would be wrong or give a secret away, ``OAuth1Error/Code-swift.struct/signingFailed``
-  ///   with what an RSA method's closure threw.
+  /// - Throws: ``NetworkError`` where the signature would be wrong or give a secret away, and of code
+  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` with what an RSA method's closure threw.
   public init(
     method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: Data? = nil,
     parameters: OAuth1Parameters, key: OAuth1SigningKey, options: OAuth1Options = OAuth1Options()
@@ -68,7 +68,7 @@ public struct OAuth1Signature: Sendable {
       sent.append((name: "oauth_body_hash", value: hash))
     }
     var base = OctetBuffer(capacity: 1024)
-    OAuth1Signature.writeBaseString(method: method, url: self.url, formBody: formBody, parameters: sent, to: &base)
+    try OAuth1Signature.writeBaseString(method: method, url: self.url, formBody: formBody, parameters: sent, to: &base)
     baseString = base.string()
     signature = try OAuth1Signature.sign(base, with: key)
     sent.append((name: "oauth_signature", value: signature))
@@ -78,8 +78,13 @@ public struct OAuth1Signature: Sendable {
   private static func writeBaseString(
     method: HTTPMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)],
     to base: inout OctetBuffer
-  ) {
-    var list = collect(url: url, formBody: formBody, parameters: parameters)
+  ) throws {
+    var list = collectOwn(url: url, formBody: formBody)
+    if let name = list.firstName(alsoIn: parameters) {
+      throw NetworkError.invalidRequest(
+        "\(name) is in the query or the form body already; each protocol parameter is sent once (RFC 5849 §3.1)")
+    }
+    for parameter in parameters { list.append(parameter.name, parameter.value) }
     list.sort()
     var parameterString = OctetBuffer(capacity: 512)
     list.writeParameterString(to: &parameterString)
@@ -91,16 +96,21 @@ public struct OAuth1Signature: Sendable {
     parameterString.withOctets { base.append(escaping: $0) }
   }
 
-  /// RFC 5849 §3.4.1.3.1: the query, the form body, the protocol parameters.
+  /// RFC 5849 §3.4.1.3.1: the parameters of the query and the form body, then the protocol's.
   static func collect(
     url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
   ) -> OAuth1ParameterList {
+    var list = collectOwn(url: url, formBody: formBody)
+    for parameter in parameters { list.append(parameter.name, parameter.value) }
+    return list
+  }
+
+  private static func collectOwn(url: OAuth1RequestURL, formBody: Data?) -> OAuth1ParameterList {
     var list = OAuth1ParameterList(capacity: 512 + (formBody?.count ?? 0))
     url.withQuery { list.append(form: $0) }
     formBody?.withUnsafeBytes { raw in
       raw.withMemoryRebound(to: UInt8.self) { list.append(form: $0) }
     }
-    for parameter in parameters { list.append(parameter.name, parameter.value) }
     return list
   }
 
@@ -115,8 +125,9 @@ public struct OAuth1Signature: Sendable {
       do {
         signature = [UInt8](try sign(Data(base.array())))
       } catch {
-        throw OAuth1Error(
-          .signingFailed, "The closure of \(key.method.name) threw; look at the underlying error.", underlying: error)
+        throw NetworkError(
+          .oauth1SigningFailed, "the closure of \(key.method.name) threw; see the underlying error",
+          underlyingError: error)
       }
     }
     var text = OctetBuffer(capacity: signature.count * 2)

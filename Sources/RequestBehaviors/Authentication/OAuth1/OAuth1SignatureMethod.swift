@@ -45,7 +45,7 @@ public struct OAuth1SignatureMethod: Sendable, CustomStringConvertible {
   /// RSASSA-PKCS1-v1_5 with SHA-1, `RSA-SHA1` (RFC 5849 §3.4.3).
   ///
   /// - Parameter sign: Returns the signature of the base string's octets, unencoded; what it throws is the cause of the
-  ///   ``OAuth1Error/Code-swift.struct/signingFailed`` that the request fails with.
+  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` that the request fails with.
   /// - Returns: A method that does not use the secrets.
   public static func rsaSHA1(_ sign: @escaping Signer) -> OAuth1SignatureMethod {
     OAuth1SignatureMethod("RSA-SHA1", .rsa(sign), .sha1)
@@ -54,7 +54,7 @@ public struct OAuth1SignatureMethod: Sendable, CustomStringConvertible {
   /// RSASSA-PKCS1-v1_5 with SHA-256, `RSA-SHA256`: not in the RFC, but made in the same way and common.
   ///
   /// - Parameter sign: Returns the signature of the base string's octets, unencoded; what it throws is the cause of the
-  ///   ``OAuth1Error/Code-swift.struct/signingFailed`` that the request fails with.
+  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` that the request fails with.
   /// - Returns: A method that does not use the secrets.
   public static func rsaSHA256(_ sign: @escaping Signer) -> OAuth1SignatureMethod {
     OAuth1SignatureMethod("RSA-SHA256", .rsa(sign), .sha256)

@@ -54,7 +54,11 @@ package struct OctetBuffer: ~Copyable {
   }
 
   package mutating func append(lowercasing octets: UnsafeBufferPointer<UInt8>) {
-    for octet in octets { append(octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet) }
+    makeRoom(for: octets.count)
+    for octet in octets {
+      base[count] = OctetBuffer.lowercased(octet)
+      count += 1
+    }
   }
 
   /// Appends octets percent-encoded: all but letters, digits, `-`, `.`, `_` and `~` (RFC 5849 §3.6).
@@ -91,8 +95,9 @@ package struct OctetBuffer: ~Copyable {
       var group: UInt32 = 0
       for offset in 0..<3 { group = group << 8 | (offset < present ? UInt32(octets[start + offset]) : 0) }
       for digit in 0..<4 {
-        let value = UInt8(group >> UInt32(18 - 6 * digit) & 63)
-        append(digit <= present ? OctetBuffer.base64Digit(value) : UInt8(ascii: "="))
+        let value = UInt8(group &>> UInt32(18 - 6 * digit) & 63)
+        base[count] = digit <= present ? OctetBuffer.base64Digit(value) : UInt8(ascii: "=")
+        count += 1
       }
     }
   }
@@ -117,6 +122,9 @@ extension OctetBuffer {
     buffer.append(escaping: text)
     return buffer.string()
   }
+
+  @inline(__always)
+  static func lowercased(_ octet: UInt8) -> UInt8 { octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet }
 
   /// Whether an octet stays as it is: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 5849 §3.6).
   @inline(__always)

@@ -37,6 +37,13 @@ import Testing
     #expect(!signature.baseString.contains("old"))
   }
 
+  @Test(arguments: ["oauth_nonce=x", "oauth%5Ftoken"])
+  func `a protocol parameter that would be sent twice is refused`(query: String) {
+    let error = #expect(throws: NetworkError.self) { try OAuth1Signature.sample("https://h/?\(query)") }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("already") == true)
+  }
+
   @Test(arguments: [
     "application/x-www-form-urlencoded", "Application/X-WWW-Form-URLEncoded",
     "application/x-www-form-urlencoded; charset=utf-8", " application/x-www-form-urlencoded\t;x",
@@ -107,13 +114,13 @@ import Testing
     "ftp://h/", "mailto:a@b", "/path", "http:///x", "http://h:99999/", "http://h:0/", "http:h", "http://:80/", "http:",
   ])
   func `a URL that cannot be sent is refused`(url: String) throws {
-    let error = #expect(throws: OAuth1Error.self) { try OAuth1Signature.sample(url) }
+    let error = #expect(throws: NetworkError.self) { try OAuth1Signature.sample(url) }
     #expect(error?.code == .invalidURL)
   }
 
   @Test(arguments: ["a/b", "a@b", "a, b", "a b", "", "h:x", "h:70000", "[::1", "a\"b"])
   func `a Host field that is no host is refused`(host: String) {
-    let error = #expect(throws: OAuth1Error.self) {
+    let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature.sample("http://h/", headers: ["Host": host])
     }
     #expect(error?.code == .invalidURL)
@@ -160,8 +167,8 @@ import Testing
   }
 
   @Test func `PLAINTEXT over http is refused unless the options allow it`() throws {
-    let error = #expect(throws: OAuth1Error.self) { try OAuth1Signature.sample("http://h/", signedBy: .plaintext) }
-    #expect(error?.code == .insecurePlaintext)
+    let error = #expect(throws: NetworkError.self) { try OAuth1Signature.sample("http://h/", signedBy: .plaintext) }
+    #expect(error?.code == .oauth1InsecurePlaintext)
     var options = OAuth1Options()
     options.allowsPlaintextOverHTTP = true
     #expect(try OAuth1Signature.sample("http://h/", signedBy: .plaintext, options: options).signature.contains("&"))
@@ -176,31 +183,31 @@ import Testing
       plain.protocolParameters.map(\.name) == [
         "oauth_consumer_key", "oauth_signature_method", "oauth_version", "oauth_signature",
       ])
-    let error = #expect(throws: OAuth1Error.self) {
+    let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature(
         method: .get, url: url, parameters: parameters, key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "cs"))
     }
-    #expect(error?.code == .invalidParameter)
+    #expect(error?.code == .invalidRequest)
   }
 
   @Test(arguments: [0, -1])
   func `a timestamp that is not positive is refused`(timestamp: Int) throws {
     let url = try #require(URL(string: "https://h/"))
-    let error = #expect(throws: OAuth1Error.self) {
+    let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature(
         method: .get, url: url, parameters: OAuth1Parameters(consumerKey: "ck", nonce: "n", timestamp: timestamp),
         key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "cs"))
     }
-    #expect(error?.code == .invalidParameter)
+    #expect(error?.code == .invalidRequest)
   }
 
   @Test func `what an RSA closure throws is the cause of the error`() {
     struct Locked: Error {}
-    let error = #expect(throws: OAuth1Error.self) {
+    let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature.sample("https://h/", signedBy: .rsaSHA256 { _ in throw Locked() })
     }
-    #expect(error?.code == .signingFailed)
-    #expect(error?.underlying is Locked)
+    #expect(error?.code == .oauth1SigningFailed)
+    #expect(error?.underlyingError is Locked)
   }
 
   @Test(arguments: [0, 1, 2, 3, 4, 255, 256])
@@ -251,11 +258,11 @@ import Testing
     #expect(String(decoding: appended.signedFormBody, as: UTF8.self).hasPrefix("a=1&oauth_consumer_key=ck&"))
     let made = try OAuth1Signature.sample("https://h/", method: .post, options: options)
     #expect(String(decoding: made.signedFormBody, as: UTF8.self).hasPrefix("oauth_consumer_key=ck&"))
-    let error = #expect(throws: OAuth1Error.self) {
+    let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature.sample(
         "https://h/", method: .post, headers: ["Content-Type": "text/plain"], body: "a", options: options)
     }
-    #expect(error?.code == .invalidBody)
+    #expect(error?.code == .invalidRequest)
   }
 
   // MARK: Body hash
