@@ -123,9 +123,15 @@ struct OAuth1Verifier {
   }
 
   private func escape(_ octets: [UInt8]) -> String {
-    let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-    return octets.map { kept.contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", Int($0)) }.joined()
+    octets.map { octet in
+      let scalar = UnicodeScalar(octet)
+      if OAuth1Verifier.kept.contains(octet) { return String(scalar) }
+      let digits = String(octet, radix: 16, uppercase: true)
+      return "%" + (octet < 16 ? "0" : "") + digits
+    }.joined()
   }
+
+  private static let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
   private func unescape(_ octets: [UInt8], plus: Bool) -> [UInt8] {
     var result: [UInt8] = []

@@ -1,0 +1,65 @@
+/// Signs requests by OAuth 1.0a (RFC 5849).
+///
+/// Every send is signed for itself, innermost but for verification: a retry, a redirect and a replay each have a nonce
+/// and a timestamp of their own, and the signature covers what is really sent. An `Authorization` field that the
+/// request has is replaced; nothing else of it is changed, but that dot segments are removed from the path, as they are
+/// on the wire, and that a body without a media type gets one, so that both sides take the same for a form.
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
+/// ```
+///
+/// Only requests to the session's ``OAuth1Session/origins`` are signed, and not those with
+/// ``RequestOptions/signsWithOAuth1`` set to false.
+///
+/// A service that refuses the timestamp (a 401 with `oauth_problem=timestamp_refused`, or one whose `Date` is more than
+/// a minute away) is believed if it is verified and came over https: the request is sent again, once, with the service's
+/// time, and so are those that follow.
+///
+/// What cannot be signed is an error that says why: a form body that is a stream, `PLAINTEXT` over http, a URL without a
+/// host. ``OAuth1Signature/explanation(showingSecrets:)`` shows how a signature comes about.
+public struct OAuth1Behavior: UniqueBehavior {
+  /// After all that changes URL, method or body.
+  public let order = BehaviorOrder.signing
+  /// The name of the session.
+  public var name: String { session.name }
+  private let session: OAuth1Session
+
+  /// Creates the behavior.
+  ///
+  /// - Parameter session: Who signs.
+  public init(_ session: OAuth1Session) { self.session = session }
+
+  /// Signs the request with a fresh nonce and timestamp.
+  public func modify(_ request: inout NetworkRequest) async throws {
+    guard session.covers(request) else { return }
+    try session.sign(&request, with: try session.requiredSigner(for: request))
+  }
+
+  /// Sends the request, and once more if the service told that the clock was wrong.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard session.covers(request) else { return try await next(request) }
+    return try await session.correctingClock(request, next: next)
+  }
+
+  /// Tells who is signed in by a hash of the consumer's key and the token.
+  public func scope(for request: NetworkRequest) -> String? {
+    guard session.covers(request), let token = session.credentials?.token else { return nil }
+    let digest = HashFunction.sha256.digest(of: Array((session.consumer.key + "&" + token).utf8))
+    var text = OctetBuffer(capacity: 64)
+    text.append("oauth1 ")
+    text.append(base64: digest)
+    return text.string()
+  }
+
+  /// Forgets what the service told of its clock; the user stays signed in.
+  public func reset() async { session.forgetClocks() }
+}
+
+extension RequestBehavior where Self == OAuth1Behavior {
+  /// Signs requests by OAuth 1.0a; see ``OAuth1Behavior``.
+  ///
+  /// - Parameter session: Who signs.
+  /// - Returns: The behavior.
+  public static func oauth1(_ session: OAuth1Session) -> OAuth1Behavior { OAuth1Behavior(session) }
+}

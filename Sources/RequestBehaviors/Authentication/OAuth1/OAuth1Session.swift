@@ -1,0 +1,104 @@
+import Foundation
+
+/// Who signs: an app, and the user who is signed in to it.
+///
+/// It is what apps act on: they make one, list its behavior, and sign users in and out. It may be shared by several
+/// clients.
+///
+/// ```swift
+/// let session = OAuth1Session(consumer: OAuth1Consumer(key: key, secret: secret), credentials: stored)
+/// let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
+/// session.signOut()
+/// ```
+///
+/// Descriptions never show a secret. Requests that are made while nobody is signed in fail with
+/// ``NetworkError/Code-swift.struct/oauth1MissingCredentials``; with ``OAuth1Credentials/none``, an app signs for itself.
+public final class OAuth1Session: Sendable, CustomStringConvertible, CustomReflectable {
+  /// The app's credentials.
+  public let consumer: OAuth1Consumer
+  /// How requests are signed.
+  public let signatureMethod: OAuth1SignatureMethod
+  /// Where the service differs from others.
+  public let options: OAuth1Options
+  /// The servers whose requests are signed.
+  public let origins: OriginScope
+  /// What tells this session from others of one client; empty by default.
+  public let name: String
+
+  let trustsClockOverHTTP: Bool
+  let makeNonce: @Sendable () -> String
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var signer: OAuth1Signer?
+  // Protected by `lock`.
+  nonisolated(unsafe) private var clocks: [Origin: OAuth1ServerClock] = [:]
+
+  /// Creates a session.
+  ///
+  /// - Parameters:
+  ///   - consumer: The app's credentials.
+  ///   - credentials: The user's, from an earlier sign-in; by default nobody is signed in.
+  ///   - signatureMethod: How requests are signed; by default HMAC-SHA1.
+  ///   - options: Where the service differs from others; by default nowhere.
+  ///   - origins: The servers whose requests are signed; by default the base URL's origin.
+  ///   - name: What tells this session from others of one client.
+  ///   - trustsClockOverHTTP: Whether a service may correct the timestamp over http too, where anybody on the way can; by
+  ///     default only over https.
+  ///   - makeNonce: Makes a text that was never used; by default 128 random bits as 32 hexadecimal digits.
+  public init(
+    consumer: OAuth1Consumer, credentials: OAuth1Credentials? = nil,
+    signatureMethod: OAuth1SignatureMethod = .hmacSHA1, options: OAuth1Options = OAuth1Options(),
+    origins: OriginScope = .baseURL, name: String = "", trustsClockOverHTTP: Bool = false,
+    makeNonce: (@Sendable () -> String)? = nil
+  ) {
+    self.consumer = consumer
+    self.signatureMethod = signatureMethod
+    self.options = options
+    self.origins = origins
+    self.name = name
+    self.trustsClockOverHTTP = trustsClockOverHTTP
+    self.makeNonce = makeNonce ?? OAuth1Session.randomNonce
+    signer = credentials.map {
+      OAuth1Signer(consumer: consumer, credentials: $0, method: signatureMethod, options: options)
+    }
+  }
+
+  /// The credentials of the user who is signed in; `nil` if nobody is.
+  public var credentials: OAuth1Credentials? { lock.withLock { signer?.credentials } }
+
+  /// Signs with these credentials from now on.
+  ///
+  /// ``OAuth1Flow`` calls it at the end of a sign-in; call it yourself for credentials that you got otherwise.
+  public func signIn(_ credentials: OAuth1Credentials) {
+    let new = OAuth1Signer(consumer: consumer, credentials: credentials, method: signatureMethod, options: options)
+    lock.withLock { signer = new }
+  }
+
+  /// Forgets the user's credentials; requests fail from now on.
+  public func signOut() { lock.withLock { signer = nil } }
+
+  var currentSigner: OAuth1Signer? { lock.withLock { signer } }
+
+  func knownClock(of origin: Origin) -> OAuth1ServerClock? { lock.withLock { clocks[origin] } }
+
+  func remember(_ clock: OAuth1ServerClock, of origin: Origin) { lock.withLock { clocks[origin] = clock } }
+
+  func forgetClocks() { lock.withLock { clocks = [:] } }
+
+  /// The consumer's key and whether somebody is signed in, without secrets.
+  public var description: String {
+    "OAuth1Session(\(consumer.key), \(credentials == nil ? "signed out" : "signed in"))"
+  }
+
+  /// A mirror without children, so that `dump` shows no secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  @Sendable private static func randomNonce() -> String {
+    var generator = SystemRandomNumberGenerator()
+    let digits = (0..<2).map { _ in
+      let half = String(generator.next(), radix: 16)
+      return String(repeating: "0", count: 16 - half.utf8.count) + half
+    }
+    return digits.joined()
+  }
+}
