@@ -1,0 +1,85 @@
+public import Foundation
+
+extension OAuth1Flow {
+  /// Signs a user in with a browser that calls back.
+  ///
+  /// - Parameter authorize: Opens the page and returns the URL that the service called back; what it throws ends the
+  ///   sign-in.
+  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
+  /// - Throws: ``NetworkError``, or what the closure throws.
+  @discardableResult
+  public func signIn(_ authorize: (_ url: URL) async throws -> URL) async throws -> OAuth1AccessToken {
+    let token = try await begin()
+    return try await finish(token, callback: try await authorize(try authorizeURL(for: token)))
+  }
+
+  /// Signs a user in with a page that shows a code to type, for flows without a callback.
+  ///
+  /// - Parameter askForCode: Opens the page and returns the code that the user typed.
+  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
+  /// - Throws: ``NetworkError``, or what the closure throws.
+  @discardableResult
+  public func signInWithCode(_ askForCode: (_ url: URL) async throws -> String) async throws -> OAuth1AccessToken {
+    let token = try await begin()
+    return try await finish(token, verifier: try await askForCode(try authorizeURL(for: token)))
+  }
+}
+
+extension OAuth1Flow {
+  /// Sends a request for a token and reads the answer.
+  func exchange<Token>(
+    _ url: URL, as credentials: OAuth1Credentials, sending parameter: (name: String, value: String),
+    reading read: (OAuth1Answer) throws -> Token
+  ) async throws -> Token {
+    let behavior = OAuth1FlowBehavior(
+      session: session, origin: Origin(url),
+      signer: OAuth1Signer(
+        consumer: session.consumer, credentials: credentials, method: session.signatureMethod, options: session.options),
+      parameter: parameter)
+    let request = Request<NetworkResponse>(method, url: url).without(OAuth1Behavior.self).with(behavior)
+    let response: NetworkResponse
+    do {
+      response = try await client.send(request)
+    } catch let error as NetworkError {
+      throw OAuth1Flow.refusal(in: error) ?? error
+    }
+    do {
+      return try read(OAuth1Answer(try response.data))
+    } catch var error as NetworkError {
+      error.response = response
+      error.request = response.request
+      throw error
+    }
+  }
+
+  /// The reason that a failure gives, in its body or its challenge.
+  private static func refusal(in error: NetworkError) -> NetworkError? {
+    guard error.code == .unacceptableStatus, let response = error.response else { return nil }
+    if let problem = (try? response.data).flatMap({ OAuth1Answer($0).problem }) {
+      return OAuth1Answer.refusal(problem, response: response)
+    }
+    guard let challenge = response.headers["WWW-Authenticate"],
+      let start = challenge.range(of: "oauth_problem=")?.upperBound
+    else { return nil }
+    let value = challenge[start...].drop { $0 == "\"" }.prefix { $0.isLetter || $0 == "_" }
+    return OAuth1Answer.refusal(String(value), response: response)
+  }
+}
+
+/// Signs a request for a token, and only on the endpoint's origin.
+private struct OAuth1FlowBehavior: RequestBehavior {
+  let order = BehaviorOrder.signing
+  let session: OAuth1Session
+  let origin: Origin?
+  let signer: OAuth1Signer
+  let parameter: (name: String, value: String)
+
+  func modify(_ request: inout NetworkRequest) async throws {
+    guard request.origin == origin else { return }
+    try session.sign(&request, with: signer, additional: [parameter])
+  }
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    try await session.correctingClock(request, next: next)
+  }
+}

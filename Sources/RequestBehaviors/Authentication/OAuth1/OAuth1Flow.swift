@@ -1,0 +1,118 @@
+public import Foundation
+
+/// Signs a user in by three-legged OAuth 1.0a: a request token, the user's consent, an access token (RFC 5849 §2).
+///
+/// ```swift
+/// let flow = OAuth1Flow(session: session, endpoints: endpoints, callback: URL(string: "myapp://signed-in"), over: client)
+/// let access = try await flow.signIn { url in
+///   try await browser.authenticate(at: url)          // the URL that the service called back
+/// }
+/// ```
+///
+/// At its end the session signs for the user, and the result has the credentials to store and what else the service told.
+///
+/// An app that may be ended while the user is in the browser takes the steps one by one, and stores the request token
+/// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:)``.
+///
+/// The requests go through the client without its own ``OAuth1Behavior``.
+public struct OAuth1Flow: Sendable {
+  /// Where a service gives tokens and asks users; its documentation has the three URLs.
+  public struct Endpoints: Sendable, Hashable {
+    /// Where request tokens are given, called the temporary credential request in RFC 5849 §2.1.
+    public var requestToken: URL
+    /// The page that asks the user (RFC 5849 §2.2).
+    public var authorize: URL
+    /// Where access tokens are given (RFC 5849 §2.3).
+    public var accessToken: URL
+
+    /// Creates the list of the three URLs.
+    public init(requestToken: URL, authorize: URL, accessToken: URL) {
+      self.requestToken = requestToken
+      self.authorize = authorize
+      self.accessToken = accessToken
+    }
+  }
+
+  /// The session that signs for the user at the end.
+  public let session: OAuth1Session
+  /// The service's URLs.
+  public let endpoints: Endpoints
+  /// Where the service sends the user back to; `nil` if it shows a code to type instead.
+  public let callback: URL?
+  /// The method of the requests for tokens.
+  public let method: HTTPMethod
+  let client: NetworkClient
+
+  /// Creates a flow.
+  ///
+  /// - Parameters:
+  ///   - session: The session that signs for the user at the end; its consumer, method and options are used.
+  ///   - endpoints: The service's URLs.
+  ///   - callback: Where the service sends the user back to; `nil` if it shows a code to type instead (`oob`).
+  ///   - method: The method of the requests for tokens; by default `POST`, as RFC 5849 §2.1 has it.
+  ///   - client: Sends the requests for tokens.
+  public init(
+    session: OAuth1Session, endpoints: Endpoints, callback: URL? = nil, method: HTTPMethod = .post,
+    over client: NetworkClient
+  ) {
+    self.session = session
+    self.endpoints = endpoints
+    self.callback = callback
+    self.method = method
+    self.client = client
+  }
+
+  /// Gets a request token (RFC 5849 §2.1).
+  ///
+  /// - Returns: The token to open the browser with, and to finish with.
+  /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Refused`` if the service says why, and
+  ///   ``NetworkError/Code-swift.struct/oauth1CallbackNotConfirmed`` if it speaks OAuth 1.0 only.
+  public func begin() async throws -> OAuth1RequestToken {
+    let value = callback?.absoluteString ?? "oob"
+    return try await exchange(endpoints.requestToken, as: .none, sending: (name: "oauth_callback", value: value)) {
+      try $0.requestToken()
+    }
+  }
+
+  /// The page to open in the browser (RFC 5849 §2.2): the authorize URL with `oauth_token` added to its query.
+  ///
+  /// - Parameter token: The request token that ``begin()`` returned.
+  /// - Returns: The URL.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` if the endpoint is no http or https
+  ///   URL.
+  public func authorizeURL(for token: OAuth1RequestToken) throws -> URL {
+    let parts = try OAuth1RequestURL(endpoints.authorize, hostField: nil)
+    return parts.appending(query: OAuth1Parameter("oauth_token", token.token).encoded) ?? endpoints.authorize
+  }
+
+  /// Ends a sign-in with the URL that the service called back.
+  ///
+  /// - Parameters:
+  ///   - token: The request token that ``begin()`` returned.
+  ///   - callback: The URL with `oauth_token` and `oauth_verifier`.
+  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
+  /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Denied`` if the user refused, and
+  ///   ``NetworkError/Code-swift.struct/oauth1UnexpectedCallback`` if the callback is not of this sign-in.
+  @discardableResult
+  public func finish(_ token: OAuth1RequestToken, callback: URL) async throws -> OAuth1AccessToken {
+    try await finish(token, verifier: try OAuth1Answer.verifier(in: callback, for: token))
+  }
+
+  /// Ends a sign-in with the code that the service showed (RFC 5849 §2.3).
+  ///
+  /// - Parameters:
+  ///   - token: The request token that ``begin()`` returned.
+  ///   - verifier: The code; space around it is ignored.
+  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
+  /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Refused`` if the service says why.
+  @discardableResult
+  public func finish(_ token: OAuth1RequestToken, verifier: String) async throws -> OAuth1AccessToken {
+    let verifier = verifier.trimmingCharacters(in: .whitespacesAndNewlines)
+    let temporary = OAuth1Credentials(token: token.token, secret: token.secret)
+    let access = try await exchange(
+      endpoints.accessToken, as: temporary, sending: (name: "oauth_verifier", value: verifier)
+    ) { try $0.accessToken() }
+    session.signIn(access.credentials)
+    return access
+  }
+}
