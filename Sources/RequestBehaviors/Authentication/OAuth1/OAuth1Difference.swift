@@ -29,7 +29,7 @@ public struct OAuth1Difference: Sendable, Hashable, CustomStringConvertible {
   /// The part, the place, both sides and the hint, in several lines.
   public var description: String {
     """
-    The \(part.rawValue) differs from octet \(offset) of the base string on.
+    The base strings differ from octet \(offset) on, in the \(part.rawValue).
       signed:  \(signed ?? "nothing")
       service: \(service ?? "nothing")
     \(hint)

@@ -64,9 +64,10 @@ package struct OctetBuffer: ~Copyable {
   /// Appends octets percent-encoded: all but letters, digits, `-`, `.`, `_` and `~` (RFC 5849 §3.6).
   package mutating func append(escaping octets: UnsafeBufferPointer<UInt8>) {
     makeRoom(for: octets.count * 3)
-    var end = count
-    for octet in octets { end = write(octet, at: end) }
-    count = end
+    let start = base + count
+    var end = start
+    for octet in octets { end = OctetBuffer.write(octet, at: end) }
+    count += end - start
   }
 
   package mutating func append(escaping text: String) {
@@ -79,12 +80,13 @@ package struct OctetBuffer: ~Copyable {
   /// A `+` is a space; a percent sign without two hexadecimal digits stands for itself.
   package mutating func append(escapingForm octets: UnsafeBufferPointer<UInt8>) {
     makeRoom(for: octets.count * 3)
-    var end = count
+    let start = base + count
+    var end = start
     var index = 0
     while index < octets.count {
-      end = write(OctetBuffer.decodeForm(octets, &index), at: end)
+      end = OctetBuffer.write(OctetBuffer.decodeForm(octets, &index), at: end)
     }
-    count = end
+    count += end - start
   }
 
   /// Appends octets in Base64 with padding (RFC 4648 §4).
@@ -102,15 +104,16 @@ package struct OctetBuffer: ~Copyable {
     }
   }
 
+  /// Writes an octet percent-encoded, one or three octets long, and returns the place behind it.
   @inline(__always)
-  private func write(_ octet: UInt8, at end: Int) -> Int {
-    if OctetBuffer.isUnreserved(octet) {
-      base[end] = octet
+  private static func write(_ octet: UInt8, at end: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
+    if isUnreserved(octet) {
+      end.pointee = octet
       return end + 1
     }
-    base[end] = UInt8(ascii: "%")
-    base[end + 1] = OctetBuffer.hexDigit(octet >> 4)
-    base[end + 2] = OctetBuffer.hexDigit(octet & 15)
+    end[0] = UInt8(ascii: "%")
+    end[1] = hexDigit(octet >> 4)
+    end[2] = hexDigit(octet & 15)
     return end + 3
   }
 }

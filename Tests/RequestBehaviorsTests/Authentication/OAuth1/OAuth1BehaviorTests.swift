@@ -44,6 +44,15 @@ import Testing
     #expect(verdicts() == [.accepted])
   }
 
+  @Test func `dot segments that a behavior made are removed before the request is signed`() async throws {
+    mock.on().respond(200)
+    let rewriting = ClosureBehavior(modify: { $0.url = try #require(URL(string: "https://example.com/a/../b/./c?d=.")) }
+    )
+    try await client(.sample(), [rewriting]).send(.get("p"))
+    #expect(mock.sent.first?.url.absoluteString == "https://example.com/b/c?d=.")
+    #expect(verdicts() == [.accepted])
+  }
+
   @Test func `the signature is a secret of the origin that it is for`() async throws {
     mock.on().respond(200)
     try await client().send(.get("p"))

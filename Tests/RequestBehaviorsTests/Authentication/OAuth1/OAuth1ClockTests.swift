@@ -47,15 +47,19 @@ import Testing
     #expect(timestamps.last == 2_000_000_000)
   }
 
-  @Test func `a second refusal is the outcome`() async throws {
+  @Test func `a second refusal is the outcome, also for a further attempt of the call`() async throws {
     mock.on().respond { [refused] request in
-      let other = request.sendNumber == 1 ? "06 Nov 1994" : "07 Nov 1994"
+      let other = "0\(request.sendNumber) Nov 1994"
       return NetworkResponse(
         request: request, statusCode: 401, headers: ["Date": "Sun, \(other) 08:49:37 GMT"], body: .data(refused))
     }
-    let error = await #expect(throws: NetworkError.self) { try await client().send(.get("p")) }
+    let twice = ClosureBehavior("twice", order: .retry) { request, next in
+      _ = try await next(request)
+      return try await next(request)
+    }
+    let error = await #expect(throws: NetworkError.self) { try await client(.sample(), [twice]).send(.get("p")) }
     #expect(error?.statusCode == 401)
-    #expect(mock.sent.count == 2)
+    #expect(mock.sent.count == 3)
   }
 
   @Test(arguments: [

@@ -1,0 +1,120 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// The samples of "Signing with OAuth 1.0a" and "Why is my signature refused?", compiled and run.
+@Suite struct OAuth1DocumentationTests {
+  private struct Status: Codable, Equatable, Sendable { var id: Int }
+  private let mock = MockTransport()
+  private var baseURL: URL { mock.baseURL }
+  private let consumerKey = "ck"
+  private let consumerSecret = "cs"
+  private let token = "tk"
+  private let tokenSecret = "ts"
+  private let consumer = OAuth1Consumer(key: "ck", secret: "cs")
+
+  @Test func `a session signs and signs out`() async throws {
+    mock.on(.post, "statuses").respond(200, json: Status(id: 1))
+    let session = OAuth1Session(
+      consumer: OAuth1Consumer(key: consumerKey, secret: consumerSecret),
+      credentials: OAuth1Credentials(token: token, secret: tokenSecret))
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock)
+
+    let status: Status = try await client.send(.post("statuses", body: .form(["status": "Hello"])))
+    session.signOut()
+
+    #expect(status == Status(id: 1))
+    #expect(session.credentials == nil)
+  }
+
+  @Test func `services differ in method and options`() throws {
+    struct KeyStore: Sendable { func sign(_ octets: Data) throws -> Data { octets } }
+    let keyStore = KeyStore()
+    let session = OAuth1Session(
+      consumer: OAuth1Consumer(key: consumerKey), credentials: OAuth1Credentials(token: token),
+      signatureMethod: .rsaSHA1 { baseString in try keyStore.sign(baseString) })
+    #expect(session.signatureMethod.name == "RSA-SHA1")
+
+    let app = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)
+    #expect(app.credentials != nil)
+
+    var options = OAuth1Options()
+    options.realm = "https://api.example.com/"
+    options.includesBodyHash = true
+    #expect(options != OAuth1Options())
+
+    let trusting = OAuth1Session(
+      consumer: consumer, credentials: OAuth1Credentials(token: token), trustsClockOverHTTP: true)
+    #expect(trusting.credentials?.token == token)
+  }
+
+  @Test func `a user signs in at once or in steps`() async throws {
+    struct Browser {
+      func open(_ url: URL) async throws -> URL {
+        try #require(URL(string: "myapp://signed-in?oauth_token=rt&oauth_verifier=v"))
+      }
+    }
+    let browser = Browser()
+    mock.on(.post, "oauth/request_token")
+      .respond(text: "oauth_token=rt&oauth_token_secret=rs&oauth_callback_confirmed=true")
+    mock.on(.post, "oauth/access_token").respond(text: "oauth_token=at&oauth_token_secret=as&screen_name=ada")
+    let session = OAuth1Session(consumer: consumer)
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock)
+
+    let flow = OAuth1Flow(
+      session: session,
+      endpoints: OAuth1Flow.Endpoints(
+        requestToken: baseURL.appending(path: "oauth/request_token"),
+        authorize: baseURL.appending(path: "oauth/authorize"),
+        accessToken: baseURL.appending(path: "oauth/access_token")),
+      callback: URL(string: "myapp://signed-in"), over: client)
+
+    let access = try await flow.signIn { url in
+      try await browser.open(url)
+    }
+    let name = access["screen_name"]
+    #expect(name == "ada")
+
+    let requestToken = try await flow.begin()
+    let stored = try JSONEncoder().encode(requestToken)
+    let page = try flow.authorizeURL(for: requestToken)
+    let callbackURL = try await browser.open(page)
+    let token = try JSONDecoder().decode(OAuth1RequestToken.self, from: stored)
+    try await flow.finish(token, callback: callbackURL)
+    #expect(session.credentials?.token == "at")
+  }
+
+  @Test func `the steps of RFC 5849 §3·1 are as the article shows them`() throws {
+    var options = OAuth1Options()
+    options.includesVersion = false
+    let signature = try OAuth1Signature(
+      method: .post, url: URL(string: "http://example.com/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b")!,
+      headers: ["Content-Type": "application/x-www-form-urlencoded"], body: Data("c2&a3=2+q".utf8),
+      parameters: OAuth1Parameters(
+        consumerKey: "9djdj82h48djs9d2", token: "kkk9d7dh3k39sjv7", nonce: "7d8f3e4a", timestamp: 137_131_201),
+      key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "j49sk3j29djd", tokenSecret: "dh893hdasih9"),
+      options: options)
+    #expect(signature.baseStringURI == "http://example.com/request")
+    #expect(signature.signingKey == "j49sk3j29djd&dh893hdasih9")
+    #expect(signature.signature == "r6/TJjbCOr97/+UU0NsvSne7s5g=")
+  }
+
+  @Test func `a difference reads as the article shows it`() throws {
+    let url = try #require(URL(string: "https://api.example.com/search?q=a+b"))
+    let (nonce, timestamp) = ("n", 1_700_000_000)
+    let signature = try OAuth1Signature(
+      method: .get, url: url,
+      parameters: OAuth1Parameters(consumerKey: consumerKey, token: token, nonce: nonce, timestamp: timestamp),
+      key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: consumerSecret, tokenSecret: tokenSecret))
+    let baseStringOfTheService = signature.baseString.replacingOccurrences(of: "a%2520b", with: "a%252Bb")
+    let difference = try #require(signature.difference(from: baseStringOfTheService))
+    #expect(
+      "\(difference)" == """
+        The base strings differ from octet 205 on, in the parameters.
+          signed:  q=a%20b
+          service: q=a%2Bb
+        A + and a space are taken for each other: in a query or form, + is a space and %2B is a plus (§3.4.1.3.1).
+        """)
+  }
+}
