@@ -34,8 +34,11 @@ let package = Package(
       dependencies: ["CAllocationCounter", "RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
+      swiftSettings: strict),
     .testTarget(
-      name: "RequestBehaviorsTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      name: "RequestBehaviorsTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TokenFileWriter"],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsSQLiteTests", dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting"],

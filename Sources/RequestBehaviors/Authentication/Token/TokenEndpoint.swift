@@ -104,11 +104,25 @@ public struct TokenEndpoint: Sendable {
   /// The error tells the form of the answer only: there may be a token in it.
   private func notToken(_ answer: NetworkResponse, _ error: DecodingError) -> NetworkError {
     let type = answer.headers["Content-Type"] ?? "without a type"
+    let isObject = (try? JSONSerialization.jsonObject(with: answer.data)) is [String: Any]
     var reason = "it is no JSON object"
-    if case .dataCorrupted(let context) = error, context.underlyingError == nil { reason = context.debugDescription }
+    if isObject, case .dataCorrupted(let context) = error { reason = context.debugDescription }
     return NetworkError(
       .tokenUnavailable,
       "the token endpoint answered \(answer.statusCode) with no token (\(type)): \(reason); is the URL right?",
       response: answer)
   }
+}
+
+extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
+  /// Where it is and the id of the client, without its secret.
+  public var description: String {
+    switch place {
+    case .path(let path): "\(path.template) for \(clientID)"
+    case .url(let url): "\(Redactor.standard.redact(url)) for \(clientID)"
+    }
+  }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

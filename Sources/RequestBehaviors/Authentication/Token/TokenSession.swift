@@ -66,3 +66,11 @@ public final class TokenSession: Sendable {
   /// What happens to the session from now on; every access is a subscriber of its own.
   public var events: TokenEvents { keeper.broadcast.subscribe() }
 }
+
+extension TokenSession: CustomStringConvertible, CustomReflectable {
+  /// The name of the type and its own.
+  public var description: String { name.isEmpty ? "TokenSession" : "TokenSession \"\(name)\"" }
+
+  /// Only what the description shows: a source may hold secrets.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite final class FileTokenStoreTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID().uuidString)")
+  private var file: URL { folder.appending(path: "deep/token.json") }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private func permissions(_ url: URL) throws -> Int? {
+    let attributes = try FileManager.default.attributesOfItem(atPath: url.path(percentEncoded: false))
+    return (attributes[.posixPermissions] as? NSNumber)?.intValue
+  }
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path(percentEncoded: false))
+  }
+
+  @Test func `a token comes back as it was stored, to the user only`() async throws {
+    let store = FileTokenStore(url: file)
+    #expect(try await store.load() == nil)
+    let token = AccessToken(
+      "t1", type: "MAC", expiresAt: Date(timeIntervalSince1970: 1_411_129_341.57), lifetime: .milliseconds(1_500),
+      refreshToken: "r1", scopes: ["read", "write"])
+    try await store.save(token)
+    #expect(try await FileTokenStore(url: file).load() == token)
+    #expect(try permissions(file) == 0o600)
+    #expect(try permissions(file.deletingLastPathComponent()) == 0o700)
+    #expect(try names() == ["token.json"])
+    try await store.save(nil)
+    try await store.save(nil)
+    #expect(try await store.load() == nil)
+  }
+
+  @Test func `rights that others have to the file end with the next token`() async throws {
+    let store = FileTokenStore(url: file)
+    try await store.save(AccessToken("t1"))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o644], ofItemAtPath: file.path(percentEncoded: false))
+    try await store.save(AccessToken("t2"))
+    #expect(try permissions(file) == 0o600)
+  }
+
+  @Test(arguments: [
+    "", "{", "null", #"{"format":1,"token":{"access_token":"canary"#, #"{"token":{"access_token":"a"}}"#,
+  ])
+  func `a damaged file is named, and can be signed out of`(content: String) async throws {
+    let store = FileTokenStore(url: file)
+    try await store.save(AccessToken("t1"))
+    try Data(content.utf8).write(to: file)
+    let session = TokenSession(source: .closure { _ in AccessToken("t2") }, store: store)
+    let client = NetworkClient(ClosureTransport(200), [.tokenAuth(session)])
+    let error = try await #require(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(error.code == .tokenStoreFailed)
+    #expect(error.message.contains("token.json is damaged") && error.message.contains("signOut()"))
+    #expect(!"\(error)".contains("canary"))
+    try await session.signOut()
+    try await client.send(.get("a"))
+    #expect(try await store.load()?.value == "t2")
+  }
+
+  @Test func `a file of a later format is left alone`() async throws {
+    let store = FileTokenStore(url: file)
+    try await store.save(AccessToken("t1"))
+    try Data(#"{"format":2,"token":{"access_token":"a"}}"#.utf8).write(to: file)
+    let error = try await #require(throws: NetworkError.self) { try await store.load() }
+    #expect(error.message.contains("format 2"))
+  }
+
+  @Test func `a folder that is a file is an error that names it`() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data().write(to: folder.appending(path: "deep"))
+    let store = FileTokenStore(url: file)
+    let error = try await #require(throws: NetworkError.self) { try await store.save(AccessToken("t1")) }
+    #expect(error.code == .tokenStoreFailed && error.message.contains("deep"))
+  }
+
+  @Test func `two stores of one path are one store for their sessions`() async throws {
+    let fetches = Box(0)
+    let source = ClosureTokenSource(fetch: { _ in
+      fetches.update { $0 += 1 }
+      return AccessToken("t1")
+    })
+    let sessions = [
+      TokenSession(source: source, store: FileTokenStore(url: file)),
+      TokenSession(source: source, store: FileTokenStore(url: file)),
+    ]
+    for session in sessions { try await NetworkClient(ClosureTransport(200), [.tokenAuth(session)]).send(.get("a")) }
+    #expect(fetches.value == 1)
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test(arguments: 0..<8)
+    func `the file survives a process that is killed while it writes`(round: Int) async throws {
+      let process = Process()
+      let executable: URL = try #require(Fixture.url("TokenFileWriter"))
+      process.executableURL = executable
+      process.arguments = [file.path(percentEncoded: false)]
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      try process.run()
+      var output = ""
+      // How far it gets before it is killed is left to the system; each round begins a little later.
+      while output.filter({ $0 == "\n" }).count < 3 + round * 5 {
+        output += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+      }
+      kill(process.processIdentifier, SIGKILL)
+      output += String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      let told = output.split(separator: "\n").compactMap { Int($0) }.max() ?? 0
+      let stored = try #require(try await FileTokenStore(url: file).load())
+      let number = try #require(Int(stored.value))
+      #expect(number == told || number == told + 1)
+      #expect(stored.refreshToken?.count == 8_192)
+      try await FileTokenStore(url: file).save(stored)
+      #expect(try names() == ["token.json"], "what the killed process left is removed")
+    }
+  #endif
+}
+
+#if os(Linux) || os(macOS)
+  /// The executables that stand beside the tests.
+  private enum Fixture {
+    static func url(_ name: String) -> URL? {
+      let places = [Bundle.main.bundleURL] + Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+      return places.flatMap { [$0, $0.deletingLastPathComponent()] }.map { $0.appending(path: name) }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path(percentEncoded: false)) }
+    }
+  }
+#endif

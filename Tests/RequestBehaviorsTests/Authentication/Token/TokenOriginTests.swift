@@ -1,0 +1,60 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct TokenOriginTests {
+  private let session = TokenSession(source: .closure { _ in AccessToken("canary-access-7731") })
+
+  private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+  @Test func `an absolute URL to another host gets no token`() async throws {
+    let transport = ClosureTransport(200)
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    for other in ["https://other.example/a", "http://api.example.com/a", "https://api.example.com:8443/a"] {
+      try await client.send(.get(url: url(other)))
+    }
+    #expect(transport.sent.count == 3)
+    #expect(transport.sent.allSatisfy { !$0.headers.contains("Authorization") })
+    try await client.send(.get(url: url("https://API.example.com:443/other")))
+    #expect(transport.sent.last?.headers["Authorization"] == "Bearer canary-access-7731")
+  }
+
+  @Test func `a redirect to another origin gets no token, and its 401 refreshes nothing`() async throws {
+    let transport = ClosureTransport { request in
+      if request.url.host() == "other.example" { return NetworkResponse(request: request, statusCode: 401) }
+      return NetworkResponse(
+        request: request, statusCode: 302, headers: ["Location": "https://other.example/b"])
+    }
+    await #expect(throws: NetworkError.self) {
+      try await NetworkClient(transport, [.tokenAuth(session)]).send(.get("a"))
+    }
+    #expect(transport.sent.map { $0.headers["Authorization"] } == ["Bearer canary-access-7731", nil])
+    #expect(try await session.isSignedIn())
+  }
+
+  @Test func `a redirect to a listed origin is authenticated for itself`() async throws {
+    let transport = ClosureTransport { request in
+      if request.url.host() == "files.example" { return NetworkResponse(request: request, statusCode: 200) }
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "https://files.example/b"])
+    }
+    let origins = Set([Origin("https://api.example.com"), Origin("https://files.example")].compactMap(\.self))
+    try await NetworkClient(transport, [.tokenAuth(session, origins: .only(origins))]).send(.get("a"))
+    #expect(transport.sent.allSatisfy { $0.headers["Authorization"] == "Bearer canary-access-7731" })
+  }
+
+  @Test func `a token request to another server carries its own credentials only`() async throws {
+    let transport = ClosureTransport { request in
+      if request.url.host() == "id.example" {
+        return NetworkResponse(
+          request: request, statusCode: 200, body: .data(Data(#"{"access_token":"t1"}"#.utf8)))
+      }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let endpoint = TokenEndpoint(url: try url("https://id.example/token"), clientID: "app", clientSecret: "s")
+    let session = TokenSession(source: .clientCredentials(endpoint))
+    try await NetworkClient(transport, [.tokenAuth(session), .apiKey("X-Key", "secret-key")]).send(.get("a"))
+    #expect(transport.sent[0].headers["Authorization"] == "Basic YXBwOnM=")
+    #expect(!transport.sent[0].headers.contains("X-Key"))
+    #expect(transport.sent[1].headers["X-Key"] == "secret-key")
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct TokenSecrecyTests {
+  private let canaries = ["canary-access-7731", "canary-refresh-7732", "canary-secret-7733"]
+  private let output = Box<[String]>([])
+
+  private func note(_ value: Any) {
+    var dumped = ""
+    dump(value, to: &dumped)
+    output.update { $0 += ["\(value)", String(reflecting: value), dumped] }
+  }
+
+  private func expectNoCanary() {
+    for text in output.value {
+      for canary in canaries { #expect(!text.contains(canary), "\(text)") }
+    }
+  }
+
+  @Test func `no description of a token shows it`() {
+    let token = AccessToken(canaries[0], lifetime: .seconds(60), refreshToken: canaries[1], scopes: ["read"])
+    note(token)
+    note([token])
+    note(Optional(token) as Any)
+    expectNoCanary()
+    #expect("\(token)".contains("<redacted>") && "\(token)".contains("read"))
+  }
+
+  @Test func `an answer that is no token is not shown by the error`() throws {
+    for answer in [
+      #"{"access_token":17,"token":"canary-access-7731"}"#, #"{"a_token":"canary-access-7731","b_token":""}"#,
+      #"{"access_token":"canary-access-7731","expires_in":"canary-refresh-7732"}"#,
+    ] {
+      do {
+        note(try JSONDecoder().decode(AccessToken.self, from: Data(answer.utf8)))
+      } catch { note(error) }
+    }
+    expectNoCanary()
+  }
+
+  @Test func `a canary is in no error, event, history or report`() async throws {
+    let (access, refresh, secret) = (canaries[0], canaries[1], canaries[2])
+    let tokenBody = Box(#"{"access_token":"\#(access)","refresh_token":"\#(refresh)"}"#)
+    let transport = ClosureTransport { request in
+      if request.url.path().hasSuffix("token") { return TokenServer.json(request, tokenBody.value) }
+      return NetworkResponse(request: request, statusCode: 401)
+    }
+    let session = TokenSession(
+      source: .clientCredentials(TokenEndpoint("token", clientID: "app", clientSecret: secret)))
+    let events = session.events
+    note(session)
+    var configuration = RequestConfiguration(
+      baseURL: baseURL, behaviors: [.tokenAuth(session), .basicAuth(user: "u", password: secret)])
+    let output = output
+    configuration.observers.append { report in
+      output.update { $0 += report.call.events.map(\.message) + ["\(String(describing: report.error))"] }
+      output.update { $0 += report.call.history.map(\.description) }
+    }
+    let client = NetworkClient(configuration: configuration, transport: transport)
+    for body in [tokenBody.value, "<html>\(access) \(refresh)</html>", #"{"token_x":"\#(access)"}"#] {
+      tokenBody.value = body
+      do { try await client.send(.get("a")) } catch { note(error) }
+    }
+    note(try client.pipeline(for: Request<Void>.get("a")).description)
+    try await session.signOut()
+    for await event in events {
+      note(event)
+      if case .signedOut(.requested) = event { break }
+      if case .refreshFailed = event { break }
+    }
+    #expect(output.value.count > 10)
+    expectNoCanary()
+  }
+
+  @Test func `an illegal token is refused without being shown`() async throws {
+    let session = TokenSession(source: .closure { _ in AccessToken("canary-access-7731\r\nX-Evil: 1") })
+    let transport = ClosureTransport(200)
+    do {
+      try await NetworkClient(transport, [.tokenAuth(session)]).send(.get("a"))
+      Issue.record("sent")
+    } catch { note(error) }
+    expectNoCanary()
+    #expect(transport.sent.isEmpty)
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct TokenSourceTests {
+  private let transport = ClosureTransport(200, #"{"access_token":"t1"}"#)
+
+  /// The request by which a source gets a token.
+  private func request(_ source: any TokenSource, refreshing token: AccessToken? = nil) async throws -> NetworkRequest {
+    let client = NetworkClient(transport)
+    if let token {
+      _ = try await source.refresh(token, using: client)
+    } else {
+      _ = try await source.fetch(using: client)
+    }
+    return try #require(transport.sent.last)
+  }
+
+  // RFC 6749 §4.4.2
+  @Test func `client credentials go into the field by default`() async throws {
+    let sent = try await request(.clientCredentials(.test, scopes: ["read", "write"]))
+    #expect(sent.method == .post && sent.url.absoluteString == "https://api.example.com/v1/token")
+    #expect(sent.headers["Authorization"] == "Basic YXBwOmFwcC1zZWNyZXQ=")
+    #expect(sent.headers.field(named: "Authorization")?.isSensitive == true)
+    #expect(sent.headers["Content-Type"] == "application/x-www-form-urlencoded")
+    #expect(sent.headers["Accept"] == "application/json")
+    #expect(sent.body?.data == Data("grant_type=client_credentials&scope=read%20write".utf8))
+  }
+
+  // RFC 6749 §2.3.1: both are form-encoded first.
+  @Test func `an id with a colon and a secret with signs do no harm`() async throws {
+    let endpoint = TokenEndpoint("token", clientID: "a:b", clientSecret: "pä s%")
+    let sent = try await request(.clientCredentials(endpoint))
+    let value = try #require(sent.headers["Authorization"]?.dropFirst(6))
+    #expect(Data(base64Encoded: String(value)) == Data("a%3Ab:p%C3%A4%20s%25".utf8))
+  }
+
+  @Test func `client credentials go into the body if asked for`() async throws {
+    let endpoint = TokenEndpoint("token", clientID: "app", clientSecret: "s&s", authentication: .post)
+    let sent = try await request(.clientCredentials(endpoint))
+    #expect(!sent.headers.contains("Authorization"))
+    #expect(sent.body?.data == Data("grant_type=client_credentials&client_id=app&client_secret=s%26s".utf8))
+  }
+
+  // RFC 6749 §6
+  @Test func `a public client refreshes with its id`() async throws {
+    let sent = try await request(
+      .refreshToken(TokenEndpoint("token", clientID: "app")), refreshing: AccessToken("t0", refreshToken: "r+0"))
+    #expect(!sent.headers.contains("Authorization"))
+    #expect(sent.body?.data == Data("grant_type=refresh_token&refresh_token=r%2B0&client_id=app".utf8))
+  }
+
+  @Test func `what a refresh leaves out stays as it was`() async throws {
+    let store = InMemoryTokenStore()
+    let session = TokenSession(source: .refreshToken(.test), store: store)
+    try await session.signIn(AccessToken("t0", expiresAt: .distantPast, refreshToken: "r0", scopes: ["read"]))
+    try await NetworkClient(transport, [.tokenAuth(session)]).send(.get("a"))
+    let token = try #require(try await store.load())
+    #expect(token.value == "t1" && token.refreshToken == "r0" && token.scopes == ["read"])
+  }
+
+  @Test func `a closure for newer tokens needs the user for the first`() async throws {
+    let source = ClosureTokenSource(refresh: { token, _ in AccessToken(token.value + "+") })
+    let client = NetworkClient(transport)
+    await #expect(throws: NetworkError.self) { try await source.fetch(using: client) }
+    #expect(try await source.refresh(AccessToken("a"), using: client).value == "a+")
+  }
+}
