@@ -1,0 +1,125 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Stands for the type of that name in swift-log, of which the documentation shows the conformance.
+private struct Logger {
+  enum Level { case info, error }
+  let journal: Journal
+  func log(level: Level, _ message: String) { journal.note("\(level) \(message)") }
+}
+
+extension Logger: LogSink {
+  public func log(_ record: LogRecord) { log(level: record.level == .error ? .error : .info, "\(record)") }
+}
+
+private struct PrintingMetrics: MetricsRecorder {
+  func add(_ amount: Int, to counter: String, labels: [MetricLabel]) { print(counter, amount, labels) }
+  func record(_ duration: Duration, in timer: String, labels: [MetricLabel]) { print(timer, duration, labels) }
+}
+
+private struct SlowCalls: CallObserver {
+  let limit: Duration
+  let report: @Sendable (String) -> Void
+
+  func callEnded(_ call: CallReport) {
+    if call.duration > limit, let request = call.request { report("\(request) took \(call.duration)") }
+  }
+}
+
+private struct KeyBehavior: RequestBehavior {
+  let key: String
+  let order = BehaviorOrder.authentication
+
+  func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    HTTPHeaders([.init("X-API-Key", key, sensitive: .baseURL)])
+  }
+}
+
+/// The samples of the articles about observation.
+@Suite struct ObservationSamplesTests {
+  private let transport = ClosureTransport(200, "[]")
+  private let journal = Journal()
+
+  @Test func `watching: behaviors are listed`() async throws {
+    let timings = CallTimings()
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.logging(Logger(journal: journal)), .timing(timings), .traceContext()],
+      transport: transport)
+    try await client.send(.get("x"))
+    #expect(journal.entries.first?.contains("GET https://api.example.com/v1/x 200 2 B in ") == true)
+    #expect(journal.entries.first?.hasPrefix("info #") == true)
+    #expect(timings.endpoints.map(\.name) == ["GET x"])
+  }
+
+  @Test func `watching: a sink of a closure`() async throws {
+    let sink = ClosureLogSink { [journal] record in
+      if record.level == .error { journal.note(record.line) }
+    }
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.logging(sink)], transport: transport)
+    try await client.send(.get("x"))
+    _ = try? await client.send(Request<Int>.get("x"))
+    #expect(journal.entries.count == 1)
+  }
+
+  @Test func `watching: metrics, traces and slow calls`() async throws {
+    let headers: HTTPHeaders = ["traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"]
+    let slow = SlowCalls(limit: .zero) { [journal] in journal.note($0) }
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.metrics(PrintingMetrics()), .traceContext(), slow], transport: transport)
+    let incoming = TraceContext(traceparent: headers["traceparent"] ?? "", tracestate: headers["tracestate"])
+    try await TraceContext.$current.withValue(incoming) {
+      try await client.send(.get("users/1"))
+    }
+    #expect(transport.sent.first?.headers["traceparent"]?.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") == true)
+    #expect(journal.entries.first?.hasPrefix("GET https://api.example.com/v1/users/1 took ") == true)
+  }
+
+  @Test func `watching: a request as a command`() async throws {
+    let client = NetworkClient(transport)
+    let response = try await client.send(Request<NetworkResponse>.get("issues", query: ["page": 2]))
+    #expect(
+      response.request.curlCommand()
+        == "curl 'https://api.example.com/v1/issues?page=2' --header Accept: --header User-Agent:")
+  }
+
+  @Test func `secrets: what is shown by default`() throws {
+    let redactor = Redactor.standard
+    let url = try #require(URL(string: "https://me:pw@shop.example.com/v1/items?page=2&key=abc#top"))
+    #expect(redactor.redact(url) == "https://shop.example.com/v1/items?page=2&key=<redacted>")
+    let body = Data(#"{"user":"me","accessToken":"abc"}"#.utf8)
+    #expect(
+      redactor.redact(body: body, contentType: "application/json", limit: 100)
+        == #"{"user":"me","accessToken":"<redacted>"}"#)
+    let broken = Data(#"{"user":"me", accessToken: "abcdefgh"}"#.utf8)
+    #expect(
+      redactor.redact(body: broken, contentType: "application/json", limit: 100)
+        == #"{"user":"me", <24 bytes that are no JSON>"#)
+  }
+
+  @Test func `secrets: a marked field and a redactor of one's own`() async throws {
+    var redactor = Redactor.standard
+    redactor.allowedHeaders.insert("X-Shop-Region")
+    redactor.allowedQueryNames.insert("category")
+    redactor.sensitiveFields.insert("iban")
+    redactor.sensitivePointers.insert("/customer/email")
+    redactor.sensitivePointers.insert("/orders/*/address")
+    let sink = ClosureLogSink { [journal] record in journal.note(record.line) }
+    let client = NetworkClient(
+      baseURL: baseURL,
+      behaviors: [.logging(sink, headers: true, bodyLimit: 2_000, redactor: redactor), KeyBehavior(key: "abc")],
+      transport: transport)
+    let body = #"{"iban":"DE1","customer":{"email":"a@b"},"orders":[{"address":"c","id":1}]}"#
+    let content = RequestContent.data(Data(body.utf8), contentType: "application/json")
+    try await client.send(.post("x", body: content, query: ["category": "a"], headers: ["X-Shop-Region": "eu"]))
+    let lines = journal.entries.first?.split(separator: "\n").map(String.init) ?? []
+    #expect(lines.first?.contains("/v1/x?category=a 200") == true)
+    #expect(
+      lines.dropFirst() == [
+        "  > X-Shop-Region: eu", "  > Content-Type: application/json", "  > X-API-Key: <redacted>",
+        #"  > {"iban":"<redacted>","customer":{"email":"<redacted>"},"orders":[{"address":"<redacted>","id":1}]}"#,
+        "  < <2 bytes of unknown type>",
+      ])
+  }
+}
