@@ -11,7 +11,7 @@ private struct Logger {
 }
 
 extension Logger: LogSink {
-  public func log(_ record: LogRecord) { log(level: record.level == .error ? .error : .info, "\(record)") }
+  func log(_ record: LogRecord) { log(level: record.level == .error ? .error : .info, "\(record)") }
 }
 
 private struct PrintingMetrics: MetricsRecorder {
