@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import RequestBehaviors
+
+@Suite struct TokenModelTests {
+  @Test(arguments: 0..<4)
+  func `random interleavings do what the reference says`(quarter: UInt64) {
+    var calls = 0
+    var asked = 0
+    for seed in (quarter * 1_000)..<((quarter + 1) * 1_000) {
+      var simulation = TokenSimulation(seed: seed)
+      simulation.run(steps: 80)
+      #expect(simulation.problems == [], "seed \(seed)")
+      calls += simulation.calls.count
+      asked += simulation.asked
+      if !simulation.problems.isEmpty { break }
+    }
+    #expect(calls > 10_000 && asked > 2_000)
+  }
+
+  @Test func `the result of a flight is thrown away after a sign-out`() {
+    var state = TokenState(policy: TokenRefreshPolicy())
+    state.load(AccessToken("t0"), now: .zero, date: Date())
+    let lease = TokenLease(token: AccessToken("t0"), version: 1, generation: 0)
+    guard case .start(let flight) = state.renew(lease, now: .zero, ticket: 0) else {
+      Issue.record("no flight")
+      return
+    }
+    _ = state.begin(flight, now: .zero)
+    state.signOut()
+    #expect(!state.accepts(flight))
+    if case .ignore = state.land(flight, with: AccessToken("late"), now: .zero) {} else { Issue.record("taken") }
+    #expect(state.token == nil)
+  }
+
+  @Test func `a call that comes before the store is read waits, and gets the stored token`() {
+    var state = TokenState(policy: TokenRefreshPolicy())
+    guard case .start(let flight) = state.acquire(now: .zero, ticket: 0) else {
+      Issue.record("no flight")
+      return
+    }
+    if case .wait = state.acquire(now: .zero, ticket: 0) {} else { Issue.record("did not wait") }
+    state.load(AccessToken("t0"), now: .zero, date: Date())
+    guard case .use(let lease) = state.begin(flight, now: .zero) else {
+      Issue.record("the source was asked")
+      return
+    }
+    #expect(lease.token.value == "t0")
+  }
+}

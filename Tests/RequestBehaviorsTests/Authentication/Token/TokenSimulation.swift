@@ -1,0 +1,249 @@
+import Foundation
+
+// The state machine is the library's own: through the public API, interleavings are the scheduler's to choose.
+@testable import RequestBehaviors
+
+/// Calls, a server and a session that do at random what they may do next, one step at a time.
+struct TokenSimulation {
+  enum Phase: Equatable {
+    case new, waiting, waitingAgain
+    case sent(Int)
+    case sentAgain(Int)
+    case done
+  }
+
+  struct SimulatedCall {
+    var phase = Phase.new
+    var ticket = 0
+    var generation = 0
+    var arrival = 0
+    var leasedAt = 0
+    var lease: TokenLease?
+    var sends = 0
+    var lastFailureAsked: Int?
+  }
+
+  private(set) var problems: [String] = []
+  private(set) var calls: [SimulatedCall] = []
+  private(set) var asked = 0
+  private var random: SeededGenerator
+  private var state = TokenState(policy: TokenRefreshPolicy(), makeID: { "id" })
+  private var reference = TokenReference()
+  private var now = 0
+  private var serial = 0
+  private var valid = 0
+  private var flight: TokenState.Flight?
+  private var late: [TokenState.Flight] = []
+
+  init(seed: UInt64) {
+    random = SeededGenerator(seed: seed)
+    state.load(nil, now: .zero, date: Date(timeIntervalSince1970: 0))
+  }
+
+  mutating func run(steps: Int) {
+    for _ in 0..<steps where problems.isEmpty { step() }
+    // Nobody may be left waiting when all that is under way has ended.
+    if let flight { land(flight, .success) }
+    while let index = calls.firstIndex(where: { $0.phase != .done }), problems.isEmpty { advance(index) }
+    if calls.contains(where: { $0.sends > 2 }) { problems.append("a call was sent more than twice") }
+  }
+
+  private enum Outcome { case success, transient, terminal }
+
+  private mutating func step() {
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0..<4: calls.append(SimulatedCall())
+    case 4..<12: if let index = calls.indices.randomElement(using: &random) { advance(index) }
+    case 12..<14:
+      if let flight {
+        land(flight, [.success, .success, .transient, .terminal].randomElement(using: &random) ?? .success)
+      }
+    case 14: giveUp()
+    case 15: landLate()
+    case 16: now += [1, 5, 29, 60, 500].randomElement(using: &random) ?? 1
+    case 17: valid = -1
+    case 18: signIn()
+    default: signOut()
+    }
+  }
+
+  private mutating func expect(_ found: TokenReference.Expected, _ expected: TokenReference.Expected, _ place: String) {
+    if found != expected { problems.append("\(place): found \(found), expected \(expected)") }
+  }
+
+  // MARK: - Calls
+
+  private mutating func advance(_ index: Int) {
+    switch calls[index].phase {
+    case .new:
+      calls[index].ticket = state.failureCount
+      calls[index].generation = state.generation
+      calls[index].arrival = reference.log.count
+      let expected = reference.acquire(at: now, arrival: calls[index].arrival)
+      decide(index, state.acquire(now: .seconds(now), ticket: calls[index].ticket), expected, again: false)
+    case .sent(let token), .sentAgain(let token):
+      if token == valid {
+        calls[index].phase = .done
+        return
+      }
+      guard case .sent = calls[index].phase, let lease = calls[index].lease else {
+        calls[index].phase = .done
+        return
+      }
+      guard calls[index].generation == state.generation else {
+        calls[index].phase = .done
+        return
+      }
+      let expected = reference.renew(token, leasedAt: calls[index].leasedAt, at: now, arrival: calls[index].arrival)
+      decide(index, state.renew(lease, now: .seconds(now), ticket: calls[index].ticket), expected, again: true)
+    case .waiting, .waitingAgain: if flight == nil { problems.append("a call waits for nothing") }
+    case .done: break
+    }
+  }
+
+  private mutating func decide(
+    _ index: Int, _ decision: TokenState.Decision, _ expected: TokenReference.Expected, again: Bool
+  ) {
+    let waiting = again ? Phase.waitingAgain : .waiting
+    switch decision {
+    case .use(let lease):
+      expect(.use(serial(of: lease)), expected, "use")
+      send(index, lease, again: again)
+    case .wait:
+      expect(.wait, expected, "wait")
+      calls[index].phase = waiting
+    case .start(let new):
+      expect(.start, expected, "start")
+      if flight != nil { problems.append("two flights at once") }
+      calls[index].phase = waiting
+      begin(new)
+    case .fail:
+      expect(.fail, expected, "fail")
+      calls[index].phase = .done
+    case .stand:
+      expect(.stand, expected, "stand")
+      calls[index].phase = .done
+    }
+  }
+
+  private mutating func send(_ index: Int, _ lease: TokenLease, again: Bool) {
+    calls[index].lease = lease
+    calls[index].leasedAt = reference.log.count
+    calls[index].sends += 1
+    calls[index].phase = again ? .sentAgain(serial(of: lease)) : .sent(serial(of: lease))
+  }
+
+  private func serial(of lease: TokenLease) -> Int { Int(lease.token.value) ?? -2 }
+
+  // MARK: - Flights
+
+  private mutating func begin(_ new: TokenState.Flight) {
+    flight = new
+    asked += 1
+    let hadToken = reference.current != nil
+    reference.note(.asked(at: now))
+    switch state.begin(new, now: .seconds(now)) {
+    case .fetch: if hadToken { problems.append("a first token is fetched where there is one") }
+    case .refresh(let token):
+      if Int(token.value) != reference.current?.serial { problems.append("another token is refreshed") }
+    case .use, .end: problems.append("a flight did not begin")
+    }
+  }
+
+  private mutating func makeToken() -> (AccessToken, lifetime: Int?) {
+    serial += 1
+    let lifetime = [nil, 0, 30, 600, 3_600].randomElement(using: &random) ?? nil
+    let token = AccessToken("\(serial)", lifetime: lifetime.map { .seconds($0) })
+    // A token that comes expired is trusted until the server refuses it.
+    return (token, lifetime == 0 ? nil : lifetime)
+  }
+
+  private mutating func land(_ ended: TokenState.Flight, _ outcome: Outcome) {
+    flight = nil
+    let landing: TokenState.Landing
+    switch outcome {
+    case .success:
+      let (token, lifetime) = makeToken()
+      valid = serial
+      reference.note(.token(serial: serial, at: now, lifetime: lifetime, endsFlight: true))
+      landing = state.land(ended, with: token, now: .seconds(now))
+      if case .use = landing {} else { problems.append("a token was not taken") }
+    case .transient, .terminal:
+      let wasReplaced = reference.current.map { $0.serial } != basis(of: ended)
+      let isTerminal = outcome == .terminal
+      if !wasReplaced { reference.note(isTerminal && reference.current != nil ? .signedOut : .failed) }
+      landing = state.land(ended, failing: CancellationError(), isTerminal: isTerminal)
+      if wasReplaced { endFlightInReference() }
+    }
+    release(landing)
+  }
+
+  /// What the flight was to replace: the token that there was when it was asked for.
+  private func basis(of ended: TokenState.Flight) -> Int? {
+    ended.version == state.version ? reference.current?.serial : -1
+  }
+
+  /// A late token came first: it ends the flight for those who wait.
+  private mutating func endFlightInReference() {
+    guard let current = reference.current else { return }
+    reference.note(.token(serial: current.serial, at: current.at, lifetime: current.lifetime, endsFlight: true))
+  }
+
+  private mutating func giveUp() {
+    guard let ended = flight else { return }
+    flight = nil
+    let wasReplaced = ended.version != state.version
+    if wasReplaced { endFlightInReference() } else { reference.note(.failed) }
+    release(state.giveUp(on: ended))
+    if !wasReplaced { late.append(ended) }
+  }
+
+  private mutating func landLate() {
+    guard let ended = late.popLast() else { return }
+    let isWanted = ended.version == state.version && ended.generation == state.generation
+    let (token, lifetime) = makeToken()
+    if isWanted {
+      valid = serial
+      reference.note(.token(serial: serial, at: now, lifetime: lifetime, endsFlight: false))
+    }
+    if state.accepts(ended) != isWanted { problems.append("a late token was \(isWanted ? "not " : "")taken") }
+    if case .ignore = state.land(ended, with: token, now: .seconds(now)) {} else { problems.append("released twice") }
+  }
+
+  private mutating func release(_ landing: TokenState.Landing) {
+    let spare = state.unexpired(now: .seconds(now))
+    for index in calls.indices where calls[index].phase == .waiting || calls[index].phase == .waitingAgain {
+      let again = calls[index].phase == .waitingAgain
+      switch landing {
+      case .use(let lease):
+        if lease.generation != calls[index].generation { problems.append("a call got somebody else's token") }
+        send(index, lease, again: again)
+      case .fail where !again && spare != nil:
+        if let spare { send(index, spare, again: false) }
+      case .fail, .signOut: calls[index].phase = .done
+      case .ignore: problems.append("nobody was released")
+      }
+    }
+  }
+
+  // MARK: - The user
+
+  private mutating func signIn() {
+    serial += 1
+    valid = serial
+    flight = nil
+    late = []
+    reference.note(.signedIn(serial: serial, at: now, lifetime: 600))
+    let token = AccessToken("\(serial)", lifetime: .seconds(600))
+    state.signIn(token, now: .seconds(now), date: Date(timeIntervalSince1970: Double(now)))
+    release(.signOut(CancellationError()))
+  }
+
+  private mutating func signOut() {
+    flight = nil
+    late = []
+    reference.note(.signedOut)
+    state.signOut()
+    release(.signOut(CancellationError()))
+  }
+}
