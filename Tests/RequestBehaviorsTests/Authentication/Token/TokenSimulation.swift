@@ -43,8 +43,9 @@ struct TokenSimulation {
   mutating func run(steps: Int) {
     for _ in 0..<steps where problems.isEmpty { step() }
     // Nobody may be left waiting when all that is under way has ended.
-    if let flight { land(flight, .success) }
-    while let index = calls.firstIndex(where: { $0.phase != .done }), problems.isEmpty { advance(index) }
+    while let index = calls.firstIndex(where: { $0.phase != .done }), problems.isEmpty {
+      if let flight { land(flight, .success) } else { advance(index) }
+    }
     if calls.contains(where: { $0.sends > 2 }) { problems.append("a call was sent more than twice") }
   }
 
