@@ -37,13 +37,20 @@ let package = Package(
     .executableTarget(
       name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
       swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "RequestBehaviorsTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TokenFileWriter"],
+      name: "RequestBehaviorsTests",
+      dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport", "TokenFileWriter"],
       swiftSettings: strict),
     .testTarget(
-      name: "RequestBehaviorsSQLiteTests", dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+      name: "RequestBehaviorsSQLiteTests",
+      dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting"], swiftSettings: strict),
+      name: "DocumentationTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestSupport"],
+      swiftSettings: strict),
   ]
 )

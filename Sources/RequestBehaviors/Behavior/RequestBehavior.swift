@@ -32,7 +32,7 @@
 ///
 /// ## In what order?
 ///
-/// The list is sorted by ``order-3trtp``; the order of listing decides among equals. The first is outermost: a request
+/// The list is sorted by `order`; the order of listing decides among equals. The first is outermost: a request
 /// goes down the list, and the response comes back up in reverse. For one behavior, `intercept` is around its other
 /// hooks and everything further in. A behavior that calls `next` again runs everything further in again.
 ///

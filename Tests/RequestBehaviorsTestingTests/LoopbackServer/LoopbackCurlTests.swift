@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 private let curlPath = ["/usr/bin/curl"].first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -8,24 +9,11 @@ private let curlPath = ["/usr/bin/curl"].first { FileManager.default.isExecutabl
 /// What a client that others wrote makes of the server.
 @Suite(.enabled(if: curlPath != nil, "curl is not installed in /usr/bin"))
 struct LoopbackCurlTests {
-  /// Runs curl on a thread of its own and returns its output and exit status.
+  /// Runs curl and returns its output and exit status.
   private func curl(_ arguments: String...) async throws -> (output: String, status: Int32) {
-    let path = try #require(curlPath)
-    return try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(with: Result { try Self.run(path, arguments) }) }
-    }
-  }
-
-  private static func run(_ path: String, _ arguments: [String]) throws -> (output: String, status: Int32) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = ["--silent", "--noproxy", "*", "--max-time", "20"] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (String(decoding: output, as: UTF8.self), process.terminationStatus)
+    let path = URL(fileURLWithPath: try #require(curlPath))
+    let result = try await ChildProcess.run(path, ["--silent", "--noproxy", "*", "--max-time", "20"] + arguments)
+    return (result.text, result.status)
   }
 
   @Test func `curl follows a redirect on the connection it has`() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite struct RequestCommandTests {
@@ -48,7 +49,7 @@ import Testing
       let server = try LoopbackServer { _ in .status(200) }
       let request = Self.requests[index](server.baseURL)
       let command = request.curlCommand(redactor: nil, isMultiline: index.isMultiple(of: 2))
-      #expect(try run(command) == 0, "\(command.prefix(500))")
+      #expect(try await run(command) == 0, "\(command.prefix(500))")
       let received = try #require(server.requests.first)
       #expect(received.method == request.method)
       let target = request.url.absoluteString.dropFirst(server.baseURL.absoluteString.count - 1)
@@ -61,20 +62,10 @@ import Testing
       #expect(fields == expected)
     }
 
-    private func run(_ command: String) throws -> Int32 {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-s"]
+    private func run(_ command: String) async throws -> Int32 {
       // The command is longer than an argument may be.
-      let input = Pipe()
-      process.standardInput = input
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      try input.fileHandleForWriting.write(contentsOf: Data(("unset http_proxy all_proxy; " + command).utf8))
-      try input.fileHandleForWriting.close()
-      process.waitUntilExit()
-      return process.terminationStatus
+      let input = Data(("unset http_proxy all_proxy; " + command).utf8)
+      return try await ChildProcess.run(URL(fileURLWithPath: "/bin/sh"), ["-s"], standardInput: input).status
     }
   #endif
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 // The pure parts of a command are internal; their public face needs a whole request.
@@ -15,24 +16,16 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `the shell reads every byte back`() throws {
+    @Test func `the shell reads every byte back`() async throws {
       let bytes = (0...255).map { UInt8($0) } + Array("-n %s \\101 '1".utf8)
-      #expect(try shell(ShellQuoting.printf(bytes)) == Data(bytes))
-      #expect(try shell(ShellQuoting.printf(Array("-n".utf8))) == Data("-n".utf8))
+      #expect(try await shell(ShellQuoting.printf(bytes)) == Data(bytes))
+      #expect(try await shell(ShellQuoting.printf(Array("-n".utf8))) == Data("-n".utf8))
       let word = String(decoding: (1...127).map { UInt8($0) }, as: UTF8.self) + "ü'"
-      #expect(try shell("printf %s " + ShellQuoting.quote(word)) == Data(word.utf8))
+      #expect(try await shell("printf %s " + ShellQuoting.quote(word)) == Data(word.utf8))
     }
 
-    private func shell(_ command: String) throws -> Data {
-      let process = Process()
-      let output = Pipe()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", command]
-      process.standardOutput = output
-      try process.run()
-      let data = output.fileHandleForReading.readDataToEndOfFile()
-      process.waitUntilExit()
-      return data
+    private func shell(_ command: String) async throws -> Data {
+      try await ChildProcess.run(URL(fileURLWithPath: "/bin/sh"), ["-c", command]).output
     }
   #endif
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 #if os(Linux) || os(macOS)
   /// A service built on Python's oauthlib, in a process of its own; it ends when the instance is released.
@@ -7,50 +8,24 @@ import Foundation
   /// `request_token`, `authorize` and `access_token`; other paths answer whether the request is signed right.
   final class OAuthlibServer {
     let baseURL: URL
-    private let process: Process
-    private let input: Pipe
+    private let process: ChildProcess
+
+    private static let environment = URL(fileURLWithPath: "/usr/bin/env")
 
     /// Whether Python 3 and oauthlib are installed.
-    static let isAvailable: Bool = {
-      let check = python(["-c", "import oauthlib.oauth1"])
-      guard (try? check.run()) != nil else { return false }
-      check.waitUntilExit()
-      return check.terminationStatus == 0
-    }()
+    static func isAvailable() async throws -> Bool {
+      try await ChildProcess.run(environment, ["python3", "-c", "import oauthlib.oauth1"]).status == 0
+    }
 
     /// Starts the service and waits until it listens.
     init() async throws {
-      let process = OAuthlibServer.python(["-c", OAuthlibServer.script])
-      let input = Pipe()
-      let output = Pipe()
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
-      // The read blocks until the first line is there: on a thread of its own, not one of the cooperative pool.
-      let line = await withCheckedContinuation { continuation in
-        let handle = output.fileHandleForReading
-        Thread.detachNewThread { continuation.resume(returning: String(decoding: handle.availableData, as: UTF8.self)) }
-      }
-      self.process = process
-      self.input = input
+      process = try ChildProcess(Self.environment, ["python3", "-c", Self.script])
+      let line = await process.lines(1)
       let port = line.trimmingCharacters(in: .whitespacesAndNewlines)
       guard let url = URL(string: "http://127.0.0.1:\(port)/"), !port.isEmpty else {
         throw Failure("oauthlib: \(line)")
       }
       baseURL = url
-    }
-
-    deinit {
-      try? input.fileHandleForWriting.close()
-      process.terminate()
-    }
-
-    private static func python(_ arguments: [String]) -> Process {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = ["python3"] + arguments
-      process.standardError = FileHandle.nullDevice
-      return process
     }
 
     private static let script = #"""

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 @Suite final class FileTokenStoreTests {
@@ -93,21 +94,10 @@ import Testing
   #if os(Linux) || os(macOS)
     @Test(arguments: 0..<8)
     func `the file survives a process that is killed while it writes`(round: Int) async throws {
-      let process = Process()
-      let executable: URL = try #require(Fixture.url("TokenFileWriter"))
-      process.executableURL = executable
-      process.arguments = [file.path(percentEncoded: false)]
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try process.run()
-      var output = ""
+      let executable = try #require(ChildProcess.fixture("TokenFileWriter"))
+      let writer = try ChildProcess(executable, [file.path(percentEncoded: false)])
       // How far it gets before it is killed is left to the system; each round begins a little later.
-      while output.filter({ $0 == "\n" }).count < 3 + round * 5 {
-        output += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
-      }
-      kill(process.processIdentifier, SIGKILL)
-      output += String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      let output = await writer.kill(afterLines: 3 + round * 5).text
       let told = output.split(separator: "\n").compactMap { Int($0) }.max() ?? 0
       let stored = try #require(try await FileTokenStore(url: file).load())
       let number = try #require(Int(stored.value))
@@ -118,14 +108,3 @@ import Testing
     }
   #endif
 }
-
-#if os(Linux) || os(macOS)
-  /// The executables that stand beside the tests.
-  private enum Fixture {
-    static func url(_ name: String) -> URL? {
-      let places = [Bundle.main.bundleURL] + Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
-      return places.flatMap { [$0, $0.deletingLastPathComponent()] }.map { $0.appending(path: name) }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path(percentEncoded: false)) }
-    }
-  }
-#endif

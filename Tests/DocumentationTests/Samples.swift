@@ -1,0 +1,35 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+
+// What the samples of the documentation are about.
+
+let baseURL = URL(string: "https://api.example.com/v1")!
+
+struct User: Codable, Sendable {
+  var name: String
+}
+
+struct Issue: Codable, Sendable {
+  var id = 1
+  var title = "title"
+}
+
+struct Problem: Decodable {
+  let title: String
+}
+
+struct TenantBehavior: RequestBehavior {
+  let tenant: String
+
+  func headers(for request: NetworkRequest) async throws -> HTTPHeaders { ["X-Tenant": tenant] }
+}
+
+/// A transport that answers every request with JSON.
+func answering(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> MockTransport {
+  let mock = MockTransport(baseURL: baseURL)
+  mock.on(.get, "**").respond(status, jsonText: json, headers: headers)
+  mock.on(.post, "**").respond(status, jsonText: json, headers: headers)
+  mock.on(.delete, "**").respond(204)
+  return mock
+}
