@@ -131,13 +131,15 @@ extension OctetBuffer {
 
   /// Whether an octet stays as it is: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 5849 §3.6).
   @inline(__always)
-  static func isUnreserved(_ octet: UInt8) -> Bool {
-    // One bit for each of the octets 0...63 and 64...127.
-    let low: UInt64 = 0x03ff_6000_0000_0000
-    let high: UInt64 = 0x47ff_fffe_87ff_fffe
-    guard octet < 128 else { return false }
-    return (octet < 64 ? low : high) &>> UInt64(octet & 63) & 1 == 1
-  }
+  static func isUnreserved(_ octet: UInt8) -> Bool { unreserved.utf8Start[Int(octet)] == UInt8(ascii: "1") }
+
+  /// A digit for each of the 256 octets, 1 for those that stay: a table in memory that needs no initialisation.
+  private static let unreserved: StaticString = """
+    0000000000000000000000000000000000000000000001101111111111000000\
+    0111111111111111111111111110000101111111111111111111111111100010\
+    0000000000000000000000000000000000000000000000000000000000000000\
+    0000000000000000000000000000000000000000000000000000000000000000
+    """
 
   @inline(__always)
   static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
