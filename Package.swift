@@ -20,8 +20,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "RequestBehaviors", swiftSettings: strict),
-    .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "RequestBehaviorsSQLite", dependencies: ["RequestBehaviors", "CSQLite"], swiftSettings: strict),
     .target(name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors"], swiftSettings: strict),
@@ -34,23 +33,27 @@ let package = Package(
       dependencies: ["CAllocationCounter", "RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
       swiftSettings: strict),
 
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .executableTarget(
       name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
       swiftSettings: strict),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .executableTarget(
+      name: "CrashingWriter", dependencies: ["RequestBehaviorsSQLite"], path: "Tests/Fixtures/CrashingWriter",
+      swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTests",
       dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport", "TokenFileWriter"],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsSQLiteTests",
-      dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "DocumentationTests", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport", "CrashingWriter"],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
       swiftSettings: strict),
   ]
 )

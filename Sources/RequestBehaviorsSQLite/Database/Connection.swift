@@ -54,6 +54,8 @@ final class Connection {
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     installCallbacks()
     try runScript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
+    // Up to 8 MB of pages a connection; SQLite's 2 MB are read anew by every scan of a larger table.
+    try runScript("PRAGMA cache_size=-8000")
     guard !isReader else { return try runScript("PRAGMA query_only=ON") }
     let mode = try pragma("journal_mode=WAL")
     if mode != "wal", mode != "memory", mode != "off" { try runScript("PRAGMA journal_mode=TRUNCATE") }

@@ -16,7 +16,7 @@ extension Database {
   ///   - json: The text; UTF-8.
   ///   - path: Names of keys separated by `.` to one object or an array of objects; the whole text when nil.
   ///   - table: The table.
-  ///   - columns: For columns whose key is called otherwise or stands deeper, the keys separated by `.`: `["owner": "owner.login"]`.
+  ///   - paths: For columns whose key is called otherwise or stands deeper, the keys separated by `.`: `["owner": "owner.login"]`.
   /// - Returns: How many rows were inserted, updated and left unchanged.
   /// - Throws: ``SQLiteError`` with the byte and the ``SQLiteError/row`` at fault; nothing of the call is saved then.
   @discardableResult

@@ -1,10 +1,6 @@
 internal import CSQLite
 
 extension Database {
-  private static let transactionControl: Set<String> = [
-    "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "VACUUM",
-  ]
-
   /// Steps through the rows of a statement for as long as the closure returns true.
   func forEachStep(of sql: SQL, _ body: (Statement) throws -> Bool) throws {
     let connection = try connection()
@@ -41,10 +37,9 @@ extension Database {
   /// Returns the statement for the SQL, unless it would write in a read or end the transaction.
   func usable(_ sql: String) throws -> Statement {
     let statement = try connection().statement(sql)
-    if !statement.isReadOnly {
-      try requireWrite(sql: sql)
-    } else {
-      try requireNoTransactionControl(sql)
+    if !statement.isReadOnly { try requireWrite(sql: sql) }
+    if let word = statement.transactionControl {
+      throw SQLiteError(.misuse, "\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
     }
     return statement
   }
@@ -52,15 +47,6 @@ extension Database {
   func requireWrite(sql: String?) throws {
     guard isReadOnly else { return }
     throw SQLiteError(.readOnly, "a read cannot change the database; use store.write", sql: sql)
-  }
-
-  private func requireNoTransactionControl(_ sql: String) throws {
-    guard let first = sql.utf8.first(where: { $0 != 32 && $0 != 10 && $0 != 9 && $0 != 13 }),
-      "bBcCeErRsSvV".utf8.contains(first)
-    else { return }
-    let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
-    guard Self.transactionControl.contains(word) else { return }
-    throw SQLiteError(.misuse, "\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
   }
 
   private func bind(_ arguments: [any SQLBindable], to statement: Statement) throws {

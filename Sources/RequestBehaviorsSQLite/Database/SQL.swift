@@ -74,6 +74,7 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
 
   /// Returns a name as SQL writes it: in double quotes, those inside doubled.
   static func quoted(_ identifier: String) -> String {
-    "\"" + identifier.replacing("\"", with: "\"\"") + "\""
+    let name = identifier.utf8.contains(UInt8(ascii: "\"")) ? identifier.replacing("\"", with: "\"\"") : identifier
+    return "\"" + name + "\""
   }
 }

@@ -8,6 +8,8 @@ final class Statement {
   let isReadOnly: Bool
   /// The tables that the statement, or a trigger it fires, writes to; lower-case.
   let writes: Set<String>
+  /// The word of a statement that begins or ends a transaction, or nil.
+  let transactionControl: String?
   var isInUse = false
   var lastUse: UInt64 = 0
   private var columns: ColumnMap?
@@ -18,9 +20,15 @@ final class Statement {
     self.sql = sql
     self.writes = writes
     self.isReadOnly = sqlite3_stmt_readonly(pointer) != 0
+    let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
+    transactionControl = Self.transactionControls.contains(word) ? word : nil
   }
 
   deinit { sqlite3_finalize(pointer) }
+
+  private static let transactionControls: Set<String> = [
+    "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "VACUUM",
+  ]
 
   /// Forgets row and values, so that nothing of this use is seen by the next.
   func reset() {

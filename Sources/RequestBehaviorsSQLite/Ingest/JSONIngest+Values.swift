@@ -72,6 +72,7 @@ extension JSONIngest {
   }
 
   private func double(_ number: JSONScanner.Number) -> Double? {
+    if let simple = number.simple { return simple }
     let digits = UnsafeBufferPointer(start: scanner.bytes + number.start, count: number.end - number.start)
     guard let value = Double(String(decoding: digits, as: UTF8.self)), value.isFinite else { return nil }
     return value

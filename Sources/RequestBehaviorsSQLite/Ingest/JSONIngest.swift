@@ -12,6 +12,7 @@ struct JSONIngest {
   private(set) var changed = 0
   private var batch: (statement: Statement, size: Int, filled: Int)?
   private var batchStart = 0
+  private var statements: [Int: Statement] = [:]
   private(set) var width = 0
   private(set) var touched: Set<String> = []
   private var hasLearnt: Bool
@@ -118,13 +119,20 @@ struct JSONIngest {
   }
 
   private mutating func prepare(size: Int) throws {
-    width = columns.columns.count
-    let sql = UpsertSQL(table: columns.schema.name, columns: columns.columns, key: conflictKey)
-    let statement = try connection.statement(sql.statement(rows: size))
+    let statement = try statement(rows: size)
     binder.statement = statement.pointer
     binder.arena.removeAll()
-    touched.formUnion(statement.writes)
     batch = (statement, size, 0)
+  }
+
+  private mutating func statement(rows: Int) throws -> Statement {
+    if let statement = statements[rows] { return statement }
+    width = columns.columns.count
+    let sql = UpsertSQL(table: columns.schema.name, columns: columns.columns, key: conflictKey)
+    let statement = try connection.statement(sql.statement(rows: rows))
+    touched.formUnion(statement.writes)
+    statements[rows] = statement
+    return statement
   }
 
   private var conflictKey: [String] {

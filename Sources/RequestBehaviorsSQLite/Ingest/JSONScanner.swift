@@ -25,6 +25,8 @@ struct JSONScanner {
     var end: Int
     /// The value, when the number has neither fraction nor exponent and fits.
     var integer: Int64?
+    /// The value, when it has so few digits that it follows exactly from them.
+    var simple: Double?
     var isIntegral: Bool
   }
 
@@ -136,9 +138,30 @@ struct JSONScanner {
     }
     guard index > first else { throw failure("a value is missing", at: start) }
     guard bytes[first] != 48 || index == first + 1 else { throw failure("a number begins with 0", at: start) }
+    let point = index
     let isIntegral = try !skipFractionAndExponent()
-    let integer = isIntegral && !overflows ? Self.signed(magnitude, isNegative) : nil
-    return Number(start: start, end: index, integer: integer, isIntegral: isIntegral)
+    if isIntegral {
+      let integer = overflows ? nil : Self.signed(magnitude, isNegative)
+      return Number(start: start, end: index, integer: integer, simple: nil, isIntegral: true)
+    }
+    let simple = simple(magnitude, point: point, first: first)
+    return Number(
+      start: start, end: index, integer: nil, simple: isNegative ? simple.map { -$0 } : simple, isIntegral: false)
+  }
+
+  private static let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+  ]
+
+  /// Up to 15 digits are exact as a double, and so is the power of ten: one division rounds once, as it should.
+  private func simple(_ magnitude: UInt64, point: Int, first: Int) -> Double? {
+    guard index - first <= 16, bytes[point] == UInt8(ascii: ".") else { return nil }
+    var digits = magnitude
+    for place in point + 1..<index {
+      guard case let digit = bytes[place] &- 48, digit <= 9 else { return nil }
+      digits = digits * 10 + UInt64(digit)
+    }
+    return Double(digits) / Self.powersOfTen[index - point - 1]
   }
 
   private static func signed(_ magnitude: UInt64, _ isNegative: Bool) -> Int64? {

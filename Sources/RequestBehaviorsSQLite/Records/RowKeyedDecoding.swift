@@ -7,14 +7,12 @@ struct RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { decoder.map.names.compactMap { Key(stringValue: $0) } }
 
-  private static var missing: Int32 { -1 }
-
   /// The index of the key's column, or a negative number when the row has none.
   @inline(__always)
   private func index(_ key: Key) -> Int32 {
-    guard let slot = table.slot(of: key) else { return decoder.map.index(of: key.stringValue) ?? Self.missing }
-    if slot.pointee == KeyTable<Key>.unresolved {
-      slot.pointee = decoder.map.index(of: key.stringValue) ?? Self.missing
+    guard let slot = table.slot(of: key) else { return decoder.map.index(of: key.stringValue) ?? -1 }
+    if slot.pointee == unresolvedColumn {
+      slot.pointee = decoder.map.index(of: key.stringValue) ?? -1
     }
     return slot.pointee
   }

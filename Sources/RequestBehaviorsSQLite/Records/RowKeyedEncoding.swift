@@ -10,7 +10,7 @@ struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   @inline(__always)
   func column(of key: Key) throws -> Int32 {
     guard let slot = table.slot(of: key) else { return try encoder.column(for: key.stringValue) ?? -1 }
-    if slot.pointee != KeyTable<Key>.unresolved { return slot.pointee }
+    if slot.pointee != unresolvedColumn { return slot.pointee }
     guard let column = try encoder.column(for: key.stringValue) else { return -1 }
     slot.pointee = column
     return column

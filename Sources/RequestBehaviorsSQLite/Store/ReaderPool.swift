@@ -1,10 +1,11 @@
+import Dispatch
 import Foundation
 
 /// Read-only connections, opened when they are needed.
 final class ReaderPool: @unchecked Sendable {
   typealias Job = @Sendable (ConnectionLane) -> Void
 
-  // `idle`, `opened` and `waiting` are protected by `lock`.
+  // `idle`, `lanes`, `waiting` and `firstWaiting` are protected by `lock`.
   private let lock = NSLock()
   private var idle: [ConnectionLane] = []
   private var lanes: [ConnectionLane] = []
@@ -18,40 +19,62 @@ final class ReaderPool: @unchecked Sendable {
     self.makeLane = makeLane
   }
 
-  /// Runs the job on the reader that was used last, on a new one, or on the first that becomes free.
-  func enqueue(_ job: @escaping Job) {
-    guard let lane = lock.withLock({ take(orAppend: job) }) else { return }
-    lane.enqueue { self.run(job, on: $0) }
-  }
-
   var all: [ConnectionLane] { lock.withLock { lanes } }
 
-  private func take(orAppend job: @escaping Job) -> ConnectionLane? {
-    if let lane = idle.popLast() { return lane }
-    if lanes.count < maximum {
-      let lane = makeLane()
-      lanes.append(lane)
-      return lane
+  /// Runs the job on the reader that was used last, on a new one, or on the first that becomes free.
+  func enqueue(_ job: @escaping Job) {
+    borrow { lane in
+      lane.enqueue {
+        job($0)
+        self.giveBack($0)
+      }
     }
-    waiting.append(job)
-    return nil
   }
 
-  private func run(_ job: Job, on lane: ConnectionLane) {
-    job(lane)
-    guard let next = lock.withLock({ next(for: lane) }) else { return }
-    // Queued anew rather than run here: a drain of the queue must not wait for a backlog without end.
-    lane.enqueue { self.run(next, on: $0) }
+  /// Waits for a reader and runs the closure with it on this thread.
+  func withLane<T>(_ body: (ConnectionLane) throws -> T) throws -> T {
+    let lane = waitForLane()
+    defer { giveBack(lane) }
+    return try body(lane)
   }
 
-  private func next(for lane: ConnectionLane) -> Job? {
-    guard firstWaiting < waiting.count else {
-      waiting.removeAll(keepingCapacity: true)
-      firstWaiting = 0
-      idle.append(lane)
+  private func waitForLane() -> ConnectionLane {
+    // The semaphore orders the two threads' use of `borrowed`.
+    nonisolated(unsafe) var borrowed: ConnectionLane?
+    let ready = DispatchSemaphore(value: 0)
+    borrow { lane in
+      borrowed = lane
+      ready.signal()
+    }
+    ready.wait()
+    return borrowed ?? makeLane()
+  }
+
+  /// Hands a reader to the closure, now or when one becomes free.
+  private func borrow(_ receive: @escaping Job) {
+    let lane = lock.withLock { () -> ConnectionLane? in
+      if let lane = idle.popLast() { return lane }
+      if lanes.count < maximum {
+        lanes.append(makeLane())
+        return lanes.last
+      }
+      waiting.append(receive)
       return nil
     }
-    defer { firstWaiting += 1 }
-    return waiting[firstWaiting]
+    if let lane { receive(lane) }
+  }
+
+  private func giveBack(_ lane: ConnectionLane) {
+    let receive = lock.withLock { () -> Job? in
+      guard firstWaiting < waiting.count else {
+        waiting.removeAll(keepingCapacity: true)
+        firstWaiting = 0
+        idle.append(lane)
+        return nil
+      }
+      defer { firstWaiting += 1 }
+      return waiting[firstWaiting]
+    }
+    receive?(lane)
   }
 }

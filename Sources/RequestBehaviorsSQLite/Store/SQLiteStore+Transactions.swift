@@ -1,5 +1,3 @@
-import Dispatch
-
 extension SQLiteStore {
   /// Runs the closure in a write transaction and returns its result once that is committed.
   ///
@@ -46,19 +44,7 @@ extension SQLiteStore {
   public func read<T>(_ body: (Database) throws -> T) throws -> T {
     guard let readers else { return try writer.performSync { try $0.read(body) } }
     try ConnectionLane.checkReentrancy(of: state)
-    return try withoutActuallyEscaping(body) { body in
-      // The semaphore orders the two threads' use of `result`, and the closure is gone before this returns.
-      nonisolated(unsafe) var result: Result<T, any Error>?
-      nonisolated(unsafe) let body = body
-      let done = DispatchSemaphore(value: 0)
-      readers.enqueue { lane in
-        result = Result { try lane.perform(Interruption()) { try $0.read(body) } }
-        done.signal()
-      }
-      done.wait()
-      guard let result else { throw SQLiteError(.misuse, "the read did not run", path: path) }
-      return try result.get()
-    }
+    return try readers.withLane { lane in try lane.performSync { try $0.read(body) } }
   }
 
   /// Runs work on a lane and waits for it without holding a thread.
