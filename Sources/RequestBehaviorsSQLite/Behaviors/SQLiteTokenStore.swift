@@ -1,0 +1,53 @@
+public import RequestBehaviors
+
+/// A token store in a SQLite file: a row for each name, replaced in one transaction that survives a power cut.
+///
+/// ```swift
+/// let tokens = SQLiteTokenStore(store, name: "account")
+/// ```
+///
+/// The table `access_token` is made when a token is first saved. The token stands in the file as it is: protect the file as a password.
+public final class SQLiteTokenStore: TokenStore {
+  private let store: SQLiteStore
+  private let name: String
+
+  /// Creates a token store.
+  ///
+  /// - Parameters:
+  ///   - store: The file.
+  ///   - name: Tells several tokens in one file apart; `default` by default.
+  public init(_ store: SQLiteStore, name: String = "default") {
+    self.store = store
+    self.name = name
+  }
+
+  /// The file's path and the name; a database in memory is its own.
+  public var location: String? { store.path == ":memory:" ? nil : store.path + "#" + name }
+
+  /// Returns the token; `nil` if there is none.
+  public func load() async throws -> AccessToken? {
+    let name = name
+    return try await store.read { db in
+      let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'access_token'", as: Int.self) != nil
+      return isThere ? try db.first("SELECT token FROM access_token WHERE name = \(name)", as: Stored.self)?.token : nil
+    }
+  }
+
+  /// Replaces the token, wholly or not at all; `nil` removes it.
+  public func save(_ token: AccessToken?) async throws {
+    let name = name
+    try await store.write(durability: .full) { db in
+      try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
+      if let token {
+        try db.save(Stored(name: name, token: token), into: "access_token")
+      } else {
+        try db.execute("DELETE FROM access_token WHERE name = \(name)")
+      }
+    }
+  }
+
+  private struct Stored: Codable {
+    var name: String?
+    var token: AccessToken
+  }
+}
