@@ -13,7 +13,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
 
   let kind: Kind
 
-  /// The request is not sent without credentials: it fails if there are none. The default.
+  /// The request is not sent without credentials: it fails if there are none, the default.
   public static let required = AuthenticationRequirement(kind: .required)
 
   /// The request is sent without credentials if none can be had.
@@ -25,6 +25,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   /// The request is authenticated by the session of a name only; other sessions and passwords pass it by.
   ///
   /// - Parameter name: The ``TokenSession/name`` of a session of the client.
+  /// - Returns: The requirement.
   public static func only(_ name: String) -> AuthenticationRequirement { AuthenticationRequirement(kind: .only(name)) }
 
   /// Whether the credentials of a name are wanted at all.

@@ -27,11 +27,13 @@ final class TokenKeeper: Sendable {
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
   private let lock = NSLock()
-  // All protected by `lock`.
+  // Protected by `lock`.
   nonisolated(unsafe) private var state: TokenState
   nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
+  // Protected by `lock`.
   nonisolated(unsafe) private var leavers: Set<UInt64> = []
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
+  // Protected by `lock`.
   nonisolated(unsafe) private var tasks: FlightTasks?
 
   init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock) {
@@ -65,8 +67,7 @@ final class TokenKeeper: Sendable {
 
   /// Returns a token, after waiting for one if need be; `nil` if there is none to replace a refused one.
   ///
-  /// - Parameters:
-  ///   - launch: Starts a flight; called under the lock, so that no other is started.
+  /// What starts a flight is called under the lock, so that no other is started.
   func wait(
     for need: Need, ticket: TokenTicket, launch: (TokenState.Flight) -> FlightTasks
   ) async throws -> TokenLease? {

@@ -20,6 +20,7 @@ public protocol TokenSource: Sendable {
   /// Returns a first token, when there is none.
   ///
   /// - Parameter client: Sends to the server without authentication.
+  /// - Returns: The token.
   /// - Throws: By default ``NetworkError`` of code ``NetworkError/Code-swift.struct/notSignedIn``: the user must sign in.
   func fetch(using client: NetworkClient) async throws -> AccessToken
 
@@ -31,6 +32,7 @@ public protocol TokenSource: Sendable {
   ///   - token: The old token.
   ///   - client: Sends to the server without authentication.
   /// - Returns: The newer token; by default, a first token.
+  /// - Throws: What fails the requests that wait.
   func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken
 }
 

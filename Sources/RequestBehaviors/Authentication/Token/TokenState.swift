@@ -80,6 +80,7 @@ struct TokenState: Sendable {
   /// - Parameters:
   ///   - now: The monotonic time.
   ///   - ticket: How many flights had failed when the request's call first came: a failure is not repeated for it.
+  /// - Returns: What to do.
   mutating func acquire(now: Duration, ticket: Int) -> Decision {
     if let lease = usable(now: now) { return .use(lease) }
     if flight != nil { return .wait }
@@ -141,7 +142,7 @@ struct TokenState: Sendable {
     return starts.count >= policy.limit
   }
 
-  /// - Parameter trustsClock: Whether a token that seems to have expired has; one that a server has just given has not.
+  /// Takes a token; one that a server has just given has not expired, whatever the clock says.
   private mutating func set(_ new: AccessToken, now: Duration, remaining: Duration?, trustsClock: Bool) {
     version += 1
     var new = new
@@ -214,9 +215,7 @@ extension TokenState {
     return .use(TokenLease(token: token, version: version, generation: generation, isFresh: true))
   }
 
-  /// Ends a flight that failed.
-  ///
-  /// - Parameter isTerminal: Whether the server said, verifiably, that there will be no token.
+  /// Ends a flight that failed; terminally if the server said, verifiably, that there will be no token.
   mutating func land(_ flight: Flight, failing error: any Error, isTerminal: Bool) -> Landing {
     late = late.filter { $0.id != flight.id }
     guard let current = self.flight, current.id == flight.id else { return .ignore }

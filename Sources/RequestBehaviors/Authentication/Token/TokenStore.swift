@@ -23,6 +23,7 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Replaces the token, wholly or not at all.
   ///
   /// - Parameter token: The new token; `nil` to remove it.
+  /// - Throws: What prevented it; the session goes on with the token in memory.
   func save(_ token: AccessToken?) async throws
 }
 
