@@ -81,7 +81,7 @@ let keyed = NetworkClient(baseURL: baseURL, behaviors: [.key("s3cret"), .nonceVe
   @Test func `the repetition waits a second on the clock`() async throws {
     let clock = ManualClock()
     let mock = MockTransport(baseURL: baseURL)
-    mock.on(.get, "x").respond(503).thenRespond(200)
+    mock.on(.get, "x").respond(503).respond(200)
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [OnceMoreBehavior()])
     configuration.clock = clock.requestClock
     let client = NetworkClient(configuration: configuration, transport: mock)

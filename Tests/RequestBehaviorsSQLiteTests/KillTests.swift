@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
-  import Dispatch
   import Foundation
   import RequestBehaviorsSQLite
+  import TestSupport
   import Testing
 
   /// Real processes that are killed in the middle of their saves.
@@ -14,7 +14,7 @@
       var acknowledged: Set<Int> = []
       for round in 0..<12 {
         let writer = try Writer(file: folder.file(), first: round * 100_000, step: 1, durability: durability)
-        acknowledged.formUnion(try await writer.kill(after: Int.random(in: 1...40)))
+        acknowledged.formUnion(await writer.kill(after: Int.random(in: 1...40)))
       }
       try await check(folder.file(), acknowledged)
     }
@@ -27,8 +27,8 @@
         let two = try Writer(file: folder.file(), first: round * 100_000 + 1, step: 2, durability: "normal")
         async let first = one.kill(after: Int.random(in: 1...40))
         async let second = two.kill(after: Int.random(in: 1...40))
-        acknowledged.formUnion(try await first)
-        acknowledged.formUnion(try await second)
+        acknowledged.formUnion(await first)
+        acknowledged.formUnion(await second)
       }
       try await check(folder.file(), acknowledged)
     }
@@ -52,58 +52,20 @@
   }
 
   /// A process that saves groups of rows and tells of each.
-  private final class Writer: Sendable {
-    private let process = Process()
-    private let output = Pipe()
+  private struct Writer {
+    private let process: ChildProcess
 
     init(file: String, first: Int, step: Int, durability: String) throws {
-      process.executableURL = try Self.executable
-      process.arguments = [file, "\(first)", "\(step)", durability]
-      process.standardOutput = output
-      try process.run()
-    }
-
-    private static var executable: URL {
-      get throws {
-        var folder = Bundle.main.bundleURL
-        #if os(macOS)
-          folder =
-            Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
-            ?? folder
-        #endif
-        return try #require(
-          [folder, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()]
-            .map { $0.appendingPathComponent("CrashingWriter") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) })
-      }
+      let executable = try #require(ChildProcess.fixture("CrashingWriter"))
+      process = try ChildProcess(executable, [file, "\(first)", "\(step)", durability])
     }
 
     /// Kills the process when it has told of so many groups, and returns all it has told of.
-    func kill(after count: Int) async throws -> [Int] {
-      await withCheckedContinuation { continuation in
-        // Reading a pipe blocks, so it has a thread of its own.
-        Thread.detachNewThread { continuation.resume(returning: self.killed(after: count)) }
-      }
-    }
-
-    private func killed(after count: Int) -> [Int] {
-      var text = Data()
-      let newline = UInt8(ascii: "\n")
-      while text.filter({ $0 == newline }).count < count {
-        let data = output.fileHandleForReading.availableData
-        if data.isEmpty { break }
-        text += data
-      }
-      process.terminate(with: SIGKILL)
-      text += output.fileHandleForReading.readDataToEndOfFile()
-      process.waitUntilExit()
+    func kill(after count: Int) async -> [Int] {
+      let text = await process.kill(afterLines: count).text
       // What follows the last line end was cut off by the kill.
-      let whole = text.prefix(through: text.lastIndex(of: newline) ?? text.startIndex)
-      return String(decoding: whole, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
+      let whole = text.prefix(through: text.lastIndex(of: "\n") ?? text.startIndex)
+      return whole.split(separator: "\n").compactMap { Int($0) }
     }
-  }
-
-  extension Process {
-    fileprivate func terminate(with signal: Int32) { kill(processIdentifier, signal) }
   }
 #endif

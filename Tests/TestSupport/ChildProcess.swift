@@ -21,10 +21,9 @@
     // Foundation's Process can end the program when two threads start one at a time (seen with Swift 6.3.1 on Linux).
     private static let starting = NSLock()
 
-    // Used by one method at a time, as tests do; Process and Pipe are not Sendable.
-    nonisolated(unsafe) private let process = Process()
-    nonisolated(unsafe) private let output = Pipe()
-    nonisolated(unsafe) private let input = Pipe()
+    private let process = Process()
+    private let output = Pipe()
+    private let input = Pipe()
 
     /// Starts a program.
     ///
@@ -32,6 +31,7 @@
     ///   - executable: The program's file.
     ///   - arguments: Its arguments.
     ///   - showsErrors: Whether its standard error is the test's; by default it is thrown away.
+    /// - Throws: Foundation's error if it cannot be started.
     public init(_ executable: URL, _ arguments: [String] = [], showsErrors: Bool = false) throws {
       process.executableURL = executable
       process.arguments = arguments
@@ -52,6 +52,7 @@
     ///   - arguments: Its arguments.
     ///   - standardInput: What it reads.
     /// - Returns: What it left behind.
+    /// - Throws: Foundation's error if it cannot be started.
     public static func run(
       _ executable: URL, _ arguments: [String] = [], standardInput: Data = Data()
     ) async throws -> Result {

@@ -6,6 +6,7 @@ enum DelegateQueue {
   /// Returns a queue that runs one callback at a time.
   ///
   /// - Parameter queue: Where callbacks run on Apple platforms. On Linux they run where URLSession makes them.
+  /// - Returns: The operation queue.
   static func make(over queue: DispatchQueue) -> OperationQueue {
     #if canImport(FoundationNetworking)
       return InlineOperationQueue()

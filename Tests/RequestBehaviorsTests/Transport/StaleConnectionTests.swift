@@ -3,8 +3,9 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-/// A server may close an idle connection at the very moment at which a client uses it again. URLSession then sends the
-/// request again by itself.
+/// A server may close an idle connection at the very moment at which a client uses it again.
+///
+/// URLSession then sends the request again by itself.
 @Suite struct StaleConnectionTests {
   @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, "REPORT", .query])
   func `a body is not sent again without its bytes, and nothing hangs`(method: HTTPMethod) async throws {
