@@ -44,7 +44,7 @@
 /// Behaviors are shared by all requests of a client and called concurrently; state is protected by a lock. Nothing
 /// blocks: a hook that waits does so with `await`. Waits and dates come from `request.call.clock`. A hook whose
 /// signature is nearly right is not called: `RequestBehaviorsTesting` has `implementedHooks(of:)`, which tells what a
-/// type implements.
+/// behavior implements.
 public protocol RequestBehavior: Sendable {
   /// The place in the list, one for all hooks; by default ``BehaviorOrder/middle``.
   var order: BehaviorOrder { get }
@@ -103,25 +103,52 @@ public protocol RequestBehavior: Sendable {
   func reset() async
 }
 
+// Each default tells the probe of the call that it ran; without one that is a look at a constant of the call.
 extension RequestBehavior {
   /// By default a behavior stands in the middle.
-  public var order: BehaviorOrder { .middle }
+  public var order: BehaviorOrder {
+    HookProbe.current?.note(.order, of: Self.self)
+    return .middle
+  }
+
   /// By default no fields are set.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders { HTTPHeaders() }
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    request.call.hookProbe?.note(.headers, of: Self.self)
+    return HTTPHeaders()
+  }
+
   /// By default nothing is changed.
-  public func modify(_ request: inout NetworkRequest) async throws {}
+  public func modify(_ request: inout NetworkRequest) async throws {
+    request.call.hookProbe?.note(.modify, of: Self.self)
+  }
+
   /// By default nothing is done.
-  public func beforeSend(_ request: NetworkRequest) async {}
+  public func beforeSend(_ request: NetworkRequest) async {
+    request.call.hookProbe?.note(.beforeSend, of: Self.self)
+  }
+
   /// By default nothing is done.
-  public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {}
+  public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
+    request.call.hookProbe?.note(.afterSuccess, of: Self.self)
+  }
+
   /// By default nothing is done.
-  public func afterFailure(_ error: any Error, for request: NetworkRequest) async {}
+  public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
+    request.call.hookProbe?.note(.afterFailure, of: Self.self)
+  }
+
   /// By default `next` is called once.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    try await next(request)
+    request.call.hookProbe?.note(.intercept, of: Self.self)
+    return try await next(request)
   }
+
   /// By default the answer is the same for everybody.
-  public func scope(for request: NetworkRequest) -> String? { nil }
+  public func scope(for request: NetworkRequest) -> String? {
+    request.call.hookProbe?.note(.scope, of: Self.self)
+    return nil
+  }
+
   /// By default there is no state.
-  public func reset() async {}
+  public func reset() async { HookProbe.current?.note(.reset, of: Self.self) }
 }

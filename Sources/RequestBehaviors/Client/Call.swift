@@ -42,6 +42,8 @@ public final class Call: Sendable {
   let decoder: any BodyDecoder
   /// The fields that the user set on the request; those win over what most behaviors set.
   let userHeaders: HTTPHeaders
+  /// What the default hooks tell that they ran; `nil` but in a test's check.
+  let hookProbe: HookProbe?
 
   private let lock = NSLock()
   // Protected by `lock`.
@@ -77,7 +79,7 @@ public final class Call: Sendable {
 
   init(
     clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
-    userHeaders: HTTPHeaders
+    userHeaders: HTTPHeaders, hookProbe: HookProbe? = nil
   ) {
     self.id = CallCounter.next()
     self.parent = parent
@@ -89,6 +91,7 @@ public final class Call: Sendable {
     self.baseOrigin = baseOrigin
     self.decoder = decoder
     self.userHeaders = userHeaders
+    self.hookProbe = hookProbe
   }
 
   /// When the call must be over, on ``clock``, or `nil` for never.

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Notes which hooks of a behavior are the defaults: each default tells the probe of the call, if there is one.
+///
+/// A hook that a type implements itself says nothing. Requests have no probe; only a test's check gives its own call one.
+package final class HookProbe: Sendable {
+  /// A member of ``RequestBehavior`` that has a default.
+  package enum Hook: String, Sendable {
+    case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, scope, reset
+  }
+
+  /// The probe for the members that get no request.
+  @TaskLocal package static var current: HookProbe?
+
+  private struct Note: Hashable {
+    let hook: Hook
+    let type: ObjectIdentifier
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var notes: Set<Note> = []
+
+  /// Creates a probe without notes.
+  package init() {}
+
+  /// Notes that the default of a type's hook ran.
+  package func note(_ hook: Hook, of type: Any.Type) {
+    lock.withLock { _ = notes.insert(Note(hook: hook, type: ObjectIdentifier(type))) }
+  }
+
+  /// Whether the default of a type's hook ran.
+  package func hasDefault(_ hook: Hook, of type: Any.Type) -> Bool {
+    lock.withLock { notes.contains(Note(hook: hook, type: ObjectIdentifier(type))) }
+  }
+}
+
+extension Call {
+  /// Creates a call with a probe.
+  package convenience init(clock: RequestClock, hookProbe: HookProbe) {
+    self.init(
+      clock: clock, options: RequestOptions(), baseOrigin: nil, decoder: RequestConfiguration.jsonDecoder, parent: nil,
+      userHeaders: HTTPHeaders(), hookProbe: hookProbe)
+  }
+}
+
+extension Next {
+  /// Returns what a lone behavior's `intercept` can call: straight to the transport.
+  package static func toTransport(_ transport: any Transport, for call: Call) throws -> Next {
+    let pipeline = try Pipeline([(.request, [EmptyBehavior()])])
+    let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration())
+    return Next(chain: chain, index: 0, call: call, step: call.beginStep())
+  }
+}

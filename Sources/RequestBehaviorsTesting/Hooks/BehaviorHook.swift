@@ -1,0 +1,21 @@
+/// A member of `RequestBehavior` that has a default.
+public enum BehaviorHook: String, CaseIterable, Sendable {
+  /// `order`
+  case order
+  /// `headers(for:)`
+  case headers
+  /// `modify(_:)`
+  case modify
+  /// `beforeSend(_:)`
+  case beforeSend
+  /// `afterSuccess(_:for:)`
+  case afterSuccess
+  /// `afterFailure(_:for:)`
+  case afterFailure
+  /// `intercept(_:next:)`
+  case intercept
+  /// `scope(for:)`
+  case scope
+  /// `reset()`
+  case reset
+}

@@ -1,0 +1,50 @@
+import Foundation
+public import RequestBehaviors
+
+/// Returns the hooks that a behavior's type implements itself.
+///
+/// A hook whose signature is nearly right compiles, and is never called. One line of a test finds it:
+///
+/// ```swift
+/// #expect(await implementedHooks(of: TenantBehavior(tenant: "a")) == [.headers])
+/// ```
+///
+/// Each hook is called once, with a request to `https://example.com/` on a clock that does not wait, in a task that is
+/// cancelled already, and what it returns or throws is dropped. `next` answers nothing. Give it a behavior that works
+/// on test doubles all the same: a hook that does not look at cancellation does what it does.
+///
+/// A hook that a protocol extension or a superclass of the user's implements counts as the type's own. A
+/// `ClosureBehavior` implements all but `scope` and `reset`, whatever closures it has; a `BehaviorGroup` has no hooks,
+/// ask for its members.
+///
+/// - Parameter behavior: The behavior.
+/// - Returns: The hooks that are not the defaults.
+public func implementedHooks(of behavior: any RequestBehavior) async -> Set<BehaviorHook> {
+  let probe = HookProbe()
+  let task = Task {
+    withUnsafeCurrentTask { $0?.cancel() }
+    await HookProbe.$current.withValue(probe) { await callHooks(of: behavior, probe) }
+  }
+  await task.value
+  let type = type(of: behavior)
+  return Set(
+    BehaviorHook.allCases.filter { hook in
+      HookProbe.Hook(rawValue: hook.rawValue).map { !probe.hasDefault($0, of: type) } ?? false
+    })
+}
+
+private func callHooks(of behavior: any RequestBehavior, _ probe: HookProbe) async {
+  let mock = MockTransport()
+  let call = Call(clock: .immediate, hookProbe: probe)
+  var request = NetworkRequest(url: mock.baseURL, call: call)
+  let response = NetworkResponse(request: request, statusCode: 200, source: .mock)
+  _ = behavior.order
+  _ = behavior.scope(for: request)
+  _ = try? await behavior.headers(for: request)
+  try? await behavior.modify(&request)
+  await behavior.beforeSend(request)
+  try? await behavior.afterSuccess(response, for: request)
+  await behavior.afterFailure(CancellationError(), for: request)
+  if let next = try? Next.toTransport(mock, for: call) { _ = try? await behavior.intercept(request, next: next) }
+  await behavior.reset()
+}
