@@ -1,0 +1,96 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct MockWaitingTests {
+  let mock = MockTransport()
+  let clock = ManualClock()
+
+  func request(_ change: (inout RequestOptions) -> Void = { _ in }) -> NetworkRequest {
+    var options = RequestOptions()
+    change(&options)
+    return NetworkRequest(url: mock.baseURL, options: options, call: Call(clock: clock.requestClock, options: options))
+  }
+
+  @Test func `a delayed answer comes when the call's clock says so`() async throws {
+    mock.on().respond(text: "late").delayed(by: .seconds(2))
+    async let response = mock.send(request())
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(2))
+    #expect(try await response.text == "late")
+    #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(2), lastByte: .seconds(2)))
+  }
+
+  enum Timeout: CaseIterable { case idle, total }
+
+  @Test(arguments: Timeout.allCases) func `a delay that is not shorter than a timeout is a timeout`(
+    _ timeout: Timeout
+  ) async throws {
+    mock.on().delayed(by: .seconds(5)).respond().respond().delayed(by: .seconds(4))
+    let request = request {
+      switch timeout {
+      case .idle: $0.idleTimeout = .seconds(5)
+      case .total: $0.timeout = .seconds(5)
+      }
+    }
+    let late = Task { try await mock.send(request) }
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: NetworkError.self) { try await late.value }
+    #expect(error?.code == .timedOut)
+    async let inTime = mock.send(request)
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(4))
+    #expect(try await inTime.statusCode == 200)
+  }
+
+  @Test func `a cancelled task gets no answer, before and while it waits`() async throws {
+    mock.on().respond().delayed(by: .seconds(1))
+    let request = request()
+    let waiting = Task { try await mock.send(request) }
+    await clock.sleepers(1)
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(mock.sent.count == 1)
+    let early = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await mock.send(request)
+    }
+    await #expect(throws: CancellationError.self) { try await early.value }
+    #expect(mock.sent.count == 1)
+  }
+
+  @Test func `cancelling does not wait for a closure that does not notice`() async throws {
+    let gate = LoopbackGate()
+    let never = ManualClock()
+    mock.on().respond { request in
+      await Task { await never.sleepers(1) }.value
+      gate.open()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let request = request()
+    let task = Task { try await mock.send(request) }
+    await mock.sent(count: 1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(!gate.isOpen)
+    // Lets the closure end.
+    let sleeper = Task { try await never.requestClock.sleep(for: .seconds(1)) }
+    await never.sleepers(1)
+    sleeper.cancel()
+  }
+
+  @Test func `shutdown ends what waits and refuses further sends`() async throws {
+    mock.on().respond().delayed(by: .seconds(1))
+    let request = request()
+    let waiting = Task { try await mock.send(request) }
+    await clock.sleepers(1)
+    await mock.shutdown()
+    let ended = await #expect(throws: NetworkError.self) { try await waiting.value }
+    #expect(ended?.code == .clientShutDown)
+    let refused = await #expect(throws: NetworkError.self) { try await mock.send(request) }
+    #expect(refused?.code == .clientShutDown)
+    #expect(mock.sent.count == 1)
+  }
+}
