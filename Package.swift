@@ -30,7 +30,9 @@ let package = Package(
     .target(name: "CAllocationCounter"),
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["CAllocationCounter", "RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+      dependencies: [
+        "CAllocationCounter", "CSQLite", "RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+      ],
       swiftSettings: strict),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

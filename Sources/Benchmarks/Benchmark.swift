@@ -8,7 +8,7 @@ struct Benchmark: Sendable {
   let run: @Sendable (Effort) async throws -> [Row]
 
   /// All groups, in the order in which they are printed.
-  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation]
+  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite]
 }
 
 /// How much is measured: less with `--quick`, for a look rather than a figure.

@@ -43,13 +43,19 @@ enum Measure {
 
   /// Measures several pieces of work side by side: one after the other in each round, the first round not counted.
   ///
+  /// - Parameters:
+  ///   - rounds: How many rounds count.
+  ///   - count: How many times each piece does its work in a round.
+  ///   - before: Done before each piece, not measured.
+  ///   - works: The pieces.
   /// - Returns: For each piece the costs of the rounds, in order, so that those of one round can be compared.
   static func sideBySide(
-    rounds: Int, count: Int, _ works: [Work]
+    rounds: Int, count: Int, before: Work = {}, _ works: [Work]
   ) async throws -> [[Cost]] {
     var costs = [[Cost]](repeating: [], count: works.count)
     for round in 0...rounds {
       for (index, work) in works.enumerated() {
+        try await before()
         let measured = try await cost(of: count, work)
         if round > 0 { costs[index].append(measured) }
       }
@@ -79,6 +85,11 @@ extension [Cost] {
 
   /// The median over the rounds of how many times faster these are than others of the same rounds.
   func speed(beside others: [Cost]) -> Double { zip(others, self).map { $0.nanoseconds / $1.nanoseconds }.median }
+
+  /// The median over the rounds of how many times more of a figure these take than others of the same rounds.
+  func ratio(to others: [Cost], _ figure: KeyPath<Cost, Double>) -> Double {
+    zip(self, others).map { $0[keyPath: figure] / $1[keyPath: figure] }.median
+  }
 
   /// The median over the rounds of how much more of a figure these take than others of the same rounds.
   func excess(over others: [Cost], _ figure: KeyPath<Cost, Double>) -> Double {
