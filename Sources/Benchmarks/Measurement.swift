@@ -49,6 +49,7 @@ enum Measure {
   ///   - before: Done before each piece, not measured.
   ///   - works: The pieces.
   /// - Returns: For each piece the costs of the rounds, in order, so that those of one round can be compared.
+  /// - Throws: What the work throws.
   static func sideBySide(
     rounds: Int, count: Int, before: Work = {}, _ works: [Work]
   ) async throws -> [[Cost]] {

@@ -83,7 +83,9 @@ import Testing
 
   @Test func `a one-shot body may be passed on by every behavior of the list`() async throws {
     let body = RequestBody.oneShot(ByteStream(chunks: [Data("x".utf8)]))
-    let client = NetworkClient(ClosureTransport(), [EmptyBehavior(), EmptyBehavior(order: .last)])
+    let transport = ClosureTransport()
+    let client = NetworkClient(transport, [EmptyBehavior(), EmptyBehavior(order: .last)])
     try await client.send(.post("x", body: .body(body)))
+    #expect(transport.sent.count == 1)
   }
 }
