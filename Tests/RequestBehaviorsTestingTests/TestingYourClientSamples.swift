@@ -32,9 +32,9 @@ import Testing
     let client = NetworkClient(baseURL: baseURL, transport: mock)
     let user: User = try await client.send(.get("users/1"))
 
-    #expect(user.id == 1)
     #expect(mock.sent[0].headers["Accept"] != nil)
     try mock.verify()
+    #expect(user.id == 1)
   }
 
   @Test func creating() async throws {
@@ -81,6 +81,7 @@ import Testing
 
   @Test func `moving time`() async throws {
     let mock = MockTransport(baseURL: baseURL)
+
     let clock = ManualClock()
     var configuration = RequestConfiguration(baseURL: baseURL)
     configuration.clock = clock.requestClock
@@ -89,8 +90,9 @@ import Testing
     mock.on(.get, "slow").respond().delayed(by: .seconds(60))
 
     async let answer: Void = client.send(.get("slow"))
-    await clock.sleepers(1)
-    clock.advance(by: .seconds(30))
+    await clock.sleepers(1)  // the request is under way
+    clock.advance(by: .seconds(30))  // and has now timed out
+
     do {
       try await answer
       Issue.record("it has not timed out")
@@ -128,5 +130,21 @@ import Testing
       let _: String = try await client.send(.get("file"))
     }
     #expect(error?.code == .truncatedBody)
+  }
+
+  @Test func `a transport of one's own`() async throws {
+    // Any transport will do to show that the sample compiles and runs.
+    typealias MyTransport = URLSessionTransport
+
+    let report = await TransportConformance.run(
+      excluding: [
+        "trailers are read over": "it ends the process on Linux",
+        "a head that ends too early is an error": "it ends the process on Linux",
+        "a method in lower case arrives in lower case": "it writes get as GET on Linux",
+      ]
+    ) { clock in
+      MyTransport(clock: clock)
+    }
+    #expect(report.failures.isEmpty, "\(report)")
   }
 }
