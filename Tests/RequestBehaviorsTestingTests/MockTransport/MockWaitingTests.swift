@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct MockWaitingTests {
+@Suite(.timeLimit(.minutes(1))) struct MockWaitingTests {
   let mock = MockTransport()
   let clock = ManualClock()
 
