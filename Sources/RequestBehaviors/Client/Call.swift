@@ -54,7 +54,7 @@ public final class Call: Sendable {
     var scopes: [String] = []
     var history: [Exchange] = []
     var events: [Event] = []
-    var storage: [ObjectIdentifier: any Sendable] = [:]
+    var storage: [ObjectIdentifier: AnyObject] = [:]
     var lastOutcome: SendOutcome?
     var withheld: [String] = []
     var steps = StepLedger()
@@ -165,10 +165,17 @@ extension Call {
     -> Result
   {
     try lock.withLock {
-      var value = state.storage[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue
-      defer { state.storage[ObjectIdentifier(key)] = value }
-      return try change(&value)
+      if let slot = state.storage[ObjectIdentifier(key)] as? Slot<Key.Value> { return try change(&slot.value) }
+      let slot = Slot(Key.defaultValue)
+      state.storage[ObjectIdentifier(key)] = slot
+      return try change(&slot.value)
     }
+  }
+
+  /// Keeps a value in its place, so that changing it copies nothing.
+  private final class Slot<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
   }
 }
 
