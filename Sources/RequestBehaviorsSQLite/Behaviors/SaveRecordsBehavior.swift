@@ -9,7 +9,8 @@ public import RequestBehaviors
 /// let counts = response.info[SavedRows.self]
 /// ```
 ///
-/// The body, or what stands at the path, is one record or an array of them, decoded by the configuration's decoder. Rows are inserted,
+/// What stands at the path is one record or an array of them, decoded by the configuration's decoder; without a path it is what the
+/// request decodes its own value from: its own path if it has one, else the whole body. Rows are inserted,
 /// updated where they differ, and left alone where they do not; see ``Database/save(_:into:)-([Record],_)``. How many of each is in
 /// `response.info[SavedRows.self]`. For everything else it does as ``PersistBehavior`` does.
 public struct SaveRecordsBehavior<Record: Codable & Sendable>: RequestBehavior {
@@ -20,7 +21,8 @@ public struct SaveRecordsBehavior<Record: Codable & Sendable>: RequestBehavior {
   /// Creates the behavior.
   ///
   /// - Parameters:
-  ///   - path: Names of keys separated by `.` to where the records stand; the whole body when nil.
+  ///   - path: Names of keys separated by `.` to where the records stand; when nil, the path that the request decodes its own
+  ///     value from, or the whole body if it has none.
   ///   - table: The table.
   ///   - store: Where to save.
   ///   - scope: Rows to delete unless they are among the saved ones; none when nil.
@@ -49,7 +51,8 @@ extension RequestBehavior {
   ///
   /// - Parameters:
   ///   - type: The type of the records, as an array: `[Issue].self`.
-  ///   - path: Names of keys separated by `.` to where the records stand; the whole body when nil.
+  ///   - path: Names of keys separated by `.` to where the records stand; when nil, the path that the request decodes its own
+  ///     value from, or the whole body if it has none.
   ///   - table: The table.
   ///   - store: Where to save.
   ///   - scope: Rows to delete unless they are among the saved ones; none when nil.
