@@ -85,9 +85,11 @@ extension Benchmark {
     ]
     let costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
     let hop = costs[1].median.cpuNanoseconds / 1_000
+    let added = costs[1].excess(over: costs[0], \.cpuNanoseconds)
     return [
       row("queue.async and a continuation", costs[0]),
       row("a read that runs no statement", costs[1], nil, .atMost(5, hop, "µs")),
+      Row(label: "  of which the store's own", figure: "\(added.formatted(0)) ns"),
       row("a read of one record by its key", costs[2]),
     ]
   }
@@ -122,11 +124,18 @@ extension Benchmark {
     let items = files.items
     let other = try BenchmarkFiles(items: items)
     var quiet: [Double] = []
+    var raw: [Double] = []
     var busy: [Double] = []
     for _ in 0..<rounds {
       try await files.empty()
       try await other.empty()
       quiet.append(try await longestGap { try await Task.sleep(for: .milliseconds(20)) })
+      raw.append(
+        try await longestGap {
+          async let first: Void = upsert(files)
+          async let second: Void = upsert(other)
+          _ = await (first, second)
+        })
       busy.append(
         try await longestGap {
           async let first: Void = files.store.write { _ = try $0.save(items, into: "item") }
@@ -134,13 +143,26 @@ extension Benchmark {
           _ = try await (first, second)
         })
     }
-    let (idle, saving) = (quiet.median, busy.median)
+    let saving = busy.median
     return [
-      Row(label: "longest gap of a task, nothing else to do", figure: "\(idle.formatted(2)) ms"),
+      Row(label: "longest gap of a task, nothing else to do", figure: "\(quiet.median.formatted(2)) ms"),
+      Row(
+        label: "longest gap of a task while two threads save through the C API",
+        figure: "\(raw.median.formatted(2)) ms"),
       Row(
         label: "longest gap of a task while two stores save", figure: "\(saving.formatted(2)) ms",
         target: .atMost(2, saving, "ms")),
     ]
+  }
+
+  /// Saves the items through the C API on a thread of its own.
+  private static func upsert(_ files: BenchmarkFiles) async {
+    await withUnsafeContinuation { continuation in
+      DispatchQueue(label: "upsert").async {
+        files.baseline.upsert(files.items)
+        continuation.resume()
+      }
+    }
   }
 
   /// Returns the longest time in milliseconds between two turns of a task, while the work runs.

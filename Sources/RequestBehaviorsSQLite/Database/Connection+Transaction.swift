@@ -22,12 +22,18 @@ extension Connection {
     return result
   }
 
-  /// Runs the closure on one snapshot of the file.
+  /// Runs the closure on one snapshot of the file, which is that of its first statement.
   func read<T>(_ body: (Database) throws -> T) throws -> T {
-    try run("BEGIN DEFERRED")
-    isInTransaction = true
     defer { rollBack() }
     return try transact(Database(connection: self, isReadOnly: true), body)
+  }
+
+  /// Begins the read transaction when a read first uses the connection: one that uses nothing costs nothing.
+  @inline(__always)
+  func beginRead() throws {
+    guard !isInTransaction else { return }
+    try run("BEGIN DEFERRED")
+    isInTransaction = true
   }
 
   private func transact<T>(_ database: Database, _ body: (Database) throws -> T) throws -> T {

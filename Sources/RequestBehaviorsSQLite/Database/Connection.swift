@@ -19,7 +19,10 @@ final class Connection {
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
   var plans: [RecordPlan.Key: RecordPlan] = [:]
+  /// The plan and the finder that were used last: looking a table's name up costs as much as a small save.
+  var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
   var finders: [SQLiteTable: Statement] = [:]
+  var lastFinder: (table: SQLiteTable, statement: Statement)?
   var schemas: [String: TableSchema] = [:]
   private var statements = StatementCache()
   private var writesOfNextStatement: Set<String> = []
@@ -41,7 +44,9 @@ final class Connection {
 
   deinit {
     plans.removeAll()
+    lastPlan = nil
     finders.removeAll()
+    lastFinder = nil
     schemas.removeAll()
     statements.removeAll()
     sqlite3_close_v2(handle)
@@ -147,7 +152,9 @@ final class Connection {
   func forgetSchema() {
     statements.removeAll()
     plans.removeAll()
+    lastPlan = nil
     finders.removeAll()
+    lastFinder = nil
     schemas.removeAll()
   }
 

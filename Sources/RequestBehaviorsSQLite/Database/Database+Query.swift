@@ -12,9 +12,14 @@ extension Database {
   ///
   /// - Throws: ``SQLiteError``; `DecodingError` naming the column when a property has none or its value does not fit.
   public func query<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> [Record] {
-    var records: [Record] = []
-    try forEach(sql, as: type) { records.append($0) }
-    return records
+    let format = try connection().configuration.format
+    return try withStatement(for: sql) { statement, connection in
+      var records: [Record] = []
+      guard try connection.step(statement) else { return records }
+      let decoder = statement.decoder(format: format)
+      repeat { records.append(try decoder.record(type)) } while try connection.step(statement)
+      return records
+    }
   }
 
   /// Returns the record of the first row that the SQL selects, or nil when there is none.
@@ -64,24 +69,29 @@ extension Database {
     }
     let bound = statement.bind(try key.sqlValue(), at: 1)
     if bound != SQLITE_OK { throw connection.failure(bound, sql: statement.sql) }
-    return try run(statement, on: connection) {
-      guard try connection.step(statement) else { return nil }
-      return try statement.decoder(format: connection.configuration.format).record(type)
-    }
+    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
+    try connection.checkTransaction()
+    guard try connection.step(statement) else { return nil }
+    return try statement.decoder(format: connection.configuration.format).record(type)
   }
 }
 
 extension Connection {
   /// Returns the statement that selects a row by its key, made once for a table.
   func statementForFinding(in table: SQLiteTable) throws -> Statement {
-    if let statement = finders[table] { return statement }
+    if let lastFinder, lastFinder.table == table { return lastFinder.statement }
+    let statement = try finders[table] ?? makeFinder(in: table)
+    finders[table] = statement
+    lastFinder = (table, statement)
+    return statement
+  }
+
+  private func makeFinder(in table: SQLiteTable) throws -> Statement {
     let schema = try TableSchema(of: table.name, on: self)
     let key = table.key.isEmpty ? schema.primaryKey : table.key
     guard key.count == 1, let column = key.first else {
       throw misuse("the key of \"\(schema.name)\" is not one column; use first(_:as:)")
     }
-    let statement = try prepare("SELECT * FROM \(SQL.quoted(schema.name)) WHERE \(SQL.quoted(column)) = ?")
-    finders[table] = statement
-    return statement
+    return try prepare("SELECT * FROM \(SQL.quoted(schema.name)) WHERE \(SQL.quoted(column)) = ?")
   }
 }

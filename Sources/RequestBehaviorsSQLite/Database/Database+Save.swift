@@ -91,9 +91,10 @@ extension Connection {
   /// Returns the plan for saving records of a type, made once.
   func plan(for type: Any.Type, _ table: SQLiteTable) throws -> RecordPlan {
     let key = RecordPlan.Key(type: ObjectIdentifier(type), table: table)
-    if let plan = plans[key] { return plan }
-    let plan = try RecordPlan(table: table, connection: self)
+    if let lastPlan, lastPlan.key == key { return lastPlan.plan }
+    let plan = try plans[key] ?? RecordPlan(table: table, connection: self)
     plans[key] = plan
+    lastPlan = (key, plan)
     return plan
   }
 
@@ -114,7 +115,7 @@ extension Connection {
     // SQLite's hook does not see tables without row ids; there the rows are counted.
     let count = schema.hasRowID ? nil : "SELECT count(*) FROM \(SQL.quoted(schema.name))"
     let rows = try count.map { try scalar($0) }
-    var hooked = InsertionCounter(table: Array(schema.name.utf8CString))
+    var hooked = InsertionCounter(table: schema.hookName)
     let saved = try withUnsafeMutablePointer(to: &hooked) { counter in
       sqlite3_update_hook(handle, InsertionCounter.hook, counter)
       defer { sqlite3_update_hook(handle, nil, nil) }
@@ -136,7 +137,7 @@ extension Connection {
 
 /// Counts the rows inserted into one table.
 private struct InsertionCounter {
-  let table: [CChar]
+  let table: ContiguousArray<CChar>
   var count = 0
 
   static let hook:
@@ -144,6 +145,9 @@ private struct InsertionCounter {
       context, action, _, table, _ in
       guard action == SQLITE_INSERT, let counter = context?.assumingMemoryBound(to: InsertionCounter.self), let table
       else { return }
-      if strcmp(table, counter.pointee.table) == 0 { counter.pointee.count += 1 }
+      let isCounted = counter.pointee.table.withUnsafeBufferPointer { name in
+        name.baseAddress.map { strcmp(table, $0) == 0 } ?? false
+      }
+      if isCounted { counter.pointee.count += 1 }
     }
 }

@@ -3,6 +3,15 @@ internal import CSQLite
 extension Database {
   /// Steps through the rows of a statement for as long as the closure returns true.
   func forEachStep(of sql: SQL, _ body: (Statement) throws -> Bool) throws {
+    try withStatement(for: sql) { statement, connection in
+      while try connection.step(statement) {
+        guard try body(statement) else { return }
+      }
+    }
+  }
+
+  /// Calls the closure, which steps it, with the statement for the SQL, its values bound.
+  func withStatement<T>(for sql: SQL, _ steps: (Statement, Connection) throws -> T) throws -> T {
     let connection = try connection()
     let statement = try usable(sql.text)
     statement.isInUse = true
@@ -11,11 +20,7 @@ extension Database {
       statement.isInUse = false
     }
     try bind(sql.arguments, to: statement)
-    try run(statement, on: connection) {
-      while try connection.step(statement) {
-        guard try body(statement) else { return }
-      }
-    }
+    return try run(statement, on: connection) { try steps(statement, connection) }
   }
 
   /// Runs the closure, which steps the statement, and notes the tables it changed.

@@ -28,6 +28,7 @@ public final class Database {
     guard let current else {
       throw SQLiteError(.misuse, "the Database was used after its closure had returned; do the work inside the closure")
     }
+    if isReadOnly { try current.beginRead() }
     return current
   }
 

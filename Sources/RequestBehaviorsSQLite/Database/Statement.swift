@@ -50,9 +50,10 @@ final class Statement {
 
   /// The decoder of the rows, kept with the places of the coding keys it has seen.
   func decoder(format: RowFormat) -> RowDecoder {
-    let map = columnMap(format: format)
-    if let keptDecoder, keptDecoder.map === map, keptDecoder.format == format { return keptDecoder }
-    let decoder = RowDecoder(statement: pointer, map: map, format: format)
+    let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
+    // A statement belongs to one connection, and a connection has one format.
+    if let keptDecoder, keptDecoder.map.revision == revision { return keptDecoder }
+    let decoder = RowDecoder(statement: pointer, map: columnMap(format: format), format: format)
     keptDecoder = decoder
     return decoder
   }

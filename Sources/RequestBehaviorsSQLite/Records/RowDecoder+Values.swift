@@ -44,7 +44,7 @@ extension RowDecoder {
 
   /// Returns a value that is not one of the standard library's primitives.
   func value<T: Decodable>(_ column: Column, as type: T.Type) throws -> T {
-    if let value = try standardValue(column, as: type) { return value }
+    if Self.isStandard(type) { return try standard(column, as: type) }
     do {
       return try T(from: ColumnDecoding(decoder: self, column: column))
     } catch is ColumnDecoding.IsComposite {
@@ -57,9 +57,21 @@ extension RowDecoder {
     return try NestedJSON.decoder().decode(type, from: data(column))
   }
 
+  /// Whether ``standardValue(_:as:)`` reads the type; asked first, since an optional of a generic type is costly to make.
+  static func isStandard(_ type: Any.Type) -> Bool {
+    type == Date.self || type == UUID.self || type == Data.self || type == [UInt8].self || type == URL.self
+      || type == Decimal.self
+  }
+
+  /// Returns a value of one of those types; apart from the rest because it needs an optional.
+  @inline(never)
+  func standard<T: Decodable>(_ column: Column, as type: T.Type) throws -> T {
+    guard let value = try standardValue(column, as: type) else { throw mismatch(type, column) }
+    return value
+  }
+
   /// Returns a value of Foundation's types, or nil for any other type.
-  @inline(__always)
-  func standardValue<T: Decodable>(_ column: Column, as type: T.Type) throws -> T? {
+  private func standardValue<T: Decodable>(_ column: Column, as type: T.Type) throws -> T? {
     // Comparing metatypes is several times faster than a chain of casts; the types are then the same.
     if T.self == Date.self { return unsafeBitCast(try date(column), to: T.self) }
     if T.self == UUID.self { return unsafeBitCast(try uuid(column), to: T.self) }

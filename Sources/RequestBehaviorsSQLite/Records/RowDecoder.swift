@@ -24,7 +24,7 @@ final class RowDecoder: Decoder {
 
   /// Returns the record of the current row; a type that is a single value takes the first column.
   func record<T: Decodable>(_ type: T.Type) throws -> T {
-    if let value = try standardValue(column(0), as: type) { return value }
+    if Self.isStandard(type) { return try standard(column(0), as: type) }
     return try T(from: self)
   }
 
@@ -38,7 +38,7 @@ final class RowDecoder: Decoder {
     let id = ObjectIdentifier(Key.self)
     if let cached, cached.type == id { return unsafeDowncast(cached.box, to: Box<Key>.self).container }
     // A copy: the box is kept here, and a reference back would keep both for ever.
-    let box = Box<Key>(container: KeyedDecodingContainer(RowKeyedDecoding(decoder: copy(), table: KeyTable<Key>())))
+    let box = Box<Key>(container: KeyedDecodingContainer(RowKeyedDecoding(decoder: copy(), table: KeyTable(Key.self))))
     cached = (id, box)
     return box.container
   }

@@ -68,7 +68,7 @@ final class RowEncoder: Encoder {
     let container: KeyedEncodingContainer<Key>
 
     init(encoder: RowEncoder) {
-      container = KeyedEncodingContainer(RowKeyedEncoding<Key>(encoder: encoder, table: KeyTable()))
+      container = KeyedEncodingContainer(RowKeyedEncoding<Key>(encoder: encoder, table: KeyTable(Key.self)))
     }
   }
 }
@@ -83,8 +83,8 @@ extension RowEncoder {
     if T.self == [UInt8].self {
       return try unsafeBitCast(value, to: [UInt8].self).withUnsafeBytes { try binder.bind(blob: $0, column) }
     }
-    if let url = value as? URL { return try binder.bind(url.absoluteString, column) }
-    if let decimal = value as? Decimal { return try binder.bind(decimal.description, column) }
+    if T.self == URL.self, let url = value as? URL { return try binder.bind(url.absoluteString, column) }
+    if T.self == Decimal.self, let decimal = value as? Decimal { return try binder.bind(decimal.description, column) }
     try bindEncoded(value, column)
   }
 

@@ -3,7 +3,7 @@ internal import CSQLite
 /// Reads the properties of a record from the columns of a row.
 struct RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: RowDecoder
-  let table: KeyTable<Key>
+  let table: KeyTable
   var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { decoder.map.names.compactMap { Key(stringValue: $0) } }
 

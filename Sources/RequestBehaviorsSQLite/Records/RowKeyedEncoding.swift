@@ -3,7 +3,7 @@ import Foundation
 /// Binds the properties of a record to the parameters of a row.
 struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: RowEncoder
-  let table: KeyTable<Key>
+  let table: KeyTable
   var codingPath: [any CodingKey] { [] }
 
   /// The column of the key, or a negative number when nothing is to be bound.

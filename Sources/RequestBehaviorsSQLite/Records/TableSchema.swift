@@ -13,6 +13,8 @@ struct TableSchema {
 
   /// The name as the schema spells it.
   let name: String
+  /// The name as SQLite's hooks tell it.
+  let hookName: ContiguousArray<CChar>
   let columns: [Column]
   let hasRowID: Bool
   private let indexes: [String: Int]
@@ -22,6 +24,7 @@ struct TableSchema {
     indexes = Dictionary(
       columns.enumerated().map { ($1.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
     name = try Self.spelling(of: table, on: connection)
+    hookName = name.utf8CString
     // Only a table without row ids refuses to select one.
     hasRowID = (try? connection.prepare("SELECT rowid FROM \(SQL.quoted(table)) LIMIT 0")) != nil
   }
