@@ -40,11 +40,16 @@ let package = Package(
       name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
       swiftSettings: strict),
     .executableTarget(
+      name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      path: "Tests/Fixtures/TransportProbe", swiftSettings: strict),
+    .executableTarget(
       name: "CrashingWriter", dependencies: ["RequestBehaviorsSQLite"], path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTests",
-      dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport", "TokenFileWriter"],
+      dependencies: [
+        "RequestBehaviors", "RequestBehaviorsTesting", "TestSupport", "TokenFileWriter", "TransportProbe",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsSQLiteTests",

@@ -30,14 +30,18 @@
     /// - Parameters:
     ///   - executable: The program's file.
     ///   - arguments: Its arguments.
-    ///   - showsErrors: Whether its standard error is the test's; by default it is thrown away.
+    ///   - environment: Variables to add to those of the test; none by default.
+    ///   - keepsErrors: Whether standard error becomes part of the output; by default it is thrown away.
     /// - Throws: Foundation's error if it cannot be started.
-    public init(_ executable: URL, _ arguments: [String] = [], showsErrors: Bool = false) throws {
+    public init(
+      _ executable: URL, _ arguments: [String] = [], environment: [String: String] = [:], keepsErrors: Bool = false
+    ) throws {
       process.executableURL = executable
       process.arguments = arguments
       process.standardOutput = output
       process.standardInput = input
-      if !showsErrors { process.standardError = FileHandle.nullDevice }
+      process.standardError = keepsErrors ? output : FileHandle.nullDevice
+      if !environment.isEmpty { process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 } }
       try Self.starting.withLock { try process.run() }
     }
 

@@ -1,21 +1,29 @@
 import Dispatch
-import Foundation
+package import Foundation
 
 /// Reads a stream to its end, into memory while it is small and into a file from then on.
 ///
 /// URLSession on Linux can neither wait for a stream without blocking every session of the process nor announce its
 /// length, and it sends an empty body when it has to send again.
-struct BodySpool: Sendable {
+package struct BodySpool: Sendable {
   /// Where the bytes are.
   enum Spooled: Sendable {
     case memory(Data)
     case file(TemporaryFile)
   }
 
-  /// How many bytes are kept in memory.
-  var memoryLimit = 256 * 1_024
-  /// Where files are made.
-  var directory = FileManager.default.temporaryDirectory
+  private let memoryLimit: Int
+  private let directory: URL
+
+  /// Creates a spool.
+  ///
+  /// - Parameters:
+  ///   - memoryLimit: How many bytes are kept in memory.
+  ///   - directory: Where files are made.
+  package init(memoryLimit: Int = 256 * 1_024, directory: URL = FileManager.default.temporaryDirectory) {
+    self.memoryLimit = memoryLimit
+    self.directory = directory
+  }
 
   /// Reads a stream.
   ///

@@ -1,9 +1,9 @@
 /// What is in flight, and when which of it has taken too long.
 ///
 /// A deadline moves with every byte; so none is kept, only what it follows from.
-struct DeadlineTable<ID: Hashable> {
+package struct DeadlineTable<ID: Hashable> {
   /// Which of its times something has exceeded.
-  enum Expiry: Hashable {
+  package enum Expiry: Hashable {
     /// No byte in either direction for so long.
     case idle(Duration)
     /// Not over after so long.
@@ -34,28 +34,31 @@ struct DeadlineTable<ID: Hashable> {
 
   private var entries: [ID: Entry] = [:]
 
+  /// Creates an empty table.
+  package init() {}
+
   /// What is in flight, with and without deadlines.
-  var ids: [ID] { Array(entries.keys) }
+  package var ids: [ID] { Array(entries.keys) }
 
   /// Begins to watch something; returns its first deadline, `nil` if it has none.
   @discardableResult
-  mutating func insert(_ id: ID, idle: Duration?, total: Duration?, at now: Duration) -> Duration? {
+  package mutating func insert(_ id: ID, idle: Duration?, total: Duration?, at now: Duration) -> Duration? {
     let entry = Entry(idle: idle, total: total, start: now, lastActivity: now)
     entries[id] = entry
     return entry.deadline
   }
 
   /// Notes that a byte went one way or the other.
-  mutating func touch(_ id: ID, at now: Duration) { entries[id]?.lastActivity = now }
+  package mutating func touch(_ id: ID, at now: Duration) { entries[id]?.lastActivity = now }
 
   /// Ends watching something.
-  mutating func remove(_ id: ID) { entries[id] = nil }
+  package mutating func remove(_ id: ID) { entries[id] = nil }
 
   /// What has exceeded one of its times; takes time proportional to the number of entries.
-  func expired(at now: Duration) -> [ID: Expiry] { entries.compactMapValues { $0.expiry(at: now) } }
+  package func expired(at now: Duration) -> [ID: Expiry] { entries.compactMapValues { $0.expiry(at: now) } }
 
   /// The earliest deadline of all; takes time proportional to the number of entries.
-  var earliest: Duration? { entries.values.lazy.compactMap(\.deadline).min() }
+  package var earliest: Duration? { entries.values.lazy.compactMap(\.deadline).min() }
 }
 
 extension DeadlineTable.Expiry {

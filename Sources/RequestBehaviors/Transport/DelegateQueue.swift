@@ -3,10 +3,7 @@ import Foundation
 
 /// Makes the operation queue on which a session calls its delegate.
 enum DelegateQueue {
-  /// Returns a queue that runs one callback at a time.
-  ///
-  /// - Parameter queue: Where callbacks run on Apple platforms. On Linux they run where URLSession makes them.
-  /// - Returns: The operation queue.
+  /// Makes a queue that runs one callback at a time, on Apple platforms over the given queue.
   static func make(over queue: DispatchQueue) -> OperationQueue {
     #if canImport(FoundationNetworking)
       return InlineOperationQueue()

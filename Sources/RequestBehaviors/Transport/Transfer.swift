@@ -73,6 +73,8 @@ final class Transfer: @unchecked Sendable {
     return isFirst
   }
 
+  func failShutDown() { fail(.clientShutDown, "the client was shut down; make a new one") }
+
   func fail(_ code: NetworkError.Code, _ message: String) { fail(NetworkError(code, message)) }
 
   func fail(_ error: any Error) {

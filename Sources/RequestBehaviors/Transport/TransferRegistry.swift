@@ -11,31 +11,38 @@ import Foundation
 /// of Swift's pool may. Callbacks come wherever URLSession makes them, one after the other.
 final class TransferRegistry: NSObject, @unchecked Sendable {
   // Unchecked because `lock` protects what callbacks use too, and `queue` the rest; see below.
-  let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport")
-  let delegateQueue: OperationQueue
+  private let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport")
+  private let configuration: URLSessionConfiguration
+  private let delegateQueue: OperationQueue
   private let spool: BodySpool
   private let clock: RequestClock
 
-  // Used on `queue` only.
+  // Used on `queue` only. No session means that the registry is closed: idle connections live as long as the session.
+  private var session: URLSession?
   private var timer: DeadlineTimer
-  private var isClosed = false
 
   private let lock = NSLock()
   // Both protected by `lock`, which is never held while URLSession is called.
   private var transfers: [ObjectIdentifier: Transfer] = [:]
   private var deadlines = DeadlineTable<Transfer>()
 
-  init(spool: BodySpool, clock: RequestClock) {
+  init(configuration: URLSessionConfiguration, spool: BodySpool, clock: RequestClock) {
+    self.configuration = configuration
+    self.delegateQueue = DelegateQueue.make(over: queue)
     self.spool = spool
     self.clock = clock
     self.timer = DeadlineTimer(clock: clock)
-    self.delegateQueue = DelegateQueue.make(over: queue)
+    super.init()
+    // It refers to its delegate until it is invalidated.
+    session = makeSession()
+  }
+
+  private func makeSession() -> URLSession {
+    URLSession(configuration: configuration, delegate: self, delegateQueue: delegateQueue)
   }
 
   /// Starts a transfer.
-  func start(_ transfer: Transfer, in session: URLSession) {
-    queue.async { self.begin(transfer, in: session) }
-  }
+  func start(_ transfer: Transfer) { queue.async { self.begin(transfer) } }
 
   /// Ends a transfer because its caller's task was cancelled.
   func cancel(_ transfer: Transfer) {
@@ -48,20 +55,18 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   func abandon(_ transfer: Transfer) { queue.async { self.end(transfer) } }
 
   /// Ends all transfers, and refuses further ones.
-  func close(_ session: URLSession, completion: @escaping @Sendable () -> Void = {}) {
+  func close(completion: @escaping @Sendable () -> Void = {}) {
     queue.async {
-      self.isClosed = true
-      self.timer.stop()
       for transfer in self.lock.withLock({ self.deadlines.ids }) {
-        transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
+        transfer.failShutDown()
         self.end(transfer)
       }
-      session.invalidateAndCancel()
+      self.timer.stop()
+      self.session?.finishTasksAndInvalidate()
+      self.session = nil
       completion()
     }
   }
-
-  private static let shutDownMessage = "the client was shut down; make a new one"
 }
 
 // MARK: - For callbacks
@@ -89,11 +94,8 @@ extension TransferRegistry {
 // MARK: - On the queue
 
 extension TransferRegistry {
-  private func begin(_ transfer: Transfer, in session: URLSession) {
-    guard !isClosed else {
-      transfer.fail(.clientShutDown, TransferRegistry.shutDownMessage)
-      return
-    }
+  private func begin(_ transfer: Transfer) {
+    guard let session else { return transfer.failShutDown() }
     guard !transfer.isSettled else { return }
     watch(transfer)
     switch transfer.request.body?.content {
@@ -106,7 +108,7 @@ extension TransferRegistry {
 
   private func send(_ data: Data, of transfer: Transfer, in session: URLSession) {
     #if canImport(FoundationNetworking)
-      guard !data.isEmpty || transfer.request.method.isIdempotent else { return sendAlone(transfer, like: session) }
+      guard !data.isEmpty || transfer.request.method.isIdempotent else { return sendAlone(transfer) }
     #endif
     launch(session.dataTask(with: transfer.urlRequest), of: transfer)
   }
@@ -128,8 +130,8 @@ extension TransferRegistry {
     /// body that can be seen and stopped; without one nothing tells of it, and a `POST` might take effect twice. A
     /// session of its own has no connection that it could send again for. (`Connection: close` would need a server that
     /// obeys it.)
-    private func sendAlone(_ transfer: Transfer, like session: URLSession) {
-      let own = URLSession(configuration: session.configuration, delegate: self, delegateQueue: delegateQueue)
+    private func sendAlone(_ transfer: Transfer) {
+      let own = makeSession()
       launch(own.dataTask(with: transfer.urlRequest), of: transfer)
       own.finishTasksAndInvalidate()
     }

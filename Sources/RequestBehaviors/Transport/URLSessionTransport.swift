@@ -21,7 +21,6 @@ import Foundation
 ///
 /// On Linux header fields of a response arrive without their order, and same names joined by `", "`.
 public final class URLSessionTransport: Transport {
-  private let session: URLSession
   private let registry: TransferRegistry
 
   /// Creates a transport with connections of its own.
@@ -33,14 +32,12 @@ public final class URLSessionTransport: Transport {
     self.init(configuration: configuration, clock: clock, spool: BodySpool())
   }
 
-  init(configuration: Configuration, clock: RequestClock, spool: BodySpool) {
-    let platform = configuration.makePlatformConfiguration()
-    registry = TransferRegistry(spool: spool, clock: clock)
-    session = URLSession(configuration: platform, delegate: registry, delegateQueue: registry.delegateQueue)
+  package init(configuration: Configuration = Configuration(), clock: RequestClock = .system, spool: BodySpool) {
+    registry = TransferRegistry(configuration: configuration.makePlatformConfiguration(), spool: spool, clock: clock)
   }
 
-  // The session keeps the registry until it is invalidated, but nothing keeps the transport.
-  deinit { registry.close(session) }
+  // The registry and its session keep each other until it is closed, but nothing keeps the transport.
+  deinit { registry.close() }
 
   /// Sends a request.
   ///
@@ -57,7 +54,7 @@ public final class URLSessionTransport: Transport {
     let transfer = Transfer(request, urlRequest)
     let answer = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        if transfer.attach(continuation) { registry.start(transfer, in: session) }
+        if transfer.attach(continuation) { registry.start(transfer) }
       }
     } onCancel: {
       registry.cancel(transfer)
@@ -70,7 +67,7 @@ public final class URLSessionTransport: Transport {
   /// Doing it twice does nothing more.
   public func shutdown() async {
     await withCheckedContinuation { continuation in
-      registry.close(session) { continuation.resume() }
+      registry.close { continuation.resume() }
     }
   }
 }

@@ -37,25 +37,6 @@ import Testing
     #expect(server.requests.last?.headers["Content-Type"] == "application/octet-stream")
   }
 
-  @Test func `an illegal request is refused before anything is sent`() async throws {
-    let server = try LoopbackServer()
-    let error = try await URLSessionTransport().failure(of: server.request("GET /\r\nX: y", headers: [:]))
-    #expect(error.code == .invalidRequest)
-    #expect(server.connectionCount == 0)
-  }
-
-  @Test func `cancelling the task ends the send while the server is silent`() async throws {
-    let server = try LoopbackServer()
-    server.enqueue(.status(200).fault(.stall, at: .request))
-    let transport = URLSessionTransport()
-    let task = Task { try await transport.send(server.request()) }
-    await server.requests(count: 1)
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
-    await server.openConnections(atMost: 0)
-    #expect(server.openConnectionCount == 0)
-  }
-
   @Test func `a task that is cancelled before sends nothing`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     let transport = URLSessionTransport()
@@ -65,20 +46,6 @@ import Testing
     }
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(server.connectionCount == 0)
-  }
-
-  @Test func `a send that is idle for too long fails, whatever its length`() async throws {
-    let server = try LoopbackServer()
-    server.enqueue(.status(200).fault(.stall, at: .request))
-    let clock = ManualClock()
-    let transport = URLSessionTransport(clock: clock.requestClock)
-    async let failure = transport.failure(of: server.request())
-    await server.requests(count: 1)
-    await clock.sleepers(1)
-    clock.advance(by: .seconds(60))
-    let error = try await failure
-    #expect(error.code == .timedOut)
-    #expect(error.message.contains("60"))
   }
 
   @Test func `a redirect comes back with its body`() async throws {
@@ -99,12 +66,6 @@ import Testing
     #expect(response.statusCode == 401)
     #expect(response.headers["WWW-Authenticate"] == challenge)
     #expect(try response.text == "who?")
-  }
-
-  @Test func `a refused connection is told`() async throws {
-    let server = try LoopbackServer()
-    server.stop()
-    #expect(try await URLSessionTransport().failure(of: server.request()).code == .cannotConnect)
   }
 
   @Test func `a send after shutdown is an error`() async throws {

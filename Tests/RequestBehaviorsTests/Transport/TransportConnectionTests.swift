@@ -1,0 +1,81 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct TransportConnectionTests {
+  @Test func `sends one after the other share a connection`() async throws {
+    let server = try LoopbackServer { .text($0.text) }
+    let transport = URLSessionTransport()
+    for number in 0..<20 {
+      let body: RequestBody? = number % 2 == 0 ? nil : .data(Data("\(number)".utf8))
+      _ = try await transport.send(server.request(body == nil ? .get : .post, body: body))
+    }
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test func `sends at once are not held up by the platform's limit on connections`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .status(200).held(by: gate) }
+    let transport = URLSessionTransport()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<40 { group.addTask { try await transport.send(server.request()).statusCode } }
+      await gate.arrivals(40)
+      gate.open()
+      for try await status in group { #expect(status == 200) }
+    }
+  }
+
+  @Test func `the limit on connections can be set`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .status(200).held(by: gate) }
+    let transport = URLSessionTransport(configuration: .init(maximumConnectionsPerHost: 2))
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<10 { group.addTask { try await transport.send(server.request()).statusCode } }
+      await gate.arrivals(2)
+      gate.open()
+      for try await status in group { #expect(status == 200) }
+    }
+    #expect(server.connectionCount <= 2)
+  }
+
+  @Test func `connections are closed when the transport goes`() async throws {
+    let server = try LoopbackServer { _ in .status(200) }
+    var transport: URLSessionTransport? = URLSessionTransport()
+    weak let released = transport
+    _ = try await transport?.send(server.request())
+    #expect(server.openConnectionCount == 1)
+    transport = nil
+    #expect(released == nil)
+    await server.openConnections(atMost: 0)
+  }
+
+  @Test func `cookies are neither kept nor sent unless asked for`() async throws {
+    let server = try LoopbackServer { _ in .status(200).header("Set-Cookie", "a=b; Path=/") }
+    let without = URLSessionTransport()
+    _ = try await without.send(server.request())
+    _ = try await without.send(server.request(headers: ["Cookie": "own=1"]))
+    #expect(server.requests.map { $0.headers["Cookie"] } == [nil, "own=1"])
+    let with = URLSessionTransport(configuration: .init(handlesCookies: true))
+    _ = try await with.send(server.request())
+    _ = try await with.send(server.request())
+    _ = try await URLSessionTransport(configuration: .init(handlesCookies: true)).send(server.request())
+    #expect(server.requests.dropFirst(2).map { $0.headers["Cookie"] } == [nil, "a=b", nil])
+  }
+
+  @Test func `a compressed body is decoded, and its header fields are left`() async throws {
+    let compressed = Data(base64Encoded: "H4sIAAAAAAACA0tMHAWjYBSMgqEBACs6PfuwBAAA") ?? Data()
+    let server = try LoopbackServer { _ in .data(compressed).header("Content-Encoding", "gzip") }
+    let response = try await URLSessionTransport().send(server.request())
+    #expect(try response.data == Data(repeating: UInt8(ascii: "a"), count: 1_200))
+    #expect(response.headers["Content-Encoding"] == "gzip")
+    #expect(response.headers["Content-Length"] == "\(compressed.count)")
+  }
+
+  @Test func `a scheme in capitals is understood`() async throws {
+    let server = try LoopbackServer { _ in .status(204) }
+    let url = try #require(URL(string: "HTTP://127.0.0.1:\(server.port)/a?b#c"))
+    #expect(try await URLSessionTransport().send(NetworkRequest(url: url)).statusCode == 204)
+    #expect(server.requests.first?.target == "/a?b")
+  }
+}

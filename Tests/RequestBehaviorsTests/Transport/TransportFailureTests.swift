@@ -1,0 +1,84 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct TransportFailureTests {
+  private static let answers: [(LoopbackResponse, NetworkError.Code)] = [
+    (.status(200).fault(.reset, at: .request), .connectionLost),
+    (.status(200).fault(.close, at: .request), .connectionLost),
+    (.text("0123456789").fault(.reset, at: .body(after: 4)), .connectionLost),
+    (.text("0123456789").fault(.close, at: .body(after: 4)), .truncatedBody),
+    (.text("0123456789").header("Content-Length", "20"), .truncatedBody),
+    (.chunked(["one", "two"]).fault(.close, at: .body(after: 6)), .truncatedBody),
+    (.badChunk(after: ["one"]), .badResponse),
+    (.garbage, .badResponse),
+    (.raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nno field\r\n\r\nok"), .badResponse),
+    (.raw("HTTP/1.1 200 OK\r\nContent-Length:2\r\nX: \u{FF}".utf8.map { $0 } + [0xFF, 13, 10, 13, 10]), .badResponse),
+    (.raw("HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 200_000))\r\n\r\n"), .badResponse),
+    (.text("hello").header("Content-Encoding", "gzip"), .badResponse),
+    (.text("hello").header("Content-Encoding", "nonsense"), .badResponse),
+  ]
+
+  @Test(arguments: answers.indices)
+  func `a broken answer is told by its code`(index: Int) async throws {
+    let (answer, code) = TransportFailureTests.answers[index]
+    let server = try LoopbackServer()
+    server.enqueue(answer)
+    let request = server.request()
+    let error = try await URLSessionTransport().failure(of: request)
+    #expect(error.code == code, "\(answer): \(error)")
+    #expect(error.request?.url == request.url)
+    #expect(error.underlyingError != nil)
+  }
+
+  @Test(arguments: [
+    // Nobody listens on port 1; the port of a server that was stopped may be another test's by now.
+    ("http://127.0.0.1:1/", NetworkError.Code.cannotConnect), ("http://nonexistent.invalid/", .dnsFailed),
+    ("ftp://127.0.0.1/", .invalidURL),
+    ("http://user@127.0.0.1/", .invalidURL), ("/path", .invalidURL),
+  ])
+  func `an address that leads nowhere is told`(address: String, code: NetworkError.Code) async throws {
+    let url = try #require(URL(string: address))
+    #expect(try await URLSessionTransport().failure(of: NetworkRequest(url: url)).code == code)
+  }
+
+  @Test func `a server that does not speak TLS is told`() async throws {
+    let server = try LoopbackServer { _ in .status(200) }
+    let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+    #expect(try await URLSessionTransport().failure(of: NetworkRequest(url: url)).code == .tlsFailed)
+  }
+
+  #if os(Linux)
+    @Test func `an IPv6 address is refused on Linux, with a reason`() async throws {
+      let url = try #require(URL(string: "http://[::1]:8080/"))
+      let error = try await URLSessionTransport().failure(of: NetworkRequest(url: url))
+      #expect(error.code == .unsupportedAddress)
+      #expect(
+        error.message == "URLSession on Linux cannot send to the IPv6 address [::1]; use a host name that leads to it")
+    }
+  #endif
+
+  @Test func `nothing is sent for an illegal request`() async throws {
+    let server = try LoopbackServer { _ in .status(200) }
+    let transport = URLSessionTransport()
+    for request in [
+      server.request("GET /\r\nX: y"), server.request(headers: ["X\r\nY": "1"]),
+      server.request(headers: ["X": "1\r\nY: 2"]),
+      server.request(headers: ["X": "\0"]), server.request(.post, headers: ["Content-Length": "0"]),
+      server.request(headers: ["Transfer-Encoding": "chunked"]), server.request(headers: ["Host": "x"]),
+      server.request(body: .data(Data("x".utf8))),
+    ] {
+      #expect(try await transport.failure(of: request).code == .invalidRequest)
+    }
+    #expect(server.connectionCount == 0)
+  }
+
+  @Test func `framing headers go out when they are asked for`() async throws {
+    let server = try LoopbackServer { _ in .status(200) }
+    var options = RequestOptions()
+    options.allowsFramingHeaders = true
+    _ = try await URLSessionTransport().send(server.request(headers: ["Host": "other.example"], options: options))
+    #expect(server.requests.first?.headers["Host"] == "other.example")
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct TransportTimeoutTests {
+  private func options(idle: Duration?, total: Duration? = nil) -> RequestOptions {
+    var options = RequestOptions()
+    options.idleTimeout = idle
+    options.timeout = total
+    return options
+  }
+
+  /// In real time, because it is the platform's own timers that must not decide: they count whole seconds, and less than
+  /// one as nothing.
+  @Test(arguments: [(Duration.milliseconds(300), Duration?.none), (.seconds(60), .milliseconds(300))])
+  func `a timeout below a second fires when it is due`(idle: Duration, total: Duration?) async throws {
+    let server = try LoopbackServer { _ in .status(200).fault(.stall, at: .request) }
+    let transport = URLSessionTransport()
+    let start = RequestClock.system.now()
+    let error = try await transport.failure(of: server.request(options: options(idle: idle, total: total)))
+    #expect(error.code == .timedOut)
+    #expect(RequestClock.system.now() - start >= .milliseconds(300))
+    await server.openConnections(atMost: 0)
+  }
+
+  @Test func `a timeout below a second leaves time for the answer`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .text("late").held(by: gate) }
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    let options = options(idle: .milliseconds(999), total: .milliseconds(999))
+    async let response = transport.send(server.request(options: options))
+    await gate.arrivals(1)
+    await clock.sleepers(1)
+    clock.advance(by: .milliseconds(998))
+    gate.open()
+    #expect(try await response.text == "late")
+  }
+
+  @Test func `no byte for the idle timeout ends the send`() async throws {
+    let server = try LoopbackServer { _ in .text("hello").fault(.stall, at: .body(after: 2)) }
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    async let failure = transport.failure(of: server.request())
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(300))
+    let error = try await failure
+    #expect(error.code == .timedOut)
+    #expect(error.message == "no byte came or went for 60.0 seconds; raise idleTimeout if the server may take longer")
+  }
+
+  @Test(arguments: [nil, Duration.seconds(90)])
+  func `every byte restarts the idle timeout but not the total one`(total: Duration?) async throws {
+    let (first, second) = (LoopbackGate(), LoopbackGate())
+    let server = try LoopbackServer { _ in
+      .text("hello").held(by: first).held(by: second, at: .body(after: 2))
+    }
+    let clock = ObservedClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    let call = Call(clock: clock.requestClock)
+    let options = options(idle: .seconds(60), total: total)
+    let send = Task {
+      try await transport.send(NetworkRequest(url: server.baseURL, options: options, call: call))
+    }
+    await first.arrivals(1)
+    await clock.manual.sleepers(1)
+    clock.manual.advance(by: .seconds(40))
+    await clock.looks { first.open() }
+    clock.manual.advance(by: .seconds(40))
+    await clock.manual.sleepers(1)
+    if total == nil {
+      second.open()
+      #expect(try await send.value.text == "hello")
+    } else {
+      clock.manual.advance(by: .seconds(10))
+      let error = await #expect(throws: NetworkError.self) { try await send.value }
+      #expect(error?.message == "the send was not over after 90.0 seconds; raise timeout if it may take longer")
+    }
+  }
+
+  @Test func `a timeout of nothing is over at once`() async throws {
+    let server = try LoopbackServer { _ in .status(200).fault(.stall, at: .request) }
+    let transport = URLSessionTransport(clock: ManualClock().requestClock)
+    for options in [options(idle: .zero), options(idle: nil, total: .seconds(-1))] {
+      #expect(try await transport.failure(of: server.request(options: options)).code == .timedOut)
+    }
+  }
+
+  @Test func `all sends share one timer, and without timeouts there is none`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .status(200).held(by: gate) }
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { _ = try await transport.send(server.request(options: options(idle: nil))) }
+      await gate.arrivals(1)
+      #expect(clock.sleeperCount == 0)
+      for number in 1...10 {
+        let idle = Duration.seconds(100 - number)
+        group.addTask { _ = try await transport.send(server.request(options: options(idle: idle))) }
+      }
+      await gate.arrivals(11)
+      await clock.sleepers(1)
+      #expect(clock.sleeperCount == 1)
+      gate.open()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `an earlier deadline is not held up by a later one`() async throws {
+    let server = try LoopbackServer { _ in .status(200).fault(.stall, at: .request) }
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    let long = Task { try await transport.send(server.request(options: options(idle: .seconds(60)))) }
+    await server.requests(count: 1)
+    let short = Task { try await transport.send(server.request(options: options(idle: .seconds(5)))) }
+    await server.requests(count: 2)
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(5))
+    await #expect(throws: NetworkError.self) { try await short.value }
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(55))
+    await #expect(throws: NetworkError.self) { try await long.value }
+  }
+
+  @Test func `timings are on the clock of the call`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .text("hello").held(by: gate) }
+    let clock = ManualClock()
+    let call = Call(clock: clock.requestClock)
+    let transport = URLSessionTransport()
+    async let response = transport.send(NetworkRequest(url: server.baseURL, call: call))
+    await gate.arrivals(1)
+    clock.advance(by: .seconds(3))
+    gate.open()
+    #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(3), lastByte: .seconds(3)))
+  }
+}
+
+/// A manual clock that tells when it was looked at.
+private final class ObservedClock: Sendable {
+  let manual = ManualClock()
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var count = 0
+
+  var requestClock: RequestClock {
+    let manual = manual.requestClock
+    return RequestClock(
+      now: {
+        self.lock.withLock { self.count += 1 }
+        return manual.now()
+      }, date: manual.date, sleep: manual.sleep)
+  }
+
+  /// Does something that makes somebody look at the clock twice, and returns when that is done.
+  ///
+  /// A transport looks first when a byte has come and notes it; the second look tells that it has.
+  func looks(_ body: () -> Void) async {
+    let before = lock.withLock { count }
+    body()
+    while lock.withLock({ count < before + 2 }) { await Task.yield() }
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite final class TransportUploadTests: Sendable {
+  private let directory: URL
+  private let transport: URLSessionTransport
+  private let server: LoopbackServer
+  private let clock = ManualClock()
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "uploads-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    transport = URLSessionTransport(
+      clock: clock.requestClock, spool: BodySpool(memoryLimit: 1_000, directory: directory))
+    server = try LoopbackServer { .text("\($0.body.count)") }
+  }
+
+  deinit { try? FileManager.default.removeItem(at: directory) }
+
+  /// The files that are in the directory of the spool.
+  private var files: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path(percentEncoded: false)) }
+  }
+
+  private static func stream(_ chunks: Int, of bytes: Int, then error: (any Error)? = nil) -> ByteStream {
+    ByteStream(
+      AsyncThrowingStream<Data, any Error> { continuation in
+        for _ in 0..<chunks { continuation.yield(Data(repeating: UInt8(ascii: "x"), count: bytes)) }
+        continuation.finish(throwing: error)
+      })
+  }
+
+  @Test(arguments: [0, 1, 100_000])
+  func `a file arrives with its length`(count: Int) async throws {
+    let file = directory.appending(path: "body")
+    try Data(repeating: 1, count: count).write(to: file)
+    let response = try await transport.send(server.request(.put, body: .file(file, contentType: "text/x")))
+    #expect(try response.text == "\(count)")
+    let request = try #require(server.requests.first)
+    #expect(request.headers["Content-Length"] == "\(count)")
+    #expect(request.headers["Transfer-Encoding"] == nil)
+    #expect(request.headers["Content-Type"] == "text/x")
+    #expect(try files == ["body"])
+  }
+
+  @Test func `what is no readable file is refused`() async throws {
+    let web = try #require(URL(string: "http://127.0.0.1/body"))
+    for url in [directory.appending(path: "none"), directory, URL(fileURLWithPath: "/dev/zero"), web] {
+      let error = try await transport.failure(of: server.request(.post, body: .file(url)))
+      #expect(error.code == .bodyUnreadable)
+    }
+    #expect(server.connectionCount == 0)
+  }
+
+  @Test(arguments: [(0, 0), (3, 100), (1, 1_000), (11, 100), (40, 4_096), (1, 300_000)])
+  func `a stream arrives whole, with its length`(chunks: Int, bytes: Int) async throws {
+    let count = chunks * bytes
+    let body = RequestBody.stream(length: Int64(count)) { Self.stream(chunks, of: bytes) }
+    for _ in 0..<2 {
+      #expect(try await transport.send(server.request(.post, body: body)).text == "\(count)")
+    }
+    #expect(server.requests.allSatisfy { $0.headers["Content-Length"] == "\(count)" })
+    #expect(server.requests.allSatisfy { $0.body.allSatisfy { $0 == UInt8(ascii: "x") } })
+    try await noFileIsLeft()
+  }
+
+  @Test func `a file that a stream is kept in is its owner's only, and removed after the send`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .status(200).held(by: gate) }
+    async let response = transport.send(server.request(.post, body: .oneShot(Self.stream(2, of: 1_000))))
+    await gate.arrivals(1)
+    let file = try #require(try files.first)
+    let path = directory.appending(path: file).path(percentEncoded: false)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    gate.open()
+    #expect(try await response.statusCode == 200)
+    try await noFileIsLeft()
+  }
+
+  @Test(arguments: [1, 5])
+  func `a stream that fails fails the send, and leaves no file`(chunks: Int) async throws {
+    struct Broken: Error {}
+    let body = RequestBody.stream { Self.stream(chunks, of: 600, then: Broken()) }
+    let error = try await transport.failure(of: server.request(.post, body: body))
+    #expect(error.code == .bodyUnreadable)
+    #expect(error.underlyingError is Broken)
+    #expect(error.request?.method == .post)
+    #expect(server.connectionCount == 0)
+    try await noFileIsLeft()
+  }
+
+  @Test(arguments: [Int64(10), 1_000_000])
+  func `a stream of another length than it was said to have is refused`(length: Int64) async throws {
+    let body = RequestBody.stream(length: length) { Self.stream(5, of: 600) }
+    let error = try await transport.failure(of: server.request(.post, body: body))
+    #expect(error.code == .bodyUnreadable)
+    #expect(error.message == "the body stream has 3000 bytes where it was said to have \(length)")
+    try await noFileIsLeft()
+  }
+
+  @Test func `a one-shot stream is refused the second time`() async throws {
+    let body = RequestBody.oneShot(Self.stream(1, of: 5))
+    #expect(try await transport.send(server.request(.post, body: body)).text == "5")
+    #expect(try await transport.failure(of: server.request(.post, body: body)).code == .bodyConsumed)
+  }
+
+  @Test func `a stream without an end is left when the task is cancelled`() async throws {
+    let body = Endless()
+    let send = Task { [transport, server] in
+      try await transport.send(server.request(.post, body: .oneShot(body.stream)))
+    }
+    await body.isRead()
+    send.cancel()
+    await #expect(throws: CancellationError.self) { try await send.value }
+    await body.isCancelled()
+    try await noFileIsLeft()
+  }
+
+  @Test func `a stream without an end is left when the time is over`() async throws {
+    let body = Endless()
+    async let failure = transport.failure(of: server.request(.post, body: .oneShot(body.stream)))
+    await body.isRead()
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(60))
+    #expect(try await failure.code == .timedOut)
+    await body.isCancelled()
+    try await noFileIsLeft()
+  }
+
+  @Test func `a stream without an end is left when the transport is shut down`() async throws {
+    let body = Endless()
+    async let failure = transport.failure(of: server.request(.post, body: .oneShot(body.stream)))
+    await body.isRead()
+    await transport.shutdown()
+    #expect(try await failure.code == .clientShutDown)
+    await body.isCancelled()
+    try await noFileIsLeft()
+  }
+
+  /// Waits until there is no file; a cancelled send ends before the platform has let go of it.
+  private func noFileIsLeft() async throws {
+    while try !files.isEmpty { await Task.yield() }
+    #expect(try files.isEmpty)
+  }
+}
+
+/// A stream of two chunks and no end, which tells what becomes of it.
+private final class Endless: Sendable {
+  private let read = AsyncStream<Void>.makeStream()
+  private let cancelled = AsyncStream<Void>.makeStream()
+  private let chunks = AsyncStream<Data>.makeStream()
+
+  var stream: ByteStream {
+    chunks.continuation.yield(Data(count: 1_200))
+    let (read, cancelled) = (read.continuation, cancelled.continuation)
+    let mapped = chunks.stream.map { chunk in
+      read.yield()
+      return chunk
+    }
+    return ByteStream(mapped) { cancelled.yield() }
+  }
+
+  func isRead() async { for await _ in read.stream { return } }
+
+  func isCancelled() async { for await _ in cancelled.stream { return } }
+}
