@@ -49,18 +49,21 @@ import Testing
     return documents.flatMap { (try? samples(in: $0)) ?? [] }
   }()
 
-  private static let testedText: String = {
+  private static let testedText: Data = {
     let sources = files(under: "Tests", suffix: ".swift").compactMap { try? String(contentsOf: $0, encoding: .utf8) }
-    return sources.map { trimmedLines(of: $0).joined(separator: "\n") }.joined(separator: "\n\n")
+    return Data(sources.map { trimmedLines(of: $0).joined(separator: "\n") }.joined(separator: "\n\n").utf8)
   }()
+
+  private static func stands(_ text: String) -> Bool { testedText.range(of: Data(text.utf8)) != nil }
 
   @Test func `there are samples`() { #expect(Self.samples.count > 20) }
 
   @Test(arguments: samples)
   func `a sample stands in a test`(sample: Sample) {
-    let missing = sample.lines.first { !Self.testedText.contains($0) }
+    let stands = Self.stands(sample.lines.joined(separator: "\n"))
+    let missing = stands ? nil : sample.lines.first { !Self.stands($0) }
     #expect(
-      Self.testedText.contains(sample.lines.joined(separator: "\n")),
+      stands,
       "the first line that stands in no test at all: \(missing ?? "none; only their order or neighbours differ")")
   }
 }
