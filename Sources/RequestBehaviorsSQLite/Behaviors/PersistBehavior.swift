@@ -4,7 +4,7 @@ public import RequestBehaviors
 ///
 /// An answer with an acceptable status, that passed verification, is handed to the saver in one write transaction. The caller gets it
 /// after the commit. If the saver throws, or the commit fails, everything is rolled back and the request fails with
-/// ``RequestBehaviors/NetworkError/Code-swift.struct/persistenceFailed``; the error holds the response.
+/// the code `persistenceFailed`; the error holds the response.
 ///
 /// Answers of a cache are saved too: rows that are there unchanged cost nothing. A 304 to the caller's own conditional request has nothing
 /// to save. Each behavior of this kind that is listed saves; a request's does not replace the configuration's.

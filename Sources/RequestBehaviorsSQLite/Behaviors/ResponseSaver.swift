@@ -3,7 +3,7 @@ public import RequestBehaviors
 /// What to save of a response, given the database.
 ///
 /// All that is left to write of a save is what is saved; where and when it runs, the transaction and the failure are the behavior's
-/// that ``RequestBehaviors/RequestBehavior/persist(_:in:durability:)`` makes of it:
+/// that `.persist(_:in:durability:)` makes of it, a ``PersistBehavior``:
 ///
 /// ```swift
 /// struct ArtworkTags: ResponseSaver {

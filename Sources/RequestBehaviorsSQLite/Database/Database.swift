@@ -2,7 +2,8 @@ internal import CSQLite
 
 /// The database inside a transaction.
 ///
-/// ``SQLiteStore/write(durability:_:)-(_,(Database)(Sendable)->T)`` and its siblings pass one to their closure; it is valid until the closure returns, and every use after that throws.
+/// The reads and writes of ``SQLiteStore`` pass one to their closure; it is valid until the closure returns, and every use
+/// after that throws.
 ///
 /// ```swift
 /// try await store.write { db in
