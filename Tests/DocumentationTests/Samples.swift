@@ -25,6 +25,17 @@ struct TenantBehavior: RequestBehavior {
   func headers(for request: NetworkRequest) async throws -> HTTPHeaders { ["X-Tenant": tenant] }
 }
 
+/// What a test was shown, in order.
+final class Journal: Sendable {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var lines: [String] = []
+
+  func note(_ line: String) { lock.withLock { lines.append(line) } }
+
+  var entries: [String] { lock.withLock { lines } }
+}
+
 /// A transport that answers every request with JSON.
 func answering(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> MockTransport {
   let mock = MockTransport(baseURL: baseURL)

@@ -1,10 +1,14 @@
 /// Where log records go.
 ///
-/// A sink for swift-log is a conformance of three lines:
+/// A sink for swift-log is a type of a few lines:
 ///
 /// ```swift
-/// extension Logger: LogSink {
-///   public func log(_ record: LogRecord) { log(level: record.level == .error ? .error : .info, "\(record)") }
+/// struct LoggerSink: LogSink {
+///   let logger: Logger
+///
+///   func log(_ record: LogRecord) {
+///     logger.log(level: record.level == .error ? .error : .info, "\(record)")
+///   }
 /// }
 /// ```
 public protocol LogSink: Sendable {

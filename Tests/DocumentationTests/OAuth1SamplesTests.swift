@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Signing with OAuth 1.0a" and "Why is my signature refused?", compiled and run.
-@Suite struct OAuth1DocumentationTests {
+@Suite struct OAuth1SamplesTests {
   private struct Status: Codable, Equatable, Sendable { var id: Int }
   private let mock = MockTransport()
   private var baseURL: URL { mock.baseURL }
@@ -15,17 +15,21 @@ import Testing
   private let consumer = OAuth1Consumer(key: "ck", secret: "cs")
 
   @Test func `a session signs and signs out`() async throws {
-    mock.on(.post, "statuses").respond(200, json: Status(id: 1))
+    let server = try LoopbackServer { _ in .json(#"{"id": 1}"#) }
+    let baseURL = server.baseURL
     let session = OAuth1Session(
       consumer: OAuth1Consumer(key: consumerKey, secret: consumerSecret),
       credentials: OAuth1Credentials(token: token, secret: tokenSecret))
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock)
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
 
     let status: Status = try await client.send(.post("statuses", body: .form(["status": "Hello"])))
     session.signOut()
 
     #expect(status == Status(id: 1))
     #expect(session.credentials == nil)
+    let received = try #require(server.requests.first)
+    #expect(received.headers["Authorization"]?.hasPrefix("OAuth ") == true)
+    #expect(received.text == "status=Hello")
   }
 
   @Test func `services differ in method and options`() throws {
@@ -36,17 +40,29 @@ import Testing
       signatureMethod: .rsaSHA1 { baseString in try keyStore.sign(baseString) })
     #expect(session.signatureMethod.name == "RSA-SHA1")
 
-    let app = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)
-    #expect(app.credentials != nil)
-
     var options = OAuth1Options()
     options.realm = "https://api.example.com/"
     options.includesBodyHash = true
     #expect(options != OAuth1Options())
+  }
 
-    let trusting = OAuth1Session(
-      consumer: consumer, credentials: OAuth1Credentials(token: token), trustsClockOverHTTP: true)
-    #expect(trusting.credentials?.token == token)
+  @Test func `an app signs for itself`() async throws {
+    mock.on().respond(200)
+    let session = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)
+    try await NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock).send(.get("x"))
+    let field = try #require(mock.sent.first?.headers["Authorization"])
+    #expect(field.contains("oauth_consumer_key"))
+    #expect(!field.contains("oauth_token"))
+  }
+
+  @Test func `a clock is corrected over http if the service is trusted`() async throws {
+    let refusal = Data("oauth_problem=timestamp_refused".utf8)
+    mock.on().respond(401, headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"], body: refusal).respond(200)
+    let credentials = OAuth1Credentials(token: token, secret: tokenSecret)
+    let session = OAuth1Session(consumer: consumer, credentials: credentials, trustsClockOverHTTP: true)
+    let baseURL = try #require(URL(string: "http://intranet.example.com"))
+    try await NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock).send(.get("x"))
+    #expect(mock.sent.last?.headers["Authorization"]?.contains(#"oauth_timestamp="784111777""#) == true)
   }
 
   @Test func `a user signs in at once or in steps`() async throws {
@@ -56,6 +72,8 @@ import Testing
       }
     }
     let browser = Browser()
+    let journal = Journal()
+    func store(_ credentials: OAuth1Credentials) throws { journal.note(credentials.token ?? "no token") }
     mock.on(.post, "oauth/request_token")
       .respond(text: "oauth_token=rt&oauth_token_secret=rs&oauth_callback_confirmed=true")
     mock.on(.post, "oauth/access_token").respond(text: "oauth_token=at&oauth_token_secret=as&screen_name=ada")
@@ -71,23 +89,28 @@ import Testing
       callback: URL(string: "myapp://signed-in"), over: client)
 
     let access = try await flow.signIn { url in
-      try await browser.open(url)
+      try await browser.open(url)  // returns the URL that the service called back
     }
-    let name = access["screen_name"]
+    try store(access.credentials)
+    let name = access["screen_name"]  // what else the service told
     #expect(name == "ada")
+    #expect(journal.entries == ["at"])
 
+    session.signOut()
+    let callbackURL = try await browser.open(baseURL)
     let requestToken = try await flow.begin()
     let stored = try JSONEncoder().encode(requestToken)
     let page = try flow.authorizeURL(for: requestToken)
-    let callbackURL = try await browser.open(page)
+    // … the app is started again by the callback …
     let token = try JSONDecoder().decode(OAuth1RequestToken.self, from: stored)
     try await flow.finish(token, callback: callbackURL)
+    #expect(page.absoluteString.hasSuffix("oauth/authorize?oauth_token=rt"))
     #expect(session.credentials?.token == "at")
   }
 
   @Test func `the steps of RFC 5849 §3·1 are as the article shows them`() throws {
     var options = OAuth1Options()
-    options.includesVersion = false
+    options.includesVersion = false  // as in the RFC
     let signature = try OAuth1Signature(
       method: .post, url: URL(string: "http://example.com/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b")!,
       headers: ["Content-Type": "application/x-www-form-urlencoded"], body: Data("c2&a3=2+q".utf8),
@@ -107,7 +130,10 @@ import Testing
       method: .get, url: url,
       parameters: OAuth1Parameters(consumerKey: consumerKey, token: token, nonce: nonce, timestamp: timestamp),
       key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: consumerSecret, tokenSecret: tokenSecret))
+    print(signature.explanation())
+    #expect(signature.explanation().contains(signature.baseString))
     let baseStringOfTheService = signature.baseString.replacingOccurrences(of: "a%2520b", with: "a%252Bb")
+    if let difference = signature.difference(from: baseStringOfTheService) { print(difference) }
     let difference = try #require(signature.difference(from: baseStringOfTheService))
     #expect(
       "\(difference)" == """
