@@ -25,24 +25,45 @@ public final class SQLiteTokenStore: TokenStore {
   public var location: String? { store.path == ":memory:" ? nil : store.path + "#" + name }
 
   /// Returns the token; `nil` if there is none.
+  ///
+  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or what it holds is no token.
   public func load() async throws -> AccessToken? {
     let name = name
-    return try await store.read { db in
-      let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'access_token'", as: Int.self) != nil
-      return isThere ? try db.first("SELECT token FROM access_token WHERE name = \(name)", as: Stored.self)?.token : nil
+    return try await reporting("read") {
+      try await store.read { db in
+        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'access_token'", as: Int.self) != nil
+        return isThere
+          ? try db.first("SELECT token FROM access_token WHERE name = \(name)", as: Stored.self)?.token : nil
+      }
     }
   }
 
   /// Replaces the token, wholly or not at all; `nil` removes it.
+  ///
+  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
   public func save(_ token: AccessToken?) async throws {
     let name = name
-    try await store.write(durability: .full) { db in
-      try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
-      if let token {
-        try db.save(Stored(name: name, token: token), into: "access_token")
-      } else {
-        try db.execute("DELETE FROM access_token WHERE name = \(name)")
+    try await reporting("write") {
+      try await store.write(durability: .full) { db in
+        try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
+        if let token {
+          try db.save(Stored(name: name, token: token), into: "access_token")
+        } else {
+          try db.execute("DELETE FROM access_token WHERE name = \(name)")
+        }
       }
+    }
+  }
+
+  private func reporting<T>(_ action: String, _ work: () async throws -> T) async throws -> T {
+    do { return try await work() } catch let error as SQLiteError {
+      throw NetworkError(
+        .tokenStoreFailed, "could not \(action) the token \"\(name)\" in \(store.path): \(error.message)",
+        underlyingError: error)
+    } catch is DecodingError {
+      // What a decoder says may quote what stands there.
+      throw NetworkError(
+        .tokenStoreFailed, "what stands as the token \"\(name)\" in \(store.path) is no token; sign in again")
     }
   }
 

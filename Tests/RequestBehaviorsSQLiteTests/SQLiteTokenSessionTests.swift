@@ -1,0 +1,97 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import Testing
+
+/// Answers each request, once the token it carries was looked up in the file by another store.
+private struct StoredTokenTransport: Transport {
+  let tokens: SQLiteTokenStore
+  let isStored: @Sendable (Bool) -> Void
+
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let stored = try await tokens.load().map { "Bearer \($0.value)" }
+    isStored(stored != nil && request.headers["Authorization"] == stored)
+    return NetworkResponse(request: request, statusCode: 200)
+  }
+
+  func shutdown() async {}
+}
+
+/// Counts from any task.
+private final class Tally: @unchecked Sendable {
+  // `counts` is protected by `lock`.
+  private let lock = NSLock()
+  private var counts: [Bool: Int] = [:]
+
+  func add(_ value: Bool) { lock.withLock { counts[value, default: 0] += 1 } }
+  subscript(_ value: Bool) -> Int { lock.withLock { counts[value, default: 0] } }
+}
+
+@Suite struct SQLiteTokenSessionTests {
+  private func client(
+    _ session: TokenSession, _ file: String, _ tally: Tally = Tally()
+  ) throws -> NetworkClient {
+    let other = SQLiteTokenStore(try SQLiteStore(path: file))
+    return NetworkClient(
+      baseURL: try #require(URL(string: "https://api.example.com/")), behaviors: [.tokenAuth(session)],
+      transport: StoredTokenTransport(tokens: other) { tally.add($0) })
+  }
+
+  @Test func `a token is in the file before the requests that waited for it are sent`() async throws {
+    let folder = try TemporaryFolder()
+    let asked = Tally()
+    let source = ClosureTokenSource { _ in
+      asked.add(true)
+      return AccessToken("fresh")
+    }
+    let session = TokenSession(source: source, store: SQLiteTokenStore(try SQLiteStore(path: folder.file())))
+    let tally = Tally()
+    let client = try client(session, folder.file(), tally)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 { group.addTask { try await client.send(.get("x")) } }
+      try await group.waitForAll()
+    }
+    #expect((tally[true], tally[false]) == (20, 0))
+    #expect(asked[true] == 1)
+  }
+
+  @Test func `a session over the same file is signed in, and signed out once the other was`() async throws {
+    let folder = try TemporaryFolder()
+    func makeSession() throws -> TokenSession {
+      let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
+      return TokenSession(source: source, store: SQLiteTokenStore(try SQLiteStore(path: folder.file())))
+    }
+    try await makeSession().signIn(AccessToken("kept"))
+    let second = try makeSession()
+    let tally = Tally()
+    try await client(second, folder.file(), tally).send(.get("x"))
+    #expect(tally[true] == 1)
+    try await second.signOut()
+    #expect(try await makeSession().isSignedIn() == false)
+  }
+
+  @Test func `a damaged file fails the request with what is wrong`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file())
+    try await SQLiteTokenStore(store).save(AccessToken("hidden"))
+    await store.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file()))
+    // The first page stays, so that the file opens; those of the table are destroyed.
+    for offset in 4096..<bytes.count { bytes[offset] = 0xA5 }
+    try bytes.write(to: URL(fileURLWithPath: folder.file()))
+
+    let asked = Tally()
+    let source = ClosureTokenSource { _ in
+      asked.add(true)
+      return AccessToken("other")
+    }
+    let session = TokenSession(source: source, store: SQLiteTokenStore(try SQLiteStore(path: folder.file())))
+    let error = await #expect(throws: NetworkError.self) {
+      try await client(session, folder.file()).send(.get("x"))
+    }
+    #expect(error?.code == .tokenStoreFailed)
+    #expect((error?.underlyingError as? SQLiteError)?.code == .corrupt)
+    #expect(asked[true] == 0)
+    #expect(error.map { "\($0)" }?.contains("hidden") == false)
+  }
+}
