@@ -18,12 +18,14 @@
       public var text: String { String(decoding: output, as: UTF8.self) }
     }
 
-    // Foundation's Process can end the program when two threads start one at a time (seen with Swift 6.3.1 on Linux).
-    private static let starting = NSLock()
-
-    private let process = Process()
-    private let output = Pipe()
-    private let input = Pipe()
+    // Started by hand: Foundation's Process on Linux watches for the end by a set of descriptors that is too small for
+    // a process that has many connections open, and ends the tests (seen with Swift 6.3.1).
+    private let identifier: pid_t
+    private let output: FileHandle
+    private let input: FileHandle
+    private let lock = NSLock()
+    // Protected by `lock`: an identifier means nothing once its process has been waited for.
+    nonisolated(unsafe) private var hasEnded = false
 
     /// Starts a program.
     ///
@@ -32,21 +34,56 @@
     ///   - arguments: Its arguments.
     ///   - environment: Variables to add to those of the test; none by default.
     ///   - keepsErrors: Whether standard error becomes part of the output; by default it is thrown away.
-    /// - Throws: Foundation's error if it cannot be started.
+    /// - Throws: `POSIXError` if it cannot be started.
     public init(
       _ executable: URL, _ arguments: [String] = [], environment: [String: String] = [:], keepsErrors: Bool = false
     ) throws {
-      process.executableURL = executable
-      process.arguments = arguments
-      process.standardOutput = output
-      process.standardInput = input
-      process.standardError = keepsErrors ? output : FileHandle.nullDevice
-      if !environment.isEmpty { process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 } }
-      try Self.starting.withLock { try process.run() }
+      let (fromParent, toParent) = (Pipe(), Pipe())
+      input = fromParent.fileHandleForWriting
+      output = toParent.fileHandleForReading
+      let path = executable.path(percentEncoded: false)
+      let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
+      identifier = try Self.spawn(
+        path, [path] + arguments, variables, input: fromParent.fileHandleForReading.fileDescriptor,
+        output: toParent.fileHandleForWriting.fileDescriptor, keepsErrors: keepsErrors)
+      try fromParent.fileHandleForReading.close()
+      try toParent.fileHandleForWriting.close()
     }
 
-    deinit {
-      if process.isRunning { process.terminate() }
+    deinit { signal(SIGKILL) }
+
+    private static func spawn(
+      _ path: String, _ arguments: [String], _ variables: [String], input: Int32, output: Int32, keepsErrors: Bool
+    ) throws -> pid_t {
+      #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+      #else
+        var actions = posix_spawn_file_actions_t()
+      #endif
+      posix_spawn_file_actions_init(&actions)
+      defer { posix_spawn_file_actions_destroy(&actions) }
+      posix_spawn_file_actions_adddup2(&actions, input, 0)
+      posix_spawn_file_actions_adddup2(&actions, output, 1)
+      if keepsErrors {
+        posix_spawn_file_actions_adddup2(&actions, output, 2)
+      } else {
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+      }
+      // The child must not hold the tests' connections open.
+      for descriptor in Int32(3)..<1_024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+      var argv = arguments.map { strdup($0) } + [nil]
+      var envp = variables.map { strdup($0) } + [nil]
+      defer {
+        for text in argv + envp { free(text) }
+      }
+      var identifier = pid_t()
+      let code = posix_spawn(&identifier, path, &actions, nil, &argv, &envp)
+      guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOENT) }
+      return identifier
+    }
+
+    private func signal(_ number: Int32) {
+      lock.withLock { if !hasEnded { _ = Foundation.kill(identifier, number) } }
     }
 
     /// Runs a program to its end.
@@ -68,8 +105,8 @@
     public func end(after standardInput: Data = Data()) async -> Result {
       await offThePool {
         // A program that does not read all of it has ended or will; what it wrote tells.
-        try? self.input.fileHandleForWriting.write(contentsOf: standardInput)
-        try? self.input.fileHandleForWriting.close()
+        try? self.input.write(contentsOf: standardInput)
+        try? self.input.close()
         return self.rest(after: Data())
       }
     }
@@ -87,11 +124,7 @@
     public func kill(afterLines count: Int) async -> Result {
       await offThePool {
         let written = self.read(lines: count)
-        #if canImport(Glibc) || canImport(Musl)
-          _ = Foundation.kill(self.process.processIdentifier, SIGKILL)
-        #else
-          _ = Darwin.kill(self.process.processIdentifier, SIGKILL)
-        #endif
+        self.signal(SIGKILL)
         return self.rest(after: written)
       }
     }
@@ -100,7 +133,7 @@
       let newline = UInt8(ascii: "\n")
       var written = Data()
       while written.filter({ $0 == newline }).count < count {
-        let data = output.fileHandleForReading.availableData
+        let data = output.availableData
         if data.isEmpty { break }
         written += data
       }
@@ -108,10 +141,12 @@
     }
 
     private func rest(after written: Data) -> Result {
-      let all = written + output.fileHandleForReading.readDataToEndOfFile()
-      process.waitUntilExit()
-      return Result(
-        status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal, output: all)
+      let all = written + output.readDataToEndOfFile()
+      var status: Int32 = 0
+      while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+      lock.withLock { hasEnded = true }
+      let number = status & 0x7F
+      return Result(status: number == 0 ? (status >> 8) & 0xFF : number, wasKilled: number != 0, output: all)
     }
 
     private func offThePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
