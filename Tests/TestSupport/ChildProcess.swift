@@ -50,7 +50,10 @@
       try toParent.fileHandleForWriting.close()
     }
 
-    deinit { signal(SIGKILL) }
+    deinit {
+      signal(SIGKILL)
+      reap()
+    }
 
     private static func spawn(
       _ path: String, _ arguments: [String], _ variables: [String], input: Int32, output: Int32, keepsErrors: Bool
@@ -69,8 +72,11 @@
       } else {
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
       }
-      // The child must not hold the tests' connections open.
-      for descriptor in Int32(3)..<1_024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+      // The child must not hold the tests' connections and pipes open: their ends would never be seen. Descriptors are
+      // numbered from the lowest free one up, so the margin is for those that are opened meanwhile.
+      for descriptor in 3..<(try highestDescriptor()) + 1_000 {
+        posix_spawn_file_actions_addclose(&actions, descriptor)
+      }
       var argv = arguments.map { strdup($0) } + [nil]
       var envp = variables.map { strdup($0) } + [nil]
       defer {
@@ -80,6 +86,10 @@
       let code = posix_spawn(&identifier, path, &actions, nil, &argv, &envp)
       guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOENT) }
       return identifier
+    }
+
+    private static func highestDescriptor() throws -> Int32 {
+      try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
     }
 
     private func signal(_ number: Int32) {
@@ -142,11 +152,19 @@
 
     private func rest(after written: Data) -> Result {
       let all = written + output.readDataToEndOfFile()
-      var status: Int32 = 0
-      while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
-      lock.withLock { hasEnded = true }
+      let status = reap()
       let number = status & 0x7F
       return Result(status: number == 0 ? (status >> 8) & 0xFF : number, wasKilled: number != 0, output: all)
+    }
+
+    /// Waits for the end and returns the status; 0 if it was waited for before.
+    @discardableResult
+    private func reap() -> Int32 {
+      var status: Int32 = 0
+      guard !lock.withLock({ hasEnded }) else { return status }
+      while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+      lock.withLock { hasEnded = true }
+      return status
     }
 
     private func offThePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {

@@ -21,6 +21,7 @@ import Testing
     let error = try await transport.failure(of: server.request(options: options(idle: idle, total: total)))
     #expect(error.code == .timedOut)
     #expect(RequestClock.system.now() - start >= .milliseconds(300))
+    await server.openConnections(atMost: 0)
   }
 
   @Test func `a timeout below a second leaves time for the answer`() async throws {
