@@ -18,6 +18,9 @@ struct Effort: Sendable {
   /// How many rounds of side-by-side measurements; the median of them is told.
   var rounds: Int { isQuick ? 3 : 9 }
 
+  /// How many rounds of measurements so short that some are not disturbed at all.
+  var shortRounds: Int { isQuick ? 20 : 100 }
+
   /// Returns the number of repetitions to use where the full measurement has so many.
   func scaled(_ count: Int) -> Int { isQuick ? max(1, count / 10) : count }
 }

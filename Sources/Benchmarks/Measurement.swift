@@ -77,25 +77,26 @@ enum Measure {
 }
 
 extension [Cost] {
-  /// The median of each figure.
-  var median: Cost {
+  /// The median of times and allocations, and the least processor time.
+  var typical: Cost {
     Cost(
-      nanoseconds: map(\.nanoseconds).median, cpuNanoseconds: map(\.cpuNanoseconds).median,
+      nanoseconds: map(\.nanoseconds).median, cpuNanoseconds: leastCPUNanoseconds,
       allocations: map(\.allocations).median)
   }
 
   /// The median over the rounds of how many times faster these are than others of the same rounds.
   func speed(beside others: [Cost]) -> Double { zip(others, self).map { $0.nanoseconds / $1.nanoseconds }.median }
 
-  /// The median over the rounds of how many times more of a figure these take than others of the same rounds.
-  func ratio(to others: [Cost], _ figure: KeyPath<Cost, Double>) -> Double {
-    zip(self, others).map { $0[keyPath: figure] / $1[keyPath: figure] }.median
-  }
+  /// How many times more processor time these take than others, each in its least disturbed round.
+  ///
+  /// What else runs on the machine only ever adds to processor time, by emptied caches, so the least is the nearest.
+  func ratio(to others: [Cost]) -> Double { leastCPUNanoseconds / others.leastCPUNanoseconds }
 
-  /// The median over the rounds of how much more of a figure these take than others of the same rounds.
-  func excess(over others: [Cost], _ figure: KeyPath<Cost, Double>) -> Double {
-    zip(self, others).map { $0[keyPath: figure] - $1[keyPath: figure] }.median
-  }
+  /// How much more processor time these take than others, each in its least disturbed round.
+  func excess(over others: [Cost]) -> Double { leastCPUNanoseconds - others.leastCPUNanoseconds }
+
+  /// The processor time of the least disturbed round.
+  var leastCPUNanoseconds: Double { map(\.cpuNanoseconds).min() ?? 0 }
 }
 
 extension [Double] {

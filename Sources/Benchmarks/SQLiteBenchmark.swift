@@ -28,8 +28,8 @@ extension Benchmark {
     ]
     let costs = try await Measure.sideBySide(
       rounds: rounds, count: items.count, before: { try await files.empty() }, works)
-    let ratios = costs.map { $0.ratio(to: costs[0], \.cpuNanoseconds) }
-    let beyond = costs[5].excess(over: costs[4], \.cpuNanoseconds) / costs[0].median.cpuNanoseconds
+    let ratios = costs.map { $0.ratio(to: costs[0]) }
+    let beyond = costs[5].excess(over: costs[4]) / costs[0].leastCPUNanoseconds
     return [
       row("an upsert through the C API", costs[0]),
       row("save of 10,000 records", costs[1], ratios[1], .atMost(1.3, ratios[1])),
@@ -56,8 +56,8 @@ extension Benchmark {
       },
     ]
     let costs = try await Measure.sideBySide(rounds: rounds, count: items.count, works)
-    let fetch = costs[1].ratio(to: costs[0], \.cpuNanoseconds)
-    let find = costs[3].ratio(to: costs[2], \.cpuNanoseconds)
+    let fetch = costs[1].ratio(to: costs[0])
+    let find = costs[3].ratio(to: costs[2])
     return [
       row("a row read through the C API", costs[0]),
       row("query of 10,000 records", costs[1], fetch, .atMost(2.5, fetch)),
@@ -84,8 +84,8 @@ extension Benchmark {
       },
     ]
     let costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
-    let hop = costs[1].median.cpuNanoseconds / 1_000
-    let added = costs[1].excess(over: costs[0], \.cpuNanoseconds)
+    let hop = costs[1].leastCPUNanoseconds / 1_000
+    let added = costs[1].excess(over: costs[0])
     return [
       row("queue.async and a continuation", costs[0]),
       row("a read that runs no statement", costs[1], nil, .atMost(5, hop, "µs")),
@@ -110,7 +110,7 @@ extension Benchmark {
   private static func row(
     _ label: String, _ costs: [Cost], _ ratio: Double? = nil, _ target: Row.Target? = nil
   ) -> Row {
-    Row(label: label, figure: costs.median.cpuDescription, ratio: ratio, target: target)
+    Row(label: label, figure: costs.typical.cpuDescription, ratio: ratio, target: target)
   }
 
   /// Keeps the optimiser from leaving out what makes the value.

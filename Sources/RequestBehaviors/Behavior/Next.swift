@@ -24,11 +24,12 @@ public struct Next: Sendable {
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
     if request.call !== call { throw broken("called next with a request of another call") }
     if call.hasEnded(step: step) { throw broken("called next after its intercept had returned") }
-    guard case .oneShot(let body)? = request.body?.content else {
-      return try await chain.runHooks(at: index, request)
+    var oneShot: OneShotStream?
+    if case .oneShot(let body)? = request.body?.content {
+      guard body.enter(level: index) else { throw broken("called next concurrently with a one-shot body") }
+      oneShot = body
     }
-    guard body.enter(level: index) else { throw broken("called next concurrently with a one-shot body") }
-    defer { body.leave(level: index) }
+    defer { oneShot?.leave(level: index) }
     return try await chain.runHooks(at: index, request)
   }
 

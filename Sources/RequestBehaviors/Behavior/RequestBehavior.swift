@@ -103,7 +103,8 @@ public protocol RequestBehavior: Sendable {
   func reset() async
 }
 
-// Each default tells the probe of the call that it ran; without one that is a look at a constant of the call.
+// Each default tells the probe of the call that it ran; without one that is a look at a constant of the call. They are
+// inlined into the witnesses of the behaviors here, for which a request would else make two calls each.
 extension RequestBehavior {
   /// By default a behavior stands in the middle.
   public var order: BehaviorOrder {
@@ -112,43 +113,43 @@ extension RequestBehavior {
   }
 
   /// By default no fields are set.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+  @inline(__always) public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
     request.call.hookProbe?.note(.headers, of: Self.self)
     return HTTPHeaders()
   }
 
   /// By default nothing is changed.
-  public func modify(_ request: inout NetworkRequest) async throws {
+  @inline(__always) public func modify(_ request: inout NetworkRequest) async throws {
     request.call.hookProbe?.note(.modify, of: Self.self)
   }
 
   /// By default nothing is done.
-  public func beforeSend(_ request: NetworkRequest) async {
+  @inline(__always) public func beforeSend(_ request: NetworkRequest) async {
     request.call.hookProbe?.note(.beforeSend, of: Self.self)
   }
 
   /// By default nothing is done.
-  public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
+  @inline(__always) public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
     request.call.hookProbe?.note(.afterSuccess, of: Self.self)
   }
 
   /// By default nothing is done.
-  public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
+  @inline(__always) public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
     request.call.hookProbe?.note(.afterFailure, of: Self.self)
   }
 
   /// By default `next` is called once.
-  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+  @inline(__always) public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     request.call.hookProbe?.note(.intercept, of: Self.self)
     return try await next(request)
   }
 
   /// By default the answer is the same for everybody.
-  public func scope(for request: NetworkRequest) -> String? {
+  @inline(__always) public func scope(for request: NetworkRequest) -> String? {
     request.call.hookProbe?.note(.scope, of: Self.self)
     return nil
   }
 
   /// By default there is no state.
-  public func reset() async { HookProbe.current?.note(.reset, of: Self.self) }
+  @inline(__always) public func reset() async { HookProbe.current?.note(.reset, of: Self.self) }
 }

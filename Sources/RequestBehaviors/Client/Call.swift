@@ -46,8 +46,8 @@ public final class Call: Sendable {
   let hookProbe: HookProbe?
 
   private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  // Protected by `lock`, so that its exclusivity need not be checked as well.
+  @exclusivity(unchecked) nonisolated(unsafe) private var state = State()
 
   private struct State {
     var deadline: Duration?

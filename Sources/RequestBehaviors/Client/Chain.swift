@@ -6,15 +6,26 @@ final class Chain: Sendable {
   let observers: [any CallObserver]
   let transport: any Transport
   private let configuration: RequestConfiguration
-  // Whether the fields of the behavior win over those that the user set on the request.
-  private let outranksUser: [Bool]
+  private let steps: [Step]
 
   init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration) {
     self.entries = pipeline.entries
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.transport = transport
     self.configuration = configuration
-    self.outranksUser = pipeline.entries.map { $0.order == .authentication || $0.order == .signing }
+    self.steps = pipeline.entries.map(Step.init)
+  }
+
+  /// A behavior where it can be used without being copied.
+  private final class Step: Sendable {
+    let behavior: any RequestBehavior
+    /// Whether the fields of the behavior win over those that the user set on the request.
+    let outranksUser: Bool
+
+    init(_ entry: Pipeline.Entry) {
+      behavior = entry.behavior
+      outranksUser = entry.order == .authentication || entry.order == .signing
+    }
   }
 
   /// Runs the request through the whole list.
@@ -25,36 +36,38 @@ final class Chain: Sendable {
   }
 
   /// Runs the behavior at an index, or sends the request if there is none.
+  @inline(__always)
   private func proceed(from index: Int, _ request: NetworkRequest) async throws -> NetworkResponse {
-    guard index < entries.count else { return try await send(request) }
+    guard index < steps.count else { return try await send(request) }
     let call = request.call
     let step = call.beginStep()
     defer { call.endStep(step) }
     let next = Next(chain: self, index: index, call: call, step: step)
-    return try await entries[index].behavior.intercept(request, next: next)
+    return try await steps[index].behavior.intercept(request, next: next)
   }
 
   /// Runs the other hooks of the behavior at an index around everything further in.
+  @inline(__always)
   func runHooks(at index: Int, _ original: NetworkRequest) async throws -> NetworkResponse {
-    let behavior = entries[index].behavior
+    let own = steps[index]
     var request = original
-    let added = try await behavior.headers(for: request)
-    if !added.isEmpty { merge(added, into: &request, outranksUser: outranksUser[index]) }
-    try await behavior.modify(&request)
-    await behavior.beforeSend(request)
+    let added = try await own.behavior.headers(for: request)
+    if !added.isEmpty { merge(added, into: &request, outranksUser: own.outranksUser) }
+    try await own.behavior.modify(&request)
+    await own.behavior.beforeSend(request)
     let response: NetworkResponse
     do {
       response = try await proceed(from: index + 1, request)
     } catch {
-      await behavior.afterFailure(error, for: request)
+      await own.behavior.afterFailure(error, for: request)
       throw error
     }
     guard response.isAcceptable else {
-      await behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
+      await own.behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
       return response
     }
     do {
-      try await behavior.afterSuccess(response, for: request)
+      try await own.behavior.afterSuccess(response, for: request)
     } catch {
       response.body.cancel()
       throw error

@@ -117,6 +117,7 @@ public struct HTTPHeaders: Sendable, Hashable {
       fields = other.fields
       return
     }
+    if other.fields.count == 1 { return set(other.fields[0]) }
     // The first field of each name replaces; further ones of that name are further values.
     for (index, field) in other.fields.enumerated() {
       let repeats = other.fields[..<index].contains { HTTPHeaders.areEqual($0.name, field.name) }
@@ -126,10 +127,9 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// Whether two field names are the same: without regard to ASCII case (RFC 9110 §5.1).
   public static func areEqual(_ name: String, _ other: String) -> Bool {
-    let left = name.utf8
-    let right = other.utf8
-    guard left.count == right.count else { return false }
-    return zip(left, right).allSatisfy { $0 == $1 || lowercased($0) == lowercased($1) }
+    // Mostly names are written alike, and those that are not differ in length.
+    guard name.utf8.count == other.utf8.count else { return false }
+    return name == other || zip(name.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -8,34 +8,66 @@ public import Foundation
 /// let request = NetworkRequest(.get, url: url, headers: ["Accept": "text/plain"])
 /// ```
 public struct NetworkRequest: Sendable {
-  /// The method.
-  public var method: HTTPMethod
-
-  /// The full URL, dot segments removed.
-  public var url: URL {
-    didSet { origin = Origin(url) }
-  }
-
-  /// The origin of the URL; `nil` if that is not an absolute http or https URL, which is refused when it is sent.
-  public private(set) var origin: Origin?
-
-  /// The path's template, such as `users/{}`: the name of the endpoint in logs, metrics and mocks.
-  public var endpoint: String
+  // One reference for what seldom changes, because every behavior on the way copies the request.
+  private var storage: Storage
 
   /// The header fields.
   public var headers: HTTPHeaders
 
-  /// The body; `nil` for none.
-  public var body: RequestBody?
-
-  /// The typed settings: the request's over the configuration's.
-  public var options: RequestOptions
-
-  /// What is shared by everything that serves this send.
-  public let call: Call
-
   /// Which of the call's sends this is, from 1; 0 until the request leaves the last behavior.
   public internal(set) var sendNumber = 0
+
+  /// The method.
+  public var method: HTTPMethod {
+    get { storage.fields.method }
+    _modify {
+      detach()
+      yield &storage.fields.method
+    }
+  }
+
+  /// The full URL, dot segments removed.
+  public var url: URL {
+    get { storage.fields.url }
+    _modify {
+      detach()
+      defer { storage.fields.origin = Origin(storage.fields.url) }
+      yield &storage.fields.url
+    }
+  }
+
+  /// The origin of the URL; `nil` if that is not an absolute http or https URL, which is refused when it is sent.
+  public var origin: Origin? { storage.fields.origin }
+
+  /// The path's template, such as `users/{}`: the name of the endpoint in logs, metrics and mocks.
+  public var endpoint: String {
+    get { storage.fields.endpoint }
+    _modify {
+      detach()
+      yield &storage.fields.endpoint
+    }
+  }
+
+  /// The body; `nil` for none.
+  public var body: RequestBody? {
+    get { storage.fields.body }
+    _modify {
+      detach()
+      yield &storage.fields.body
+    }
+  }
+
+  /// The typed settings: the request's over the configuration's.
+  public var options: RequestOptions {
+    get { storage.fields.options }
+    _modify {
+      detach()
+      yield &storage.fields.options
+    }
+  }
+
+  /// What is shared by everything that serves this send.
+  public var call: Call { storage.call }
 
   /// Creates a request.
   ///
@@ -51,21 +83,19 @@ public struct NetworkRequest: Sendable {
     _ method: HTTPMethod = .get, url: URL, endpoint: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
     body: RequestBody? = nil, options: RequestOptions = RequestOptions(), call: Call = Call()
   ) {
-    self.init(method, url: url, origin: Origin(url), endpoint: endpoint ?? url.path(percentEncoded: true), call: call)
+    let fields = Fields(
+      method: method, url: url, origin: Origin(url), endpoint: endpoint ?? url.path(percentEncoded: true),
+      body: body, options: options)
+    storage = Storage(fields, call)
     self.headers = headers
-    self.body = body
-    self.options = options
   }
 
   /// Creates a request for a URL whose origin is known, with the options of its call.
   init(_ method: HTTPMethod, url: URL, origin: Origin?, endpoint: String, call: Call) {
-    self.method = method
-    self.url = url
-    self.origin = origin
-    self.endpoint = endpoint
-    self.headers = HTTPHeaders()
-    self.options = call.options
-    self.call = call
+    let fields = Fields(
+      method: method, url: url, origin: origin, endpoint: endpoint, options: call.options)
+    storage = Storage(fields, call)
+    headers = HTTPHeaders()
   }
 
   /// How long the send may go without a byte in either direction, or `nil` for ever; see ``RequestOptions/idleTimeout``.
@@ -78,6 +108,33 @@ public struct NetworkRequest: Sendable {
   public var timeout: Duration? {
     get { options.timeout }
     set { options.timeout = newValue }
+  }
+}
+
+extension NetworkRequest {
+  private struct Fields {
+    var method: HTTPMethod
+    var url: URL
+    var origin: Origin?
+    var endpoint: String
+    var body: RequestBody?
+    var options: RequestOptions
+  }
+
+  private final class Storage: @unchecked Sendable {
+    // Unchecked, as is the access, because only a request that alone refers to it changes it.
+    @exclusivity(unchecked) var fields: Fields
+    let call: Call
+
+    init(_ fields: Fields, _ call: Call) {
+      self.fields = fields
+      self.call = call
+    }
+  }
+
+  /// Gives the request a storage of its own, before a change.
+  private mutating func detach() {
+    if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields, storage.call) }
   }
 }
 
