@@ -68,7 +68,7 @@ extension NetworkClient {
 
   @concurrent
   private func bufferedExchange<Value: Decodable>(_ request: Request<Value>) async throws -> Answer {
-    let answer = try await exchange(request, accept: configuration.decoder.contentTypes)
+    let answer = try await exchange(request, accept: ResponseDecoding.decodes(Value.self) ? acceptedTypes : nil)
     guard case .stream = answer.response.body else { return answer }
     do {
       return Answer(

@@ -18,6 +18,8 @@ public final class NetworkClient: Sendable {
   let transport: any Transport
   private let parent: Call.ID?
   private let baseOrigin: Origin?
+  // What requests for decoded values ask for, unless they say it themselves; `nil` if the decoder takes anything.
+  let acceptedTypes: String?
   // The list of all requests without behaviors of their own, made once.
   private let chain: Result<Chain, any Error>
 
@@ -51,6 +53,8 @@ public final class NetworkClient: Sendable {
     self.transport = transport
     self.parent = parent
     self.baseOrigin = configuration.options.environment?.origin
+    let types = configuration.decoder.contentTypes.filter { !$0.contains("*") }
+    self.acceptedTypes = types.isEmpty ? nil : types.joined(separator: ", ")
     self.chain = Result {
       Chain(
         try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration)
@@ -114,7 +118,7 @@ extension NetworkClient {
   ///
   /// A caller that is isolated to an actor is left here, once.
   @concurrent
-  func exchange<Value>(_ request: Request<Value>, accept: [String] = []) async throws -> Answer {
+  func exchange<Value>(_ request: Request<Value>, accept: String? = nil) async throws -> Answer {
     let call = makeCall(for: request)
     var chosen: Chain?
     var built: NetworkRequest?
@@ -143,13 +147,12 @@ extension NetworkClient {
       baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent, userHeaders: request.headers)
   }
 
-  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: [String]) throws -> NetworkRequest {
+  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {
     let environment = call.options.environment
     var built = try makeRequest(request, call, in: environment)
     if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
     built.headers.merge(request.headers)
-    let types = accept.filter { !$0.contains("*") }
-    if !types.isEmpty, !built.headers.contains("Accept") { built.headers["Accept"] = types.joined(separator: ", ") }
+    if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
     if let content = request.body {
       let body = try content.makeBody(with: configuration.encoder)
       if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }

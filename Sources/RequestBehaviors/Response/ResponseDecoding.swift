@@ -36,6 +36,12 @@ struct ResponseDecoding {
     }
   }
 
+  /// Whether values of a type come out of the decoder; `Data` and `String` are the body itself.
+  static func decodes(_ type: Any.Type) -> Bool {
+    let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
+    return wanted != Data.self && wanted != String.self
+  }
+
   /// The body itself for the types that need no decoder.
   private func plain(_ data: Data, as type: Any.Type) -> Any? {
     if type == Data.self { return data }

@@ -112,8 +112,7 @@ import Testing
     let details = lines.first?.split(separator: "\n").dropFirst().map(String.init)
     #expect(
       details == [
-        "  > X-Key: <redacted>", "  > Accept: application/json, text/json",
-        "  > Content-Type: application/x-www-form-urlencoded",
+        "  > X-Key: <redacted>", "  > Content-Type: application/x-www-form-urlencoded",
         "  > user=me&password=<redacted>", "  < Content-Type: application/json",
         "  < Set-Cookie: sid=<redacted>; Secure",
         #"  < {"token":"<redacted>","n":1}"#,

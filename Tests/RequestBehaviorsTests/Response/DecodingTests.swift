@@ -29,6 +29,14 @@ import Testing
     #expect(some == Data("x".utf8))
   }
 
+  @Test func `for data and text no media type is asked for`() async throws {
+    let transport = ClosureTransport(200, "x")
+    let client = NetworkClient(transport)
+    let _: Data = try await client.send(.get("x"))
+    let _: String? = try await client.send(.get("x"))
+    #expect(transport.sent.map { $0.headers["Accept"] } == [nil, nil])
+  }
+
   @Test func `no value is needed for Void, whatever the body`() async throws {
     await #expect(throws: Never.self) { try await client(200, "no JSON").send(.delete("x")) }
   }
