@@ -55,7 +55,7 @@ extension SQLiteStore {
     try state.check()
     let interruption = Interruption()
     return try await withTaskCancellationHandler {
-      try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<T, any Error>) in
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
         interruption.wait { continuation.resume(throwing: CancellationError()) }
         enqueue { lane in
           // What was cancelled while it waited has its answer already.
