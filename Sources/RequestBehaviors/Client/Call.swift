@@ -54,7 +54,7 @@ public final class Call: Sendable {
     var scopes: [String] = []
     var history: [Exchange] = []
     var events: [Event] = []
-    var storage: [ObjectIdentifier: AnyObject] = [:]
+    var storage = Slots()
     var lastOutcome: SendOutcome?
     var withheld: [String] = []
     var steps = StepLedger()
@@ -164,10 +164,17 @@ extension Call {
   public func update<Key: CallKey, Result>(_ key: Key.Type, _ change: (inout Key.Value) throws -> Result) rethrows
     -> Result
   {
+    try update(ObjectIdentifier(key), initially: Key.defaultValue, change)
+  }
+
+  /// Changes what is remembered under an identity, which stands for one type of value.
+  func update<Value: Sendable, Result>(
+    _ id: ObjectIdentifier, initially value: @autoclosure () -> Value, _ change: (inout Value) throws -> Result
+  ) rethrows -> Result {
     try lock.withLock {
-      if let slot = state.storage[ObjectIdentifier(key)] as? Slot<Key.Value> { return try change(&slot.value) }
-      let slot = Slot(Key.defaultValue)
-      state.storage[ObjectIdentifier(key)] = slot
+      if let slot = state.storage[id] as? Slot<Value> { return try change(&slot.value) }
+      let slot = Slot(value())
+      state.storage[id] = slot
       return try change(&slot.value)
     }
   }
@@ -176,6 +183,19 @@ extension Call {
   private final class Slot<Value> {
     var value: Value
     init(_ value: Value) { self.value = value }
+  }
+
+  /// Slots by identity: the first, which most calls have at most, without an allocation.
+  private struct Slots {
+    private var first: (id: ObjectIdentifier, slot: AnyObject)?
+    private var rest: [ObjectIdentifier: AnyObject] = [:]
+
+    subscript(id: ObjectIdentifier) -> AnyObject? {
+      get { first?.id == id ? first?.slot : rest[id] }
+      set {
+        if let newValue, first == nil || first?.id == id { first = (id, newValue) } else { rest[id] = newValue }
+      }
+    }
   }
 }
 

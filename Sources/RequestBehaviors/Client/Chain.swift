@@ -30,7 +30,7 @@ final class Chain: Sendable {
 
   /// Runs the request through the whole list.
   func run(_ request: NetworkRequest) async throws -> NetworkResponse {
-    let scopes = entries.compactMap { $0.behavior.scope(for: request) }
+    let scopes = steps.compactMap { $0.behavior.scope(for: request) }
     if !scopes.isEmpty { request.call.scopes = scopes }
     return try await proceed(from: 0, request)
   }
@@ -111,13 +111,12 @@ final class Chain: Sendable {
     guard request.headers.contains(where: \.isSensitive) else { return }
     guard let origin = request.origin else { return request.headers.removeAll(where: \.isSensitive) }
     let base = request.call.baseOrigin
-    var withheld: [String] = []
-    request.headers.removeAll { field in
-      guard let scope = field.sensitivity, !scope.includes(origin, base: base) else { return false }
-      withheld.append(field.name)
-      return true
-    }
-    if !withheld.isEmpty { request.call.withhold(withheld, from: origin) }
+    func isForeign(_ field: HTTPHeaders.Field) -> Bool { field.sensitivity?.includes(origin, base: base) == false }
+    // Most of the time there is none, and the list need not be copied.
+    let withheld = request.headers.filter(isForeign).map(\.name)
+    guard !withheld.isEmpty else { return }
+    request.headers.removeAll(where: isForeign)
+    request.call.withhold(withheld, from: origin)
   }
 
   /// A cancelled task's failure is a cancellation, whatever the transport calls it; others get their request.

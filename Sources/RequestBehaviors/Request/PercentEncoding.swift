@@ -31,6 +31,7 @@ package enum PercentEncoding {
 
   /// Returns the text with illegal octets escaped; escapes that are there already stay.
   package static func repair(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
+    if text.utf8.allSatisfy(isAllowed) { return String(text) }
     let bytes = Array(text.utf8)
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)

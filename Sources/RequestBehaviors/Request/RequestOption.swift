@@ -34,11 +34,13 @@ extension RequestOption {
 /// The typed settings of a request; see ``RequestOption``.
 public struct RequestOptions: Sendable {
   private struct Entry: Sendable {
-    var value: any Sendable
-    var isPortable: Bool
+    let option: ObjectIdentifier
+    let isPortable: Bool
+    let value: any Sendable
   }
 
-  private var entries: [ObjectIdentifier: Entry] = [:]
+  // A list rather than a dictionary: few are set, and each is read several times a request.
+  private var entries: [Entry] = []
 
   /// Creates options of which none is set.
   public init() {}
@@ -46,7 +48,7 @@ public struct RequestOptions: Sendable {
   /// The value of an option: what was set, else the option's default.
   public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
     get { explicit(option) ?? Option.defaultValue }
-    set { entries[ObjectIdentifier(option)] = Entry(value: newValue, isPortable: Option.isPortable) }
+    set { set(Entry(option: ObjectIdentifier(option), isPortable: Option.isPortable, value: newValue)) }
   }
 
   /// The value that was set for an option; `nil` if none was.
@@ -54,13 +56,13 @@ public struct RequestOptions: Sendable {
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
   public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
     // Unwrapped before the cast: casting a missing entry to an optional type would make a set nil of it.
-    guard let entry = entries[ObjectIdentifier(option)] else { return nil }
-    return entry.value as? Option.Value
+    guard let index = index(of: ObjectIdentifier(option)) else { return nil }
+    return entries[index].value as? Option.Value
   }
 
   /// Removes what was set for an option.
   public mutating func reset<Option: RequestOption>(_ option: Option.Type) {
-    entries[ObjectIdentifier(option)] = nil
+    if let index = index(of: ObjectIdentifier(option)) { entries.remove(at: index) }
   }
 
   /// Returns these options with those of another set on top.
@@ -68,14 +70,20 @@ public struct RequestOptions: Sendable {
     guard !other.entries.isEmpty else { return self }
     guard !entries.isEmpty else { return other }
     var merged = self
-    merged.entries.merge(other.entries) { _, new in new }
+    for entry in other.entries { merged.set(entry) }
     return merged
   }
 
   /// Returns these options without those that do not follow a redirect to another origin.
   func portable() -> RequestOptions {
     var kept = self
-    kept.entries = entries.filter { $0.value.isPortable }
+    kept.entries.removeAll { !$0.isPortable }
     return kept
+  }
+
+  private func index(of option: ObjectIdentifier) -> Int? { entries.firstIndex { $0.option == option } }
+
+  private mutating func set(_ entry: Entry) {
+    if let index = index(of: entry.option) { entries[index] = entry } else { entries.append(entry) }
   }
 }

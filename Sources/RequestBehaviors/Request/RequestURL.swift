@@ -95,9 +95,14 @@ enum RequestURL {
   private static func makeURL(
     _ prefix: String, _ path: String, _ queries: [String?], fragment: String? = nil
   ) throws -> URL {
-    var text = prefix + (path.isEmpty ? "/" : path)
-    let query = queries.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "&")
-    if !query.isEmpty { text += "?" + query }
+    var text = prefix
+    text += path.isEmpty ? "/" : path
+    var separator = "?"
+    for case let query? in queries where !query.isEmpty {
+      text += separator
+      text += query
+      separator = "&"
+    }
     if let fragment { text += "#" + fragment }
     guard let url = URL(string: text) else { throw NetworkError.invalidURL("\"\(text)\" is no URL") }
     return url

@@ -84,14 +84,14 @@ public struct TokenAuthBehavior: UniqueBehavior {
 
   func authorized(_ request: NetworkRequest, _ lease: TokenLease) -> NetworkRequest {
     var authorized = request
-    authorized.headers.set(header.name, header.value(of: lease.token), sensitive: origins)
+    authorized.headers.set(header.name, header.value(of: lease), sensitive: origins)
     return authorized
   }
 
   /// Whether the server, and nobody in its place, says that it does not accept this token.
   func refuses(_ response: NetworkResponse, _ lease: TokenLease) -> Bool {
     guard response.isVerified, isUnauthorized(response) else { return false }
-    return response.request.headers.field(named: header.name)?.value == header.value(of: lease.token)
+    return response.request.headers.field(named: header.name)?.value == header.value(of: lease)
   }
 }
 

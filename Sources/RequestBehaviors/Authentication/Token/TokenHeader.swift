@@ -28,13 +28,11 @@ public struct TokenHeader: Sendable, Hashable {
   public static func field(_ name: String) -> TokenHeader { TokenHeader(name: name, scheme: .none) }
 
   /// The field's value for a token.
-  func value(of token: AccessToken) -> String {
+  func value(of lease: TokenLease) -> String {
     switch scheme {
-    case .none: token.value
-    case .fixed(let scheme): scheme + " " + token.value
-    // Servers answer `bearer` and want `Bearer` (RFC 6749 §5.1 compares without case, implementations do not).
-    case .type where token.type.lowercased() == "bearer": "Bearer " + token.value
-    case .type: token.type + " " + token.value
+    case .none: lease.token.value
+    case .fixed(let scheme): scheme + " " + lease.token.value
+    case .type: lease.authorization
     }
   }
 }

@@ -27,8 +27,8 @@ final class TokenKeeper: Sendable {
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
   private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state: TokenState
+  // Protected by `lock`, so that its exclusivity need not be checked as well.
+  @exclusivity(unchecked) nonisolated(unsafe) private var state: TokenState
   nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
   // Protected by `lock`.
   nonisolated(unsafe) private var leavers: Set<UInt64> = []
@@ -45,20 +45,20 @@ final class TokenKeeper: Sendable {
   var id: ID { ObjectIdentifier(self) }
 
   /// Whose answers these are; no secret.
-  var scope: String { lock.withLock { state.scope } }
+  var scope: String { update { $0.scope } }
 
   /// Whether there is a token, fresh or not.
-  var hasToken: Bool { lock.withLock { state.token != nil } }
+  var hasToken: Bool { update { $0.token != nil } }
 
   /// What has happened so far, for a call that arrives, and a token if one can be sent as it is.
   func arrive() -> (ticket: TokenTicket, lease: TokenLease?) {
     let now = clock.now()
-    return lock.withLock {
+    return update { state in
       (TokenTicket(generation: state.generation, failures: state.failureCount), state.usable(now: now))
     }
   }
 
-  /// Changes the state and returns what the closure returns.
+  /// Changes the state, in its place, and returns what the closure returns.
   func update<Result>(_ change: (inout TokenState) throws -> Result) rethrows -> Result {
     try lock.withLock { try change(&state) }
   }

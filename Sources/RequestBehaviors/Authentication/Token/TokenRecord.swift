@@ -4,32 +4,20 @@ struct TokenRecord: Sendable {
   var hasReplayed = false
 }
 
-private enum TokenRecords: CallKey {
-  static let defaultValue: [TokenKeeper.ID: TokenRecord] = [:]
-}
-
 extension Call {
   /// Notes what had happened to the session when the call first came, and returns what is noted.
   ///
   /// A call belongs to whoever was signed in then: a retry must not send it as somebody else.
   func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket) -> TokenRecord {
-    update(TokenRecords.self) { records in
-      if let record = records[keeper] { return record }
-      let record = TokenRecord(ticket: ticket)
-      records[keeper] = record
-      return record
-    }
+    update(keeper, initially: TokenRecord(ticket: ticket)) { $0 }
   }
 
-  func tokenRecord(of keeper: TokenKeeper.ID) -> TokenRecord {
-    self[TokenRecords.self][keeper] ?? TokenRecord(ticket: TokenTicket(generation: 0, failures: 0))
-  }
+  func tokenRecord(of keeper: TokenKeeper.ID) -> TokenRecord { updateRecord(of: keeper) { $0 } }
 
   /// Notes who the call belongs to if somebody signed in while it waited.
   func bind(to lease: TokenLease, at keeper: TokenKeeper.ID) {
-    update(TokenRecords.self) { records in
-      guard let ticket = records[keeper]?.ticket, ticket.generation != lease.generation else { return }
-      records[keeper]?.ticket = TokenTicket(generation: lease.generation, failures: ticket.failures)
+    updateRecord(of: keeper) { record in
+      record.ticket = TokenTicket(generation: lease.generation, failures: record.ticket.failures)
     }
   }
 
@@ -37,10 +25,14 @@ extension Call {
 
   /// Notes a replay; false if there has been one.
   func beginReplay(for keeper: TokenKeeper.ID) -> Bool {
-    update(TokenRecords.self) { records in
-      guard records[keeper]?.hasReplayed == false else { return false }
-      records[keeper]?.hasReplayed = true
-      return true
+    updateRecord(of: keeper) { record in
+      defer { record.hasReplayed = true }
+      return !record.hasReplayed
     }
+  }
+
+  private func updateRecord<Result>(of keeper: TokenKeeper.ID, _ change: (inout TokenRecord) -> Result) -> Result {
+    // A call has arrived before anything else is noted of it.
+    update(keeper, initially: TokenRecord(ticket: TokenTicket(generation: 0, failures: 0)), change)
   }
 }

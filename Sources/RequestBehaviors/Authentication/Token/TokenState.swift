@@ -32,7 +32,7 @@ struct TokenState: Sendable {
   }
 
   let policy: TokenRefreshPolicy
-  private(set) var token: AccessToken?
+  private var lease: TokenLease?
   private(set) var isLoaded = false
   private(set) var version = 0
   private(set) var generation = 0
@@ -47,6 +47,9 @@ struct TokenState: Sendable {
   private var lastFlight = 0
   private var starts: [Duration] = []
   private let makeID: @Sendable () -> String
+
+  /// The token that the session has; `nil` if it has none.
+  var token: AccessToken? { lease?.token }
 
   private struct Expiry: Sendable {
     let refreshAt: Duration
@@ -63,16 +66,15 @@ struct TokenState: Sendable {
 
   /// The token, if it can be sent as it is and none is being got.
   func usable(now: Duration) -> TokenLease? {
-    guard flight == nil, let token else { return nil }
+    guard flight == nil else { return nil }
     if let expiry, now >= expiry.refreshAt { return nil }
-    return TokenLease(token: token, version: version, generation: generation)
+    return lease
   }
 
   /// The token, if it has not expired, even if it is time to refresh it.
   func unexpired(now: Duration) -> TokenLease? {
-    guard let token else { return nil }
     if let expiry, now >= expiry.expiresAt { return nil }
-    return TokenLease(token: token, version: version, generation: generation)
+    return lease
   }
 
   /// Decides for a request that is to be sent.
@@ -87,13 +89,13 @@ struct TokenState: Sendable {
     if let error = rememberedFailure(since: ticket) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
     guard isStormy(now) else { return .start(makeFlight()) }
     // Whether a token has expired is for the server to say when no newer one may be asked for.
-    if let token { return .use(TokenLease(token: token, version: version, generation: generation)) }
+    if let lease { return .use(lease) }
     return .fail(NetworkError.tooManyRefreshes(policy, failure?.error))
   }
 
   /// Decides for a request whose token the server, or the user's check, did not accept.
   mutating func renew(_ rejected: TokenLease, now: Duration, ticket: Int) -> Decision {
-    guard rejected.generation == generation, token != nil else { return .stand }
+    guard rejected.generation == generation, lease != nil else { return .stand }
     guard rejected.version == version else { return acquire(now: now, ticket: ticket) }
     if flight != nil { return .wait }
     if let error = rememberedFailure(since: ticket) { return .fail(error) }
@@ -111,7 +113,7 @@ struct TokenState: Sendable {
   /// Forgets the token.
   mutating func signOut() {
     beginGeneration()
-    token = nil
+    lease = nil
     expiry = nil
     version += 1
     scope = makeID()
@@ -147,7 +149,7 @@ struct TokenState: Sendable {
     version += 1
     var new = new
     if new.sessionID == nil { new.sessionID = makeID() }
-    token = new
+    lease = TokenLease(token: new, version: version, generation: generation)
     scope = new.sessionID ?? scope
     expiry = nil
     guard let remaining, trustsClock || remaining > .zero else { return }
@@ -211,8 +213,8 @@ extension TokenState {
     if isWaitedFor { self.flight = nil }
     late = []
     set(new, now: now, remaining: new.lifetime, trustsClock: false)
-    guard isWaitedFor, let token else { return .ignore }
-    return .use(TokenLease(token: token, version: version, generation: generation, isFresh: true))
+    guard isWaitedFor, let lease else { return .ignore }
+    return .use(lease.fresh)
   }
 
   /// Ends a flight that failed; terminally if the server said, verifiably, that there will be no token.
@@ -220,10 +222,8 @@ extension TokenState {
     late = late.filter { $0.id != flight.id }
     guard let current = self.flight, current.id == flight.id else { return .ignore }
     self.flight = nil
-    if current.version != version, let token {
-      return .use(TokenLease(token: token, version: version, generation: generation))
-    }
-    if isTerminal, token != nil {
+    if current.version != version, let lease { return .use(lease) }
+    if isTerminal, lease != nil {
       signOut()
       return .signOut(error)
     }
@@ -242,6 +242,6 @@ extension TokenState {
 
   /// Whether a token is the session's newest.
   func isCurrent(_ lease: TokenLease) -> Bool {
-    lease.generation == generation && lease.version == version && token != nil
+    lease.generation == generation && lease.version == version && self.lease != nil
   }
 }
