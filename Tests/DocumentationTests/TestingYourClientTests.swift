@@ -95,7 +95,7 @@ import Testing
 
     do {
       try await answer
-      Issue.record("it has not timed out")
+      Testing.Issue.record("it has not timed out")
     } catch let error as NetworkError {
       #expect(error.code == .timedOut)
     }
