@@ -172,7 +172,8 @@ extension Call {
     _ id: ObjectIdentifier, initially value: @autoclosure () -> Value, _ change: (inout Value) throws -> Result
   ) rethrows -> Result {
     try lock.withLock {
-      if let slot = state.storage[id] as? Slot<Value> { return try change(&slot.value) }
+      // An identity has one type of value, so the cast can be spared.
+      if let slot = state.storage[id] { return try change(&unsafeDowncast(slot, to: Slot<Value>.self).value) }
       let slot = Slot(value())
       state.storage[id] = slot
       return try change(&slot.value)

@@ -129,7 +129,10 @@ public struct HTTPHeaders: Sendable, Hashable {
   public static func areEqual(_ name: String, _ other: String) -> Bool {
     // Mostly names are written alike, and those that are not differ in length.
     guard name.utf8.count == other.utf8.count else { return false }
-    return name == other || zip(name.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    if name == other { return true }
+    var octets = other.utf8.makeIterator()
+    for octet in name.utf8 where octets.next().map(lowercased) != lowercased(octet) { return false }
+    return true
   }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {

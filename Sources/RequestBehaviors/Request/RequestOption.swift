@@ -36,7 +36,12 @@ public struct RequestOptions: Sendable {
   private struct Entry: Sendable {
     let option: ObjectIdentifier
     let isPortable: Bool
-    let value: any Sendable
+    let setting: any AnyObject & Sendable
+  }
+
+  private final class Setting<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
   }
 
   // A list rather than a dictionary: few are set, and each is read several times a request.
@@ -48,16 +53,16 @@ public struct RequestOptions: Sendable {
   /// The value of an option: what was set, else the option's default.
   public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
     get { explicit(option) ?? Option.defaultValue }
-    set { set(Entry(option: ObjectIdentifier(option), isPortable: Option.isPortable, value: newValue)) }
+    set { set(Entry(option: ObjectIdentifier(option), isPortable: Option.isPortable, setting: Setting(newValue))) }
   }
 
   /// The value that was set for an option; `nil` if none was.
   ///
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
   public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
-    // Unwrapped before the cast: casting a missing entry to an optional type would make a set nil of it.
     guard let index = index(of: ObjectIdentifier(option)) else { return nil }
-    return entries[index].value as? Option.Value
+    // An option has one type of value, so the cast, which costs more than all the rest, can be spared.
+    return unsafeDowncast(entries[index].setting, to: Setting<Option.Value>.self).value
   }
 
   /// Removes what was set for an option.
