@@ -54,7 +54,7 @@ public final class Call: Sendable {
     var scopes: [String] = []
     var history: [Exchange] = []
     var events: [Event] = []
-    var storage = Slots()
+    var storage = CallSlots()
     var lastOutcome: SendOutcome?
     var withheld: [String] = []
     var steps = StepLedger()
@@ -173,29 +173,10 @@ extension Call {
   ) rethrows -> Result {
     try lock.withLock {
       // An identity has one type of value, so the cast can be spared.
-      if let slot = state.storage[id] { return try change(&unsafeDowncast(slot, to: Slot<Value>.self).value) }
-      let slot = Slot(value())
+      if let slot = state.storage[id] { return try change(&unsafeDowncast(slot, to: CallSlots.Slot<Value>.self).value) }
+      let slot = CallSlots.Slot(value())
       state.storage[id] = slot
       return try change(&slot.value)
-    }
-  }
-
-  /// Keeps a value in its place, so that changing it copies nothing.
-  private final class Slot<Value> {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-  }
-
-  /// Slots by identity: the first, which most calls have at most, without an allocation.
-  private struct Slots {
-    private var first: (id: ObjectIdentifier, slot: AnyObject)?
-    private var rest: [ObjectIdentifier: AnyObject] = [:]
-
-    subscript(id: ObjectIdentifier) -> AnyObject? {
-      get { first?.id == id ? first?.slot : rest[id] }
-      set {
-        if let newValue, first == nil || first?.id == id { first = (id, newValue) } else { rest[id] = newValue }
-      }
     }
   }
 }

@@ -121,8 +121,8 @@ extension NetworkRequest {
     var options: RequestOptions
   }
 
+  // Unchecked, as is the access, because only a request that alone refers to it changes it.
   private final class Storage: @unchecked Sendable {
-    // Unchecked, as is the access, because only a request that alone refers to it changes it.
     @exclusivity(unchecked) var fields: Fields
     let call: Call
 
