@@ -62,14 +62,25 @@ extension TokenKeeper {
   private func fail(_ flight: TokenState.Flight, _ error: any Error) async {
     let error = error is CancellationError ? NetworkError.tokenSourceCancelled() : error
     let isTerminal = TokenFailure.isTerminal(error)
-    var removal: Task<Void, any Error>?
-    let landing = land { state in
-      let landing = state.land(flight, failing: error, isTerminal: isTerminal)
-      if case .signOut = landing { removal = self.enqueueSave(nil) }
-      return landing
+    let problem = isTerminal ? await removeStored(refused: flight) : nil
+    finish(land { $0.land(flight, failing: error, isTerminal: isTerminal) })
+    if let problem { broadcast.publish(.storeFailed(problem)) }
+  }
+
+  /// Removes a token that is refused for good, before anybody learns of it: it would else be there after a restart.
+  ///
+  /// - Returns: What prevented it.
+  private func removeStored(refused flight: TokenState.Flight) async -> (any Error)? {
+    let removal = queue.enqueue {
+      guard self.update({ $0.isSignedOut(ifRefused: flight) }) else { return }
+      try await self.store.save(nil)
     }
-    finish(landing)
-    await report(removal)
+    do {
+      try await removal.value
+      return nil
+    } catch {
+      return error
+    }
   }
 
   /// Tells subscribers how a flight failed.
@@ -83,11 +94,6 @@ extension TokenKeeper {
 
   func enqueueSave(_ token: AccessToken?) -> Task<Void, any Error> {
     queue.enqueue { try await self.store.save(token) }
-  }
-
-  /// Waits for a write that nobody waits for, and tells subscribers if it fails.
-  private func report(_ saving: Task<Void, any Error>?) async {
-    do { try await saving?.value } catch { broadcast.publish(.storeFailed(error)) }
   }
 }
 

@@ -217,13 +217,20 @@ extension TokenState {
     return .use(lease.fresh)
   }
 
+  /// Whether the session ends if the server refuses a flight for good: it has the token that the flight was to replace.
+  func isSignedOut(ifRefused flight: Flight) -> Bool {
+    guard let current = self.flight, current.id == flight.id else { return false }
+    return current.version == version && lease != nil
+  }
+
   /// Ends a flight that failed; terminally if the server said, verifiably, that there will be no token.
   mutating func land(_ flight: Flight, failing error: any Error, isTerminal: Bool) -> Landing {
     late = late.filter { $0.id != flight.id }
+    let endsSession = isTerminal && isSignedOut(ifRefused: flight)
     guard let current = self.flight, current.id == flight.id else { return .ignore }
     self.flight = nil
     if current.version != version, let lease { return .use(lease) }
-    if isTerminal, lease != nil {
+    if endsSession {
       signOut()
       return .signOut(error)
     }
