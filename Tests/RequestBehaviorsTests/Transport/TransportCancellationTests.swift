@@ -136,6 +136,7 @@ private struct Storm {
     let request = server.request(method, path, body: body)
     let send = Task { try await transport.send(request) }
     if cancels {
+      // Real time: the cancellation has to come wherever the platform is by then.
       try? await RequestClock.system.sleep(for: .microseconds(Int.random(in: 500...12_000, using: &random)))
       send.cancel()
     }

@@ -35,7 +35,7 @@
     }
 
     // The thread sanitizer's own memory grows with what it watches.
-    @Test(.disabled(if: dlsym(nil, "__tsan_init") != nil, "memory cannot be measured under the thread sanitizer"))
+    @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
     func `threads and memory do not grow with the number of sends`() async throws {
       let isLong = ProcessInfo.processInfo.environment["SOAK"] != nil
       let count = isLong ? 50_000 : 3_000
