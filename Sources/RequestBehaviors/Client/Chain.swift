@@ -2,35 +2,36 @@
 ///
 /// One instance serves all requests of a list; what belongs to a request is in its ``Call``.
 final class Chain: Sendable {
-  let entries: [Pipeline.Entry]
   let observers: [any CallObserver]
   let transport: any Transport
   private let configuration: RequestConfiguration
-  private let steps: [Step]
+  private let members: [Member]
 
   init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration) {
-    self.entries = pipeline.entries
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.transport = transport
     self.configuration = configuration
-    self.steps = pipeline.entries.map(Step.init)
+    self.members = pipeline.entries.map(Member.init)
   }
 
-  /// A behavior where it can be used without being copied.
-  private final class Step: Sendable {
-    let behavior: any RequestBehavior
+  /// The behaviors, outermost first.
+  var entries: [Pipeline.Entry] { members.map(\.entry) }
+
+  /// An entry of the list where its behavior can be used without being copied.
+  private final class Member: Sendable {
+    let entry: Pipeline.Entry
     /// Whether the fields of the behavior win over those that the user set on the request.
     let outranksUser: Bool
 
     init(_ entry: Pipeline.Entry) {
-      behavior = entry.behavior
+      self.entry = entry
       outranksUser = entry.order == .authentication || entry.order == .signing
     }
   }
 
   /// Runs the request through the whole list.
   func run(_ request: NetworkRequest) async throws -> NetworkResponse {
-    let scopes = steps.compactMap { $0.behavior.scope(for: request) }
+    let scopes = members.compactMap { $0.entry.behavior.scope(for: request) }
     if !scopes.isEmpty { request.call.scopes = scopes }
     return try await proceed(from: 0, request)
   }
@@ -38,36 +39,36 @@ final class Chain: Sendable {
   /// Runs the behavior at an index, or sends the request if there is none.
   @inline(__always)
   private func proceed(from index: Int, _ request: NetworkRequest) async throws -> NetworkResponse {
-    guard index < steps.count else { return try await send(request) }
+    guard index < members.count else { return try await send(request) }
     let call = request.call
     let step = call.beginStep()
     defer { call.endStep(step) }
     let next = Next(chain: self, index: index, call: call, step: step)
-    return try await steps[index].behavior.intercept(request, next: next)
+    return try await members[index].entry.behavior.intercept(request, next: next)
   }
 
   /// Runs the other hooks of the behavior at an index around everything further in.
   @inline(__always)
   func runHooks(at index: Int, _ original: NetworkRequest) async throws -> NetworkResponse {
-    let own = steps[index]
+    let own = members[index]
     var request = original
-    let added = try await own.behavior.headers(for: request)
+    let added = try await own.entry.behavior.headers(for: request)
     if !added.isEmpty { merge(added, into: &request, outranksUser: own.outranksUser) }
-    try await own.behavior.modify(&request)
-    await own.behavior.beforeSend(request)
+    try await own.entry.behavior.modify(&request)
+    await own.entry.behavior.beforeSend(request)
     let response: NetworkResponse
     do {
       response = try await proceed(from: index + 1, request)
     } catch {
-      await own.behavior.afterFailure(error, for: request)
+      await own.entry.behavior.afterFailure(error, for: request)
       throw error
     }
     guard response.isAcceptable else {
-      await own.behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
+      await own.entry.behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
       return response
     }
     do {
-      try await own.behavior.afterSuccess(response, for: request)
+      try await own.entry.behavior.afterSuccess(response, for: request)
     } catch {
       response.body.cancel()
       throw error

@@ -23,7 +23,7 @@ struct ResponseDecoding {
     let optional = type as? any OptionalValue.Type
     if options.nilWhenNotFound, response.statusCode == 404, let none = optional?.noValue as? Value { return none }
     let data = try response.data
-    if let plain = plain(data, as: optional?.wrappedType ?? type), let value = plain as? Value { return value }
+    if let plain = Self.plain(data, as: optional?.wrappedType ?? type), let value = plain as? Value { return value }
     guard !data.isEmpty else {
       if let none = optional?.noValue as? Value { return none }
       throw NetworkError.emptyBody(type, response)
@@ -38,12 +38,11 @@ struct ResponseDecoding {
 
   /// Whether values of a type come out of the decoder; `Data` and `String` are the body itself.
   static func decodes(_ type: Any.Type) -> Bool {
-    let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
-    return wanted != Data.self && wanted != String.self
+    plain(Data(), as: (type as? any OptionalValue.Type)?.wrappedType ?? type) == nil
   }
 
   /// The body itself for the types that need no decoder.
-  private func plain(_ data: Data, as type: Any.Type) -> Any? {
+  private static func plain(_ data: Data, as type: Any.Type) -> Any? {
     if type == Data.self { return data }
     if type == String.self { return String(decoding: data, as: UTF8.self) }
     return nil

@@ -11,7 +11,7 @@ import Foundation
 /// of Swift's pool may. Callbacks come wherever URLSession makes them, one after the other.
 final class TransferRegistry: NSObject, @unchecked Sendable {
   // Unchecked because `lock` protects what callbacks use too, and `queue` the rest; see below.
-  // On the shared threads, which are awake more often than one of its own: two changes of thread less for a request.
+  // On the shared threads, which are awake more often than one of its own: a change of thread less for a request.
   private let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport", target: .global())
   private let configuration: URLSessionConfiguration
   private let delegateQueue: OperationQueue
