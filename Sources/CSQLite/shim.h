@@ -32,3 +32,8 @@ static inline int rb_sqlite3_error_offset(sqlite3 *db) {
   return -1;
 #endif
 }
+
+/* A flag that one thread raises and others look at, without a lock: it is looked at before each statement. */
+static inline int rb_flag_is_raised(const int *flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+
+static inline void rb_flag_set(int *flag, int value) { __atomic_store_n(flag, value, __ATOMIC_RELEASE); }

@@ -21,8 +21,8 @@ final class Connection {
   var plans: [RecordPlan.Key: RecordPlan] = [:]
   /// The plan and the finder that were used last: looking a table's name up costs as much as a small save.
   var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
-  var finders: [SQLiteTable: Statement] = [:]
-  var lastFinder: (table: SQLiteTable, statement: Statement)?
+  var finders: [SQLiteTable: Finder] = [:]
+  var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   private var statements = StatementCache()
   private var writesOfNextStatement: Set<String> = []

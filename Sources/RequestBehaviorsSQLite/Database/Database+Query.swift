@@ -11,39 +11,34 @@ extension Database {
   /// ```
   ///
   /// - Throws: ``SQLiteError``; `DecodingError` naming the column when a property has none or its value does not fit.
+  @inlinable
   public func query<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> [Record] {
-    let format = try connection().configuration.format
-    return try withStatement(for: sql) { statement, connection in
-      var records: [Record] = []
-      guard try connection.step(statement) else { return records }
-      let decoder = statement.decoder(format: format)
-      repeat { records.append(try decoder.record(type)) } while try connection.step(statement)
-      return records
+    var records: [Record] = []
+    try forEachRow(of: sql) { row in
+      records.append(try row.record(type))
+      return true
     }
+    return records
   }
 
   /// Returns the record of the first row that the SQL selects, or nil when there is none.
+  @inlinable
   public func first<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> Record? {
     var record: Record?
-    let format = try connection().configuration.format
-    try forEachStep(of: sql) { statement in
-      record = try statement.decoder(format: format).record(type)
+    try forEachRow(of: sql) { row in
+      record = try row.record(type)
       return false
     }
     return record
   }
 
   /// Calls the closure with the record of each row that the SQL selects, without keeping them all in memory.
+  @inlinable
   public func forEach<Record: Decodable>(
     _ sql: SQL, as type: Record.Type = Record.self, _ body: (Record) throws -> Void
   ) throws {
-    let format = try connection().configuration.format
-    var decoder: RowDecoder?
-    try forEachStep(of: sql) { statement in
-      // The columns are known for sure only after the first step, which may have prepared the statement anew.
-      let rows = decoder ?? statement.decoder(format: format)
-      decoder = rows
-      try body(rows.record(type))
+    try forEachRow(of: sql) { row in
+      try body(row.record(type))
       return true
     }
   }
@@ -56,23 +51,63 @@ extension Database {
   ///   - key: The key's value.
   /// - Returns: The record, or nil.
   /// - Throws: As ``query(_:as:)``.
+  @inlinable
   public func find<Record: Decodable>(
     _ type: Record.Type = Record.self, in table: SQLiteTable, key: some SQLBindable
   ) throws -> Record? {
+    var record: Record?
+    try withRow(in: table, key: key.sqlValue()) { record = try $0.record(type) }
+    return record
+  }
+}
+
+// What is generic above is inlined, so that it is compiled for the record's type; the work itself is not.
+extension Database {
+  /// Calls the closure with each row that the SQL selects for as long as it returns true.
+  @usableFromInline
+  func forEachRow(of sql: SQL, _ body: (RowDecoder) throws -> Bool) throws {
+    let format = try connection().configuration.format
+    try withStatement(for: sql) { statement, connection in
+      guard try connection.step(statement) else { return }
+      // The columns are known for sure only after the first step, which may have prepared the statement anew.
+      let row = statement.decoder(format: format)
+      while try body(row), try connection.step(statement) {}
+    }
+  }
+
+  /// Calls the closure with the row that has this key, if there is one.
+  @usableFromInline
+  func withRow(in table: SQLiteTable, key: SQLValue, _ body: (RowDecoder) throws -> Void) throws {
     let connection = try connection()
     let statement = try connection.statementForFinding(in: table)
-    guard !statement.isInUse else { return try first(SQL(statement.sql, arguments: [key]), as: type) }
+    guard !statement.isInUse else {
+      return try forEachRow(of: SQL(statement.sql, arguments: [key])) { row in
+        try body(row)
+        return false
+      }
+    }
     statement.isInUse = true
     defer {
       statement.reset()
       statement.isInUse = false
     }
-    let bound = statement.bind(try key.sqlValue(), at: 1)
+    let bound = statement.bind(key, at: 1)
     if bound != SQLITE_OK { throw connection.failure(bound, sql: statement.sql) }
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     try connection.checkTransaction()
-    guard try connection.step(statement) else { return nil }
-    return try statement.decoder(format: connection.configuration.format).record(type)
+    guard try connection.step(statement) else { return }
+    try body(statement.decoder(format: connection.configuration.format))
+  }
+}
+
+/// The statement that selects a row of a table by its key.
+final class Finder {
+  let table: SQLiteTable
+  let statement: Statement
+
+  init(table: SQLiteTable, statement: Statement) {
+    self.table = table
+    self.statement = statement
   }
 }
 
@@ -80,13 +115,13 @@ extension Connection {
   /// Returns the statement that selects a row by its key, made once for a table.
   func statementForFinding(in table: SQLiteTable) throws -> Statement {
     if let lastFinder, lastFinder.table == table { return lastFinder.statement }
-    let statement = try finders[table] ?? makeFinder(in: table)
-    finders[table] = statement
-    lastFinder = (table, statement)
-    return statement
+    let finder = try finders[table] ?? Finder(table: table, statement: prepareFinder(in: table))
+    finders[table] = finder
+    lastFinder = finder
+    return finder.statement
   }
 
-  private func makeFinder(in table: SQLiteTable) throws -> Statement {
+  private func prepareFinder(in table: SQLiteTable) throws -> Statement {
     let schema = try TableSchema(of: table.name, on: self)
     let key = table.key.isEmpty ? schema.primaryKey : table.key
     guard key.count == 1, let column = key.first else {

@@ -1,5 +1,5 @@
 internal import CSQLite
-import Foundation
+public import Foundation
 
 extension RowDecoder {
   @inline(__always)
@@ -58,7 +58,8 @@ extension RowDecoder {
   }
 
   /// Whether ``standardValue(_:as:)`` reads the type; asked first, since an optional of a generic type is costly to make.
-  static func isStandard(_ type: Any.Type) -> Bool {
+  @inlinable
+  static func isStandard<T>(_ type: T.Type) -> Bool {
     type == Date.self || type == UUID.self || type == Data.self || type == [UInt8].self || type == URL.self
       || type == Decimal.self
   }

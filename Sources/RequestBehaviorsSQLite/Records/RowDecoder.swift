@@ -2,6 +2,7 @@ internal import CSQLite
 import Foundation
 
 /// Decodes records from the rows of a prepared statement.
+@usableFromInline
 final class RowDecoder: Decoder {
   /// A column of the current row.
   struct Column {
@@ -12,8 +13,8 @@ final class RowDecoder: Decoder {
   let statement: OpaquePointer
   let map: ColumnMap
   let format: RowFormat
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  @usableFromInline var codingPath: [any CodingKey] { [] }
+  @usableFromInline var userInfo: [CodingUserInfoKey: Any] { [:] }
   private var cached: (type: ObjectIdentifier, box: AnyObject)?
 
   init(statement: OpaquePointer, map: ColumnMap, format: RowFormat) {
@@ -23,10 +24,14 @@ final class RowDecoder: Decoder {
   }
 
   /// Returns the record of the current row; a type that is a single value takes the first column.
+  @inlinable
   func record<T: Decodable>(_ type: T.Type) throws -> T {
-    if Self.isStandard(type) { return try standard(column(0), as: type) }
+    if Self.isStandard(type) { return try firstColumn(as: type) }
     return try T(from: self)
   }
+
+  @usableFromInline
+  func firstColumn<T: Decodable>(as type: T.Type) throws -> T { try standard(column(0), as: type) }
 
   // Connections are opened without mutexes and used by one thread, so the value need not be protected.
   @inline(__always)
@@ -34,7 +39,7 @@ final class RowDecoder: Decoder {
 
   // MARK: Decoder
 
-  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+  @usableFromInline func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     let id = ObjectIdentifier(Key.self)
     if let cached, cached.type == id { return unsafeDowncast(cached.box, to: Box<Key>.self).container }
     // A copy: the box is kept here, and a reference back would keep both for ever.
@@ -45,9 +50,11 @@ final class RowDecoder: Decoder {
 
   private func copy() -> RowDecoder { RowDecoder(statement: statement, map: map, format: format) }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw unsupported("an array at its top level") }
+  @usableFromInline func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    throw unsupported("an array at its top level")
+  }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+  @usableFromInline func singleValueContainer() throws -> any SingleValueDecodingContainer {
     ColumnDecoding(decoder: self, column: column(0))
   }
 

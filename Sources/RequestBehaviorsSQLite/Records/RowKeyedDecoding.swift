@@ -1,9 +1,17 @@
 internal import CSQLite
 
 /// Reads the properties of a record from the columns of a row.
-struct RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+///
+/// A class: the standard library copies a container for each value it asks it for.
+final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: RowDecoder
   let table: KeyTable
+
+  init(decoder: RowDecoder, table: KeyTable) {
+    self.decoder = decoder
+    self.table = table
+  }
+
   var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { decoder.map.names.compactMap { Key(stringValue: $0) } }
 

@@ -4,6 +4,9 @@ import Dispatch
 ///
 /// SQLite never runs on the cooperative pool: two bulk writes there would keep every other task waiting.
 final class ConnectionLane: @unchecked Sendable {
+  /// Does its work on a lane's connection and returns what tells the caller of it.
+  typealias Job = @Sendable (ConnectionLane) -> () -> Void
+
   // `connection` is touched on `queue` only.
   private var connection: Connection?
   private let queue: DispatchQueue
@@ -27,9 +30,9 @@ final class ConnectionLane: @unchecked Sendable {
       path: state.path)
   }
 
-  /// Puts the closure behind what the queue already holds.
-  func enqueue(_ work: @escaping @Sendable (ConnectionLane) -> Void) {
-    queue.async { work(self) }
+  /// Puts the job behind what the queue already holds.
+  func enqueue(_ job: @escaping Job) {
+    queue.async { job(self)() }
   }
 
   /// Runs the work on the connection, opened first if need be; only on the queue.

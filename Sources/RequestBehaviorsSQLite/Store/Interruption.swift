@@ -2,18 +2,19 @@ import Foundation
 
 /// Whether one piece of work is still wanted.
 final class Interruption: @unchecked Sendable {
-  // All state is protected by `lock`.
   private let lock = NSLock()
-  private var cancelled = false
+  // Set under `lock`, so that an action registered meanwhile is not lost.
+  private let cancelled = AtomicFlag()
+  // Protected by `lock`.
   private var whenCancelled: (() -> Void)?
 
-  var isCancelled: Bool { lock.withLock { cancelled } }
+  var isCancelled: Bool { cancelled.isSet }
 
   /// Registers what to do if the work is cancelled before it begins; it is done at once if that has happened.
   func wait(whenCancelled action: @escaping () -> Void) {
     let isTooLate = lock.withLock {
-      if !cancelled { whenCancelled = action }
-      return cancelled
+      if !isCancelled { whenCancelled = action }
+      return isCancelled
     }
     if isTooLate { action() }
   }
@@ -22,14 +23,14 @@ final class Interruption: @unchecked Sendable {
   func begin() -> Bool {
     lock.withLock {
       whenCancelled = nil
-      return !cancelled
+      return !isCancelled
     }
   }
 
   func cancel() {
     let action = lock.withLock {
       defer { whenCancelled = nil }
-      cancelled = true
+      cancelled.isSet = true
       return whenCancelled
     }
     action?()
@@ -37,27 +38,24 @@ final class Interruption: @unchecked Sendable {
 }
 
 /// What all connections of a store share.
-final class StoreState: @unchecked Sendable {
-  // `closed` and `suspended` are protected by `lock`.
-  private let lock = NSLock()
-  private var closed = false
-  private var suspended = false
+final class StoreState: Sendable {
+  private let closed = AtomicFlag()
+  private let suspended = AtomicFlag()
   let path: String
   let changes = ChangeHub()
 
   init(path: String) { self.path = path }
 
-  var isSuspended: Bool { lock.withLock { suspended } }
+  var isSuspended: Bool { suspended.isSet }
 
-  func close() { lock.withLock { closed = true } }
+  func close() { closed.isSet = true }
 
-  func setSuspended(_ value: Bool) { lock.withLock { suspended = value } }
+  func setSuspended(_ value: Bool) { suspended.isSet = value }
 
   /// Throws when no work may begin.
   func check() throws {
-    let (closed, suspended) = lock.withLock { (self.closed, self.suspended) }
-    if closed { throw SQLiteError(.misuse, "the store is closed; open another one", path: path) }
-    if suspended { throw suspendedError }
+    if closed.isSet { throw SQLiteError(.misuse, "the store is closed; open another one", path: path) }
+    if isSuspended { throw suspendedError }
   }
 
   var suspendedError: SQLiteError {

@@ -3,13 +3,13 @@ import Foundation
 
 /// Read-only connections, opened when they are needed.
 final class ReaderPool: @unchecked Sendable {
-  typealias Job = @Sendable (ConnectionLane) -> Void
+  private typealias Receiver = @Sendable (ConnectionLane) -> Void
 
   // `idle`, `lanes`, `waiting` and `firstWaiting` are protected by `lock`.
   private let lock = NSLock()
   private var idle: [ConnectionLane] = []
   private var lanes: [ConnectionLane] = []
-  private var waiting: [Job] = []
+  private var waiting: [Receiver] = []
   private var firstWaiting = 0
   private let maximum: Int
   private let makeLane: @Sendable () -> ConnectionLane
@@ -22,11 +22,13 @@ final class ReaderPool: @unchecked Sendable {
   var all: [ConnectionLane] { lock.withLock { lanes } }
 
   /// Runs the job on the reader that was used last, on a new one, or on the first that becomes free.
-  func enqueue(_ job: @escaping Job) {
+  func enqueue(_ job: @escaping ConnectionLane.Job) {
     borrow { lane in
       lane.enqueue {
-        job($0)
+        // Free before the caller is told: its next read then finds this reader awake instead of waking another.
+        let answer = job($0)
         self.giveBack($0)
+        return answer
       }
     }
   }
@@ -51,7 +53,7 @@ final class ReaderPool: @unchecked Sendable {
   }
 
   /// Hands a reader to the closure, now or when one becomes free.
-  private func borrow(_ receive: @escaping Job) {
+  private func borrow(_ receive: @escaping Receiver) {
     let lane = lock.withLock { () -> ConnectionLane? in
       if let lane = idle.popLast() { return lane }
       if lanes.count < maximum {
@@ -65,7 +67,7 @@ final class ReaderPool: @unchecked Sendable {
   }
 
   private func giveBack(_ lane: ConnectionLane) {
-    let receive = lock.withLock { () -> Job? in
+    let receive = lock.withLock { () -> Receiver? in
       guard firstWaiting < waiting.count else {
         waiting.removeAll(keepingCapacity: true)
         firstWaiting = 0

@@ -49,7 +49,7 @@ extension SQLiteStore {
 
   /// Runs work on a lane and waits for it without holding a thread.
   func perform<T: Sendable>(
-    _ enqueue: (@escaping @Sendable (ConnectionLane) -> Void) -> Void,
+    _ enqueue: (@escaping ConnectionLane.Job) -> Void,
     _ work: @escaping @Sendable (Connection) throws -> T
   ) async throws -> T {
     try state.check()
@@ -59,8 +59,9 @@ extension SQLiteStore {
         interruption.wait { continuation.resume(throwing: CancellationError()) }
         enqueue { lane in
           // What was cancelled while it waited has its answer already.
-          guard interruption.begin() else { return }
-          continuation.resume(with: Result { try lane.perform(interruption, work) })
+          guard interruption.begin() else { return {} }
+          let result = Result { try lane.perform(interruption, work) }
+          return { continuation.resume(with: result) }
         }
       }
     } onCancel: {
