@@ -93,17 +93,44 @@ final class SQLiteBaseline: @unchecked Sendable {
     return sum
   }
 
+  /// Reads all rows in one transaction, as records.
+  func fetch() -> [BenchmarkItem] {
+    run("BEGIN")
+    var items: [BenchmarkItem] = []
+    while sqlite3_step(selection) == SQLITE_ROW { items.append(item(selection)) }
+    sqlite3_reset(selection)
+    run("COMMIT")
+    return items
+  }
+
   /// Reads rows by their keys in one transaction, every column of them.
-  func get(_ keys: [Int]) -> Int {
+  func get(_ keys: [Int]) -> Int { find(keys) { touch(search) } }
+
+  /// Reads rows by their keys in one transaction, as records.
+  func fetch(_ keys: [Int]) -> Int { find(keys) { item(search).id } }
+
+  private func find(_ keys: [Int], _ read: () -> Int) -> Int {
     run("BEGIN")
     var sum = 0
     for key in keys {
       sqlite3_bind_int64(search, 1, Int64(key))
-      if sqlite3_step(search) == SQLITE_ROW { sum &+= touch(search) }
+      if sqlite3_step(search) == SQLITE_ROW { sum &+= read() }
       sqlite3_reset(search)
     }
     run("COMMIT")
     return sum
+  }
+
+  private func item(_ statement: OpaquePointer?) -> BenchmarkItem {
+    BenchmarkItem(
+      id: Int(sqlite3_column_int64(statement, 0)), name: text(statement, 1), body: text(statement, 2),
+      updated: sqlite3_column_double(statement, 3), flag: sqlite3_column_int64(statement, 4) != 0)
+  }
+
+  private func text(_ statement: OpaquePointer?, _ column: Int32) -> String {
+    let bytes = sqlite3_column_text(statement, column)
+    return String(
+      decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
   }
 
   private func touch(_ statement: OpaquePointer?) -> Int {
