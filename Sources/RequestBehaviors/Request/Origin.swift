@@ -5,12 +5,39 @@ public import Foundation
 /// Two URLs of one origin differ in path, query or fragment only. The default port of the scheme and the absent port
 /// are the same; scheme and host are compared without regard to case.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
+  /// Shared by all copies: an origin is compared for every credential of every request.
+  private let parts: Parts
+
+  private final class Parts: Hashable, Sendable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    init(scheme: String, host: String, port: Int) {
+      self.scheme = scheme
+      self.host = host
+      self.port = port
+    }
+
+    static func == (left: Parts, right: Parts) -> Bool {
+      left === right || (left.host == right.host && left.port == right.port && left.scheme == right.scheme)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(scheme)
+      hasher.combine(host)
+      hasher.combine(port)
+    }
+  }
+
   /// The scheme in lower case, `http` or `https`.
-  public let scheme: String
+  public var scheme: String { parts.scheme }
+
   /// The host in lower case; an IPv6 address without its brackets.
-  public let host: String
+  public var host: String { parts.host }
+
   /// The port, the scheme's default where the URL names none.
-  public let port: Int
+  public var port: Int { parts.port }
 
   /// Creates the origin of a URL.
   ///
@@ -20,10 +47,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
       return nil
     }
     guard let defaultPort = Origin.defaultPort(of: scheme) else { return nil }
-    self.scheme = scheme
     let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-    self.host = bare.lowercased()
-    self.port = url.port ?? defaultPort
+    parts = Parts(scheme: scheme, host: bare.lowercased(), port: url.port ?? defaultPort)
   }
 
   /// Creates the origin of a URL in a string, such as `"https://api.example.com"`.
