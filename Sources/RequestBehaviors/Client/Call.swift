@@ -51,7 +51,9 @@ public final class Call: Sendable {
 
   private struct State {
     var deadline: Duration?
-    var scopes: [String] = []
+    // Most calls have one scope at most, for which no list is needed.
+    var scope: String?
+    var furtherScopes: [String] = []
     var history: [Exchange] = []
     var events: [Event] = []
     var storage = CallSlots()
@@ -103,9 +105,14 @@ public final class Call: Sendable {
   }
 
   /// Whose answer this is, as the behaviors' ``RequestBehavior/scope(for:)`` told before the chain began.
-  public internal(set) var scopes: [String] {
-    get { lock.withLock { state.scopes } }
-    set { lock.withLock { state.scopes = newValue } }
+  public var scopes: [String] {
+    lock.withLock { (state.scope.map { [$0] } ?? []) + state.furtherScopes }
+  }
+
+  func add(scope: String) {
+    lock.withLock {
+      if state.scope == nil { state.scope = scope } else { state.furtherScopes.append(scope) }
+    }
   }
 
   /// How many sends the call has made.

@@ -22,17 +22,21 @@ final class Chain: Sendable {
     let entry: Pipeline.Entry
     /// Whether the fields of the behavior win over those that the user set on the request.
     let outranksUser: Bool
+    /// Whether `intercept` is all that the behavior does.
+    let onlyIntercepts: Bool
 
     init(_ entry: Pipeline.Entry) {
       self.entry = entry
+      onlyIntercepts = entry.behavior is any InterceptOnlyBehavior
       outranksUser = entry.order == .authentication || entry.order == .signing
     }
   }
 
   /// Runs the request through the whole list.
   func run(_ request: NetworkRequest) async throws -> NetworkResponse {
-    let scopes = members.compactMap { $0.entry.behavior.scope(for: request) }
-    if !scopes.isEmpty { request.call.scopes = scopes }
+    for member in members {
+      if let scope = member.entry.behavior.scope(for: request) { request.call.add(scope: scope) }
+    }
     return try await proceed(from: 0, request)
   }
 
@@ -51,6 +55,7 @@ final class Chain: Sendable {
   @inline(__always)
   func runHooks(at index: Int, _ original: NetworkRequest) async throws -> NetworkResponse {
     let own = members[index]
+    if own.onlyIntercepts { return try await proceed(from: index + 1, original) }
     var request = original
     let added = try await own.entry.behavior.headers(for: request)
     if !added.isEmpty { merge(added, into: &request, outranksUser: own.outranksUser) }

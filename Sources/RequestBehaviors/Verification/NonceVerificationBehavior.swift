@@ -10,7 +10,7 @@
 /// ```
 ///
 /// Requests to other origins than the listed ones are neither marked nor checked.
-public struct NonceVerificationBehavior: UniqueBehavior {
+public struct NonceVerificationBehavior: UniqueBehavior, InterceptOnlyBehavior {
   /// Innermost but for the user's `.last`.
   public let order = BehaviorOrder.verification
   private let verification: NonceVerification

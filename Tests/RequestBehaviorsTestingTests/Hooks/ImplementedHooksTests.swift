@@ -80,10 +80,30 @@ import Testing
 
   @Test func `shipped behaviors implement what they say`() async {
     #expect(await implementedHooks(of: EmptyBehavior()) == [.order])
-    #expect(await implementedHooks(of: RedirectsBehavior()) == [.order, .intercept])
-    #expect(await implementedHooks(of: MapErrorBehavior { $0 }) == [.order, .intercept])
     #expect(
       await implementedHooks(of: ClosureBehavior())
         == [.order, .headers, .modify, .beforeSend, .afterSuccess, .afterFailure, .intercept])
+  }
+
+  private struct Idle: ActivityIndicator, BackgroundTaskRunner {
+    func setActive(_ isActive: Bool) {}
+
+    func beginTask(named name: String, expiration: @escaping @MainActor @Sendable () -> Void) -> BackgroundTaskID? {
+      nil
+    }
+
+    func endTask(_ id: BackgroundTaskID) {}
+  }
+
+  // Their other hooks would not be called.
+  @Test func `the behaviors that only intercept implement no other hook around a request`() async {
+    let session = TokenSession(source: .closure { _ in AccessToken("t") })
+    let behaviors: [any RequestBehavior] = [
+      RedirectsBehavior(), MapErrorBehavior { $0 }, TokenAuthBehavior(session), NonceVerificationBehavior(),
+      ActivityIndicatorBehavior(Idle()), BackgroundTaskBehavior(Idle()),
+    ]
+    for behavior in behaviors {
+      #expect(await implementedHooks(of: behavior).subtracting([.scope]) == [.order, .intercept])
+    }
   }
 }

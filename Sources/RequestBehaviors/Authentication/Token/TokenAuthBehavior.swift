@@ -12,7 +12,7 @@
 ///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
-public struct TokenAuthBehavior: UniqueBehavior {
+public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
   /// Among authentication: waiting for a token holds no permit of a limiter.
   public let order = BehaviorOrder.authentication
 
@@ -53,7 +53,12 @@ public struct TokenAuthBehavior: UniqueBehavior {
     guard applies(to: request) else { return try await next(request) }
     let lease: TokenLease
     do {
-      lease = try await firstLease(for: request, next)
+      let arrived = try arrive(request)
+      if let arrived, isAccepted(arrived) {
+        lease = arrived
+      } else {
+        lease = try await wait(request, arrived, next)
+      }
     } catch let error as CancellationError {
       throw error
     } catch  where request.options.authentication.isOptional {
@@ -70,17 +75,29 @@ public struct TokenAuthBehavior: UniqueBehavior {
     return request.options.authentication.includes(name)
   }
 
-  /// Returns a token that can be sent.
-  private func firstLease(for request: NetworkRequest, _ next: Next) async throws -> TokenLease {
-    let (ticket, arrived) = session.keeper.arrive()
+  /// Notes that the call needs the session, and returns the token unless it must wait for one.
+  private func arrive(_ request: NetworkRequest) throws -> TokenLease? {
+    let (ticket, lease) = session.keeper.arrive()
     let record = request.call.arrive(at: session.keeper.id, ticket)
     guard record.ticket.generation == ticket.generation else { throw NetworkError.signedOut() }
-    var lease = arrived
-    if lease == nil { lease = try await session.lease(.token, for: request.call, next) }
-    guard let lease else { throw NetworkError.notSignedIn() }
-    guard let validation, !validation.accepts(lease.token) else { return lease }
-    return try await session.lease(.newer(than: lease), for: request.call, next) ?? lease
+    return lease
   }
+
+  /// Returns a token that can be sent, after waiting for it.
+  private func wait(_ request: NetworkRequest, _ arrived: TokenLease?, _ next: Next) async throws -> TokenLease {
+    if let arrived { return try await renew(arrived, request, next) }
+    guard let lease = try await session.lease(.token, for: request.call, next) else {
+      throw NetworkError.notSignedIn()
+    }
+    return isAccepted(lease) ? lease : try await renew(lease, request, next)
+  }
+
+  /// Returns a newer token than one that the user's check rejects, or that one if there is none.
+  private func renew(_ rejected: TokenLease, _ request: NetworkRequest, _ next: Next) async throws -> TokenLease {
+    try await session.lease(.newer(than: rejected), for: request.call, next) ?? rejected
+  }
+
+  private func isAccepted(_ lease: TokenLease) -> Bool { validation?.accepts(lease.token) ?? true }
 
   func authorized(_ request: NetworkRequest, _ lease: TokenLease) -> NetworkRequest {
     var authorized = request
