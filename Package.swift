@@ -45,6 +45,7 @@ let package = Package(
     .executableTarget(
       name: "CrashingWriter", dependencies: ["RequestBehaviorsSQLite"], path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
+    .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Fixtures/CFaultVFS"),
     .testTarget(
       name: "RequestBehaviorsTests",
       dependencies: [
@@ -53,7 +54,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsSQLiteTests",
-      dependencies: ["RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport", "CrashingWriter"],
+      dependencies: [
+        "CFaultVFS", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport", "CrashingWriter",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestSupport"],

@@ -62,6 +62,9 @@ final class Connection {
     // Up to 8 MB of pages a connection; SQLite's 2 MB are read anew by every scan of a larger table.
     try runScript("PRAGMA cache_size=-8000")
     guard !isReader else { return try runScript("PRAGMA query_only=ON") }
+    // A new file becomes a WAL file by a rollback journal. EXTRA syncs the removal of that too: if a power cut brought
+    // it back, SQLite would undo the file's creation, and with it all that was saved since.
+    try runScript("PRAGMA synchronous=EXTRA")
     let mode = try pragma("journal_mode=WAL")
     if mode != "wal", mode != "memory", mode != "off" { try runScript("PRAGMA journal_mode=TRUNCATE") }
     try runScript("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304")

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Notes what it is told.
@@ -141,7 +142,7 @@ private final class NotingIndicator: ActivityIndicator {
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `whatever becomes of the requests, every count returns to zero`(seed: UInt64) async throws {
-    var random = SplitMix(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let runner = NotingRunner()
     let indicator = NotingIndicator()
     let activity = ActivityIndicatorBehavior(indicator, showDelay: .zero, hideDelay: .zero)
@@ -202,19 +203,6 @@ private final class NotingRunner: BackgroundTaskRunner {
   }
 
   @MainActor func refuse() { isRefusing = true }
-}
-
-/// Random numbers that are the same for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }
 
 /// Holds those who wait until it is open, or their task is cancelled.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// Requests of random octets, signed, and verified by code that shares nothing with the signer but the hash.

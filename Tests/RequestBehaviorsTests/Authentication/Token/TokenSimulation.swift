@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 // The state machine is the library's own: through the public API, interleavings are the scheduler's to choose.
 @testable import RequestBehaviors
