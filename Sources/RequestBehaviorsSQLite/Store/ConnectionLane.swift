@@ -1,9 +1,15 @@
 import Dispatch
 
+/// What runs jobs, each on a connection that no other job uses meanwhile.
+protocol WorkQueue: AnyObject, Sendable {
+  /// Runs the job when a connection is free.
+  func enqueue(_ job: @escaping ConnectionLane.Job)
+}
+
 /// One connection and the serial queue that alone touches it.
 ///
 /// SQLite never runs on the cooperative pool: two bulk writes there would keep every other task waiting.
-final class ConnectionLane: @unchecked Sendable {
+final class ConnectionLane: WorkQueue, @unchecked Sendable {
   /// Does its work on a lane's connection and returns what tells the caller of it.
   typealias Job = @Sendable (ConnectionLane) -> () -> Void
 

@@ -3,37 +3,40 @@ import Foundation
 /// Whether one piece of work is still wanted.
 final class Interruption: @unchecked Sendable {
   private let lock = NSLock()
-  // Set under `lock`, so that an action registered meanwhile is not lost.
+  // Set under `lock`, so that nobody who comes meanwhile is lost.
   private let cancelled = AtomicFlag()
   // Protected by `lock`.
-  private var whenCancelled: (() -> Void)?
+  private var waiting: CheckedContinuation<Void, any Error>?
 
   var isCancelled: Bool { cancelled.isSet }
 
-  /// Registers what to do if the work is cancelled before it begins; it is done at once if that has happened.
-  func wait(whenCancelled action: @escaping () -> Void) {
-    let isTooLate = lock.withLock {
-      if !isCancelled { whenCancelled = action }
-      return isCancelled
+  /// Notes who waits for the work, and is answered if it is cancelled before it begins; at once if that has happened.
+  ///
+  /// - Returns: Whether the work is still wanted.
+  func wait(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
+    let isWanted = lock.withLock {
+      if !isCancelled { waiting = continuation }
+      return !isCancelled
     }
-    if isTooLate { action() }
+    if !isWanted { continuation.resume(throwing: CancellationError()) }
+    return isWanted
   }
 
   /// Returns true when the work may begin; from then on ``isCancelled`` alone tells of a cancellation.
   func begin() -> Bool {
     lock.withLock {
-      whenCancelled = nil
+      waiting = nil
       return !isCancelled
     }
   }
 
   func cancel() {
-    let action = lock.withLock {
-      defer { whenCancelled = nil }
+    let left = lock.withLock {
+      defer { waiting = nil }
       cancelled.isSet = true
-      return whenCancelled
+      return waiting
     }
-    action?()
+    left?.resume(throwing: CancellationError())
   }
 }
 

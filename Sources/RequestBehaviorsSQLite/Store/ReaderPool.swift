@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 /// Read-only connections, opened when they are needed.
-final class ReaderPool: @unchecked Sendable {
+final class ReaderPool: WorkQueue, @unchecked Sendable {
   private typealias Receiver = @Sendable (ConnectionLane) -> Void
 
   // `idle`, `lanes`, `waiting` and `firstWaiting` are protected by `lock`.

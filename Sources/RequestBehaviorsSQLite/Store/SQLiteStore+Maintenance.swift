@@ -11,12 +11,12 @@ extension SQLiteStore {
     guard path != self.path else {
       throw SQLiteError(.misuse, "the backup would replace the database itself; choose another path", path: path)
     }
-    try await perform(readers?.enqueue ?? writer.enqueue) { try $0.backup(to: path) }
+    try await perform(on: anyReader) { try $0.backup(to: path) }
   }
 
   /// Rewrites the file without its free pages.
   public func vacuum() async throws {
-    try await perform(writer.enqueue) { try $0.run("VACUUM") }
+    try await perform(on: writer) { try $0.run("VACUUM") }
   }
 
   /// Moves all commits from the WAL file into the database file and empties the WAL file.
@@ -25,7 +25,7 @@ extension SQLiteStore {
   ///
   /// - Throws: ``SQLiteError/Code/busy`` when readers kept it from finishing.
   public func checkpoint() async throws {
-    try await perform(writer.enqueue) { connection in
+    try await perform(on: writer) { connection in
       let result = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
       if result != SQLITE_OK { throw connection.failure(result) }
     }

@@ -9,11 +9,13 @@ extension SQLiteStore {
   ///   - body: Does the work on the database it is given, on the store's thread; it must not wait for other tasks.
   /// - Returns: What the closure returned, after the commit.
   /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`.
+  @inlinable
   public func write<T: Sendable>(
     durability: SQLiteDurability? = nil, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    let durability = durability ?? configuration.durability
-    return try await perform(writer.enqueue) { try $0.write(durability: durability, body) }
+    let returned = Returned<T>()
+    try await runWrite(durability) { returned.value = try body($0) }
+    return returned.get()
   }
 
   /// Runs the closure on a snapshot of the file and returns its result.
@@ -23,8 +25,11 @@ extension SQLiteStore {
   /// - Parameter body: Reads from the database it is given, on the store's thread; a statement that writes throws.
   /// - Returns: What the closure returned.
   /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`.
+  @inlinable
   public func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-    try await perform(readers?.enqueue ?? writer.enqueue) { try $0.read(body) }
+    let returned = Returned<T>()
+    try await runRead { returned.value = try body($0) }
+    return returned.get()
   }
 
   /// Runs the closure in a write transaction and waits for it on this thread.
@@ -46,18 +51,32 @@ extension SQLiteStore {
     try ConnectionLane.checkReentrancy(of: state)
     return try readers.withLane { lane in try lane.performSync { try $0.read(body) } }
   }
+}
 
-  /// Runs work on a lane and waits for it without holding a thread.
-  func perform<T: Sendable>(
-    _ enqueue: (@escaping ConnectionLane.Job) -> Void,
-    _ work: @escaping @Sendable (Connection) throws -> T
-  ) async throws -> T {
+// What is generic above is inlined, so that it is compiled for the closure's type; the work itself is not.
+extension SQLiteStore {
+  @usableFromInline
+  func runWrite(_ durability: SQLiteDurability?, _ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    let durability = durability ?? configuration.durability
+    try await perform(on: writer) { try $0.write(durability: durability, body) }
+  }
+
+  @usableFromInline
+  func runRead(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    try await perform(on: anyReader) { try $0.read(body) }
+  }
+
+  /// What runs work that does not write.
+  var anyReader: any WorkQueue { readers ?? writer }
+
+  /// Runs work on a connection of a queue and waits for it without holding a thread.
+  func perform(on queue: any WorkQueue, _ work: @escaping @Sendable (Connection) throws -> Void) async throws {
     try state.check()
     let interruption = Interruption()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-        interruption.wait { continuation.resume(throwing: CancellationError()) }
-        enqueue { lane in
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        guard interruption.wait(continuation) else { return }
+        queue.enqueue { lane in
           // What was cancelled while it waited has its answer already.
           guard interruption.begin() else { return {} }
           let result = Result { try lane.perform(interruption, work) }
@@ -67,5 +86,21 @@ extension SQLiteStore {
     } onCancel: {
       interruption.cancel()
     }
+  }
+}
+
+/// Carries what a closure returned on the store's thread to the task that waits for it.
+@usableFromInline
+final class Returned<T: Sendable>: @unchecked Sendable {
+  // Written before the task goes on, and read after.
+  @usableFromInline var value: T?
+
+  @inlinable
+  init() {}
+
+  @inlinable
+  func get() -> T {
+    guard let value else { preconditionFailure("the closure has returned by now") }
+    return value
   }
 }
