@@ -3,8 +3,11 @@ import RequestBehaviorsSQLite
 import Testing
 
 @Suite struct TableTests {
-  private func makeStore(_ script: String) throws -> SQLiteStore {
-    try SQLiteStore(path: ":memory:", migrations: [SQLiteMigration("schema") { try $0.execute(script: script) }])
+  private func makeStore(
+    _ script: String, _ configuration: SQLiteConfiguration = SQLiteConfiguration()
+  ) throws -> SQLiteStore {
+    let schema = SQLiteMigration("schema") { try $0.execute(script: script) }
+    return try SQLiteStore(path: ":memory:", configuration: configuration, migrations: [schema])
   }
 
   private struct Row: Codable, Equatable {
@@ -33,6 +36,36 @@ import Testing
       try db.save([rows[0], Row(a: "x", b: 2, c: "new"), Row(a: "z", b: 1)], into: "t", deletingOthers: .all)
     }
     #expect((counts.inserted, counts.updated, counts.unchanged, counts.deleted) == (1, 1, 1, 1))
+  }
+
+  @Test func `insertions into a table without row ids are counted after a rollback, a new name and by a trigger`()
+    throws
+  {
+    let store = try makeStore("CREATE TABLE \"it's\" (a TEXT PRIMARY KEY, b INTEGER, c TEXT) WITHOUT ROWID")
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write { db in
+        #expect(try db.save(Row(a: "x", b: 1), into: "it's").inserted == 1)
+        throw Stop()
+      }
+    }
+    try store.write { db in
+      #expect(try db.save(Row(a: "x", b: 1), into: "it's").inserted == 1)
+      #expect(try db.save(Row(a: "x", b: 2), into: "it's").updated == 1)
+      try db.execute("INSERT INTO \"it's\" VALUES ('y', 1, NULL)")
+      try db.execute(script: "ALTER TABLE \"it's\" RENAME TO renamed")
+      #expect(try db.save([Row(a: "y", b: 1), Row(a: "z", b: 1)], into: "renamed").inserted == 1)
+    }
+  }
+
+  @Test func `saving into a table without row ids does not read the rest of it`() throws {
+    let log = Log()
+    let store = try makeStore(
+      "CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER, c TEXT) WITHOUT ROWID",
+      SQLiteConfiguration(trace: { log.append($0.sql) }))
+    #expect(try store.write { try $0.save(Row(a: "new", b: 1), into: "t") }.inserted == 1)
+    #expect(log.lines.contains { $0.hasPrefix("INSERT INTO \"t\"") })
+    #expect(!log.lines.contains { $0.hasPrefix("SELECT") && $0.contains("FROM \"t\"") && !$0.contains("LIMIT 0") })
   }
 
   @Test func `another unique key can identify a row`() throws {

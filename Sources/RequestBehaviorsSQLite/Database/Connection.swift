@@ -24,6 +24,7 @@ final class Connection {
   var finders: [SQLiteTable: Finder] = [:]
   var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
+  let insertionCounter: InsertionCounter
   private var statements = StatementCache()
   private var writesOfNextStatement: Set<String> = []
 
@@ -39,6 +40,7 @@ final class Connection {
       throw SQLiteError(result, handle: opened, path: state.path)
     }
     handle = opened
+    insertionCounter = InsertionCounter(handle: opened)
     try configure()
   }
 

@@ -112,16 +112,8 @@ extension Connection {
   ) throws -> SQLiteSaveCounts {
     var counts = SQLiteSaveCounts()
     let before = sqlite3_total_changes(handle)
-    // SQLite's hook does not see tables without row ids; there the rows are counted.
-    let count = schema.hasRowID ? nil : "SELECT count(*) FROM \(SQL.quoted(schema.name))"
-    let rows = try count.map { try scalar($0) }
-    var hooked = InsertionCounter(table: schema.hookName)
-    let saved = try withUnsafeMutablePointer(to: &hooked) { counter in
-      sqlite3_update_hook(handle, InsertionCounter.hook, counter)
-      defer { sqlite3_update_hook(handle, nil, nil) }
-      return try body()
-    }
-    counts.inserted = try count.map { try scalar($0) - (rows ?? 0) } ?? hooked.count
+    var saved = (rows: 0, changed: 0, tables: Set<String>())
+    counts.inserted = try insertionCounter.insertions(into: schema, on: self) { saved = try body() }
     counts.updated = saved.changed - counts.inserted
     counts.unchanged = saved.rows - saved.changed
     if sqlite3_total_changes(handle) != before { touched.formUnion(saved.tables) }
@@ -133,21 +125,4 @@ extension Connection {
     defer { statement.reset() }
     return try step(statement) ? Int(sqlite3_column_int64(statement.pointer, 0)) : 0
   }
-}
-
-/// Counts the rows inserted into one table.
-private struct InsertionCounter {
-  let table: ContiguousArray<CChar>
-  var count = 0
-
-  static let hook:
-    @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, Int64) -> Void = {
-      context, action, _, table, _ in
-      guard action == SQLITE_INSERT, let counter = context?.assumingMemoryBound(to: InsertionCounter.self), let table
-      else { return }
-      let isCounted = counter.pointee.table.withUnsafeBufferPointer { name in
-        name.baseAddress.map { strcmp(table, $0) == 0 } ?? false
-      }
-      if isCounted { counter.pointee.count += 1 }
-    }
 }

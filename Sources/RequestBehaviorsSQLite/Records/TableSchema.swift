@@ -23,10 +23,12 @@ struct TableSchema {
     columns = try Self.columns(of: table, on: connection)
     indexes = Dictionary(
       columns.enumerated().map { ($1.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-    name = try Self.spelling(of: table, on: connection)
+    let (name, isView) = try Self.spelling(of: table, on: connection)
+    self.name = name
     hookName = name.utf8CString
-    // Only a table without row ids refuses to select one.
-    hasRowID = (try? connection.prepare("SELECT rowid FROM \(SQL.quoted(table)) LIMIT 0")) != nil
+    // Of tables only those without row ids refuse to select one.
+    hasRowID =
+      isView || (try? connection.prepare("SELECT rowid FROM \(SQL.quoted(table)) LIMIT 0")) != nil
   }
 
   /// Returns the column of a name in any case.
@@ -64,11 +66,12 @@ struct TableSchema {
     return String(cString: collation).uppercased() != "BINARY"
   }
 
-  private static func spelling(of table: String, on connection: Connection) throws -> String {
+  private static func spelling(of table: String, on connection: Connection) throws -> (name: String, isView: Bool) {
     let statement = try connection.prepare(
-      "SELECT name FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')")
+      "SELECT name, type = 'view' FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')")
     _ = statement.bind(.text(table), at: 1)
-    guard try connection.step(statement) else { return table }
-    return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) } ?? table
+    guard try connection.step(statement) else { return (table, false) }
+    let name = sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) } ?? table
+    return (name, sqlite3_column_int64(statement.pointer, 1) != 0)
   }
 }
