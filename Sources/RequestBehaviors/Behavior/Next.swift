@@ -38,12 +38,13 @@ public struct Next: Sendable {
   /// It has the configuration's behaviors for observation, headers, deadlines, resilience, redirects, verification and
   /// the wire; it has no authentication, signing, caching, coalescing or persistence, none of the request's own
   /// behaviors, and none of the places where the caller may hold something while it waits (`.first`, `.gate`,
-  /// `.middle` and places of the user's own), so that it cannot wait for its caller.
+  /// `.middle` and places of the user's own). Of a user's behavior that is further out than this one all hooks but
+  /// `intercept` run, for the caller is within that already. So it cannot wait for its caller.
   ///
   /// - Parameter types: Behaviors that it shall not have either.
   /// - Returns: The client, over the same transport.
   public func client(omitting types: any RequestBehavior.Type...) -> NetworkClient {
-    chain.prerequisiteClient(omitting: types, parent: call.id)
+    chain.prerequisiteClient(for: index, omitting: types, parent: call.id)
   }
 
   private func broken(_ promise: String) -> NetworkError {

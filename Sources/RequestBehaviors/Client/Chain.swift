@@ -6,12 +6,15 @@ final class Chain: Sendable {
   let transport: any Transport
   private let configuration: RequestConfiguration
   private let members: [Member]
+  /// The names of the sessions that a request can ask for.
+  private let sessionNames: Set<String>
 
   init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration) {
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.transport = transport
     self.configuration = configuration
     self.members = pipeline.entries.map(Member.init)
+    self.sessionNames = Set(pipeline.entries.compactMap { ($0.behavior as? TokenAuthBehavior)?.name })
   }
 
   /// The behaviors, outermost first.
@@ -34,6 +37,9 @@ final class Chain: Sendable {
 
   /// Runs the request through the whole list.
   func run(_ request: NetworkRequest) async throws -> NetworkResponse {
+    if let name = request.options.authentication.onlyName, !sessionNames.contains(name) {
+      throw NetworkError.noSuchSession(name, sessionNames)
+    }
     for member in members {
       if let scope = member.entry.behavior.scope(for: request) { request.call.add(scope: scope) }
     }
@@ -139,14 +145,21 @@ final class Chain: Sendable {
     .observation, .deadline, .request, .retry, .hedging, .redirects, .circuitBreaker, .rateLimit, .verification, .last,
   ]
 
-  /// Returns a client whose behaviors cannot wait for a caller that stands in this list.
-  func prerequisiteClient(omitting types: [any RequestBehavior.Type], parent: Call.ID) -> NetworkClient {
+  /// Returns a client whose behaviors cannot wait for a caller that stands at an index of this list.
+  ///
+  /// The caller is within the `intercept` of everything further out, which may hold a permit; there the other hooks of
+  /// a user's behavior run without it.
+  func prerequisiteClient(
+    for caller: Int, omitting types: [any RequestBehavior.Type], parent: Call.ID
+  ) -> NetworkClient {
     let omitted = Set(types.map { ObjectIdentifier($0) })
     var configuration = configuration
-    configuration.behaviors = entries.compactMap { entry in
+    configuration.behaviors = entries.enumerated().compactMap { index, entry in
       guard entry.source == .configuration, Chain.prerequisiteOrders.contains(entry.order) else { return nil }
       guard !omitted.contains(ObjectIdentifier(type(of: entry.behavior))) else { return nil }
-      return entry.behavior.ordered(entry.order)
+      let isAroundCaller = index <= caller && !(entry.behavior is any ReentrantBehavior)
+      let behavior: any RequestBehavior = isAroundCaller ? HooksOnlyBehavior(entry.behavior) : entry.behavior
+      return behavior.ordered(entry.order)
     }
     return NetworkClient(configuration: configuration, transport: transport, parent: parent)
   }

@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// Fields that the user sets on a request win. A list may hold several, one for each name; the request's replaces the
 /// configuration's of the same name.
-public struct HeadersBehavior: UniqueBehavior {
+public struct HeadersBehavior: UniqueBehavior, ReentrantBehavior {
   /// Once per call, where caching and coalescing see the fields.
   public let order = BehaviorOrder.request
 

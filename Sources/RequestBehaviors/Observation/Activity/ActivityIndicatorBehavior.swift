@@ -9,7 +9,7 @@ import Foundation
 /// let activity = ActivityIndicatorBehavior(spinner)
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [activity])
 /// ```
-public struct ActivityIndicatorBehavior: UniqueBehavior, InterceptOnlyBehavior {
+public struct ActivityIndicatorBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
   private let tracker: Tracker

@@ -6,7 +6,7 @@
 /// ```swift
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.backgroundTask(UIKitBackgroundTasks())])
 /// ```
-public struct BackgroundTaskBehavior: UniqueBehavior, InterceptOnlyBehavior {
+public struct BackgroundTaskBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
   private let runner: any BackgroundTaskRunner

@@ -7,7 +7,7 @@
 ///
 /// Secrets are hidden before a record reaches its sink; see ``Redactor``. Bodies are logged only if asked for, only
 /// text, only their beginning, and only if they are in memory: no stream is read to be logged.
-public struct LoggingBehavior: UniqueBehavior {
+public struct LoggingBehavior: UniqueBehavior, ReentrantBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
 

@@ -11,7 +11,7 @@ import Foundation
 ///
 /// The outcome is the class of the status, such as `2xx`, the code of the error, `cancelled`, or `error` for an error
 /// of another library. The endpoint is method and path template, such as `GET users/{}`.
-public struct MetricsBehavior: UniqueBehavior, CallObserver {
+public struct MetricsBehavior: UniqueBehavior, CallObserver, ReentrantBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
   private let recorder: any MetricsRecorder

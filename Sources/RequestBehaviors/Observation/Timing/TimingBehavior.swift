@@ -4,7 +4,7 @@
 /// let timings = CallTimings()
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.timing(timings)])
 /// ```
-public struct TimingBehavior: UniqueBehavior, CallObserver {
+public struct TimingBehavior: UniqueBehavior, CallObserver, ReentrantBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
   private let timings: CallTimings

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// Every call is a child of its own, which its retries and redirects share. A field that the request sets itself stays.
-public struct TraceContextBehavior: UniqueBehavior {
+public struct TraceContextBehavior: UniqueBehavior, ReentrantBehavior {
   /// Where the context of the moment comes from.
   public typealias Source = @Sendable () -> TraceContext?
 

@@ -10,7 +10,7 @@ import Foundation
 ///
 /// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
 /// location, a loop, and more hops than ``RedirectPolicy/limit``.
-public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior {
+public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
   /// Around authentication, inside of retries.
   public let order = BehaviorOrder.redirects
 
