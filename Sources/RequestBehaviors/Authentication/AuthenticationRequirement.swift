@@ -24,7 +24,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
 
   /// The request is authenticated by the session of a name only; other sessions and passwords pass it by.
   ///
-  /// - Parameter name: The ``TokenSession/name`` of a session of the client.
+  /// - Parameter name: The ``TokenSession/name`` of a session of the client; that it has none of the name is an error.
   /// - Returns: The requirement.
   public static func only(_ name: String) -> AuthenticationRequirement { AuthenticationRequirement(kind: .only(name)) }
 
@@ -36,6 +36,9 @@ public struct AuthenticationRequirement: Sendable, Hashable {
     case .only(let wanted): wanted == name
     }
   }
+
+  /// The name of the session that alone authenticates the request; `nil` if others may.
+  var onlyName: String? { if case .only(let name) = kind { name } else { nil } }
 
   var isOptional: Bool { kind == .optional }
 }

@@ -104,6 +104,9 @@ public final class Call: Sendable {
     set { lock.withLock { state.deadline = newValue } }
   }
 
+  /// Whether the deadline has passed.
+  var isLate: Bool { deadline.map { clock.now() >= $0 } ?? false }
+
   /// Whose answer this is, as the behaviors' ``RequestBehavior/scope(for:)`` told before the chain began.
   public var scopes: [String] {
     lock.withLock { (state.scope.map { [$0] } ?? []) + state.furtherScopes }

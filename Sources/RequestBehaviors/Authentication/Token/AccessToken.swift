@@ -53,9 +53,12 @@ public struct AccessToken: Sendable, Hashable {
 }
 
 extension AccessToken {
-  /// The token with its expiry date and lifetime completed from each other.
+  /// The token as it came from a server or the user: with its expiry date and lifetime completed from each other.
+  ///
+  /// Whose it is, is not theirs to say: caches would serve one user what they keep of another.
   func received(at date: Date) -> AccessToken {
     var token = self
+    token.sessionID = nil
     if let lifetime, expiresAt == nil { token.expiresAt = date.addingTimeInterval(lifetime.seconds) }
     if let expiresAt, lifetime == nil {
       token.lifetime = Duration(clamping: max(0, expiresAt.timeIntervalSince(date)))

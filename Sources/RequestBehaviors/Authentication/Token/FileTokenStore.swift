@@ -22,7 +22,7 @@ public final class FileTokenStore: TokenStore {
 
   /// Creates a store.
   ///
-  /// - Parameter url: The file; its folder is made, for the user only, when a token is stored.
+  /// - Parameter url: The file's URL; its folder is made, for the user only, when a token is stored.
   public init(url: URL) { self.url = url }
 
   /// Returns the token; `nil` if there is no file.
@@ -60,6 +60,9 @@ public final class FileTokenStore: TokenStore {
   }
 
   private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {
+    guard url.isFileURL else {
+      throw NetworkError.tokenStoreFailed("the token file's URL \(url) is no file URL; make it with URL(filePath:)")
+    }
     let path = url.path(percentEncoded: false)
     return try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try work(path) }) }

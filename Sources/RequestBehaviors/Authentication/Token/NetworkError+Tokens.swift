@@ -46,6 +46,12 @@ extension NetworkError {
       response: (last as? NetworkError)?.response, underlyingError: last)
   }
 
+  static func noSuchSession(_ name: String, _ names: Set<String>) -> NetworkError {
+    let others = names.isEmpty ? "none" : names.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+    return .invalidBehavior(
+      "the request is to be authenticated by the session \"\(name)\" only, and the client has \(others)")
+  }
+
   static func tokenSourceWaitsForItself() -> NetworkError {
     .invalidBehavior(
       "a TokenSource sent a request that waits for the token which the source is to get; send it with the client that "

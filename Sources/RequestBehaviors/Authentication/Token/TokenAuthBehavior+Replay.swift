@@ -13,7 +13,10 @@ extension TokenAuthBehavior {
       newer = try await session.lease(.newer(than: refused), for: request.call, next)
     } catch let error as CancellationError {
       throw error
-    } catch  where request.options.authentication.isOptional || request.body?.isReplayable == false {
+    } catch
+      where !request.call.isLate
+      && (request.options.authentication.isOptional || request.body?.isReplayable == false)
+    {
       return refusal
     }
     guard let newer else { return note("no newer token is to be had", refusal) }
@@ -21,7 +24,7 @@ extension TokenAuthBehavior {
     guard request.call.beginReplay(for: session.keeper.id) else { return refusal }
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
     let response = try await next(authorized(request, newer))
-    if newer.isFresh, refuses(response, newer) { await session.keeper.refuse(newer, response) }
+    if newer.isFresh, refuses(response, newer) { await session.refuse(newer, response, for: request.call) }
     return response
   }
 
@@ -37,8 +40,8 @@ extension TokenSession {
   /// - Throws: What prevents it, ``NetworkError`` of code `timedOut` when the call's deadline passes, or
   ///   `CancellationError`.
   func lease(_ need: TokenKeeper.Need, for call: Call, _ next: Next) async throws -> TokenLease? {
-    guard !TokenKeeper.atWork.contains(keeper.id) else { throw NetworkError.tokenSourceWaitsForItself() }
-    let ticket = call.tokenRecord(of: keeper.id).ticket
+    guard !keeper.isAtWork else { throw NetworkError.tokenSourceWaitsForItself() }
+    let ticket = call.tokenTicket(of: keeper.id)
     let lease = try await withDeadline(of: call) {
       try await self.keeper.wait(for: need, ticket: ticket) { flight in
         self.keeper.launch(flight, source: self.source, client: next.client(omitting: TokenAuthBehavior.self))
@@ -46,6 +49,14 @@ extension TokenSession {
     }
     if let lease { call.bind(to: lease, at: keeper.id) }
     return lease
+  }
+
+  /// Ends the session, unless the token is not its newest, and waits no longer than the call may for the store.
+  func refuse(_ lease: TokenLease, _ response: NetworkResponse, for call: Call) async {
+    _ = try? await withDeadline(of: call) {
+      await self.keeper.refuse(lease, response)
+      return nil
+    }
   }
 
   /// Waits no longer than until the call's deadline.

@@ -45,8 +45,13 @@ public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
     self.isUnauthorized = isUnauthorized
   }
 
-  /// The answers are those of whoever is signed in.
-  public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? session.keeper.scope : nil }
+  /// The answers are those of whoever is signed in; the call is theirs from then on.
+  public func scope(for request: NetworkRequest) -> String? {
+    guard applies(to: request) else { return nil }
+    let (scope, user) = session.keeper.user
+    if let user { request.call.belong(to: user, at: session.keeper.id) }
+    return scope
+  }
 
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
@@ -61,7 +66,7 @@ public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
       }
     } catch let error as CancellationError {
       throw error
-    } catch  where request.options.authentication.isOptional {
+    } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
       return try await next(request)
     }
@@ -78,8 +83,8 @@ public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
   private func arrive(_ request: NetworkRequest) throws -> TokenLease? {
     let (ticket, lease) = session.keeper.arrive()
-    let record = request.call.arrive(at: session.keeper.id, ticket)
-    guard record.ticket.generation == ticket.generation else { throw NetworkError.signedOut() }
+    let noted = request.call.arrive(at: session.keeper.id, ticket)
+    guard noted.generation == ticket.generation else { throw NetworkError.signedOut() }
     return lease
   }
 

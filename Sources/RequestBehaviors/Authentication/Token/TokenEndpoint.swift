@@ -24,7 +24,9 @@ public struct TokenEndpoint: Sendable {
   private let clientSecret: String?
   private let authentication: ClientAuthentication
 
-  /// Creates an endpoint below the client's base URL.
+  /// Creates an endpoint below the base URL of the client whose request needs a token.
+  ///
+  /// For a session that clients of several servers share, name the server with ``init(url:clientID:clientSecret:authentication:)``.
   ///
   /// - Parameters:
   ///   - path: The path.
@@ -64,7 +66,7 @@ public struct TokenEndpoint: Sendable {
   /// - Returns: The token.
   /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the answer is no token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
-    let answer = try await client.send(request(grant))
+    let answer = try await client.send(request(grant).with(\.acceptableStatuses, .success))
     do {
       let response = try await answer.buffered()
       return try JSONDecoder().decode(AccessToken.self, from: response.data)

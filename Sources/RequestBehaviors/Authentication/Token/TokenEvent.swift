@@ -16,6 +16,6 @@ public enum TokenEvent: Sendable {
   case refreshFailed(any Error)
   /// The token is gone.
   case signedOut(SignOutReason)
-  /// A change could not be stored: it holds until the process ends.
+  /// A change could not be stored: it holds for as long as the session is in use.
   case storeFailed(any Error)
 }

@@ -1,12 +1,15 @@
 import Foundation
 
 extension TokenKeeper {
-  /// The keepers whose source is at work in this task: a request that waits for one of them would wait for itself.
-  @TaskLocal static var atWork: Set<ID> = []
+  /// The flights whose source is at work in this task: a request that waits for one of them would wait for itself.
+  @TaskLocal private static var atWork: [ID: Int] = [:]
+
+  /// Whether this task does the source's work; not so a task that the source left behind when its flight has landed.
+  var isAtWork: Bool { TokenKeeper.atWork[id].map { flight in update { $0.isUnderWay(flight) } } ?? false }
 
   /// Starts to get a token; nobody's cancellation but a sign-out's ends it.
   func launch(_ flight: TokenState.Flight, source: any TokenSource, client: NetworkClient) -> FlightTasks {
-    let atWork = TokenKeeper.atWork.union([id])
+    let atWork = TokenKeeper.atWork.merging([id: flight.id]) { _, new in new }
     return FlightTasks(
       run: Task { await TokenKeeper.$atWork.withValue(atWork) { await self.run(flight, source, client) } },
       timer: Task {
@@ -19,7 +22,7 @@ extension TokenKeeper {
   private func run(_ flight: TokenState.Flight, _ source: any TokenSource, _ client: NetworkClient) async {
     do {
       guard let token = try await errand(flight, source, client) else { return }
-      try await store(token, from: flight)
+      await store(token, got: clock.now(), from: flight)
     } catch {
       await fail(flight, error)
     }
@@ -45,42 +48,36 @@ extension TokenKeeper {
   }
 
   /// Stores the token, and only then lets anybody use it: it may be the only copy of a rotated refresh token.
-  private func store(_ token: AccessToken, from flight: TokenState.Flight) async throws {
-    let saving = queue.enqueue {
+  ///
+  /// The state changes before the store's next operation begins, so that both hold the same.
+  private func store(_ token: AccessToken, got now: Duration, from flight: TokenState.Flight) async {
+    _ = try? await queue.enqueue {
       guard self.update({ $0.accepts(flight) }) else { return }
-      try await self.store.save(token)
-    }
-    var problem: (any Error)?
-    do { try await saving.value } catch { problem = error }
-    let now = clock.now()
-    let wasTaken = update { $0.accepts(flight) }
-    land { $0.land(flight, with: token, now: now) }
-    if wasTaken { broadcast.publish(.refreshed) }
-    if let problem { broadcast.publish(.storeFailed(problem)) }
+      var problem: (any Error)?
+      do { try await self.store.save(token) } catch { problem = error }
+      var wasTaken = false
+      self.land { state in
+        wasTaken = state.accepts(flight)
+        return state.land(flight, with: token, now: now)
+      }
+      if wasTaken { self.broadcast.publish(.refreshed) }
+      if let problem { self.broadcast.publish(.storeFailed(problem)) }
+    }.value
   }
 
   private func fail(_ flight: TokenState.Flight, _ error: any Error) async {
     let error = error is CancellationError ? NetworkError.tokenSourceCancelled() : error
-    let isTerminal = TokenFailure.isTerminal(error)
-    let problem = isTerminal ? await removeStored(refused: flight) : nil
-    finish(land { $0.land(flight, failing: error, isTerminal: isTerminal) })
-    if let problem { broadcast.publish(.storeFailed(problem)) }
-  }
-
-  /// Removes a token that is refused for good, before anybody learns of it: it would else be there after a restart.
-  ///
-  /// - Returns: What prevented it.
-  private func removeStored(refused flight: TokenState.Flight) async -> (any Error)? {
-    let removal = queue.enqueue {
-      guard self.update({ $0.isSignedOut(ifRefused: flight) }) else { return }
-      try await self.store.save(nil)
+    guard TokenFailure.isTerminal(error) else {
+      return finish(land { $0.land(flight, failing: error, isTerminal: false) })
     }
-    do {
-      try await removal.value
-      return nil
-    } catch {
-      return error
-    }
+    _ = try? await queue.enqueue {
+      var problem: (any Error)?
+      if self.update({ $0.isSignedOut(ifRefused: flight) }) {
+        do { try await self.store.save(nil) } catch { problem = error }
+      }
+      self.finish(self.land { $0.land(flight, failing: error, isTerminal: true) })
+      if let problem { self.broadcast.publish(.storeFailed(problem)) }
+    }.value
   }
 
   /// Tells subscribers how a flight failed.
@@ -116,7 +113,7 @@ extension TokenKeeper {
     let (now, date) = (clock.now(), clock.date())
     var saving: Task<Void, any Error>?
     land(isCancelling: true) { state in
-      let isReplacing = state.token != nil
+      let isReplacing = state.token != nil || !state.isLoaded
       state.signIn(token.received(at: date), now: now, date: date)
       saving = self.enqueueSave(state.token)
       guard !isReplacing, let lease = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
@@ -127,26 +124,38 @@ extension TokenKeeper {
   }
 
   /// Forgets the token; those who wait for one fail, and what is being got is thrown away.
-  func signOut(_ reason: TokenEvent.SignOutReason, ifCurrent lease: TokenLease? = nil) async throws {
+  func signOut() async throws {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
     land(isCancelling: true) { state in
-      if let lease, !state.isCurrent(lease) { return .ignore }
       wasSignedIn = state.token != nil || !state.isLoaded
       state.signOut()
       removal = self.enqueueSave(nil)
       return .signOut(NetworkError.signedOut())
     }
-    if wasSignedIn { broadcast.publish(.signedOut(reason)) }
+    if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
     try await removal?.value
   }
 
   /// Ends the session because the server refuses even a token that it has just given.
+  ///
+  /// The token leaves the store before subscribers hear of it, and the caller unless it is cancelled.
   func refuse(_ lease: TokenLease, _ response: NetworkResponse) async {
-    do {
-      try await signOut(.refused(NetworkError.unacceptableStatus(response)), ifCurrent: lease)
-    } catch {
-      broadcast.publish(.storeFailed(error))
+    let error = NetworkError.unacceptableStatus(response)
+    let removal = queue.enqueue {
+      guard self.update({ $0.isCurrent(lease) }) else { return }
+      var problem: (any Error)?
+      do { try await self.store.save(nil) } catch { problem = error }
+      var isSignedOut = false
+      self.land(isCancelling: true) { state in
+        isSignedOut = state.isCurrent(lease)
+        guard isSignedOut else { return .ignore }
+        state.signOut()
+        return .signOut(NetworkError.signedOut())
+      }
+      if isSignedOut { self.broadcast.publish(.signedOut(.refused(error))) }
+      if let problem { self.broadcast.publish(.storeFailed(problem)) }
     }
+    await removal.endOrCancellation()
   }
 }

@@ -44,8 +44,8 @@ final class TokenKeeper: Sendable {
 
   var id: ID { ObjectIdentifier(self) }
 
-  /// Whose answers these are; no secret.
-  var scope: String { update { $0.scope } }
+  /// Whose answers these are, no secret, and the generation of who is signed in; `nil` if nobody is known to be.
+  var user: (scope: String, generation: Int?) { update { ($0.scope, $0.token == nil ? nil : $0.generation) } }
 
   /// Whether there is a token, fresh or not.
   var hasToken: Bool { update { $0.token != nil } }

@@ -1,27 +1,42 @@
 /// What a call remembers of a session.
 struct TokenRecord: Sendable {
-  var ticket: TokenTicket
+  /// Whose call it is.
+  var generation: Int
+  /// How many flights had failed when the call came to need a token; `nil` before that.
+  var failures: Int?
   var hasReplayed = false
 }
 
 extension Call {
+  /// Notes who was signed in when the call began.
+  ///
+  /// Its answer is kept as theirs, so that it must not be sent as somebody else's.
+  func belong(to generation: Int, at keeper: TokenKeeper.ID) {
+    update(keeper, initially: TokenRecord(generation: generation)) { _ in }
+  }
+
   /// Notes what had happened to the session when the call first came, and returns what is noted.
   ///
   /// A call belongs to whoever was signed in then: a retry must not send it as somebody else.
-  func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket) -> TokenRecord {
-    update(keeper, initially: TokenRecord(ticket: ticket)) { $0 }
-  }
-
-  func tokenRecord(of keeper: TokenKeeper.ID) -> TokenRecord { updateRecord(of: keeper) { $0 } }
-
-  /// Notes who the call belongs to if somebody signed in while it waited.
-  func bind(to lease: TokenLease, at keeper: TokenKeeper.ID) {
-    updateRecord(of: keeper) { record in
-      record.ticket = TokenTicket(generation: lease.generation, failures: record.ticket.failures)
+  func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket) -> TokenTicket {
+    update(keeper, initially: TokenRecord(generation: ticket.generation)) { record in
+      let failures = record.failures ?? ticket.failures
+      record.failures = failures
+      return TokenTicket(generation: record.generation, failures: failures)
     }
   }
 
-  func hasReplayed(for keeper: TokenKeeper.ID) -> Bool { tokenRecord(of: keeper).hasReplayed }
+  /// What was noted when the call came.
+  func tokenTicket(of keeper: TokenKeeper.ID) -> TokenTicket {
+    updateRecord(of: keeper) { TokenTicket(generation: $0.generation, failures: $0.failures ?? 0) }
+  }
+
+  /// Notes who the call belongs to if somebody signed in while it waited.
+  func bind(to lease: TokenLease, at keeper: TokenKeeper.ID) {
+    updateRecord(of: keeper) { $0.generation = lease.generation }
+  }
+
+  func hasReplayed(for keeper: TokenKeeper.ID) -> Bool { updateRecord(of: keeper) { $0.hasReplayed } }
 
   /// Notes a replay; false if there has been one.
   func beginReplay(for keeper: TokenKeeper.ID) -> Bool {
@@ -33,6 +48,6 @@ extension Call {
 
   private func updateRecord<Result>(of keeper: TokenKeeper.ID, _ change: (inout TokenRecord) -> Result) -> Result {
     // A call has arrived before anything else is noted of it.
-    update(keeper, initially: TokenRecord(ticket: TokenTicket(generation: 0, failures: 0)), change)
+    update(keeper, initially: TokenRecord(generation: 0), change)
   }
 }

@@ -44,7 +44,7 @@ public final class TokenSession: Sendable {
   /// Requests that wait for the token of somebody who was signed in fail with
   /// ``NetworkError/Code-swift.struct/signedOut``.
   ///
-  /// - Throws: What the store throws; the session is signed in until the process ends all the same.
+  /// - Throws: What the store throws; the session is signed in all the same, for as long as it is in use.
   public func signIn(_ token: AccessToken) async throws { try await keeper.signIn(token) }
 
   /// Forgets the token, also in the store.
@@ -52,8 +52,8 @@ public final class TokenSession: Sendable {
   /// Requests that wait for it fail with ``NetworkError/Code-swift.struct/signedOut``; a newer token that is being got
   /// is thrown away. A source that can get a token without the user does so for the next request.
   ///
-  /// - Throws: What the store throws; the session is signed out until the process ends all the same.
-  public func signOut() async throws { try await keeper.signOut(.requested) }
+  /// - Throws: What the store throws; the session is signed out all the same, for as long as it is in use.
+  public func signOut() async throws { try await keeper.signOut() }
 
   /// Returns whether there is a token, which may have expired.
   ///

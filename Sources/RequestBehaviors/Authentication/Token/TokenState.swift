@@ -204,7 +204,10 @@ extension TokenState {
   }
 
   /// Whether a token that a flight got may still be stored and used.
-  func accepts(_ flight: Flight) -> Bool { self.flight?.id == flight.id || late.contains { $0.id == flight.id } }
+  func accepts(_ flight: Flight) -> Bool { isUnderWay(flight.id) }
+
+  /// Whether a flight has neither landed nor become useless.
+  func isUnderWay(_ id: Int) -> Bool { flight?.id == id || late.contains { $0.id == id } }
 
   /// Takes the token that a flight got.
   mutating func land(_ flight: Flight, with new: AccessToken, now: Duration) -> Landing {
@@ -219,21 +222,21 @@ extension TokenState {
 
   /// Whether the session ends if the server refuses a flight for good: it has the token that the flight was to replace.
   func isSignedOut(ifRefused flight: Flight) -> Bool {
-    guard let current = self.flight, current.id == flight.id else { return false }
-    return current.version == version && lease != nil
+    guard lease != nil else { return false }
+    if let current = self.flight, current.id == flight.id { return current.version == version }
+    return late.contains { $0.id == flight.id && $0.version == version }
   }
 
   /// Ends a flight that failed; terminally if the server said, verifiably, that there will be no token.
   mutating func land(_ flight: Flight, failing error: any Error, isTerminal: Bool) -> Landing {
-    late = late.filter { $0.id != flight.id }
-    let endsSession = isTerminal && isSignedOut(ifRefused: flight)
-    guard let current = self.flight, current.id == flight.id else { return .ignore }
-    self.flight = nil
-    if current.version != version, let lease { return .use(lease) }
-    if endsSession {
+    if isTerminal, isSignedOut(ifRefused: flight) {
       signOut()
       return .signOut(error)
     }
+    late = late.filter { $0.id != flight.id }
+    guard let current = self.flight, current.id == flight.id else { return .ignore }
+    self.flight = nil
+    if current.version != version, let lease { return .use(lease) }
     failureCount += 1
     failure = Failure(version: version, number: failureCount, error: error)
     return .fail(error)

@@ -23,3 +23,46 @@ final class TokenStoreQueue: Sendable {
     }
   }
 }
+
+extension Task where Success == Void {
+  /// Returns when the task has ended, whichever way, or when the caller's own task is cancelled; this one goes on then.
+  func endOrCancellation() async {
+    let latch = Latch()
+    Task<Void, Never> {
+      _ = await result
+      latch.open()
+    }
+    await withTaskCancellationHandler {
+      await latch.wait()
+    } onCancel: {
+      latch.open()
+    }
+  }
+}
+
+/// Holds one who waits until it is open.
+private final class Latch: Sendable {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var isOpen = false
+  nonisolated(unsafe) private var waiter: CheckedContinuation<Void, Never>?
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let passes = lock.withLock {
+        if !isOpen { waiter = continuation }
+        return isOpen
+      }
+      if passes { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let waiter = lock.withLock {
+      defer { self.waiter = nil }
+      isOpen = true
+      return self.waiter
+    }
+    waiter?.resume()
+  }
+}

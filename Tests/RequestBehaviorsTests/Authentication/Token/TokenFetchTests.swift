@@ -182,7 +182,12 @@ import Testing
   }
 
   @Test func `a limiter of one does not make the token request wait for its caller`() async throws {
-    for order in [BehaviorOrder.rateLimit, .middle, .gate, .first, .outside(.authentication), .inside(.retry)] {
+    let orders: [BehaviorOrder] = [
+      .first, .observation, .deadline, .request, .coalescing, .persistence, .caching, .gate, .retry, .inside(.retry),
+      .hedging, .middle, .redirects, .outside(.authentication), .circuitBreaker, .rateLimit, .signing, .verification,
+      .last,
+    ]
+    for order in orders {
       let client = client(session(), LimiterOfOne(order: order))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<5 { group.addTask { try await client.send(.get("a")) } }
@@ -191,7 +196,7 @@ import Testing
       server.revoke()
       try await client.send(.get("b"))
     }
-    #expect(server.tokenRequests.count == 12)
+    #expect(server.tokenRequests.count == 2 * orders.count)
   }
 }
 

@@ -1,0 +1,127 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// What follows a 401, beside the replay that works.
+@Suite(.timeLimit(.minutes(1))) struct TokenReplayTests {
+  private let fixture = TokenFixture()
+  private var server: TokenServer { fixture.server }
+  private let gate = TestGate()
+
+  @Test func `a late 401 to an older token that was new once ends nothing`() async throws {
+    let session = try await fixture.alice()
+    let transport = server.transport
+    let slow = ClosureTransport { [gate] request in
+      let response = try await transport.send(request)
+      guard request.url.lastPathComponent == "slow", request.headers["Authorization"] == "Bearer t1" else {
+        return response
+      }
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 401)
+    }
+    let client = NetworkClient(slow, [.tokenAuth(session)])
+    let task = Task { try await client.send(.get("slow")) }
+    await gate.arrivals(1)
+    server.revoke()
+    try await client.send(.get("b"))
+    gate.open()
+    #expect(try await fixture.error(task).statusCode == 401)
+    #expect(try await session.isSignedIn())
+  }
+
+  @Test func `a replay with a token that others got, and that is refused, ends nothing`() async throws {
+    let session = try await fixture.alice()
+    let gate = gate
+    let isHeld = Box(true)
+    let transport = ClosureTransport { [server] request in
+      guard !request.url.path().hasSuffix("/token") else { return try await server.transport.send(request) }
+      let isLate = request.url.lastPathComponent == "late"
+      if isLate,
+        isHeld.update({ isHeld in
+          defer { isHeld = false }
+          return isHeld
+        })
+      {
+        await gate.pass()
+      }
+      let isRefused = isLate || request.headers["Authorization"] == "Bearer alice"
+      return NetworkResponse(request: request, statusCode: isRefused ? 401 : 200)
+    }
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    let late = Task { try await client.send(.get("late")) }
+    await gate.arrivals(1)
+    try await client.send(.get("quick"))
+    gate.open()
+    #expect(try await fixture.error(late).statusCode == 401)
+    #expect(try await session.isSignedIn() && server.tokenRequests.count == 1)
+  }
+
+  @Test func `a call that has been replayed does not refresh again`() async throws {
+    let session = try await fixture.alice()
+    fixture.answer(401, 503, 401)
+    let client = fixture.client(session, SecondAttempt())
+    let task = Task { try await client.send(.get("a")) }
+    #expect(try await fixture.error(task).statusCode == 401)
+    #expect(server.tokenRequests.count == 1 && server.apiRequests.count == 3)
+    #expect(try await session.isSignedIn())
+  }
+
+  @Test func `an optional request gets its 401 when the refresh fails`() async throws {
+    let session = try await fixture.alice()
+    server.refuseToken(500)
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
+    #expect(try await fixture.error(task).statusCode == 401)
+  }
+
+  @Test func `a one-shot upload that was taken gets its 401 when the refresh fails`() async throws {
+    let session = try await fixture.alice()
+    server.refuseToken(500)
+    let taking = ClosureBehavior(
+      "take", order: .last,
+      beforeSend: { if case .oneShot(let stream)? = $0.body?.content { _ = try? stream.take() } })
+    let client = fixture.client(session)
+    let task = Task {
+      try await client.send(
+        Request<Void>.post("a", body: .body(.oneShot(ByteStream(chunks: [Data("x".utf8)])))).with(taking))
+    }
+    #expect(try await fixture.error(task).statusCode == 401)
+  }
+
+  @Test func `the body of a refusal is read before the wait for a newer token`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    let reads = Box(0)
+    server.state.update { state in
+      state.answer = { request in
+        let body = AsyncStream<Data> {
+          reads.update { $0 += 1 }
+          return reads.value > 3 ? nil : Data("x".utf8)
+        }
+        return NetworkResponse(request: request, statusCode: 401, body: .stream(ByteStream(body)))
+      }
+    }
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    #expect(reads.value > 0)
+    gate.open()
+    #expect(try await fixture.error(task).statusCode == 401)
+  }
+
+  @Test(arguments: [false, true])
+  func `over a real connection invalid_grant signs out`(usesClosure: Bool) async throws {
+    let server = try LoopbackServer { (request: LoopbackRequest) in
+      request.path == "/token" ? .json(#"{"error":"invalid_grant"}"#, status: 400) : .status(401)
+    }
+    let source: any TokenSource =
+      usesClosure
+      ? ClosureTokenSource(refresh: { _, client in try await client.send(.post("token")) }) : .refreshToken(.test)
+    let session = TokenSession(source: source)
+    try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: [.tokenAuth(session)])
+    await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(try await session.isSignedIn() == false)
+  }
+}

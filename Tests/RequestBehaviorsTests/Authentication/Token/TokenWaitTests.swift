@@ -1,0 +1,191 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Who waits for a token, how long, and what is tried.
+@Suite(.timeLimit(.minutes(1))) struct TokenWaitTests {
+  private let fixture = TokenFixture()
+  private var server: TokenServer { fixture.server }
+  private let gate = TestGate()
+
+  @Test func `a waiter that did not begin the fetch is cancelled alone`() async throws {
+    server.tokenGate.value = gate
+    let client = fixture.client(fixture.session(.clientCredentials(.test)))
+    let first = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    let second = Task { try await client.send(.get("b")) }
+    await drift()
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    gate.open()
+    try await first.value
+    #expect(server.tokenRequests.count == 1 && server.apiRequests.count == 1)
+  }
+
+  @Test func `a call that was cancelled before it came asks for no token`() async throws {
+    let client = fixture.client(fixture.session(.clientCredentials(.test)))
+    let gate = gate
+    let task = Task {
+      await gate.pass()
+      try await client.send(.get("a"))
+    }
+    await gate.arrivals(1)
+    task.cancel()
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await drift()
+    #expect(server.tokenRequests.isEmpty)
+  }
+
+  @Test func `a cancelled optional request is not sent without token`() async throws {
+    server.tokenGate.value = gate
+    let client = fixture.client(fixture.session(.clientCredentials(.test)))
+    let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
+    await gate.arrivals(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    gate.open()
+    #expect(server.apiRequests.isEmpty)
+  }
+
+  @Test func `an optional request whose deadline passed while it waited is not sent`() async throws {
+    server.tokenGate.value = gate
+    let clock = fixture.clock
+    let deadline = ClosureBehavior("deadline", order: .deadline, beforeSend: { $0.call.deadline = .seconds(5) })
+    let session = fixture.session(.clientCredentials(.test))
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.tokenAuth(session), deadline])
+    configuration.clock = clock.requestClock
+    let client = NetworkClient(configuration: configuration, transport: server.transport)
+    let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
+    await gate.arrivals(1)
+    await clock.sleepers(2)
+    clock.advance(by: .seconds(5))
+    #expect(try await fixture.error(task).code == .timedOut)
+    gate.open()
+    #expect(server.apiRequests.isEmpty)
+  }
+
+  @Test func `no timer is left when a token has come`() async throws {
+    try await fixture.client(fixture.session(.clientCredentials(.test))).send(.get("a"))
+    while fixture.clock.sleeperCount > 0 { await Task.yield() }
+  }
+
+  @Test func `a sign-out cancels the source`() async throws {
+    let gate = gate
+    let wasCancelled = Box<Bool?>(nil)
+    let session = fixture.session(
+      .closure { _ in
+        await gate.pass()
+        wasCancelled.value = Task.isCancelled
+        return AccessToken("x")
+      })
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    try await session.signOut()
+    gate.open()
+    #expect(try await fixture.error(task).code == .signedOut)
+    while wasCancelled.value == nil { await Task.yield() }
+    #expect(wasCancelled.value == true)
+  }
+
+  @Test func `a second attempt uses the token that has not expired when its refresh has failed`() async throws {
+    let client = fixture.client(fixture.session(.clientCredentials(.test)), SecondAttempt())
+    try await client.send(.get("a"))
+    fixture.clock.advance(by: .seconds(3_550))
+    server.refuseToken(503)
+    fixture.answer(503, 200)
+    try await client.send(.get("b"))
+    #expect(server.tokenRequests.count == 2 && fixture.sentTokens.last == "Bearer t1")
+  }
+
+  @Test func `where no newer token may be asked for, an expired or rejected one is sent`() async throws {
+    let never = TokenRefreshPolicy(limit: 0)
+    fixture.answer(200)
+    let expired = fixture.session(.refreshToken(.test), policy: never)
+    try await expired.signIn(AccessToken("t0", expiresAt: fixture.clock.date - 5))
+    try await fixture.client(expired).send(.get("a"))
+    let rejected = fixture.session(.refreshToken(.test), policy: never)
+    try await rejected.signIn(AccessToken("t1"))
+    let check = TokenValidation { _ in false }
+    try await NetworkClient(server.transport, [.tokenAuth(rejected, validation: check)]).send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer t0", "Bearer t1"])
+  }
+
+  @Test func `five tokens within 30 seconds are enough also if each is given`() async throws {
+    let session = fixture.session(.clientCredentials(.test))
+    fixture.answer(200)
+    let client = NetworkClient(server.transport, [.tokenAuth(session, validation: TokenValidation { _ in false })])
+    for _ in 0..<8 { try await client.send(.get("a")) }
+    #expect(server.tokenRequests.count == 5)
+  }
+
+  @Test func `the user's check is asked of a token that is there, too`() async throws {
+    let session = try await fixture.alice()
+    let check = TokenValidation { $0.value != "alice" }
+    try await NetworkClient(server.transport, [.tokenAuth(session, validation: check)]).send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer t1"])
+  }
+
+  @Test
+  func `a stored token that has expired is refreshed first, one of a clock that was set back is not trusted longer`()
+    async throws
+  {
+    let expired = InMemoryTokenStore(AccessToken("t0", expiresAt: fixture.clock.date - 5, refreshToken: "r0"))
+    try await fixture.client(fixture.session(.refreshToken(.test), expired)).send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer t1"])
+
+    let ahead = InMemoryTokenStore(
+      AccessToken("t9", expiresAt: fixture.clock.date + 90_000, lifetime: .seconds(3_600), refreshToken: "r0"))
+    server.state.update { $0.valid = "t9" }
+    let client = fixture.client(fixture.session(.refreshToken(.test), ahead))
+    try await client.send(.get("a"))
+    fixture.clock.advance(by: .seconds(3_600))
+    try await client.send(.get("a"))
+    #expect(server.tokenRequests.count == 2 && fixture.sentTokens.suffix(2) == ["Bearer t9", "Bearer t2"])
+  }
+
+  @Test func `token and client secret are marked as secrets of their origins`() async throws {
+    try await fixture.client(fixture.session(.clientCredentials(.test))).send(.get("a"))
+    for request in [server.apiRequests.first, server.tokenRequests.first] {
+      #expect(request?.headers.field(named: "Authorization")?.sensitivity == .baseURL)
+    }
+  }
+
+  @Test func `two sources that need each other are told so`() async throws {
+    let (outer, inner) = (Box<NetworkClient?>(nil), Box<NetworkClient?>(nil))
+    let a = fixture.session(.closure { _ in try await #require(inner.value).send(.get("t")) })
+    let b = fixture.session(.closure { _ in try await #require(outer.value).send(.get("t")) })
+    outer.value = fixture.client(a)
+    inner.value = fixture.client(b)
+    let task = Task { try await #require(outer.value).send(.get("a")) as Void }
+    #expect(try await fixture.error(task).code == .invalidBehavior)
+    (outer.value, inner.value) = (nil, nil)
+  }
+
+  @Test func `a task that a source leaves behind may need a token later`() async throws {
+    let later = Box<Task<Void, any Error>?>(nil)
+    let own = Box<NetworkClient?>(nil)
+    let gate = gate
+    fixture.answer(200)
+    let session = fixture.session(
+      .closure { _ in
+        if later.value == nil {
+          later.value = Task {
+            await gate.pass()
+            try await #require(own.value).send(.get("poll"))
+          }
+        }
+        return AccessToken("t", lifetime: .seconds(100))
+      })
+    let client = fixture.client(session)
+    own.value = client
+    try await client.send(.get("a"))
+    fixture.clock.advance(by: .seconds(200))
+    gate.open()
+    try await later.value?.value
+    #expect(fixture.sentTokens.count == 2)
+    own.value = nil
+  }
+}
