@@ -64,7 +64,7 @@
     func kill(after count: Int) async -> [Int] {
       let text = await process.kill(afterLines: count).text
       // What follows the last line end was cut off by the kill.
-      let whole = text.prefix(through: text.lastIndex(of: "\n") ?? text.startIndex)
+      let whole = text.lastIndex(of: "\n").map { text.prefix(through: $0) } ?? ""
       return whole.split(separator: "\n").compactMap { Int($0) }
     }
   }

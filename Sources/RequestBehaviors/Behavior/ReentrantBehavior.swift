@@ -6,7 +6,7 @@ protocol ReentrantBehavior: RequestBehavior {}
 /// A behavior without its `intercept`, which may hold what a prerequisite request would wait for.
 struct HooksOnlyBehavior: CallObserver {
   let order: BehaviorOrder
-  private let base: any RequestBehavior
+  let base: any RequestBehavior
 
   init(_ base: any RequestBehavior) {
     self.base = base

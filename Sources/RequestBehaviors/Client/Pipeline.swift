@@ -27,11 +27,14 @@ public struct Pipeline: Sendable {
     public let source: Source
 
     /// The name of the behavior's type, and its own name if it has one.
-    public var name: String {
+    public var name: String { Self.name(of: behavior) }
+
+    private static func name(of behavior: any RequestBehavior) -> String {
       let type = String(describing: type(of: behavior))
       switch behavior {
       case let unique as any UniqueBehavior where !unique.name.isEmpty: return "\(type) \"\(unique.name)\""
       case let closure as ClosureBehavior: return closure.name
+      case let hooks as HooksOnlyBehavior: return name(of: hooks.base)
       default: return type
       }
     }

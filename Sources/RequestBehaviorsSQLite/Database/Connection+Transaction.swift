@@ -53,10 +53,16 @@ extension Connection {
   private func rollBack() {
     interruption = nil
     isInTransaction = false
+    forgetUndoneSchema()
     touched = []
     afterCommit = []
     guard sqlite3_get_autocommit(handle) == 0 else { return }
     do { try run("ROLLBACK") } catch { isBroken = true }
+  }
+
+  /// Forgets what depends on a schema that is undone: statements and plans for what is not there any more.
+  func forgetUndoneSchema() {
+    if touched.contains("sqlite_master") || touched.contains("sqlite_temp_master") { forgetSchema() }
   }
 
   private func didCommit() {

@@ -67,9 +67,21 @@ final class Connection {
     // A new file becomes a WAL file by a rollback journal. EXTRA syncs the removal of that too: if a power cut brought
     // it back, SQLite would undo the file's creation, and with it all that was saved since.
     try runScript("PRAGMA synchronous=EXTRA")
-    let mode = try pragma("journal_mode=WAL")
+    let mode = try switchToWAL()
     if mode != "wal", mode != "memory", mode != "off" { try runScript("PRAGMA journal_mode=TRUNCATE") }
     try runScript("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304")
+  }
+
+  /// Makes the file a WAL file, and waits for others who do so: SQLite does not call the busy handler for it.
+  private func switchToWAL() throws -> String? {
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    while true {
+      do {
+        return try pragma("journal_mode=WAL")
+      } catch let error as SQLiteError where error.code == .busy && ContinuousClock.now < deadline {
+        Self.waitABit()
+      }
+    }
   }
 
   /// Whether readers see a snapshot of their own beside a writer.
@@ -116,10 +128,12 @@ final class Connection {
     let now = ContinuousClock.now
     if attempt == 0 { busyDeadline = now + configuration.busyTimeout }
     guard !mustStop, let busyDeadline, now < busyDeadline else { return false }
-    // SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about twentyfold.
-    Thread.sleep(forTimeInterval: .random(in: 0.0002...0.0008))
+    Self.waitABit()
     return true
   }
+
+  /// Waits for a lock: SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about twentyfold.
+  private static func waitABit() { Thread.sleep(forTimeInterval: .random(in: 0.0002...0.0008)) }
 
   // MARK: Statements
 

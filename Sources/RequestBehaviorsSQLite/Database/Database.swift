@@ -74,6 +74,7 @@ public final class Database {
     } catch {
       if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("ROLLBACK TO nested") }
       if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("RELEASE nested") }
+      connection.forgetUndoneSchema()
       throw error
     }
   }

@@ -35,6 +35,8 @@ struct JSONIngest {
 
   /// Saves the record or the array of records at the path; the whole text is checked.
   mutating func run(at path: ArraySlice<String>) throws {
+    // The values of an object that was not saved point into the text, which is gone when the statement is used again.
+    defer { for statement in statements.values { statement.reset() } }
     try value(at: path)
     try scanner.expectEnd()
     try flush()
@@ -150,6 +152,8 @@ struct JSONIngest {
         error.row = rows - 1
         throw error
       }
+      // An error such as a full disk has ended the transaction: what came now would be committed row by row.
+      guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
       // A statement of many rows does not say which was at fault, and has undone them all.
       try singly(batch.size)
     }

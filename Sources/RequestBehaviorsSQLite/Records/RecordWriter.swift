@@ -33,6 +33,8 @@ struct RecordWriter<Record: Encodable> {
     if records.count >= 200, size > 1 {
       while index + size <= records.count {
         do { try saveBatch(records, at: index, count: size) } catch {
+          // An error such as a full disk has ended the transaction: what came now would be committed row by row.
+          guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
           // A statement of many rows does not say which was at fault, and has undone them all.
           try saveSingly(records, from: index, to: index + size)
         }

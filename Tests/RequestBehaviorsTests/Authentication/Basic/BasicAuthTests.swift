@@ -26,7 +26,9 @@ import Testing
 
   @Test func `they go to the base URL's origin only, and not where they are not wanted`() async throws {
     let transport = ClosureTransport(200)
-    let client = NetworkClient(transport, [.basicAuth(user: "u", password: "p")])
+    let session = TokenSession(name: "user", source: .closure { _ in AccessToken("t") })
+    let token = TokenAuthBehavior(session, header: .field("X-Token"))
+    let client = NetworkClient(transport, [.basicAuth(user: "u", password: "p"), token])
     try await client.send(.get(url: try #require(URL(string: "https://other.example/a"))))
     try await client.send(.get("a").with(\.authentication, .none))
     try await client.send(.get("a").with(\.authentication, .only("user")))
