@@ -4,6 +4,7 @@ extension Connection {
   /// Runs the closure in a write transaction and returns its result once the commit has succeeded.
   func write<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
     try setDurability(durability)
+    insertionCounter.makeTriggers(on: self)
     try run("BEGIN IMMEDIATE")
     isInTransaction = true
     let result: T
@@ -62,12 +63,16 @@ extension Connection {
 
   /// Forgets what depends on a schema that is undone: statements and plans for what is not there any more.
   func forgetUndoneSchema() {
-    if touched.contains("sqlite_master") || touched.contains("sqlite_temp_master") { forgetSchema() }
+    if changesTemporarySchema || touched.contains("sqlite_master") || touched.contains("sqlite_temp_master") {
+      forgetSchema()
+    }
+    changesTemporarySchema = false
   }
 
   private func didCommit() {
     let actions = afterCommit
     let tables = touched
+    changesTemporarySchema = false
     afterCommit = []
     touched = []
     if tables.contains("sqlite_master") { forgetSchema() }

@@ -14,6 +14,8 @@ final class Connection {
   /// Tables that the transaction under way has changed.
   var touched: Set<String> = []
   var afterCommit: [() -> Void] = []
+  /// Whether the transaction under way has made temporary objects, which a rollback undoes.
+  var changesTemporarySchema = false
   var isInTransaction = false
   var isFullySynchronous = false
   var isBroken = false
@@ -24,9 +26,14 @@ final class Connection {
   var finders: [SQLiteTable: Finder] = [:]
   var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
+  var schemaVersion = 0
   let insertionCounter: InsertionCounter
   private var statements = StatementCache()
   private var writesOfNextStatement: Set<String> = []
+  private var notedChanges: Int32 = 0
+  /// Whether the library's own statements are being run, which alone begin and end transactions.
+  private var isInControl = false
+  private var refusedControl: String?
 
   init(state: StoreState, configuration: SQLiteConfiguration, isReader: Bool) throws {
     self.state = state
@@ -95,11 +102,9 @@ final class Connection {
     sqlite3_progress_handler(handle, 1000, { Connection.of($0).mustStop ? 1 : 0 }, context)
     sqlite3_set_authorizer(
       handle,
-      { context, action, table, _, _, _ in
-        if action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE, let table {
-          Connection.of(context).writesOfNextStatement.insert(String(cString: table).lowercased())
-        }
-        return SQLITE_OK
+      { context, action, name, _, _, _ in
+        guard let name else { return SQLITE_OK }
+        return Connection.of(context).authorize(action, name) ? SQLITE_OK : SQLITE_DENY
       }, context)
     guard configuration.trace != nil else { return }
     sqlite3_trace_v2(
@@ -108,6 +113,20 @@ final class Connection {
         Connection.of(context).traced(statement.map { OpaquePointer($0) }, nanoseconds)
         return 0
       }, context)
+  }
+
+  /// Notes what a statement that is being prepared may write to, and refuses what begins or ends a transaction.
+  private func authorize(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
+    switch action {
+    case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
+      writesOfNextStatement.insert(String(cString: name).lowercased())
+    case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
+      guard !isInControl else { return true }
+      refusedControl = String(cString: name)
+      return false
+    default: break
+    }
+    return true
   }
 
   // The context is a connection that is alive: SQLite calls back only while it is used or closed.
@@ -147,7 +166,7 @@ final class Connection {
 
   func prepare(_ sql: String) throws -> Statement {
     var sql = sql
-    var rest = 0
+    var holdsMore = false
     writesOfNextStatement = []
     let pointer: OpaquePointer? = try sql.withUTF8 { bytes in
       let text = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
@@ -156,15 +175,35 @@ final class Connection {
       let result = sqlite3_prepare_v3(
         handle, text, Int32(clamping: bytes.count), UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
       if result != SQLITE_OK { throw failure(result, sql: String(decoding: bytes, as: UTF8.self)) }
-      if let text, let tail { rest = tail - text }
+      // What follows may be a comment, which is no statement.
+      if let text, let tail { holdsMore = try statementFollows(tail, Int32(clamping: bytes.count - (tail - text))) }
       return pointer
     }
     guard let pointer else { throw misuse("there is no statement in the SQL", sql: sql) }
     let statement = Statement(pointer: pointer, sql: sql, writes: writesOfNextStatement)
-    guard !sql.utf8.dropFirst(rest).contains(where: { !" \n\t\r;".utf8.contains($0) }) else {
+    writesOfNextStatement = []
+    guard !holdsMore else {
       throw misuse("the SQL holds more than one statement; use execute(script:) for scripts without values", sql: sql)
     }
     return statement
+  }
+
+  private func statementFollows(_ text: UnsafePointer<CChar>, _ count: Int32) throws -> Bool {
+    var text = text
+    var left = count
+    // An empty statement, such as a second semicolon, does not count either.
+    while left > 0 {
+      var pointer: OpaquePointer?
+      var tail: UnsafePointer<CChar>?
+      let result = sqlite3_prepare_v2(handle, text, left, &pointer, &tail)
+      defer { sqlite3_finalize(pointer) }
+      guard result == SQLITE_OK, pointer == nil, let tail, tail > text else {
+        return result != SQLITE_OK || pointer != nil
+      }
+      left -= Int32(clamping: tail - text)
+      text = tail
+    }
+    return false
   }
 
   /// Forgets all that depends on the schema.
@@ -186,11 +225,36 @@ final class Connection {
     }
   }
 
+  /// Notes the tables that a statement has written to since changes were noted last; also when it has failed.
+  func noteChanges(by statement: Statement) {
+    let changes = sqlite3_total_changes(handle)
+    let hasChanged = changes != notedChanges
+    notedChanges = changes
+    guard hasChanged || statement.changesSchema else { return }
+    // Where SQLite has prepared it anew, it asked again what the statement and its triggers may write to.
+    statement.notice(writesOfNextStatement)
+    writesOfNextStatement = []
+    touched.formUnion(statement.writes)
+  }
+
+  /// Leaves out changes of the library's own, in temporary tables.
+  func ignoreChanges() { notedChanges = sqlite3_total_changes(handle) }
+
   /// Runs a statement of the library's own that returns no rows.
   func run(_ sql: String) throws {
+    isInControl = true
+    defer { isInControl = false }
     let statement = try self.statement(sql)
     defer { statement.reset() }
     while try step(statement) {}
+  }
+
+  /// Changes the schema of temporary objects of the library's own, of which no subscriber is to hear.
+  func runTemporary(_ script: String) throws {
+    let before = touched
+    defer { touched = before }
+    changesTemporarySchema = true
+    try runScript(script)
   }
 
   func runScript(_ script: String) throws {
@@ -213,6 +277,10 @@ final class Connection {
   /// Returns the error for a result code: `CancellationError` when a cancellation is what stopped the work.
   func failure(_ result: Int32, sql: String? = nil) -> any Error {
     let primary = result & 0xFF
+    if primary == SQLITE_AUTH, let word = refusedControl {
+      refusedControl = nil
+      return misuse("\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
+    }
     if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, mustStop {
       return state.isSuspended ? state.suspendedError : CancellationError()
     }

@@ -26,7 +26,7 @@ extension Database {
     let connection = try connection()
     try requireWrite(sql: nil)
     try connection.checkTransaction()
-    let schema = try connection.schema(of: table.name)
+    let schema = try connection.currentSchema(of: table.name)
     let columns = try IngestColumns(schema: schema, paths: paths)
     let keys = (path?.split(separator: ".").map(String.init) ?? [])[...]
     var isRepeated = false
@@ -39,7 +39,7 @@ extension Database {
                 bytes.bindMemory(to: UInt8.self), columns: columns, isRepeated: isRepeated, table: table,
                 connection: connection)
               try ingest.run(at: keys)
-              return (ingest.rows, ingest.changed, ingest.touched)
+              return (ingest.rows, ingest.changed)
             }
           }
         }

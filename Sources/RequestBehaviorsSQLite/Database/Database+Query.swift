@@ -56,7 +56,7 @@ extension Database {
     _ type: Record.Type = Record.self, in table: SQLiteTable, key: some SQLBindable
   ) throws -> Record? {
     var record: Record?
-    try withRow(in: table, key: key.sqlValue()) { record = try $0.record(type) }
+    try withRow(in: table, key: key) { record = try $0.record(type) }
     return record
   }
 }
@@ -77,7 +77,7 @@ extension Database {
 
   /// Calls the closure with the row that has this key, if there is one.
   @usableFromInline
-  func withRow(in table: SQLiteTable, key: SQLValue, _ body: (RowDecoder) throws -> Void) throws {
+  func withRow(in table: SQLiteTable, key: some SQLBindable, _ body: (RowDecoder) throws -> Void) throws {
     let connection = try connection()
     let statement = try connection.statementForFinding(in: table)
     guard !statement.isInUse else {
@@ -91,7 +91,7 @@ extension Database {
       statement.reset()
       statement.isInUse = false
     }
-    let bound = statement.bind(key, at: 1)
+    let bound = statement.bind(try key.stored(in: connection.configuration.format), at: 1)
     if bound != SQLITE_OK { throw connection.failure(bound, sql: statement.sql) }
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     try connection.checkTransaction()

@@ -44,7 +44,7 @@ extension Database {
     var writer = try RecordWriter(plan: plan, connection: connection, sample: first)
     var counts = try connection.counting(plan.schema) {
       let changed = try writer.save(records)
-      return (records.count, changed, try plan.statement(rows: 1).writes)
+      return (records.count, changed)
     }
     if let scope { counts.deleted = try deleteOthers(in: scope, plan) { try writer.keep(records) } }
     return counts
@@ -81,7 +81,9 @@ extension Database {
       throw connection.misuse("a record of \"\(plan.schema.name)\" has no key, so it is not known which rows to delete")
     }
     let list = names.joined(separator: ",")
-    let others = "(\(list)) NOT IN (SELECT \(list) FROM \(plan.keptTable))"
+    connection.ignoreChanges()
+    // A row whose key is not known is none of the saved ones, though NULL is not "not in" any list.
+    let others = "((\(list)) NOT IN (SELECT \(list) FROM \(plan.keptTable)) OR \(unknown))"
     return try execute(
       "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(others))")
   }
@@ -98,29 +100,32 @@ extension Connection {
     return plan
   }
 
-  /// Returns the table's schema, read once.
-  func schema(of table: String) throws -> TableSchema {
+  /// Returns the table's schema, read again when the file's has changed, be it by another process.
+  func currentSchema(of table: String) throws -> TableSchema {
+    let version = try scalar("PRAGMA schema_version")
+    if version != schemaVersion { schemas.removeAll() }
+    schemaVersion = version
     if let schema = schemas[table] { return schema }
     let schema = try TableSchema(of: table, on: self)
     schemas[table] = schema
     return schema
   }
 
-  /// Runs the closure, which returns how many rows it saved and changed and the tables it wrote to, and counts.
+  /// Runs the closure, which returns how many rows it saved and changed, and counts.
   func counting(
-    _ schema: TableSchema, _ body: () throws -> (rows: Int, changed: Int, tables: Set<String>)
+    _ schema: TableSchema, _ body: () throws -> (rows: Int, changed: Int)
   ) throws -> SQLiteSaveCounts {
     var counts = SQLiteSaveCounts()
-    let before = sqlite3_total_changes(handle)
-    var saved = (rows: 0, changed: 0, tables: Set<String>())
-    counts.inserted = try insertionCounter.insertions(into: schema, on: self) { saved = try body() }
+    var saved = (rows: 0, changed: 0)
+    let inserted = try insertionCounter.insertions(into: schema, on: self) { saved = try body() }
+    // Rows that triggers insert into the same table are not the caller's.
+    counts.inserted = min(inserted, saved.changed)
     counts.updated = saved.changed - counts.inserted
     counts.unchanged = saved.rows - saved.changed
-    if sqlite3_total_changes(handle) != before { touched.formUnion(saved.tables) }
     return counts
   }
 
-  fileprivate func scalar(_ sql: String) throws -> Int {
+  func scalar(_ sql: String) throws -> Int {
     let statement = try self.statement(sql)
     defer { statement.reset() }
     return try step(statement) ? Int(sqlite3_column_int64(statement.pointer, 0)) : 0

@@ -27,25 +27,21 @@ extension Database {
   func run<T>(_ statement: Statement, on connection: Connection, _ steps: () throws -> T) throws -> T {
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     try connection.checkTransaction()
-    let before = sqlite3_total_changes(connection.handle)
-    let result = try steps()
-    if !statement.isReadOnly {
-      let isSchema = statement.writes.contains("sqlite_master")
-      if isSchema || sqlite3_total_changes(connection.handle) != before {
-        connection.touched.formUnion(statement.writes)
+    defer {
+      if !statement.isReadOnly {
+        // Also of a statement that fails halfway: the closure may catch the error. SQLite counts at the end.
+        statement.reset()
+        connection.noteChanges(by: statement)
+        if statement.changesSchema { connection.forgetSchema() }
       }
-      if isSchema { connection.forgetSchema() }
     }
-    return result
+    return try steps()
   }
 
   /// Returns the statement for the SQL, unless it would write in a read or end the transaction.
   func usable(_ sql: String) throws -> Statement {
     let statement = try connection().statement(sql)
     if !statement.isReadOnly { try requireWrite(sql: sql) }
-    if let word = statement.transactionControl {
-      throw SQLiteError(.misuse, "\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
-    }
     return statement
   }
 
@@ -61,7 +57,8 @@ extension Database {
         .misuse, "the SQL has \(expected) parameters and \(arguments.count) values", sql: statement.sql)
     }
     for (index, argument) in arguments.enumerated() {
-      let result = statement.bind(try argument.sqlValue(), at: Int32(index + 1))
+      let value = try argument.stored(in: connection().configuration.format)
+      let result = statement.bind(value, at: Int32(index + 1))
       if result != SQLITE_OK { throw try connection().failure(result, sql: statement.sql) }
     }
   }

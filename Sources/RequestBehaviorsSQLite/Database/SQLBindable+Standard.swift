@@ -57,9 +57,11 @@ extension Array: SQLBindable where Element == UInt8 {
   public func sqlValue() -> SQLValue { .blob(Data(self)) }
 }
 
-extension UUID: SQLBindable {
-  /// Returns the 16 bytes as BLOB.
+extension UUID: SQLBindable, FormattedBindable {
+  /// Returns the 16 bytes as BLOB; a store whose ``RowFormat`` has it so binds TEXT.
   public func sqlValue() -> SQLValue { withUnsafeBytes(of: uuid) { .blob(Data($0)) } }
+
+  func sqlValue(_ format: RowFormat) -> SQLValue { format.uuids == .text ? .text(uuidString) : sqlValue() }
 }
 
 extension URL: SQLBindable {
@@ -68,13 +70,45 @@ extension URL: SQLBindable {
 }
 
 extension Decimal: SQLBindable {
-  /// Returns TEXT with `.` as decimal separator.
-  public func sqlValue() -> SQLValue { .text(description) }
+  /// Returns TEXT with `.` as decimal separator; throws for NaN, which could not be read back.
+  public func sqlValue() throws -> SQLValue {
+    guard !isNaN else { throw SQLiteError.notANumber }
+    return .text(description)
+  }
 }
 
-extension Date: SQLBindable {
-  /// Returns TEXT `yyyy-MM-dd HH:mm:ss.SSS` in UTC, rounded to the millisecond.
+extension Date: SQLBindable, FormattedBindable {
+  /// Returns TEXT `yyyy-MM-dd HH:mm:ss.SSS` in UTC, rounded to the millisecond; a store binds as its ``RowFormat`` has it.
   public func sqlValue() throws -> SQLValue { .text(try DateText.string(from: self)) }
+
+  func sqlValue(_ format: RowFormat) throws -> SQLValue {
+    switch format.dates {
+    case .text: return try sqlValue()
+    case .iso8601: return .text(try DateText.string(from: self).replacing(" ", with: "T") + "Z")
+    case .unixSeconds: return try timeIntervalSince1970.sqlValue()
+    case .unixMilliseconds: return .integer(try DateText.milliseconds(of: self))
+    }
+  }
+}
+
+/// A value that is bound as it is written to a row: as the format of the store's rows has it.
+protocol FormattedBindable: SQLBindable {
+  func sqlValue(_ format: RowFormat) throws -> SQLValue
+}
+
+extension Optional: FormattedBindable where Wrapped: FormattedBindable {
+  func sqlValue(_ format: RowFormat) throws -> SQLValue { try self?.sqlValue(format) ?? .null }
+}
+
+extension SQLBindable {
+  /// Returns the value as a store with rows of a format has it.
+  func stored(in format: RowFormat) throws -> SQLValue {
+    // Most stores have the format that values have by themselves, and need no look at the type.
+    guard format.dates != .text || format.uuids != .blob, let value = self as? any FormattedBindable else {
+      return try sqlValue()
+    }
+    return try value.sqlValue(format)
+  }
 }
 
 extension SQLiteError {

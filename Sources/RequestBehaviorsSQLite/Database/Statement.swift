@@ -7,31 +7,38 @@ final class Statement {
   let sql: String
   let isReadOnly: Bool
   /// The tables that the statement, or a trigger it fires, writes to; lower-case.
-  let writes: Set<String>
-  /// The word of a statement that begins or ends a transaction, or nil.
-  let transactionControl: String?
+  private(set) var writes: Set<String>
   var isInUse = false
   var lastUse: UInt64 = 0
+  private var knownRevision: Int32 = 0
   private var columns: ColumnMap?
   private var keptDecoder: RowDecoder?
+  private let source = RowSource()
 
   init(pointer: OpaquePointer, sql: String, writes: Set<String>) {
     self.pointer = pointer
     self.sql = sql
     self.writes = writes
     self.isReadOnly = sqlite3_stmt_readonly(pointer) != 0
-    let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
-    transactionControl = Self.transactionControls.contains(word) ? word : nil
   }
 
-  deinit { sqlite3_finalize(pointer) }
+  deinit {
+    source.row = nil
+    sqlite3_finalize(pointer)
+  }
 
-  private static let transactionControls: Set<String> = [
-    "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "VACUUM",
-  ]
+  var changesSchema: Bool { writes.contains("sqlite_master") }
+
+  /// Takes the tables that SQLite told of when it prepared statements anew, if this is one of them.
+  func notice(_ tables: Set<String>) {
+    let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
+    if revision != knownRevision { writes.formUnion(tables) }
+    knownRevision = revision
+  }
 
   /// Forgets row and values, so that nothing of this use is seen by the next.
   func reset() {
+    source.row = nil
     sqlite3_reset(pointer)
     sqlite3_clear_bindings(pointer)
   }
@@ -50,10 +57,11 @@ final class Statement {
 
   /// The decoder of the rows, kept with the places of the coding keys it has seen.
   func decoder(format: RowFormat) -> RowDecoder {
+    source.row = pointer
     let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
     // A statement belongs to one connection, and a connection has one format.
     if let keptDecoder, keptDecoder.map.revision == revision { return keptDecoder }
-    let decoder = RowDecoder(statement: pointer, map: columnMap(format: format), format: format)
+    let decoder = RowDecoder(source: source, map: columnMap(format: format), format: format)
     keptDecoder = decoder
     return decoder
   }

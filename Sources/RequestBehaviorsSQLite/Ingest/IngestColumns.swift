@@ -9,6 +9,7 @@ final class IngestColumns {
     case text
     case bool
     case date
+    case blob
     case any
   }
 
@@ -40,7 +41,12 @@ final class IngestColumns {
     }
     self.paths = renamed
     for column in schema.columns where !column.isGenerated {
-      if let path = renamed[column.name] { add(column, at: path.split(separator: ".").map(String.init)) }
+      guard let path = renamed[column.name] else { continue }
+      let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      guard !keys.contains("") else {
+        throw SQLiteError(.misuse, "the path \"\(path)\" for the column \"\(column.name)\" has an empty key")
+      }
+      try add(column, at: keys, path)
     }
   }
 
@@ -60,20 +66,21 @@ final class IngestColumns {
       return node.children[position]
     }
     let child = Node(key: Array(bytes))
-    // Beyond a number of keys that no honest record has, new ones are not remembered.
-    guard node.children.count < 1000 else { return child }
     let name = String(decoding: bytes, as: UTF8.self)
     if node === root, paths[name] == nil, let column = schema.column(name), column.name == name, !column.isGenerated {
       bind(column, to: child)
     }
+    // Beyond a number of keys that no honest record has, new ones that are no columns are not remembered.
+    guard child.column >= 0 || node.children.count < 1000 else { return child }
     node.children.append(child)
     node.expected = node.children.count
     return child
   }
 
-  private func add(_ column: TableSchema.Column, at path: [String]) {
+  private func add(_ column: TableSchema.Column, at keys: [String], _ path: String) throws {
     var node = root
-    for key in path {
+    for key in keys {
+      try check(node, column, path)
       let bytes = Array(key.utf8)
       if let next = node.children.first(where: { $0.key == bytes }) {
         node = next
@@ -83,7 +90,20 @@ final class IngestColumns {
         node = next
       }
     }
+    try check(node, column, path)
+    guard node.children.isEmpty else {
+      throw SQLiteError(
+        .misuse, "the column \"\(column.name)\" takes \"\(path)\" whole, of which another column takes a part")
+    }
     bind(column, to: node)
+  }
+
+  /// Throws if another column takes the value of a node.
+  private func check(_ node: Node, _ column: TableSchema.Column, _ path: String) throws {
+    guard node.column >= 0 else { return }
+    let other = columns[Int(node.column)].name
+    throw SQLiteError(
+      .misuse, "the columns \"\(other)\" and \"\(column.name)\" take the same value, or a part of it, at \"\(path)\"")
   }
 
   private func bind(_ column: TableSchema.Column, to node: Node) {
@@ -109,6 +129,7 @@ final class IngestColumns {
     if type.contains("DATE") || type.contains("TIME") { return .date }
     if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") { return .text }
     if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") { return .real }
+    if type.contains("BLOB") { return .blob }
     return .any
   }
 }

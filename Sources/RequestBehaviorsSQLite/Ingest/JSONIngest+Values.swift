@@ -29,8 +29,14 @@ extension JSONIngest {
   @inline(__always)
   private mutating func bind(valueOf node: IngestColumns.Node) throws {
     if node.column < 0 {
-      if !node.children.isEmpty, try scanner.peek() == UInt8(ascii: "{") { return try bind(object: node) }
-      return try scanner.skipValue()
+      guard !node.children.isEmpty else { return try scanner.skipValue() }
+      switch try scanner.peek() {
+      case UInt8(ascii: "{"): return try bind(object: node)
+      case UInt8(ascii: "n"): return try scanner.literal("null")
+      default:
+        let key = String(decoding: node.key, as: UTF8.self)
+        throw mismatch("the value of \"\(key)\" is no object, of which columns take values")
+      }
     }
     guard columns.columns.count == width else { throw NewColumn() }
     switch try scanner.peek() {
@@ -59,7 +65,7 @@ extension JSONIngest {
   @inline(__always)
   private mutating func bind(number node: IngestColumns.Node) throws {
     let number = try scanner.number()
-    guard node.kind != .text else { throw unfit("a number", node) }
+    guard node.kind != .text, node.kind != .blob else { throw unfit("a number", node) }
     if let integer = number.integer, node.kind != .date { return try binder.bind(integer, node.column) }
     guard node.kind != .integer, node.kind != .bool, let value = double(number) else {
       throw unfit(number.isIntegral ? "an integer beyond 64 bits" : "a fraction", node)
@@ -87,6 +93,8 @@ extension JSONIngest {
       guard let date = DateText.date(from: bytes(text)) else { throw unfit("a string that is no date", node) }
       try binder.bind(date, node.column)
     case .integer, .real, .bool: throw unfit("a string", node)
+    // JSON has no form of bytes that everybody uses; what is decoded and saved has the record's.
+    case .blob: throw unfit("a string, decode and save it instead", node)
     }
   }
 

@@ -14,7 +14,6 @@ struct JSONIngest {
   private var batchStart = 0
   private var statements: [Int: Statement] = [:]
   private(set) var width = 0
-  private(set) var touched: Set<String> = []
   private var hasLearnt: Bool
 
   /// Thrown when an object names a column that the statements do not have yet.
@@ -132,7 +131,6 @@ struct JSONIngest {
     width = columns.columns.count
     let sql = UpsertSQL(table: columns.schema.name, columns: columns.columns, key: conflictKey)
     let statement = try connection.statement(sql.statement(rows: rows))
-    touched.formUnion(statement.writes)
     statements[rows] = statement
     return statement
   }
@@ -183,6 +181,7 @@ struct JSONIngest {
     }
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     let result = sqlite3_step(statement.pointer)
+    connection.noteChanges(by: statement)
     guard result == SQLITE_DONE else { throw connection.failure(result, sql: statement.sql) }
     changed += Int(sqlite3_changes(connection.handle))
   }

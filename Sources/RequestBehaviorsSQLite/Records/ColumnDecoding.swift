@@ -3,7 +3,7 @@ internal import CSQLite
 /// Reads one value that decodes itself as a single one, such as an enum with a raw value.
 struct ColumnDecoding: Decoder, SingleValueDecodingContainer {
   let decoder: RowDecoder
-  let column: RowDecoder.Column
+  let index: Int32
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -16,7 +16,11 @@ struct ColumnDecoding: Decoder, SingleValueDecodingContainer {
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw IsComposite() }
 
-  func decodeNil() -> Bool { sqlite3_value_type(column.value) == SQLITE_NULL }
+  private var column: RowDecoder.Column {
+    get throws { try decoder.column(index) }
+  }
+
+  func decodeNil() -> Bool { (try? column).map { sqlite3_value_type($0.value) == SQLITE_NULL } ?? true }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.value(column, as: type) }
 

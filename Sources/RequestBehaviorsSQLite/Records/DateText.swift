@@ -12,6 +12,14 @@ enum DateText {
     return text
   }
 
+  /// Milliseconds since 1970, rounded.
+  static func milliseconds(of date: Date) throws -> Int64 {
+    guard let count = Int64(exactly: (date.timeIntervalSince1970 * 1000 + 0.5).rounded(.down)) else {
+      throw outOfRange(date)
+    }
+    return count
+  }
+
   static func outOfRange(_ date: Date) -> SQLiteError {
     SQLiteError(.mismatch, "the date \(date.timeIntervalSince1970) s since 1970 is outside the years 0 to 9999")
   }

@@ -96,9 +96,11 @@ final class RecordPlan {
     let sources = conflictKey.compactMap { key in
       columns.firstIndex { $0.name.lowercased() == key.lowercased() }.map { "?\($0 + 1)" }
     }
-    try connection.runScript("DROP TABLE IF EXISTS \(keptTable)")
-    try connection.runScript(
-      "CREATE TEMP TABLE \(keptTable.dropFirst(5)) AS SELECT \(names) FROM main.\(SQL.quoted(schema.name)) LIMIT 0")
+    try connection.runTemporary(
+      """
+      CREATE TEMP TABLE IF NOT EXISTS \(keptTable.dropFirst(5))
+      AS SELECT \(names) FROM main.\(SQL.quoted(schema.name)) LIMIT 0
+      """)
     let last = "?\(columns.count)"
     let statement = try connection.prepare(
       "INSERT INTO \(keptTable)(\(names)) SELECT \(sources.joined(separator: ",")) WHERE \(last) IS \(last)")
@@ -106,8 +108,11 @@ final class RecordPlan {
     return statement
   }
 
-  /// The temporary table of the keys to keep.
-  var keptTable: String { "temp." + SQL.quoted("rb_kept_" + schema.name) }
+  /// The temporary table of the keys to keep, one for each key that a table has.
+  var keptTable: String {
+    let key = conflictKey.map { $0 + " " + (schema.column($0)?.declaredType ?? "") }
+    return "temp." + SQL.quoted("rb_kept_\(schema.name)(\(key.joined(separator: ",")))")
+  }
 
   /// The columns that identify a row, as far as the records name them all.
   var conflictKey: [String] {

@@ -69,6 +69,7 @@ struct RecordWriter<Record: Encodable> {
     }
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     let result = sqlite3_step(statement.pointer)
+    connection.noteChanges(by: statement)
     guard result == SQLITE_DONE else { throw connection.failure(result, sql: statement.sql) }
     changed += Int(sqlite3_changes(connection.handle))
   }

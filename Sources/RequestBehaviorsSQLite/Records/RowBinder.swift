@@ -83,10 +83,7 @@ final class RowBinder {
     switch format.dates {
     case .unixSeconds: try bind(value.timeIntervalSince1970, column)
     case .unixMilliseconds:
-      guard let count = Int64(exactly: (value.timeIntervalSince1970 * 1000 + 0.5).rounded(.down)) else {
-        throw DateText.outOfRange(value)
-      }
-      try bind(count, column)
+      try bind(DateText.milliseconds(of: value), column)
     case .text, .iso8601: try bind(textOf: value, column)
     }
   }

@@ -46,7 +46,7 @@ extension RowDecoder {
   func value<T: Decodable>(_ column: Column, as type: T.Type) throws -> T {
     if Self.isStandard(type) { return try standard(column, as: type) }
     do {
-      return try T(from: ColumnDecoding(decoder: self, column: column))
+      return try T(from: ColumnDecoding(decoder: self, index: column.index))
     } catch is ColumnDecoding.IsComposite {
       return try nested(column, as: type)
     }
@@ -129,9 +129,11 @@ extension RowDecoder {
     case SQLITE_INTEGER: return Decimal(sqlite3_value_int64(column.value))
     case SQLITE_FLOAT: return Decimal(sqlite3_value_double(column.value))
     default:
-      guard let decimal = Decimal(string: try string(column), locale: Locale(identifier: "en_US_POSIX")) else {
-        throw mismatch(Decimal.self, column)
-      }
+      let text = try string(column)
+      // Foundation reads a number at the beginning of any text.
+      guard text.wholeMatch(of: #/[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/#) != nil,
+        let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+      else { throw mismatch(Decimal.self, column) }
       return decimal
     }
   }

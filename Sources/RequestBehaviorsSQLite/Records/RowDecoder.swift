@@ -10,15 +10,15 @@ final class RowDecoder: Decoder {
     let index: Int32
   }
 
-  let statement: OpaquePointer
+  let source: RowSource
   let map: ColumnMap
   let format: RowFormat
   @usableFromInline var codingPath: [any CodingKey] { [] }
   @usableFromInline var userInfo: [CodingUserInfoKey: Any] { [:] }
   private var cached: (type: ObjectIdentifier, box: AnyObject)?
 
-  init(statement: OpaquePointer, map: ColumnMap, format: RowFormat) {
-    self.statement = statement
+  init(source: RowSource, map: ColumnMap, format: RowFormat) {
+    self.source = source
     self.map = map
     self.format = format
   }
@@ -35,7 +35,10 @@ final class RowDecoder: Decoder {
 
   // Connections are opened without mutexes and used by one thread, so the value need not be protected.
   @inline(__always)
-  func column(_ index: Int32) -> Column { Column(value: sqlite3_column_value(statement, index), index: index) }
+  func column(_ index: Int32) throws -> Column {
+    guard let row = source.row else { throw gone() }
+    return Column(value: sqlite3_column_value(row, index), index: index)
+  }
 
   // MARK: Decoder
 
@@ -48,14 +51,14 @@ final class RowDecoder: Decoder {
     return box.container
   }
 
-  private func copy() -> RowDecoder { RowDecoder(statement: statement, map: map, format: format) }
+  private func copy() -> RowDecoder { RowDecoder(source: source, map: map, format: format) }
 
   @usableFromInline func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     throw unsupported("an array at its top level")
   }
 
   @usableFromInline func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    ColumnDecoding(decoder: self, column: column(0))
+    ColumnDecoding(decoder: self, index: 0)
   }
 
   /// Keeps a container between rows: making one allocates.
@@ -70,6 +73,11 @@ final class RowDecoder: Decoder {
     let names = map.names.joined(separator: ", ")
     return .keyNotFound(
       key, .init(codingPath: [], debugDescription: "the row has no column \"\(key.stringValue)\"; it has \(names)"))
+  }
+
+  private func gone() -> DecodingError {
+    .dataCorrupted(
+      .init(codingPath: [], debugDescription: "the decoder was used after its row; decode all in init(from:)"))
   }
 
   func unsupported(_ what: String) -> DecodingError {
@@ -88,4 +96,9 @@ final class RowDecoder: Decoder {
       return .typeMismatch(type, .init(codingPath: [], debugDescription: text))
     }
   }
+}
+
+/// Where a decoder finds its row; a type that keeps its decoder outlives the row and the statement.
+final class RowSource {
+  var row: OpaquePointer?
 }

@@ -84,7 +84,10 @@ extension RowEncoder {
       return try unsafeBitCast(value, to: [UInt8].self).withUnsafeBytes { try binder.bind(blob: $0, column) }
     }
     if T.self == URL.self, let url = value as? URL { return try binder.bind(url.absoluteString, column) }
-    if T.self == Decimal.self, let decimal = value as? Decimal { return try binder.bind(decimal.description, column) }
+    if T.self == Decimal.self, let decimal = value as? Decimal {
+      guard !decimal.isNaN else { throw SQLiteError.notANumber }
+      return try binder.bind(decimal.description, column)
+    }
     try bindEncoded(value, column)
   }
 

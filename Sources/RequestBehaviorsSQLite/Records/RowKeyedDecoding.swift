@@ -29,28 +29,28 @@ final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func required(_ key: Key) throws -> RowDecoder.Column {
     let index = index(key)
     guard index >= 0 else { throw decoder.noColumn(for: key) }
-    return decoder.column(index)
+    return try decoder.column(index)
   }
 
   /// The key's column unless there is none or it is NULL.
   @inline(__always)
-  func present(_ key: Key) -> RowDecoder.Column? {
+  func present(_ key: Key) throws -> RowDecoder.Column? {
     let index = index(key)
     guard index >= 0 else { return nil }
-    let column = decoder.column(index)
+    let column = try decoder.column(index)
     return sqlite3_value_type(column.value) == SQLITE_NULL ? nil : column
   }
 
   func contains(_ key: Key) -> Bool { index(key) >= 0 }
 
-  func decodeNil(forKey key: Key) throws -> Bool { present(key) == nil }
+  func decodeNil(forKey key: Key) throws -> Bool { try present(key) == nil }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try decoder.value(required(key), as: type)
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    guard let column = present(key) else { return nil }
+    guard let column = try present(key) else { return nil }
     return try decoder.value(column, as: type)
   }
 

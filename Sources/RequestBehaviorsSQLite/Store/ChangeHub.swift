@@ -2,18 +2,24 @@ import Foundation
 
 /// Tells whoever listens which tables a commit touched.
 final class ChangeHub: @unchecked Sendable {
-  // `listeners` and `nextID` are protected by `lock`.
+  // What follows is protected by `lock`.
   private let lock = NSLock()
   private var listeners: [Int: (tables: Set<String>, continuation: AsyncStream<Void>.Continuation)] = [:]
   private var nextID = 0
+  private var isFinished = false
 
   /// Returns a stream that ticks after each commit that touched one of the tables; no tables means any.
   func stream(of tables: Set<String>) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let id = lock.withLock {
+    let id: Int? = lock.withLock {
+      if isFinished { return nil }
       nextID += 1
       listeners[nextID] = (tables, continuation)
       return nextID
+    }
+    guard let id else {
+      continuation.finish()
+      return stream
     }
     continuation.onTermination = { [weak self] _ in self?.remove(id) }
     return stream
@@ -28,6 +34,7 @@ final class ChangeHub: @unchecked Sendable {
 
   func finish() {
     let all = lock.withLock {
+      isFinished = true
       defer { listeners = [:] }
       return listeners.values.map { $0.continuation }
     }

@@ -9,7 +9,7 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
   private let lock = NSLock()
   private var idle: [ConnectionLane] = []
   private var lanes: [ConnectionLane] = []
-  private var waiting: [Receiver] = []
+  private var waiting: [Receiver?] = []
   private var firstWaiting = 0
   private let maximum: Int
   private let makeLane: @Sendable () -> ConnectionLane
@@ -31,6 +31,14 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
         return answer
       }
     }
+  }
+
+  /// Returns when all jobs so far, waiting ones included, have ended.
+  func drain() async {
+    repeat {
+      for lane in all { await lane.drain() }
+    } while lock.withLock({ firstWaiting < waiting.count })
+    for lane in all { await lane.drain() }
   }
 
   /// Waits for a reader and runs the closure with it on this thread.
@@ -74,7 +82,15 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
         idle.append(lane)
         return nil
       }
-      defer { firstWaiting += 1 }
+      // Let go of at once: it holds what its read returned.
+      defer {
+        waiting[firstWaiting] = nil
+        firstWaiting += 1
+        if firstWaiting >= 64 {
+          waiting.removeFirst(firstWaiting)
+          firstWaiting = 0
+        }
+      }
       return waiting[firstWaiting]
     }
     receive?(lane)

@@ -1,4 +1,5 @@
 internal import CSQLite
+import Foundation
 
 extension SQLiteStore {
   /// Copies the database to another file, which is created or replaced; reads and writes go on meanwhile.
@@ -8,10 +9,19 @@ extension SQLiteStore {
   /// - Parameter path: Where the copy goes; its folder must exist.
   /// - Throws: ``SQLiteError`` when the copy cannot be written; what was at the path may then be incomplete.
   public func backup(to path: String) async throws {
-    guard path != self.path else {
+    guard Self.file(at: path) == nil || Self.file(at: path) != Self.file(at: self.path) else {
       throw SQLiteError(.misuse, "the backup would replace the database itself; choose another path", path: path)
     }
     try await perform(on: anyReader) { try $0.backup(to: path) }
+  }
+
+  /// Which file is at a path, by whatever name; nil if there is none.
+  private static func file(at path: String) -> [Int]? {
+    guard
+      let attributes = try? FileManager.default.attributesOfItem(
+        atPath: URL(filePath: path).resolvingSymlinksInPath().path)
+    else { return nil }
+    return [attributes[.systemNumber], attributes[.systemFileNumber]].map { ($0 as? NSNumber)?.intValue ?? 0 }
   }
 
   /// Rewrites the file without its free pages.
@@ -44,7 +54,7 @@ extension SQLiteStore {
 
   /// Lets running and waiting work end, tidies up and closes the file; later use throws.
   public func close() async {
-    for lane in readers?.all ?? [] { await lane.drain() }
+    await readers?.drain()
     await writer.drain()
     state.close()
     for lane in readers?.all ?? [] { await lane.close() }

@@ -1,0 +1,69 @@
+import Foundation
+import RequestBehaviorsSQLite
+import Testing
+
+/// Which key of an object goes to which column.
+@Suite struct IngestPathTests {
+  private func makeStore(_ script: String) throws -> SQLiteStore {
+    try SQLiteStore(path: ":memory:", migrations: [SQLiteMigration("schema") { try $0.execute(script: script) }])
+  }
+
+  @Test(arguments: [
+    (["owner": "owner", "login": "owner.login"], "owner"), (["login": "owner.login", "other": "owner.login"], "other"),
+    (["login": ""], "empty key"), (["login": "owner..login"], "empty key"), (["login": "owner.login."], "empty key"),
+  ])
+  func `paths that contradict each other are refused and named`(paths: [String: String], word: String) throws {
+    let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, owner TEXT, login TEXT, other TEXT)")
+    let json = Data(#"[{"id":1,"owner":{"login":"me"}}]"#.utf8)
+    let error = #expect(throws: SQLiteError.self) { try store.write { try $0.ingest(json, into: "t", columns: paths) } }
+    #expect(error?.code == .misuse && error?.message.contains(word) == true)
+  }
+
+  @Test func `what stands where an object should be is an error, null is none`() throws {
+    let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, login TEXT)")
+    let error = #expect(throws: SQLiteError.self) {
+      try store.write {
+        try $0.ingest(Data(#"[{"id":1,"owner":5}]"#.utf8), into: "t", columns: ["login": "owner.login"])
+      }
+    }
+    #expect(error?.code == .mismatch && error?.row == 0 && error?.message.contains(#""owner""#) == true)
+    try store.write {
+      _ = try $0.ingest(Data(#"[{"id":1,"owner":null}]"#.utf8), into: "t", columns: ["login": "owner.login"])
+    }
+    #expect(try store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 1)
+  }
+
+  @Test func `a column is found behind a thousand other keys`() throws {
+    let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
+    let others = (0..<1000).map { #""k\#($0)":0"# }.joined(separator: ",")
+    try store.write { _ = try $0.ingest(Data("[{\"id\":1,\(others),\"name\":\"n\"}]".utf8), into: "t") }
+    #expect(try store.read { try $0.first("SELECT name FROM t", as: String?.self) } == "n")
+  }
+
+  @Test func `a column that another process has added is saved`() async throws {
+    let test = try TestStore()
+    try await test.store.write { _ = try $0.ingest(Data(#"{"id":1,"title":"a","price":1}"#.utf8), into: "artwork") }
+    let other = try SQLiteStore(path: test.store.path)
+    try await other.write { _ = try $0.execute("ALTER TABLE artwork ADD COLUMN colour TEXT") }
+    let json = Data(#"{"id":2,"title":"a","price":1,"colour":"red"}"#.utf8)
+    try await test.store.write { _ = try $0.ingest(json, into: "artwork") }
+    let colour = try await test.store.read { try $0.first("SELECT colour FROM artwork WHERE id = 2", as: String?.self) }
+    #expect(colour == "red")
+  }
+
+  private struct Item: Codable, Equatable {
+    var id: UUID
+    var data: Data
+  }
+
+  @Test func `a string for a column of bytes is refused, not saved beside what a record saves`() throws {
+    let schema = SQLiteMigration("item") { try $0.createTable("item", for: Item.self) }
+    let store = try SQLiteStore(path: ":memory:", migrations: [schema])
+    let item = Item(id: UUID(), data: Data([1, 2, 3]))
+    try store.write { _ = try $0.save(item, into: "item") }
+    let json = try JSONEncoder().encode([item])
+    let error = #expect(throws: SQLiteError.self) { try store.write { try $0.ingest(json, into: "item") } }
+    #expect(error?.code == .mismatch && error?.message.contains("BLOB") == true)
+    #expect(try store.read { try $0.query("SELECT * FROM item", as: Item.self) } == [item])
+  }
+}

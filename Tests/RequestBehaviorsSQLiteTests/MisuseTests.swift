@@ -1,0 +1,148 @@
+import Foundation
+import RequestBehaviorsSQLite
+import Testing
+
+/// What must not be done is an error that says so.
+@Suite struct MisuseTests {
+  private struct Stop: Error {}
+
+  private struct Row: Codable, Equatable {
+    var a: String
+    var b: Int
+  }
+
+  private func makeStore(_ script: String, _ format: RowFormat = RowFormat()) throws -> SQLiteStore {
+    try SQLiteStore(
+      path: ":memory:", configuration: SQLiteConfiguration(format: format),
+      migrations: [SQLiteMigration("schema") { try $0.execute(script: script) }])
+  }
+
+  @Test(arguments: ["COMMIT", "/* x */ COMMIT", "-- x\nEND", ";ROLLBACK", "SAVEPOINT s", "RELEASE nested", "BEGIN"])
+  func `nobody but the store ends a transaction`(sql: String) async throws {
+    for isScript in [false, true] {
+      let test = try TestStore()
+      let error = await #expect(throws: SQLiteError.self) {
+        try await test.store.write { db in
+          try db.save(Artwork(id: 1, title: "one"), into: "artwork")
+          if isScript { try db.execute(script: sql + "; BEGIN") } else { try db.execute(SQL(sql)) }
+        }
+      }
+      #expect(error?.code == .misuse && error?.message.contains("savepoint { }") == true)
+      #expect(try await test.artworks.isEmpty)
+      try await test.store.write { _ = try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+      #expect(try await test.artworks.count == 1)
+    }
+  }
+
+  @Test func `a comment after a statement is no second statement`() throws {
+    let store = try makeStore("CREATE TABLE t (a TEXT)")
+    try store.write { db in
+      try db.execute("DELETE FROM t; -- all of it")
+      try db.execute("DELETE FROM t; /* all */ ; ")
+    }
+    let error = #expect(throws: SQLiteError.self) {
+      try store.write { try $0.execute("DELETE FROM t; -- x\nSELECT 1") }
+    }
+    #expect(error?.message.contains("more than one statement") == true)
+  }
+
+  private struct Keeper: Decodable {
+    let decoder: any Decoder
+    init(from decoder: any Decoder) throws { self.decoder = decoder }
+  }
+
+  private struct Lazy: Decodable {
+    enum Keys: CodingKey { case a }
+    let container: KeyedDecodingContainer<Keys>
+    init(from decoder: any Decoder) throws { container = try decoder.container(keyedBy: Keys.self) }
+  }
+
+  private struct Single: Decodable {
+    let container: any SingleValueDecodingContainer
+    init(from decoder: any Decoder) throws { container = try decoder.singleValueContainer() }
+  }
+
+  @Test func `a decoder that is kept throws when its rows are gone`() throws {
+    let store = try makeStore("CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES ('one', 1), ('two', 2)")
+    let (keepers, lazies, singles) = try store.write { db in
+      try (
+        db.query("SELECT a, b FROM t", as: Keeper.self), db.query("SELECT a, b FROM t", as: Lazy.self),
+        db.query("SELECT a FROM t", as: Single.self)
+      )
+    }
+    let check = {
+      #expect(throws: DecodingError.self) { try Row(from: keepers[0].decoder) }
+      #expect(throws: DecodingError.self) { try lazies[0].container.decode(String.self, forKey: .a) }
+      #expect(throws: DecodingError.self) { try singles[0].container.decode(String.self) }
+      #expect(singles[0].container.decodeNil())
+    }
+    check()
+    // The change of the schema finalises the statements; others take their place.
+    try store.write { db in
+      try db.execute(script: "CREATE TABLE z (a)")
+      for number in 0..<60 {
+        try db.forEach("SELECT 'FOREIGN' AS x, \(number) AS y FROM t", as: String.self) { _ in check() }
+      }
+    }
+  }
+
+  @Test func `a store inside another's closure inside its own is an error`() throws {
+    let one = try makeStore("CREATE TABLE t (a)")
+    let two = try makeStore("CREATE TABLE t (a)")
+    let error = #expect(throws: SQLiteError.self) {
+      try one.write { _ in try two.write { _ in try one.write { _ in } } }
+    }
+    #expect(error?.code == .misuse)
+    try one.write { _ in try two.write { _ = try $0.execute("INSERT INTO t VALUES (1)") } }
+  }
+
+  @Test func `a backup onto the database by another name is refused`() async throws {
+    let test = try TestStore()
+    for path in [
+      test.folder.path + "/./store.sqlite",
+      test.folder.path + "/../" + (test.folder.path as NSString).lastPathComponent + "/store.sqlite",
+    ] {
+      let error = await #expect(throws: SQLiteError.self) { try await test.store.backup(to: path) }
+      #expect(error?.code == .misuse)
+    }
+  }
+
+  private struct Event: Codable, Equatable {
+    var id: UUID
+    var day: Date
+  }
+
+  @Test(arguments: [
+    RowFormat(), RowFormat(dates: .iso8601, uuids: .text), RowFormat(dates: .unixSeconds),
+    RowFormat(dates: .unixMilliseconds),
+  ])
+  func `dates and UUIDs in SQL have the form of the rows`(format: RowFormat) throws {
+    let schema = SQLiteMigration("event") { try $0.createTable("event", for: Event.self) }
+    let store = try SQLiteStore(
+      path: ":memory:", configuration: SQLiteConfiguration(format: format), migrations: [schema])
+    let event = Event(id: UUID(), day: Date(timeIntervalSince1970: 1000))
+    try store.write { _ = try $0.save(event, into: "event") }
+    try store.read { db throws in
+      #expect(try db.find(Event.self, in: "event", key: event.id) == event)
+      #expect(try db.query("SELECT * FROM event WHERE day = \(event.day)", as: Event.self) == [event])
+      #expect(
+        try db.query(SQL("SELECT * FROM event WHERE id = ?", arguments: [Optional(event.id)]), as: Event.self) == [
+          event
+        ])
+      let later = Date(timeIntervalSince1970: 2000)
+      #expect(try db.query("SELECT * FROM event WHERE day > \(later)", as: Event.self).isEmpty)
+      #expect(try db.query("SELECT * FROM event WHERE day < \(later)", as: Event.self).count == 1)
+    }
+  }
+
+  @Test func `a decimal is a number as a whole`() throws {
+    let store = try makeStore("CREATE TABLE t (d TEXT)")
+    for text in ["'12abc'", "'1,5'", "'abc'", "''", "'NaN'"] {
+      #expect(throws: DecodingError.self) { try store.read { try $0.first(SQL("SELECT " + text), as: Decimal.self) } }
+    }
+    #expect(try store.read { try $0.first("SELECT '-12.50e1'", as: Decimal.self) } == -125)
+    struct Price: Codable { var d: Decimal }
+    #expect(throws: SQLiteError.self) { try store.write { try $0.save(Price(d: .nan), into: "t") } }
+    #expect(throws: SQLiteError.self) { try store.write { try $0.execute("INSERT INTO t VALUES (\(Decimal.nan))") } }
+  }
+}
