@@ -67,7 +67,7 @@ import Testing
     let limit = try await store.write { db in
       let pages = try db.first("PRAGMA page_count", as: Int.self) ?? 0
       let pragma = "PRAGMA max_page_count = \(pages + 10)"
-      return try db.first(SQL(pragma), as: Int.self)
+      return try db.first(SQL(verbatim: pragma), as: Int.self)
     }
     #expect(limit != nil)
     let error = await #expect(throws: SQLiteError.self) {

@@ -24,7 +24,7 @@ import Testing
       let error = await #expect(throws: SQLiteError.self) {
         try await test.store.write { db in
           try db.save(Artwork(id: 1, title: "one"), into: "artwork")
-          if isScript { try db.execute(script: sql + "; BEGIN") } else { try db.execute(SQL(sql)) }
+          if isScript { try db.execute(script: sql + "; BEGIN") } else { try db.execute(SQL(verbatim: sql)) }
         }
       }
       #expect(error?.code == .misuse && error?.message.contains("savepoint { }") == true)
@@ -135,10 +135,62 @@ import Testing
     }
   }
 
+  @Test func `what is to be done after a commit is not done where there is none`() throws {
+    let store = try makeStore("CREATE TABLE t (a)")
+    let log = Log()
+    try store.write { db in
+      try db.afterCommit { log.append("write") }
+      #expect(throws: Stop.self) {
+        try db.savepoint {
+          try db.afterCommit { log.append("savepoint") }
+          throw Stop()
+        }
+      }
+    }
+    #expect(log.lines == ["write"])
+    let error = #expect(throws: SQLiteError.self) { try store.read { try $0.afterCommit { log.append("read") } } }
+    #expect(error?.code == .readOnly)
+    #expect(throws: Stop.self) {
+      try store.write { db in
+        try db.afterCommit { log.append("undone") }
+        throw Stop()
+      }
+    }
+    try store.write { _ in }
+    #expect(log.lines == ["write"])
+  }
+
+  @Test func `closing lets reads that wait for a reader end`() async throws {
+    let test = try TestStore(SQLiteConfiguration(maximumReaders: 1))
+    let store = test.store
+    let gate = DispatchSemaphore(value: 0)
+    let (started, start) = AsyncStream.makeStream(of: Void.self)
+    let first = Task {
+      try await store.read { _ in
+        start.yield()
+        gate.wait()
+      }
+    }
+    for await _ in started { break }
+    let waiting = (0..<100).map { number in
+      Task { try await store.read { try $0.first("SELECT \(number)", as: Int.self) } }
+    }
+    for _ in 0..<2_000 { await Task.yield() }
+    let closing = Task { await store.close() }
+    for _ in 0..<2_000 { await Task.yield() }
+    gate.signal()
+    try await first.value
+    await closing.value
+    for (number, task) in waiting.enumerated() { #expect(try await task.value == number) }
+    await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
+  }
+
   @Test func `a decimal is a number as a whole`() throws {
     let store = try makeStore("CREATE TABLE t (d TEXT)")
     for text in ["'12abc'", "'1,5'", "'abc'", "''", "'NaN'"] {
-      #expect(throws: DecodingError.self) { try store.read { try $0.first(SQL("SELECT " + text), as: Decimal.self) } }
+      #expect(throws: DecodingError.self) {
+        try store.read { try $0.first(SQL(verbatim: "SELECT " + text), as: Decimal.self) }
+      }
     }
     #expect(try store.read { try $0.first("SELECT '-12.50e1'", as: Decimal.self) } == -125)
     struct Price: Codable { var d: Decimal }

@@ -79,14 +79,14 @@ private struct Everything: Codable, Equatable {
     for (column, literal) in zip(columns, golden) {
       let condition =
         "SELECT quote(\"\(column)\") || typeof(\"\(column)\") = quote(\(literal)) || typeof(\(literal)) FROM everything"
-      #expect(try store.read { try $0.first(SQL(condition), as: Bool.self) } == true, "\(column)")
+      #expect(try store.read { try $0.first(SQL(verbatim: condition), as: Bool.self) } == true, "\(column)")
     }
   }
 
   @Test func `what GRDB has stored is read`() throws {
     let store = try makeStore()
     let insertion = "INSERT INTO everything VALUES (" + golden.joined(separator: ",") + ")"
-    try store.write { _ = try $0.execute(SQL(insertion)) }
+    try store.write { _ = try $0.execute(SQL(verbatim: insertion)) }
     #expect(try store.read { try $0.query("SELECT * FROM everything", as: Everything.self) } == [full])
   }
 
@@ -104,7 +104,7 @@ private struct Everything: Codable, Equatable {
   @Test func `other forms of a value are read too`() throws {
     let store = try makeStore()
     func first<T: Decodable>(_ literal: String, _ type: T.Type) throws -> T? {
-      try store.read { try $0.first(SQL("SELECT " + literal), as: type) }
+      try store.read { try $0.first(SQL(verbatim: "SELECT " + literal), as: type) }
     }
     for text in [
       "'2023-11-14T22:13:20Z'", "'2023-11-14 23:13:20+01:00'", "'2023-11-14 22:13:20'", "1700000000", "1.7e9",
@@ -128,7 +128,7 @@ private struct Everything: Codable, Equatable {
   func `a value that does not fit is named`(literal: String, message: String) throws {
     let store = try makeStore()
     let error = #expect(throws: DecodingError.self) {
-      try store.read { try $0.first(SQL("SELECT 'a' AS name, " + literal + " AS id"), as: Pair.self) }
+      try store.read { try $0.first(SQL(verbatim: "SELECT 'a' AS name, " + literal + " AS id"), as: Pair.self) }
     }
     #expect(error.map { "\($0)" }?.contains("the column \"id\" \(message)") == true)
   }

@@ -84,7 +84,7 @@ import Testing
     let error = await #expect(throws: SQLiteError.self) {
       try await test.store.write { db in
         try db.save(Artwork(id: 1, title: "one"), into: "artwork")
-        try db.execute(SQL(sql))
+        try db.execute(SQL(verbatim: sql))
       }
     }
     #expect(error?.code == .misuse)

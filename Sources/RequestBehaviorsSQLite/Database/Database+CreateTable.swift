@@ -36,6 +36,6 @@ extension Database {
     let columns = shape.columns.map { "\(SQL.quoted($0.name)) \($0.type)\($0.isOptional ? "" : " NOT NULL")" }
     let constraint = key.isEmpty ? [] : ["PRIMARY KEY (\(key.joined(separator: ", ")))"]
     let definition = (columns + constraint).joined(separator: ", ")
-    try execute(SQL("CREATE TABLE IF NOT EXISTS \(SQL.quoted(name)) (\(definition))", arguments: []))
+    try execute(SQL(verbatim: "CREATE TABLE IF NOT EXISTS \(SQL.quoted(name)) (\(definition))"))
   }
 }

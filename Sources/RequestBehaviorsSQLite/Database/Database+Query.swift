@@ -81,7 +81,7 @@ extension Database {
     let connection = try connection()
     let statement = try connection.statementForFinding(in: table)
     guard !statement.isInUse else {
-      return try forEachRow(of: SQL(statement.sql, arguments: [key])) { row in
+      return try forEachRow(of: SQL(verbatim: statement.sql, arguments: [key])) { row in
         try body(row)
         return false
       }

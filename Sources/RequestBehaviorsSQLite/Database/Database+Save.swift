@@ -85,7 +85,7 @@ extension Database {
     // A row whose key is not known is none of the saved ones, though NULL is not "not in" any list.
     let others = "((\(list)) NOT IN (SELECT \(list) FROM \(plan.keptTable)) OR \(unknown))"
     return try execute(
-      "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(others))")
+      "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(verbatim: others))")
   }
 }
 

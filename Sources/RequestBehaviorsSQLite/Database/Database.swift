@@ -66,6 +66,7 @@ public final class Database {
     let connection = try connection()
     try connection.checkTransaction()
     try connection.run("SAVEPOINT nested")
+    let actions = connection.afterCommit.count
     do {
       let result = try body()
       try connection.checkTransaction()
@@ -75,12 +76,16 @@ public final class Database {
       if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("ROLLBACK TO nested") }
       if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("RELEASE nested") }
       connection.forgetUndoneSchema()
+      connection.afterCommit.removeLast(max(0, connection.afterCommit.count - actions))
       throw error
     }
   }
 
-  /// Calls the closure after the transaction has committed, on the store's queue; never when it rolls back.
+  /// Calls the closure after the transaction has committed, on the store's queue; never when it, or the savepoint, is undone.
+  ///
+  /// - Throws: ``SQLiteError`` in a read, which commits nothing.
   public func afterCommit(_ action: @escaping @Sendable () -> Void) throws {
+    try requireWrite(sql: nil)
     try connection().afterCommit.append(action)
   }
 

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// `\(identifier: name)` inserts a quoted name of a table or column, `\(list: ids)` a parenthesised list of parameters for `IN`,
-/// and `\(sql: part)` another `SQL` with its values.
+/// and `\(sql: part)` another `SQL` with its values. Only ``init(verbatim:arguments:)`` takes a text as it is.
 public struct SQL: ExpressibleByStringInterpolation, Sendable {
   /// The text, with `?` for each value.
   public private(set) var text: String
@@ -15,18 +15,25 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
   /// The values, in the order of their parameters.
   public private(set) var arguments: [any SQLBindable]
 
-  /// Creates SQL from text and the values for its `?` parameters.
-  public init(_ text: String, arguments: [any SQLBindable] = []) {
+  /// Creates SQL from a literal text, into which nothing can be interpolated, and the values for its `?` parameters.
+  public init(_ text: StaticString, arguments: [any SQLBindable]) {
+    self.init(verbatim: text.description, arguments: arguments)
+  }
+
+  /// Creates SQL from a text that the program has put together, and the values for its `?` parameters.
+  ///
+  /// Nothing in the text is bound or escaped: never put values, or anything that came from elsewhere, into it.
+  public init(verbatim text: String, arguments: [any SQLBindable] = []) {
     self.text = text
     self.arguments = arguments
   }
 
   /// Creates SQL without parameters.
-  public init(stringLiteral value: String) { self.init(value) }
+  public init(stringLiteral value: String) { self.init(verbatim: value) }
 
   /// Creates SQL from a literal with interpolated values.
   public init(stringInterpolation: Interpolation) {
-    self.init(stringInterpolation.text, arguments: stringInterpolation.arguments)
+    self.init(verbatim: stringInterpolation.text, arguments: stringInterpolation.arguments)
   }
 
   /// Collects the pieces of an interpolated literal.
