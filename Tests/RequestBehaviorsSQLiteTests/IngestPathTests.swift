@@ -33,6 +33,23 @@ import Testing
     #expect(try store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 1)
   }
 
+  @Test func `errors name row and byte, also those of SQLite and of values out of range`() throws {
+    let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, day DATETIME)")
+    func message(_ json: String, at path: String? = nil) -> (row: Int?, text: String) {
+      let error = #expect(throws: SQLiteError.self) {
+        try store.write { try $0.ingest(Data(json.utf8), at: path, into: "t") }
+      }
+      return (error?.row, error?.message ?? "")
+    }
+    let constraint = message(#"[{"id":1,"n":1},{"id":2,"n":null}]"#)
+    #expect(constraint.row == 1 && constraint.text.hasSuffix("(before byte 33 of the JSON)"))
+    let date = message(#"[{"id":1,"n":1,"day":1e18}]"#)
+    #expect(date.row == 0 && date.text.contains("of the JSON)"))
+    let kind = message(#"[{"id":"x"}]"#)
+    #expect(kind.row == 0 && kind.text.hasSuffix("(byte 10 of the JSON)"))
+    #expect(message(#"{"items":[{"id":2,"n":1}],"items":[]}"#, at: "items").text.contains("twice"))
+  }
+
   @Test func `a column is found behind a thousand other keys`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
     let others = (0..<1000).map { #""k\#($0)":0"# }.joined(separator: ",")

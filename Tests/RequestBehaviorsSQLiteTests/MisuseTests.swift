@@ -86,6 +86,40 @@ import Testing
     }
   }
 
+  private final class Sink: Sendable {
+    nonisolated(unsafe) var encoders: [any Encoder] = []
+    nonisolated(unsafe) var containers: [KeyedEncodingContainer<Lazy.Keys>] = []
+  }
+
+  private struct Leaking: Encodable {
+    let a: String
+    let sink: Sink
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Lazy.Keys.self)
+      try container.encode(a, forKey: .a)
+      sink.encoders.append(encoder)
+      sink.containers.append(container)
+    }
+  }
+
+  @Test func `an encoder that is kept throws when its save is over`() throws {
+    let store = try makeStore("CREATE TABLE t (a TEXT)")
+    let sink = Sink()
+    try store.write { _ = try $0.save(Leaking(a: "one", sink: sink), into: "t") }
+    #expect(throws: SQLiteError.self) { try sink.containers[0].encode("two", forKey: .a) }
+    try store.write { try $0.execute(script: "CREATE TABLE z (a)") }
+    #expect(throws: SQLiteError.self) { try sink.containers[0].encode("two", forKey: .a) }
+    #expect(throws: SQLiteError.self) { try Row(a: "x", b: 1).encode(to: sink.encoders[0]) }
+    #expect(try store.read { try $0.query("SELECT a FROM t", as: String.self) } == ["one"])
+  }
+
+  @Test func `a number too large for a Float is an error`() throws {
+    let store = try makeStore("CREATE TABLE t (a)")
+    #expect(throws: DecodingError.self) { try store.read { try $0.first("SELECT 1e300", as: Float.self) } }
+    #expect(try store.read { try $0.first("SELECT 1e300", as: Double.self) } == 1e300)
+  }
+
   @Test func `a store inside another's closure inside its own is an error`() throws {
     let one = try makeStore("CREATE TABLE t (a)")
     let two = try makeStore("CREATE TABLE t (a)")

@@ -50,6 +50,7 @@ struct JSONIngest {
     var scanner = scanner
     try scanner.object { scanner, key in
       guard try self.text(key, of: scanner) == name else { return try scanner.skipValue() }
+      guard !isFound else { throw self.mismatch("the key \"\(name)\" that leads to the records is there twice") }
       isFound = true
       self.scanner = scanner
       try self.value(at: path.dropFirst())
@@ -89,6 +90,8 @@ struct JSONIngest {
     } catch var error as SQLiteError {
       if error.row == nil { error.row = rows }
       if error.path == nil { error.path = connection.path }
+      // What SQLite refuses, such as a constraint, has no place in the text; the row ends before here.
+      if !error.message.contains(" of the JSON)") { error.message += " (before byte \(scanner.index) of the JSON)" }
       throw error
     }
   }

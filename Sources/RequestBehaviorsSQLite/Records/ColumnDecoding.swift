@@ -30,7 +30,7 @@ struct ColumnDecoding: Decoder, SingleValueDecodingContainer {
 
   func decode(_ type: Double.Type) throws -> Double { try decoder.double(column) }
 
-  func decode(_ type: Float.Type) throws -> Float { Float(try decoder.double(column)) }
+  func decode(_ type: Float.Type) throws -> Float { try decoder.float(column) }
 
   func decode(_ type: Int.Type) throws -> Int { try decoder.integer(column) }
 

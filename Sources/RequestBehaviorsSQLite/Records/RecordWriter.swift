@@ -66,6 +66,7 @@ struct RecordWriter<Record: Encodable> {
     defer {
       statement.reset()
       binder.arena.removeAll()
+      binder.statement = nil
     }
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     let result = sqlite3_step(statement.pointer)
@@ -95,7 +96,10 @@ struct RecordWriter<Record: Encodable> {
     binder.base = 0
     for record in records {
       try fill(statement, [record], 0, 1)
-      defer { statement.reset() }
+      defer {
+        statement.reset()
+        binder.statement = nil
+      }
       _ = try connection.step(statement)
     }
     binder.arena.removeAll()

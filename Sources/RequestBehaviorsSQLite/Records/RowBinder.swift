@@ -5,8 +5,8 @@ import Foundation
 final class RowBinder {
   let format: RowFormat
   let arena = ByteArena()
-  /// The statement and the number of parameters that belong to rows before this one.
-  var statement: OpaquePointer
+  /// The statement, nil between saves, and the number of parameters that belong to rows before this one.
+  var statement: OpaquePointer?
   var base: Int32 = 0
 
   init(statement: OpaquePointer, format: RowFormat) {
@@ -106,6 +106,10 @@ final class RowBinder {
   }
 
   private func failure(_ result: Int32) -> SQLiteError {
-    SQLiteError(result, handle: sqlite3_db_handle(statement), sql: sqlite3_sql(statement).map { String(cString: $0) })
+    guard let statement else {
+      return SQLiteError(.misuse, "the encoder was used after its save; encode all in encode(to:)")
+    }
+    return SQLiteError(
+      result, handle: sqlite3_db_handle(statement), sql: sqlite3_sql(statement).map { String(cString: $0) })
   }
 }

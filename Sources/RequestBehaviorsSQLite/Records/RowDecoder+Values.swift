@@ -22,6 +22,13 @@ extension RowDecoder {
   }
 
   @inline(__always)
+  func float(_ column: Column) throws -> Float {
+    let value = try double(column)
+    guard Float(value).isFinite || !value.isFinite else { throw mismatch(Float.self, column) }
+    return Float(value)
+  }
+
+  @inline(__always)
   func bool(_ column: Column) throws -> Bool {
     let type = sqlite3_value_type(column.value)
     guard type == SQLITE_FLOAT || type == SQLITE_INTEGER else { throw mismatch(Bool.self, column) }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Encodes records straight into the parameters of a prepared statement.
 final class RowEncoder: Encoder {
-  // The plan owns its encoder.
-  private unowned let plan: RecordPlan
+  // The plan owns its encoder; a record that keeps it may outlive the plan.
+  private weak let plan: RecordPlan?
   let binder: RowBinder
   let recordType: String
   var codingPath: [any CodingKey] { [] }
@@ -27,6 +27,7 @@ final class RowEncoder: Encoder {
 
   /// Returns the index of a property's column, or nil while the statement lacks it.
   func column(for property: String) throws -> Int32? {
+    guard let plan else { throw SQLiteError(.misuse, "the encoder was used after its save; encode all in encode(to:)") }
     let column = try plan.column(for: property, of: recordType)
     return plan.isStale && column >= 0 ? nil : column
   }
@@ -41,7 +42,10 @@ final class RowEncoder: Encoder {
   }
 
   /// Lets go of the container, which refers back to the encoder.
-  func forget() { cached = nil }
+  func forget() {
+    cached = nil
+    binder.statement = nil
+  }
 
   // MARK: Encoder
 

@@ -20,11 +20,11 @@ extension RowKeyedDecoding {
     return try decoder.double(column)
   }
 
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { Float(try decoder.double(required(key))) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.float(required(key)) }
 
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
     guard let column = try present(key) else { return nil }
-    return Float(try decoder.double(column))
+    return try decoder.float(column)
   }
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.integer(required(key)) }
