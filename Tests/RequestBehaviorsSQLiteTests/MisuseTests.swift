@@ -87,7 +87,9 @@ import Testing
   }
 
   private final class Sink: Sendable {
+    // Used by one thread at a time: the test waits for each save.
     nonisolated(unsafe) var encoders: [any Encoder] = []
+    // As above.
     nonisolated(unsafe) var containers: [KeyedEncodingContainer<Lazy.Keys>] = []
   }
 

@@ -100,6 +100,7 @@ final class Returned<T: Sendable>: @unchecked Sendable {
 
   @inlinable
   func get() -> T {
+    // The library's own promise, kept a few lines above: who waits goes on when the closure has returned or thrown.
     guard let value else { preconditionFailure("the closure has returned by now") }
     return value
   }

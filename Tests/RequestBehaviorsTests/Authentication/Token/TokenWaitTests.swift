@@ -68,7 +68,8 @@ import Testing
 
   @Test func `no timer is left when a token has come`() async throws {
     try await fixture.client(fixture.session(.clientCredentials(.test))).send(.get("a"))
-    while fixture.clock.sleeperCount > 0 { await Task.yield() }
+    for _ in 0..<100_000 where fixture.clock.sleeperCount > 0 { await Task.yield() }
+    #expect(fixture.clock.sleeperCount == 0)
   }
 
   @Test func `a sign-out cancels the source`() async throws {
