@@ -78,7 +78,7 @@ extension TokenSession {
 
 extension NetworkResponse {
   /// The response with its body in memory, or without one if it is longer than an explanation would be.
-  fileprivate func detached() async -> NetworkResponse {
+  func detached() async -> NetworkResponse {
     if let response = try? await buffered(upTo: 65_536) { return response }
     body.cancel()
     var response = self

@@ -66,7 +66,7 @@ extension TokenKeeper {
   }
 
   private func fail(_ flight: TokenState.Flight, _ error: any Error) async {
-    let error = error is CancellationError ? NetworkError.tokenSourceCancelled() : error
+    let error = await readable(error)
     guard TokenFailure.isTerminal(error) else {
       return finish(land { $0.land(flight, failing: error, isTerminal: false) })
     }
@@ -78,6 +78,15 @@ extension TokenKeeper {
       self.finish(self.land { $0.land(flight, failing: error, isTerminal: true) })
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
     }.value
+  }
+
+  /// The error that callers get: with the answer's body at hand, and no cancellation, which is not theirs.
+  private func readable(_ error: any Error) async -> any Error {
+    if error is CancellationError { return NetworkError.tokenSourceCancelled() }
+    guard var failure = error as? NetworkError, let response = failure.response else { return error }
+    if case .data = response.body { return error }
+    failure.response = await response.detached()
+    return failure
   }
 
   /// Tells subscribers how a flight failed.

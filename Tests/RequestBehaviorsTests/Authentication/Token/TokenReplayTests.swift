@@ -110,6 +110,18 @@ import Testing
     #expect(try await fixture.error(task).statusCode == 401)
   }
 
+  @Test func `invalid_grant signs out, however its body comes`() async throws {
+    let session = try await fixture.alice()
+    let chunks = [Data(#"{"error":"#.utf8), Data(#""invalid_grant"}"#.utf8)]
+    server.state.update { state in
+      state.refusals.append {
+        NetworkResponse(request: $0, statusCode: 400, body: .stream(ByteStream(chunks: chunks)))
+      }
+    }
+    await #expect(throws: NetworkError.self) { try await fixture.client(session).send(.get("a")) }
+    #expect(try await session.isSignedIn() == false)
+  }
+
   @Test(arguments: [false, true])
   func `over a real connection invalid_grant signs out`(usesClosure: Bool) async throws {
     let server = try LoopbackServer { (request: LoopbackRequest) in
