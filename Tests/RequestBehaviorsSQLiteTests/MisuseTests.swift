@@ -34,6 +34,66 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "COMMIT", "ROLLBACK", "BEGIN IMMEDIATE", "SAVEPOINT nested", "RELEASE nested", "ROLLBACK TO nested",
+  ])
+  func `nobody but the store ends a transaction with the store's own words`(sql: String) throws {
+    let folder = try TemporaryFolder()
+    let schema = SQLiteMigration("t") { try $0.execute("CREATE TABLE t (a TEXT)") }
+    let store = try SQLiteStore(path: folder.file(), migrations: [schema])
+    // The store has prepared all of its own.
+    #expect(throws: Stop.self) {
+      try store.write { db in
+        try db.savepoint {}
+        do { try db.savepoint { throw Stop() } } catch is Stop {}
+        throw Stop()
+      }
+    }
+    try store.write { _ = try $0.execute("DELETE FROM t") }
+    let error = #expect(throws: SQLiteError.self) {
+      try store.write { db in
+        try db.execute("INSERT INTO t VALUES ('y')")
+        try db.execute(SQL(verbatim: sql))
+      }
+    }
+    #expect(error?.code == .misuse && error?.message.contains("savepoint { }") == true)
+    #expect(try store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
+  }
+
+  @Test func `full-text search keeps the savepoints of its own`() throws {
+    let store = try makeStore("CREATE VIRTUAL TABLE f USING fts4(x)")
+    try store.write { db in
+      try db.execute("INSERT INTO f VALUES ('hello world')")
+      try db.execute("INSERT INTO f VALUES ('hello you')")
+      #expect(try db.first("SELECT optimize(f) FROM f LIMIT 1", as: String.self) != nil)
+    }
+  }
+
+  @Test func `what follows a NUL in SQL is not left out silently`() throws {
+    let store = try makeStore("CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1), (2)")
+    #expect(throws: SQLiteError.self) {
+      try store.write { try $0.execute(SQL(verbatim: "DELETE FROM a\u{0} WHERE x = 1")) }
+    }
+    #expect(try store.read { try $0.first("SELECT count(*) FROM a", as: Int.self) } == 2)
+  }
+
+  @Test func `a task that a closure begins may use the store`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    @Sendable func count() throws -> Int? {
+      try store.read { try $0.first("SELECT count(*) FROM artwork", as: Int.self) }
+    }
+    let (tasks, continuation) = AsyncStream.makeStream(of: Task<Int?, any Error>.self)
+    try await store.write { db in
+      try db.save(Artwork(id: 1, title: "one"), into: "artwork")
+      try db.afterCommit { continuation.yield(Task { try count() }) }
+    }
+    for await task in tasks {
+      #expect(try await task.value == 1)
+      break
+    }
+  }
+
   @Test func `a comment after a statement is no second statement`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT)")
     try store.write { db in
@@ -219,6 +279,22 @@ import Testing
     await closing.value
     for (number, task) in waiting.enumerated() { #expect(try await task.value == number) }
     await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a store closes while reads keep coming`() async throws {
+    let test = try TestStore(SQLiteConfiguration(maximumReaders: 2))
+    let store = test.store
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          // Until the store refuses.
+          while (try? await store.read { try $0.first("SELECT count(*) FROM artwork", as: Int.self) }) != nil {}
+        }
+      }
+      for _ in 0..<200 { _ = try await store.read { try $0.first("SELECT 1", as: Int.self) } }
+      await store.close()
+      try await group.waitForAll()
+    }
   }
 
   @Test func `a decimal is a number as a whole`() throws {

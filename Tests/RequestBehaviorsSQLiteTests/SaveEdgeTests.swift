@@ -127,6 +127,17 @@ import Testing
     #expect(try await ticks(test, "log") { _ = try $0.save(Artwork(id: 2, title: "x"), into: "artwork") })
   }
 
+  @Test func `a statement that changes nothing does not tick for what a script before it did`() async throws {
+    let test = try TestStore(migrations: [
+      TestStore.artwork, SQLiteMigration("log") { try $0.execute("CREATE TABLE log (id INTEGER)") },
+    ])
+    #expect(
+      try await !ticks(test, "log") { db in
+        try db.execute(script: "INSERT INTO artwork (id, title) VALUES (1, 'x')")
+        try db.execute("DELETE FROM log WHERE id = 5")
+      })
+  }
+
   @Test func `deleting no rows ticks for nobody`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "x"), into: "artwork") }

@@ -156,8 +156,9 @@ final class Chain: Sendable {
     var configuration = configuration
     configuration.behaviors = entries.enumerated().compactMap { index, entry in
       guard entry.source == .configuration, Chain.prerequisiteOrders.contains(entry.order) else { return nil }
-      guard !omitted.contains(ObjectIdentifier(type(of: entry.behavior))) else { return nil }
-      let isAroundCaller = index <= caller && !(entry.behavior is any ReentrantBehavior)
+      let hooks = entry.behavior as? HooksOnlyBehavior
+      guard !omitted.contains(ObjectIdentifier(type(of: hooks?.base ?? entry.behavior))) else { return nil }
+      let isAroundCaller = index <= caller && hooks == nil && !(entry.behavior is any ReentrantBehavior)
       let behavior: any RequestBehavior = isAroundCaller ? HooksOnlyBehavior(entry.behavior) : entry.behavior
       return behavior.ordered(entry.order)
     }

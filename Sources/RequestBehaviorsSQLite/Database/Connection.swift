@@ -34,6 +34,9 @@ final class Connection {
   /// Whether the library's own statements are being run, which alone begin and end transactions.
   private var isInControl = false
   private var refusedControl: String?
+  /// Whether SQL is being prepared, and whether it was found to begin or end a transaction.
+  private var isPreparing = false
+  private var isControl = false
 
   init(state: StoreState, configuration: SQLiteConfiguration, isReader: Bool) throws {
     self.state = state
@@ -121,9 +124,11 @@ final class Connection {
     case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
       writesOfNextStatement.insert(String(cString: name).lowercased())
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
-      guard !isInControl else { return true }
-      refusedControl = String(cString: name)
-      return false
+      // What SQLite does itself while a statement runs, as full-text search does, is its own.
+      guard isPreparing else { return true }
+      isControl = isInControl
+      if !isInControl { refusedControl = String(cString: name) }
+      return isInControl
     default: break
     }
     return true
@@ -168,6 +173,9 @@ final class Connection {
     var sql = sql
     var holdsMore = false
     writesOfNextStatement = []
+    isControl = false
+    isPreparing = true
+    defer { isPreparing = false }
     let pointer: OpaquePointer? = try sql.withUTF8 { bytes in
       let text = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
       var pointer: OpaquePointer?
@@ -180,7 +188,7 @@ final class Connection {
       return pointer
     }
     guard let pointer else { throw misuse("there is no statement in the SQL", sql: sql) }
-    let statement = Statement(pointer: pointer, sql: sql, writes: writesOfNextStatement)
+    let statement = Statement(pointer: pointer, sql: sql, writes: writesOfNextStatement, isControl: isControl)
     writesOfNextStatement = []
     guard !holdsMore else {
       throw misuse("the SQL holds more than one statement; use execute(script:) for scripts without values", sql: sql)
@@ -197,9 +205,7 @@ final class Connection {
       var tail: UnsafePointer<CChar>?
       let result = sqlite3_prepare_v2(handle, text, left, &pointer, &tail)
       defer { sqlite3_finalize(pointer) }
-      guard result == SQLITE_OK, pointer == nil, let tail, tail > text else {
-        return result != SQLITE_OK || pointer != nil
-      }
+      guard result == SQLITE_OK, pointer == nil, let tail, tail > text else { return true }
       left -= Int32(clamping: tail - text)
       text = tail
     }
@@ -237,7 +243,7 @@ final class Connection {
     touched.formUnion(statement.writes)
   }
 
-  /// Leaves out changes of the library's own, in temporary tables.
+  /// Leaves out changes that have been noted otherwise, or are the library's own.
   func ignoreChanges() { notedChanges = sqlite3_total_changes(handle) }
 
   /// Runs a statement of the library's own that returns no rows.
@@ -259,6 +265,11 @@ final class Connection {
 
   func runScript(_ script: String) throws {
     writesOfNextStatement = []
+    isPreparing = true
+    defer {
+      isPreparing = false
+      ignoreChanges()
+    }
     let result = sqlite3_exec(handle, script, nil, nil, nil)
     touched.formUnion(writesOfNextStatement)
     if result != SQLITE_OK { throw failure(result, sql: script) }
@@ -279,12 +290,16 @@ final class Connection {
     let primary = result & 0xFF
     if primary == SQLITE_AUTH, let word = refusedControl {
       refusedControl = nil
-      return misuse("\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
+      return controlMisuse(word, sql: sql)
     }
     if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, mustStop {
       return state.isSuspended ? state.suspendedError : CancellationError()
     }
     return SQLiteError(result, handle: handle, sql: sql, path: path)
+  }
+
+  func controlMisuse(_ word: String, sql: String?) -> SQLiteError {
+    misuse("\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
   }
 
   func misuse(_ message: String, sql: String? = nil) -> SQLiteError {

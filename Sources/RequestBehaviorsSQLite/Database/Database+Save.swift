@@ -71,6 +71,7 @@ extension Database {
       throw connection.misuse(
         "rows of \"\(plan.schema.name)\" can be deleted only if the table has a key and the records name all of it")
     }
+    defer { connection.ignoreChanges() }
     _ = try plan.keepingStatement()
     try connection.run("DELETE FROM \(plan.keptTable)")
     try noting()

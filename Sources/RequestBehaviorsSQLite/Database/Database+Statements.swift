@@ -41,6 +41,8 @@ extension Database {
   /// Returns the statement for the SQL, unless it would write in a read or end the transaction.
   func usable(_ sql: String) throws -> Statement {
     let statement = try connection().statement(sql)
+    // One that the library has prepared for itself is not refused again.
+    if statement.isControl { throw try connection().controlMisuse(sql, sql: sql) }
     if !statement.isReadOnly { try requireWrite(sql: sql) }
     return statement
   }

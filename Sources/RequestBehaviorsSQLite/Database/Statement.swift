@@ -8,6 +8,8 @@ final class Statement {
   let isReadOnly: Bool
   /// The tables that the statement, or a trigger it fires, writes to; lower-case.
   private(set) var writes: Set<String>
+  /// Whether it begins or ends a transaction or savepoint.
+  let isControl: Bool
   var isInUse = false
   var lastUse: UInt64 = 0
   private var knownRevision: Int32 = 0
@@ -15,10 +17,11 @@ final class Statement {
   private var keptDecoder: RowDecoder?
   private let source = RowSource()
 
-  init(pointer: OpaquePointer, sql: String, writes: Set<String>) {
+  init(pointer: OpaquePointer, sql: String, writes: Set<String>, isControl: Bool) {
     self.pointer = pointer
     self.sql = sql
     self.writes = writes
+    self.isControl = isControl
     self.isReadOnly = sqlite3_stmt_readonly(pointer) != 0
   }
 

@@ -19,9 +19,6 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
   private let open: @Sendable () throws -> Connection
   private let state: StoreState
 
-  /// The stores whose work is being done here; one may be used in the closure of another.
-  @TaskLocal private static var storesAtWork: [ObjectIdentifier] = []
-
   init(label: String, state: StoreState, open: @escaping @Sendable () throws -> Connection) {
     self.state = state
     self.open = open
@@ -30,7 +27,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
 
   /// Throws when the caller itself does the store's work: waiting there for the store would wait for ever.
   static func checkReentrancy(of state: StoreState) throws {
-    guard storesAtWork.contains(ObjectIdentifier(state)) else { return }
+    guard StoresAtWork.contains(ObjectIdentifier(state)) else { return }
     throw SQLiteError(
       .misuse, "the store was used inside a read or write of its own; use the closure's Database instead",
       path: state.path)
@@ -52,7 +49,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
       // A connection that could not roll back is not fit for use.
       if connection.isBroken { self.connection = nil }
     }
-    return try Self.$storesAtWork.withValue(Self.storesAtWork + [ObjectIdentifier(state)]) { try work(connection) }
+    return try StoresAtWork.with(ObjectIdentifier(state)) { try work(connection) }
   }
 
   /// Closes the connection after what the queue already holds; the closure sees it first.

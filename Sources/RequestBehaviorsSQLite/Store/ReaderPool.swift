@@ -5,12 +5,13 @@ import Foundation
 final class ReaderPool: WorkQueue, @unchecked Sendable {
   private typealias Receiver = @Sendable (ConnectionLane) -> Void
 
-  // `idle`, `lanes`, `waiting` and `firstWaiting` are protected by `lock`.
+  // What follows, but for the constants, is protected by `lock`.
   private let lock = NSLock()
   private var idle: [ConnectionLane] = []
   private var lanes: [ConnectionLane] = []
   private var waiting: [Receiver?] = []
   private var firstWaiting = 0
+  private var handedOut = 0
   private let maximum: Int
   private let makeLane: @Sendable () -> ConnectionLane
 
@@ -33,11 +34,12 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
     }
   }
 
-  /// Returns when all jobs so far, waiting ones included, have ended.
+  /// Returns when all jobs so far, waiting ones included, have ended; what comes meanwhile is not waited for.
   func drain() async {
-    repeat {
+    let last = lock.withLock { handedOut + waiting.count - firstWaiting }
+    while lock.withLock({ handedOut < last }) {
       for lane in all { await lane.drain() }
-    } while lock.withLock({ firstWaiting < waiting.count })
+    }
     for lane in all { await lane.drain() }
   }
 
@@ -86,7 +88,8 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
       defer {
         waiting[firstWaiting] = nil
         firstWaiting += 1
-        if firstWaiting >= 64 {
+        handedOut += 1
+        if firstWaiting >= 64, firstWaiting > waiting.count / 2 {
           waiting.removeFirst(firstWaiting)
           firstWaiting = 0
         }

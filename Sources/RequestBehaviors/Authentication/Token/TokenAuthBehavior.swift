@@ -82,8 +82,8 @@ public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
 
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
   private func arrive(_ request: NetworkRequest) throws -> TokenLease? {
-    let (ticket, lease) = session.keeper.arrive()
-    let noted = request.call.arrive(at: session.keeper.id, ticket)
+    let (ticket, lease, isAnybodys) = session.keeper.arrive()
+    let noted = request.call.arrive(at: session.keeper.id, ticket, isAnybodys: isAnybodys)
     guard noted.generation == ticket.generation else { throw NetworkError.signedOut() }
     return lease
   }

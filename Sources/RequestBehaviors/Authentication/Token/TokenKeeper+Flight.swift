@@ -72,10 +72,11 @@ extension TokenKeeper {
     }
     _ = try? await queue.enqueue {
       var problem: (any Error)?
-      if self.update({ $0.isSignedOut(ifRefused: flight) }) {
+      let endsSession = self.update { $0.isSignedOut(ifRefused: flight) }
+      if endsSession {
         do { try await self.store.save(nil) } catch { problem = error }
       }
-      self.finish(self.land { $0.land(flight, failing: error, isTerminal: true) })
+      self.finish(self.land { $0.land(flight, failing: error, isTerminal: endsSession) })
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
     }.value
   }

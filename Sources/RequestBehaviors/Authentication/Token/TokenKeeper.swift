@@ -51,10 +51,11 @@ final class TokenKeeper: Sendable {
   var hasToken: Bool { update { $0.token != nil } }
 
   /// What has happened so far, for a call that arrives, and a token if one can be sent as it is.
-  func arrive() -> (ticket: TokenTicket, lease: TokenLease?) {
+  func arrive() -> (ticket: TokenTicket, lease: TokenLease?, isAnybodys: Bool) {
     let now = clock.now()
     return update { state in
-      (TokenTicket(generation: state.generation, failures: state.failureCount), state.usable(now: now))
+      let ticket = TokenTicket(generation: state.generation, failures: state.failureCount)
+      return (ticket, state.usable(now: now), state.token != nil)
     }
   }
 

@@ -17,9 +17,11 @@ extension Call {
 
   /// Notes what had happened to the session when the call first came, and returns what is noted.
   ///
-  /// A call belongs to whoever was signed in then: a retry must not send it as somebody else.
-  func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket) -> TokenTicket {
+  /// A call belongs to whoever was signed in then: a retry must not send it as somebody else. Where nobody is signed in
+  /// when it first comes, it may get a token of its own, though somebody was when it began.
+  func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket, isAnybodys: Bool) -> TokenTicket {
     update(keeper, initially: TokenRecord(generation: ticket.generation)) { record in
+      if record.failures == nil, !isAnybodys { record.generation = ticket.generation }
       let failures = record.failures ?? ticket.failures
       record.failures = failures
       return TokenTicket(generation: record.generation, failures: failures)

@@ -221,10 +221,12 @@ extension TokenState {
   }
 
   /// Whether the session ends if the server refuses a flight for good: it has the token that the flight was to replace.
+  ///
+  /// A late flight's refusal decides nothing while a newer flight is under way: that may have got the token's successor.
   func isSignedOut(ifRefused flight: Flight) -> Bool {
     guard lease != nil else { return false }
     if let current = self.flight, current.id == flight.id { return current.version == version }
-    return late.contains { $0.id == flight.id && $0.version == version }
+    return self.flight == nil && late.contains { $0.id == flight.id && $0.version == version }
   }
 
   /// Ends a flight that failed; terminally if the server said, verifiably, that there will be no token.

@@ -65,6 +65,41 @@ import Testing
     #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
+  @Test func `a late refusal does not end what a newer request for a token is getting`() async throws {
+    let newer = TestGate()
+    let gate = gate
+    let count = Box(0)
+    // The first refresh is refused because the second has used the refresh token.
+    let source = ClosureTokenSource(refresh: { _, client in
+      let number = count.update { count in
+        count += 1
+        return count
+      }
+      if number == 1 {
+        await gate.pass()
+        return try await client.send(.post("token"))
+      }
+      await newer.pass()
+      return AccessToken("t2", refreshToken: "r2")
+    })
+    let session = fixture.session(source)
+    try await session.signIn(AccessToken("alice", lifetime: .seconds(3_600), refreshToken: "r0"))
+    let events = session.events
+    server.refuseToken(400, #"{"error":"invalid_grant"}"#)
+    let client = fixture.client(session)
+    try await giveUp(client)
+    server.state.update { $0.valid = "t2" }
+    let second = Task { try await client.send(.get("b")) }
+    await newer.arrivals(1)
+    gate.open()
+    while server.tokenRequests.isEmpty { await Task.yield() }
+    await drift()
+    newer.open()
+    try await second.value
+    #expect(await events.names(through: "refreshed") == ["refreshFailed", "refreshed"])
+    #expect(try await session.isSignedIn())
+  }
+
   @Test func `a lifetime counts from when the token came, not from when it was stored`() async throws {
     let store = HeldTokenStore(onSave: { [gate] _ in await gate.pass() })
     server.state.update { $0.lifetime = 100 }

@@ -46,6 +46,17 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
+  @Test func `a call that began with a token gets one of its own when that has gone and nobody has signed in`()
+    async throws
+  {
+    let session = fixture.session(.clientCredentials(.test))
+    let client = fixture.client(
+      session, ClosureBehavior("out", order: .gate, beforeSend: { _ in try? await session.signOut() }))
+    try await client.send(.get("a"))
+    try await client.send(.get("b"))
+    #expect(fixture.sentTokens == ["Bearer t1", "Bearer t2"])
+  }
+
   @Test func `a call of the stored user is not sent as one who signs in while the store is read`() async throws {
     let store = HeldTokenStore(AccessToken("alice"), onLoad: { [gate] in await gate.pass() })
     fixture.answer(200)
