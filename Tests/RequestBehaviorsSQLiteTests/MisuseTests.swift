@@ -295,6 +295,8 @@ import Testing
       await store.close()
       try await group.waitForAll()
     }
+    let error = await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
+    #expect(error?.code == .misuse)
   }
 
   @Test func `a decimal is a number as a whole`() throws {

@@ -28,15 +28,10 @@ final class Connection {
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
   let insertionCounter: InsertionCounter
-  private var statements = StatementCache()
-  private var writesOfNextStatement: Set<String> = []
-  private var notedChanges: Int32 = 0
-  /// Whether the library's own statements are being run, which alone begin and end transactions.
-  private var isInControl = false
-  private var refusedControl: String?
-  /// Whether SQL is being prepared, and whether it was found to begin or end a transaction.
-  private var isPreparing = false
-  private var isControl = false
+  var statements = StatementCache()
+  var authorization = Authorization()
+  /// How many changes SQLite had counted when they were noted last.
+  var notedChanges: Int32 = 0
 
   init(state: StoreState, configuration: SQLiteConfiguration, isReader: Bool) throws {
     self.state = state
@@ -107,7 +102,7 @@ final class Connection {
       handle,
       { context, action, name, _, _, _ in
         guard let name else { return SQLITE_OK }
-        return Connection.of(context).authorize(action, name) ? SQLITE_OK : SQLITE_DENY
+        return Connection.of(context).authorization.allows(action, name) ? SQLITE_OK : SQLITE_DENY
       }, context)
     guard configuration.trace != nil else { return }
     sqlite3_trace_v2(
@@ -116,22 +111,6 @@ final class Connection {
         Connection.of(context).traced(statement.map { OpaquePointer($0) }, nanoseconds)
         return 0
       }, context)
-  }
-
-  /// Notes what a statement that is being prepared may write to, and refuses what begins or ends a transaction.
-  private func authorize(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
-    switch action {
-    case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
-      writesOfNextStatement.insert(String(cString: name).lowercased())
-    case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
-      // What SQLite does itself while a statement runs, as full-text search does, is its own.
-      guard isPreparing else { return true }
-      isControl = isInControl
-      if !isInControl { refusedControl = String(cString: name) }
-      return isInControl
-    default: break
-    }
-    return true
   }
 
   // The context is a connection that is alive: SQLite calls back only while it is used or closed.
@@ -159,139 +138,12 @@ final class Connection {
   /// Waits for a lock: SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about twentyfold.
   private static func waitABit() { Thread.sleep(forTimeInterval: .random(in: 0.0002...0.0008)) }
 
-  // MARK: Statements
-
-  /// Returns the statement for SQL that holds exactly one, prepared once and kept.
-  func statement(_ sql: String) throws -> Statement {
-    if let statement = statements.statement(for: sql) { return statement }
-    let statement = try prepare(sql)
-    statements.insert(statement)
-    return statement
-  }
-
-  func prepare(_ sql: String) throws -> Statement {
-    var sql = sql
-    var holdsMore = false
-    writesOfNextStatement = []
-    isControl = false
-    isPreparing = true
-    defer { isPreparing = false }
-    let pointer: OpaquePointer? = try sql.withUTF8 { bytes in
-      let text = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-      var pointer: OpaquePointer?
-      var tail: UnsafePointer<CChar>?
-      let result = sqlite3_prepare_v3(
-        handle, text, Int32(clamping: bytes.count), UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
-      if result != SQLITE_OK { throw failure(result, sql: String(decoding: bytes, as: UTF8.self)) }
-      // What follows may be a comment, which is no statement.
-      if let text, let tail { holdsMore = try statementFollows(tail, Int32(clamping: bytes.count - (tail - text))) }
-      return pointer
-    }
-    guard let pointer else { throw misuse("there is no statement in the SQL", sql: sql) }
-    let statement = Statement(pointer: pointer, sql: sql, writes: writesOfNextStatement, isControl: isControl)
-    writesOfNextStatement = []
-    guard !holdsMore else {
-      throw misuse("the SQL holds more than one statement; use execute(script:) for scripts without values", sql: sql)
-    }
-    return statement
-  }
-
-  private func statementFollows(_ text: UnsafePointer<CChar>, _ count: Int32) throws -> Bool {
-    var text = text
-    var left = count
-    // An empty statement, such as a second semicolon, does not count either.
-    while left > 0 {
-      var pointer: OpaquePointer?
-      var tail: UnsafePointer<CChar>?
-      let result = sqlite3_prepare_v2(handle, text, left, &pointer, &tail)
-      defer { sqlite3_finalize(pointer) }
-      guard result == SQLITE_OK, pointer == nil, let tail, tail > text else { return true }
-      left -= Int32(clamping: tail - text)
-      text = tail
-    }
-    return false
-  }
-
-  /// Forgets all that depends on the schema.
-  func forgetSchema() {
-    statements.removeAll()
-    plans.removeAll()
-    lastPlan = nil
-    finders.removeAll()
-    lastFinder = nil
-    schemas.removeAll()
-  }
-
-  /// Runs the statement to its next row; returns false at the end.
-  func step(_ statement: Statement) throws -> Bool {
-    switch sqlite3_step(statement.pointer) {
-    case SQLITE_ROW: return true
-    case SQLITE_DONE: return false
-    case let result: throw failure(result, sql: statement.sql)
-    }
-  }
-
-  /// Notes the tables that a statement has written to since changes were noted last; also when it has failed.
-  func noteChanges(by statement: Statement) {
-    let changes = sqlite3_total_changes(handle)
-    let hasChanged = changes != notedChanges
-    notedChanges = changes
-    guard hasChanged || statement.changesSchema else { return }
-    // Where SQLite has prepared it anew, it asked again what the statement and its triggers may write to.
-    statement.notice(writesOfNextStatement)
-    writesOfNextStatement = []
-    touched.formUnion(statement.writes)
-  }
-
-  /// Leaves out changes that have been noted otherwise, or are the library's own.
-  func ignoreChanges() { notedChanges = sqlite3_total_changes(handle) }
-
-  /// Runs a statement of the library's own that returns no rows.
-  func run(_ sql: String) throws {
-    isInControl = true
-    defer { isInControl = false }
-    let statement = try self.statement(sql)
-    defer { statement.reset() }
-    while try step(statement) {}
-  }
-
-  /// Changes the schema of temporary objects of the library's own, of which no subscriber is to hear.
-  func runTemporary(_ script: String) throws {
-    let before = touched
-    defer { touched = before }
-    changesTemporarySchema = true
-    try runScript(script)
-  }
-
-  func runScript(_ script: String) throws {
-    writesOfNextStatement = []
-    isPreparing = true
-    defer {
-      isPreparing = false
-      ignoreChanges()
-    }
-    let result = sqlite3_exec(handle, script, nil, nil, nil)
-    touched.formUnion(writesOfNextStatement)
-    if result != SQLITE_OK { throw failure(result, sql: script) }
-  }
-
-  /// Runs a pragma of the library's own and returns the first column of its first row.
-  @discardableResult
-  func pragma(_ name: String) throws -> String? {
-    let statement = try prepare("PRAGMA \(name)")
-    guard try step(statement) else { return nil }
-    return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) }
-  }
-
   // MARK: Errors
 
   /// Returns the error for a result code: `CancellationError` when a cancellation is what stopped the work.
   func failure(_ result: Int32, sql: String? = nil) -> any Error {
     let primary = result & 0xFF
-    if primary == SQLITE_AUTH, let word = refusedControl {
-      refusedControl = nil
-      return controlMisuse(word, sql: sql)
-    }
+    if primary == SQLITE_AUTH, let word = authorization.takeRefusedWord() { return controlMisuse(word, sql: sql) }
     if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, mustStop {
       return state.isSuspended ? state.suspendedError : CancellationError()
     }

@@ -1,0 +1,49 @@
+internal import CSQLite
+
+/// What SQLite tells of statements while it prepares them, and what is refused: to begin or end a transaction.
+struct Authorization {
+  /// Whether the store's own statements are run, which alone begin and end transactions.
+  var isStore = false
+  /// Whether the statement that is being prepared begins or ends a transaction or savepoint.
+  private(set) var isControl = false
+  private var isPreparing = false
+  private var writes: Set<String> = []
+  private var refusedWord: String?
+
+  /// Begins to prepare.
+  mutating func begin() {
+    writes = []
+    isControl = false
+    isPreparing = true
+  }
+
+  /// Ends to prepare; what SQLite itself does while a statement runs, as full-text search does, is its own.
+  mutating func end() { isPreparing = false }
+
+  /// Notes what a statement may write to and whether it controls transactions; false if that is refused.
+  mutating func allows(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
+    switch action {
+    case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
+      writes.insert(String(cString: name).lowercased())
+      return true
+    case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
+      guard isPreparing else { return true }
+      isControl = isStore
+      if !isStore { refusedWord = String(cString: name) }
+      return isStore
+    default: return true
+    }
+  }
+
+  /// Returns the tables that were noted since, in lower case, and forgets them.
+  mutating func takeWrites() -> Set<String> {
+    defer { writes = [] }
+    return writes
+  }
+
+  /// Returns the word that was refused, such as COMMIT, and forgets it.
+  mutating func takeRefusedWord() -> String? {
+    defer { refusedWord = nil }
+    return refusedWord
+  }
+}
