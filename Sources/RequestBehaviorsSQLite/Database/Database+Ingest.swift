@@ -10,13 +10,15 @@ extension Database {
   ///
   /// A value must fit the type its column was declared with: a string does not become an INTEGER. In a column declared as a date or time,
   /// a string is read as ISO 8601 and a number as seconds since 1970, and the store's form of dates is written. Objects and arrays go to
-  /// TEXT columns as the JSON that they are.
+  /// TEXT columns as the JSON that they are. A BLOB column takes null only, for JSON has no form of bytes that everybody uses: decode and
+  /// save such records. Of a key that an object has twice, the last counts.
   ///
   /// - Parameters:
   ///   - json: The text; UTF-8.
   ///   - path: Names of keys separated by `.` to one object or an array of objects; the whole text when nil.
   ///   - table: The table.
   ///   - paths: For columns whose key is called otherwise or stands deeper, the keys separated by `.`: `["owner": "owner.login"]`.
+  ///     No two may take one value, or one a part of another's.
   /// - Returns: How many rows were inserted, updated and left unchanged.
   /// - Throws: ``SQLiteError`` with the byte and the ``SQLiteError/row`` at fault; nothing of the call is saved then.
   @discardableResult

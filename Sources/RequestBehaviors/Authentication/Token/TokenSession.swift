@@ -10,7 +10,8 @@
 /// ```
 ///
 /// The state belongs to the session, not to a client: all clients that use it share it, and `client.reset()` signs
-/// nobody out. Sessions over the same ``TokenStore`` share it too; the first one's policy and clock then hold.
+/// nobody out. Sessions over the same ``TokenStore`` share it too; the first one's policy and clock then hold, and the
+/// source of the one whose request needs a token gets it.
 ///
 /// A token that is about to expire is refreshed before the request that needs it; one that the server answers 401 to
 /// is refreshed, and the request sent once more. However many requests need a token, one is asked for; they wait for
