@@ -91,6 +91,25 @@ import Testing
     #expect(wasCancelled.value == true)
   }
 
+  @Test func `a source is not asked for what a sign-out has made useless while the store was read`() async throws {
+    let count = Box(0)
+    let source: ClosureTokenSource = .closure { _ in
+      count.update { $0 += 1 }
+      return AccessToken("x")
+    }
+    let store = HeldTokenStore(onLoad: { [gate] in await gate.pass() })
+    let session = fixture.session(source, store)
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    let signOut = Task { try await session.signOut() }
+    #expect(try await fixture.error(task).code == .signedOut)
+    gate.open()
+    try await signOut.value
+    await drift()
+    #expect(count.value == 0)
+  }
+
   @Test func `a second attempt uses the token that has not expired when its refresh has failed`() async throws {
     let client = fixture.client(fixture.session(.clientCredentials(.test)), SecondAttempt())
     try await client.send(.get("a"))
