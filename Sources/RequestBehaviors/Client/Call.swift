@@ -57,6 +57,8 @@ public final class Call: Sendable {
     var history: [Exchange] = []
     var events: [Event] = []
     var storage = CallSlots()
+    // Not in the storage: every request with a token notes something of its session, twice.
+    var tokenRecords = TokenRecords()
     var lastOutcome: SendOutcome?
     var withheld: [String] = []
     var steps = StepLedger()
@@ -188,6 +190,13 @@ extension Call {
       state.storage[id] = slot
       return try change(&slot.value)
     }
+  }
+}
+
+extension Call {
+  /// Changes what the call remembers of sessions, atomically.
+  func updateTokenRecords<Result>(_ change: (inout TokenRecords) -> Result) -> Result {
+    lock.withLock { change(&state.tokenRecords) }
   }
 }
 

@@ -123,7 +123,7 @@ extension TokenKeeper {
     let (now, date) = (clock.now(), clock.date())
     var saving: Task<Void, any Error>?
     land(isCancelling: true) { state in
-      let isReplacing = state.token != nil || !state.isLoaded
+      let isReplacing = state.hasToken || !state.isLoaded
       state.signIn(token.received(at: date), now: now, date: date)
       saving = self.enqueueSave(state.token)
       guard !isReplacing, let lease = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
@@ -138,7 +138,7 @@ extension TokenKeeper {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
     land(isCancelling: true) { state in
-      wasSignedIn = state.token != nil || !state.isLoaded
+      wasSignedIn = state.hasToken || !state.isLoaded
       state.signOut()
       removal = self.enqueueSave(nil)
       return .signOut(NetworkError.signedOut())

@@ -45,17 +45,17 @@ final class TokenKeeper: Sendable {
   var id: ID { ObjectIdentifier(self) }
 
   /// Whose answers these are, no secret, and the generation of who is signed in; `nil` if nobody is known to be.
-  var user: (scope: String, generation: Int?) { update { ($0.scope, $0.token == nil ? nil : $0.generation) } }
+  var user: (scope: String, generation: Int?) { update { ($0.scope, $0.hasToken ? $0.generation : nil) } }
 
   /// Whether there is a token, fresh or not.
-  var hasToken: Bool { update { $0.token != nil } }
+  var hasToken: Bool { update { $0.hasToken } }
 
   /// What has happened so far, for a call that arrives, and a token if one can be sent as it is.
   func arrive() -> (ticket: TokenTicket, lease: TokenLease?, isAnybodys: Bool) {
     let now = clock.now()
     return update { state in
       let ticket = TokenTicket(generation: state.generation, failures: state.failureCount)
-      return (ticket, state.usable(now: now), state.token != nil)
+      return (ticket, state.usable(now: now), state.hasToken)
     }
   }
 

@@ -7,12 +7,29 @@ struct TokenRecord: Sendable {
   var hasReplayed = false
 }
 
+/// What a call remembers of its sessions; the first one, which most calls have at most, needs no allocation.
+struct TokenRecords: Sendable {
+  private var first: (keeper: TokenKeeper.ID, record: TokenRecord)?
+  private var rest: [TokenKeeper.ID: TokenRecord] = [:]
+
+  subscript(keeper: TokenKeeper.ID) -> TokenRecord? {
+    get { first?.keeper == keeper ? first?.record : rest[keeper] }
+    set {
+      if let newValue, first == nil || first?.keeper == keeper {
+        first = (keeper, newValue)
+      } else {
+        rest[keeper] = newValue
+      }
+    }
+  }
+}
+
 extension Call {
   /// Notes who was signed in when the call began.
   ///
   /// Its answer is kept as theirs, so that it must not be sent as somebody else's.
   func belong(to generation: Int, at keeper: TokenKeeper.ID) {
-    update(keeper, initially: TokenRecord(generation: generation)) { _ in }
+    updateTokenRecords { if $0[keeper] == nil { $0[keeper] = TokenRecord(generation: generation) } }
   }
 
   /// Notes what had happened to the session when the call first came, and returns what is noted.
@@ -20,10 +37,12 @@ extension Call {
   /// A call belongs to whoever was signed in then: a retry must not send it as somebody else. Where nobody is signed in
   /// when it first comes, it may get a token of its own, though somebody was when it began.
   func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket, isAnybodys: Bool) -> TokenTicket {
-    update(keeper, initially: TokenRecord(generation: ticket.generation)) { record in
+    updateTokenRecords { records in
+      var record = records[keeper] ?? TokenRecord(generation: ticket.generation)
       if record.failures == nil, !isAnybodys { record.generation = ticket.generation }
       let failures = record.failures ?? ticket.failures
       record.failures = failures
+      records[keeper] = record
       return TokenTicket(generation: record.generation, failures: failures)
     }
   }
@@ -49,7 +68,11 @@ extension Call {
   }
 
   private func updateRecord<Result>(of keeper: TokenKeeper.ID, _ change: (inout TokenRecord) -> Result) -> Result {
-    // A call has arrived before anything else is noted of it.
-    update(keeper, initially: TokenRecord(generation: 0), change)
+    updateTokenRecords { records in
+      // A call has arrived before anything else is noted of it.
+      var record = records[keeper] ?? TokenRecord(generation: 0)
+      defer { records[keeper] = record }
+      return change(&record)
+    }
   }
 }

@@ -48,6 +48,9 @@ struct TokenState: Sendable {
   private var starts: [Duration] = []
   private let makeID: @Sendable () -> String
 
+  /// Whether the session has a token, fresh or not.
+  var hasToken: Bool { lease != nil }
+
   /// The token that the session has; `nil` if it has none.
   var token: AccessToken? { lease?.token }
 
