@@ -202,12 +202,6 @@ extension Call {
 
 // MARK: - Sends
 
-/// How the latest send of a call ended, for the error that refuses a further one.
-enum SendOutcome: Sendable {
-  case response(NetworkResponse)
-  case failure(any Error)
-}
-
 extension Call {
   /// Counts a send.
   ///
@@ -259,12 +253,6 @@ extension Call {
     case nil: break
     }
     return error
-  }
-}
-
-extension SendOutcome {
-  fileprivate var isCancellation: Bool {
-    if case .failure(let error) = self { error is CancellationError } else { false }
   }
 }
 

@@ -15,7 +15,7 @@ extension SQLiteStore {
   ) async throws -> T {
     let returned = Returned<T>()
     try await runWrite(durability) { returned.value = try body($0) }
-    return returned.get()
+    return try returned.get()
   }
 
   /// Runs the closure on a snapshot of the file and returns its result.
@@ -29,7 +29,7 @@ extension SQLiteStore {
   public func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     let returned = Returned<T>()
     try await runRead { returned.value = try body($0) }
-    return returned.get()
+    return try returned.get()
   }
 
   /// Runs the closure in a write transaction and waits for it on this thread.
@@ -99,9 +99,8 @@ final class Returned<T: Sendable>: @unchecked Sendable {
   init() {}
 
   @inlinable
-  func get() -> T {
-    // The library's own promise, kept a few lines above: who waits goes on when the closure has returned or thrown.
-    guard let value else { preconditionFailure("the closure has returned by now") }
+  func get() throws -> T {
+    guard let value else { throw SQLiteError(.misuse, "the closure was not run") }
     return value
   }
 }
