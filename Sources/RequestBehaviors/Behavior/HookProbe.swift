@@ -49,6 +49,7 @@ extension Next {
   package static func toTransport(_ transport: any Transport, for call: Call) throws -> Next {
     let pipeline = try Pipeline([(.request, [EmptyBehavior()])])
     let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration())
-    return Next(chain: chain, index: 0, call: call, step: call.beginStep())
+    let run = ChainRun(chain, call)
+    return Next(run: run, index: 0, step: run.beginStep())
   }
 }

@@ -9,9 +9,8 @@
 ///
 /// It may cross into child tasks, but not outlive the `intercept` that it was given to.
 public struct Next: Sendable {
-  let chain: Chain
+  let run: ChainRun
   let index: Int
-  let call: Call
   let step: Int
 
   /// Runs everything further in.
@@ -22,15 +21,16 @@ public struct Next: Sendable {
   ///   naming the behavior, if `intercept` has returned, if the request is of another call, or if a one-shot body is
   ///   under way already.
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
-    if request.call !== call { throw broken("called next with a request of another call") }
-    if call.hasEnded(step: step) { throw broken("called next after its intercept had returned") }
+    if request.call !== run.call { throw broken("called next with a request of another call") }
+    if run.hasEnded(step: step) { throw broken("called next after its intercept had returned") }
     var oneShot: OneShotStream?
     if case .oneShot(let body)? = request.body?.content {
+      run.note(request.body)
       guard body.enter(level: index) else { throw broken("called next concurrently with a one-shot body") }
       oneShot = body
     }
     defer { oneShot?.leave(level: index) }
-    return try await chain.runHooks(at: index, request)
+    return try await run.chain.runHooks(at: index, request, in: run)
   }
 
   /// Returns a client for a request that this one needs first, such as one for a token.
@@ -44,10 +44,10 @@ public struct Next: Sendable {
   /// - Parameter types: Behaviors that it shall not have either.
   /// - Returns: The client, over the same transport.
   public func client(omitting types: any RequestBehavior.Type...) -> NetworkClient {
-    chain.prerequisiteClient(for: index, omitting: types, parent: call.id)
+    run.chain.prerequisiteClient(for: index, omitting: types, parent: run.call.id)
   }
 
   private func broken(_ promise: String) -> NetworkError {
-    NetworkError.invalidBehavior("\(chain.entries[index].name) \(promise)")
+    NetworkError.invalidBehavior("\(run.chain.entries[index].name) \(promise)")
   }
 }

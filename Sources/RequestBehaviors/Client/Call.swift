@@ -3,6 +3,10 @@ import Foundation
 /// What is shared by everything that serves one `send`: its identity, clock, history, and room for behaviors to
 /// remember things.
 ///
+/// Every request and response of the call refers to it. So it holds facts only (``Exchange``), never one of them: a call
+/// is released with the last value that its `send` returned or threw. What behaviors remember in it follows the same
+/// rule.
+///
 /// Each behavior reaches it as `request.call`. Retries, redirects and replays are sends of one call; a prerequisite
 /// request, such as one for a token, is a call of its own whose ``parent`` is this one's ``id-swift.property``.
 public final class Call: Sendable {
@@ -59,9 +63,7 @@ public final class Call: Sendable {
     var storage = CallSlots()
     // Not in the storage: every request with a token notes something of its session, twice.
     var tokenRecords = TokenRecords()
-    var lastOutcome: SendOutcome?
     var withheld: [String] = []
-    var steps = StepLedger()
   }
 
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.
@@ -205,54 +207,25 @@ extension Call {
 extension Call {
   /// Counts a send.
   ///
-  /// - Returns: Which send of the call it is, from 1.
-  /// - Throws: ``NetworkError`` of code `tooManySends`, with the latest answer or failure.
-  func beginSend(_ request: NetworkRequest) throws -> Int {
+  /// - Returns: Which send of the call it is, from 1; `nil` if it has made as many as a call may.
+  func beginSend(_ request: NetworkRequest) -> Int? {
     let now = clock.now()
-    return try lock.withLock {
+    return lock.withLock {
       let number = state.history.count + 1
-      guard number <= Call.maximumSends else { throw tooManySends(request, state.lastOutcome) }
+      guard number <= Call.maximumSends else { return nil }
       state.history.append(
         Exchange(number: number, method: request.method, url: request.url, startedAt: now, outcome: .pending))
       return number
     }
   }
 
-  func endSend(_ number: Int, _ outcome: SendOutcome) {
+  /// Notes how a send ended.
+  func endSend(_ number: Int, _ outcome: Exchange.Outcome) {
     let now = clock.now()
     lock.withLock {
       state.history[number - 1].endedAt = now
-      switch outcome {
-      case .response(let response):
-        var bytes: Int?
-        if case .data(let data) = response.body { bytes = data.count }
-        state.history[number - 1].outcome = .response(statusCode: response.statusCode, bytes: bytes)
-      case .failure(let error):
-        state.history[number - 1].outcome = .failure(error)
-      }
-      if !outcome.isCancellation { state.lastOutcome = outcome }
+      state.history[number - 1].outcome = outcome
     }
-  }
-
-  /// The latest failure or unacceptable answer, which a cancellation would hide.
-  var lastFailure: (any Error)? {
-    switch lock.withLock({ state.lastOutcome }) {
-    case .failure(let error): error
-    case .response(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
-    default: nil
-    }
-  }
-
-  private func tooManySends(_ request: NetworkRequest, _ last: SendOutcome?) -> NetworkError {
-    var error = NetworkError(
-      .tooManySends, "the call made \(Call.maximumSends) sends, as many as a call may; something repeats without end",
-      request: request)
-    switch last {
-    case .response(let response): error.response = response
-    case .failure(let failure): error.underlyingError = failure
-    case nil: break
-    }
-    return error
   }
 }
 
@@ -270,16 +243,6 @@ extension Call {
     guard !notes.isEmpty else { return nil }
     return "; credentials are bound to other origins: \(notes.joined(separator: "; "))"
   }
-}
-
-// MARK: - Steps
-
-extension Call {
-  func beginStep() -> Int { lock.withLock { state.steps.begin() } }
-
-  func endStep(_ step: Int) { lock.withLock { state.steps.end(step) } }
-
-  func hasEnded(step: Int) -> Bool { lock.withLock { state.steps.hasEnded(step) } }
 }
 
 private enum CallCounter {

@@ -36,40 +36,50 @@ final class Chain: Sendable {
   }
 
   /// Runs the request through the whole list.
-  func run(_ request: NetworkRequest) async throws -> NetworkResponse {
+  func run(_ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    run.note(request.body)
+    defer { run.cancelUnsentBodies() }
     if let name = request.options.authentication.onlyName, !sessionNames.contains(name) {
       throw NetworkError.noSuchSession(name, sessionNames)
     }
     for member in members {
       if let scope = member.entry.behavior.scope(for: request) { request.call.add(scope: scope) }
     }
-    return try await proceed(from: 0, request)
+    return try await proceed(from: 0, request, in: run)
   }
 
   /// Runs the behavior at an index, or sends the request if there is none.
   @inline(__always)
-  private func proceed(from index: Int, _ request: NetworkRequest) async throws -> NetworkResponse {
-    guard index < members.count else { return try await send(request) }
-    let call = request.call
-    let step = call.beginStep()
-    defer { call.endStep(step) }
-    let next = Next(chain: self, index: index, call: call, step: step)
+  private func proceed(
+    from index: Int, _ request: NetworkRequest, in run: ChainRun
+  ) async throws -> NetworkResponse {
+    guard index < members.count else { return try await send(request, in: run) }
+    let step = run.beginStep()
+    defer { run.endStep(step) }
+    let next = Next(run: run, index: index, step: step)
     return try await members[index].entry.behavior.intercept(request, next: next)
   }
 
   /// Runs the other hooks of the behavior at an index around everything further in.
   @inline(__always)
-  func runHooks(at index: Int, _ original: NetworkRequest) async throws -> NetworkResponse {
+  func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let own = members[index]
-    if own.onlyIntercepts { return try await proceed(from: index + 1, original) }
+    if own.onlyIntercepts { return try await proceed(from: index + 1, original, in: run) }
     var request = original
     let added = try await own.entry.behavior.headers(for: request)
     if !added.isEmpty { merge(added, into: &request, outranksUser: own.outranksUser) }
-    try await own.entry.behavior.modify(&request)
+    do {
+      try await own.entry.behavior.modify(&request)
+    } catch {
+      // The hook may have set a body before it threw.
+      run.note(request.body)
+      throw error
+    }
+    run.note(request.body)
     await own.entry.behavior.beforeSend(request)
     let response: NetworkResponse
     do {
-      response = try await proceed(from: index + 1, request)
+      response = try await proceed(from: index + 1, request, in: run)
     } catch {
       await own.entry.behavior.afterFailure(error, for: request)
       throw error
@@ -96,12 +106,11 @@ final class Chain: Sendable {
 
   // MARK: - The end of the list
 
-  private func send(_ original: NetworkRequest) async throws -> NetworkResponse {
+  private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
-    let call = original.call
     var request = original
     removeForeignSecrets(&request)
-    let number = try call.beginSend(request)
+    let number = try run.beginSend(request)
     request.sendNumber = number
     do {
       let response = try await transport.send(request)
@@ -109,11 +118,11 @@ final class Chain: Sendable {
         response.body.cancel()
         throw CancellationError()
       }
-      call.endSend(number, .response(response))
+      run.endSend(number, with: response)
       return response
     } catch {
       let failure = describe(error, request)
-      call.endSend(number, .failure(failure))
+      run.endSend(number, with: failure)
       throw failure
     }
   }

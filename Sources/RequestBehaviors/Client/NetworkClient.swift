@@ -120,18 +120,20 @@ extension NetworkClient {
   @concurrent
   func exchange<Value>(_ request: Request<Value>, accept: String? = nil) async throws -> Answer {
     let call = makeCall(for: request)
-    var chosen: Chain?
+    var run: ChainRun?
     var built: NetworkRequest?
     do {
       let chain = try chain(for: request)
-      chosen = chain
+      let newRun = ChainRun(chain, call)
+      run = newRun
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
-      let response = try await chain.run(networkRequest)
+      let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return Answer(call: call, chain: chain, request: networkRequest, response: response)
     } catch {
-      report(error, call, chosen, request: built)
+      if built == nil { request.body?.cancelUnlessTaken() }
+      report(error, call, run?.chain, request: built, lastFailure: run?.lastFailure)
       throw error
     }
   }
@@ -180,14 +182,17 @@ extension NetworkClient {
 // MARK: - Reports
 
 extension NetworkClient {
-  func report(_ error: any Error, _ call: Call, _ chain: Chain?, request: NetworkRequest?) {
+  /// Reports a call that ended before its response was decoded; `lastFailure` matters for a cancelled one only.
+  func report(
+    _ error: any Error, _ call: Call, _ chain: Chain?, request: NetworkRequest?,
+    lastFailure: @autoclosure () -> (any Error)? = nil
+  ) {
     guard isObserved(chain) else { return }
-    let lastFailure = error is CancellationError ? call.lastFailure : nil
     report(
       CallReport(
         call: call, request: request, response: (error as? NetworkError)?.response, error: error,
         phase: request == nil ? .building : .exchange, decoding: .zero, duration: call.clock.now() - call.startedAt,
-        lastFailure: lastFailure), to: chain)
+        lastFailure: error is CancellationError ? lastFailure() : nil), to: chain)
   }
 
   func report(_ answer: Answer, decoding: Duration, error: (any Error)?) {

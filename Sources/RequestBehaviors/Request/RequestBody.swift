@@ -72,9 +72,17 @@ public struct RequestBody: Sendable {
     return data
   }
 
-  /// Ends a stream that will not be sent.
+  /// Ends a one-shot stream that will not be sent: it counts as sent from then on.
+  ///
+  /// A client does so for every one-shot body of a call that nobody took by the end of the call. Other bodies need no
+  /// ending.
   public func cancel() {
     if case .oneShot(let stream) = content { stream.cancel() }
+  }
+
+  /// Ends a one-shot stream that nobody has taken; whoever took it ends it.
+  func cancelUnlessTaken() {
+    if case .oneShot(let stream) = content { stream.cancelUnlessTaken() }
   }
 }
 
@@ -104,7 +112,15 @@ public final class OneShotStream: Sendable {
     return stream
   }
 
-  func cancel() { stream.cancel() }
+  func cancel() {
+    lock.withLock { consumed = true }
+    stream.cancel()
+  }
+
+  func cancelUnlessTaken() {
+    guard (try? take()) != nil else { return }
+    stream.cancel()
+  }
 
   /// Enters a level of the chain; false if the body is already under way at that level.
   func enter(level: Int) -> Bool { lock.withLock { levels.insert(level).inserted } }

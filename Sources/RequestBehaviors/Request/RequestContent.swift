@@ -43,6 +43,11 @@ public struct RequestContent: Sendable {
   /// Any body, streams among them.
   public static func body(_ body: RequestBody) -> RequestContent { RequestContent(kind: .body(body)) }
 
+  /// Ends a one-shot stream that nobody has taken.
+  func cancelUnlessTaken() {
+    if case .body(let body) = kind { body.cancelUnlessTaken() }
+  }
+
   /// Returns the body to send.
   ///
   /// - Throws: ``NetworkError`` of code `encodingFailed`.

@@ -1,15 +1,20 @@
 public import Foundation
 
 /// One send of a call: what was asked, and how it ended.
+///
+/// It holds facts only, never a request, a response or an error: a call remembers its sends, and would keep itself and
+/// every body alive through them.
 public struct Exchange: Sendable {
   /// How a send ended.
   public enum Outcome: Sendable {
     /// It is still under way.
     case pending
-    /// A response with this status came.
+    /// A response with this status came; `bytes` is the length of a body in memory, `nil` for a file or a stream.
     case response(statusCode: Int, bytes: Int?)
-    /// It failed.
-    case failure(any Error)
+    /// It failed: the code of a ``NetworkError``, `nil` for an error of another type, and what it says, redacted.
+    case failure(code: NetworkError.Code?, message: String)
+    /// The task that waited for it was cancelled.
+    case cancelled
   }
 
   /// Which send of the call it was, from 1.
@@ -26,6 +31,23 @@ public struct Exchange: Sendable {
   public internal(set) var outcome: Outcome
 }
 
+extension Exchange.Outcome {
+  static func response(_ response: NetworkResponse) -> Self {
+    var bytes: Int?
+    if case .data(let data) = response.body { bytes = data.count }
+    return .response(statusCode: response.statusCode, bytes: bytes)
+  }
+
+  /// The facts of a failure.
+  init(_ error: any Error) {
+    switch error {
+    case is CancellationError: self = .cancelled
+    case let error as NetworkError: self = .failure(code: error.code, message: error.summary)
+    default: self = .failure(code: nil, message: Redactor.standard.redact(text: "\(error)"))
+    }
+  }
+}
+
 extension Exchange: CustomStringConvertible {
   /// Number, method, URL and outcome, with secrets hidden.
   public var description: String {
@@ -33,7 +55,9 @@ extension Exchange: CustomStringConvertible {
       switch outcome {
       case .pending: "under way"
       case .response(let statusCode, _): "\(statusCode)"
-      case .failure(let error): Redactor.standard.redact(text: "\(error)")
+      case .failure(let code?, let message): "\(code): \(message)"
+      case .failure(nil, let message): message
+      case .cancelled: "cancelled"
       }
     return "#\(number) \(method) \(Redactor.standard.redact(url)): \(ended)"
   }

@@ -30,20 +30,53 @@ public struct NetworkError: Error, Sendable {
     public var description: String { rawValue }
   }
 
+  // One reference. The compiler inlines the getters of plain stored properties into the user's module, where Swift 6.3
+  // ends with "Found ownership error" on `error.statusCode.map { … }`; and an error travels through many frames.
+  private var storage: Storage
+
+  private struct Fields: Sendable {
+    let code: Code
+    let message: String
+    var request: NetworkRequest?
+    var response: NetworkResponse?
+    var underlyingError: (any Error)?
+  }
+
+  private final class Storage: Sendable {
+    let fields: Fields
+
+    init(_ fields: Fields) { self.fields = fields }
+  }
+
   /// The kind of error.
-  public let code: Code
+  public var code: Code { storage.fields.code }
 
   /// What happened, naming the value and the rule, and what to do.
-  public let message: String
+  public var message: String { storage.fields.message }
 
   /// The request as it was when the error arose; `nil` if there was none yet.
-  public var request: NetworkRequest?
+  public var request: NetworkRequest? {
+    get { storage.fields.request }
+    set { change { $0.request = newValue } }
+  }
 
   /// The answer, if there was one.
-  public var response: NetworkResponse?
+  public var response: NetworkResponse? {
+    get { storage.fields.response }
+    set { change { $0.response = newValue } }
+  }
 
   /// The error that led to this one.
-  public var underlyingError: (any Error)?
+  public var underlyingError: (any Error)? {
+    get { storage.fields.underlyingError }
+    set { change { $0.underlyingError = newValue } }
+  }
+
+  private mutating func change(_ change: (inout Fields) -> Void) {
+    var fields = storage.fields
+    change(&fields)
+    storage = Storage(fields)
+  }
 
   /// Creates an error.
   ///
@@ -57,11 +90,10 @@ public struct NetworkError: Error, Sendable {
     _ code: Code, _ message: String, request: NetworkRequest? = nil, response: NetworkResponse? = nil,
     underlyingError: (any Error)? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.request = request ?? response?.request
-    self.response = response
-    self.underlyingError = underlyingError
+    storage = Storage(
+      Fields(
+        code: code, message: message, request: request ?? response?.request, response: response,
+        underlyingError: underlyingError))
   }
 
   /// The status of the answer; `nil` if there was none.
@@ -89,6 +121,12 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
     if attempts.count > 1 { text += " after \(attempts.count) sends" }
     if let underlyingError { text += " (\(Redactor.standard.redact(text: "\(underlyingError)")))" }
     return text
+  }
+
+  /// The message and the cause, with secrets hidden.
+  var summary: String {
+    guard let underlyingError else { return message }
+    return "\(message) (\(Redactor.standard.redact(text: "\(underlyingError)")))"
   }
 
   /// The description.

@@ -26,33 +26,64 @@ enum TransportProbe {
     }
   }
 
+  /// Sends through a client of five behaviors, whose calls, responses and errors must all be released.
   private static func soak(_ count: Int) async throws {
-    let server = try LoopbackServer(recordsRequests: false) { $0.path == "/401" ? challenge : .text("hello") }
-    let transport = URLSessionTransport()
-    try await send(count / 10, transport, server.baseURL)
+    let server = try LoopbackServer(recordsRequests: false) { respond(to: $0) }
+    let session = TokenSession(
+      source: ClosureTokenSource(fetch: { _ in AccessToken("token", lifetime: .seconds(3_600)) }))
+    let client = NetworkClient(
+      baseURL: server.baseURL,
+      behaviors: [
+        .logging(ClosureLogSink { _ in }), .timing(CallTimings()), .headers(["X-Client": "soak"]),
+        .tokenAuth(session), .nonceVerification(),
+      ])
+    try await send(count / 10, client)
     let (threads, bytes) = try (figure("Threads"), figure("VmRSS"))
-    try await send(count, transport, server.baseURL)
+    try await send(count, client)
     print(try figure("Threads") - threads, try (figure("VmRSS") - bytes) * 1_024)
   }
 
-  private static let challenge = LoopbackResponse.text("who?", status: 401)
-    .header("WWW-Authenticate", "Basic realm=\"x\"")
+  private static func respond(to request: LoopbackRequest) -> LoopbackResponse {
+    let response: LoopbackResponse =
+      switch request.path {
+      case "/moved": .text("", status: 302).header("Location", "/x")
+      case "/401": .text("who?", status: 401).header("WWW-Authenticate", "Basic realm=\"x\"")
+      case "/500": .text(String(repeating: "broken ", count: 1_000), status: 500)
+      default: .text(String(repeating: "hello ", count: 1_000))
+      }
+    return response.header("X-API-Nonce", request.headers["X-API-Nonce"] ?? "")
+  }
 
   /// Sends requests of several kinds, 20 at a time.
-  private static func send(_ count: Int, _ transport: URLSessionTransport, _ base: URL) async throws {
+  private static func send(_ count: Int, _ client: NetworkClient) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for lane in 0..<20 {
         group.addTask {
-          for number in 0..<(count / 20) {
-            let kind = (lane + number) % 10
-            let url = base.appending(path: kind == 0 ? "401" : "x")
-            let body = kind == 1 ? RequestBody.data(Data("hello".utf8)) : nil
-            _ = try await transport.send(NetworkRequest(kind == 1 ? .post : .get, url: url, body: body))
-          }
+          for number in 0..<(count / 20) { try await request(kind: (lane + number) % 10, client) }
         }
       }
       try await group.waitForAll()
     }
+  }
+
+  private static func request(kind: Int, _ client: NetworkClient) async throws {
+    let expected: NetworkError.Code? =
+      switch kind {
+      case 0, 1: .unacceptableStatus
+      case 2: .unexpectedContentType
+      default: nil
+      }
+    do {
+      switch kind {
+      case 0: try await client.send(.get("401").without(TokenAuthBehavior.self))
+      case 1: try await client.send(.get("500"))
+      case 2: _ = try await client.send(.get("x").returning(Int.self))
+      case 3: try await client.send(.post("x", body: .text("hello")))
+      case 4: try await client.send(.get("moved"))
+      default: _ = try await client.send(.get("x").returning(String.self))
+      }
+      if expected != nil { throw CocoaError(.featureUnsupported) }
+    } catch let error as NetworkError where error.code == expected {}
   }
 
   /// A figure of this process, as Linux tells it.

@@ -25,7 +25,10 @@ struct LogRecorder {
     case .response(let statusCode, let bytes):
       record.statusCode = statusCode
       record.responseBytes = bytes
-    case .failure(let error): record.error = describe(error, report)
+    case .failure(let code, let message):
+      let text = code.map { "\($0): \(message)" } ?? message
+      record.error = redactor.redact(text: text, hiding: report.request.map { redactor.secrets(in: $0.headers) } ?? [])
+    case .cancelled: record.error = "cancelled"
     }
     return record
   }

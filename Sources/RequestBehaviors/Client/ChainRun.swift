@@ -1,0 +1,104 @@
+import Foundation
+
+/// One run of a request through a ``Chain``: what must be remembered until it ends, and not longer.
+///
+/// A ``Call`` outlives its run, because every request, response and error refers to it. So what refers to them, such as
+/// the latest response, is remembered here: in the call it would keep itself and every body alive.
+final class ChainRun: Sendable {
+  let chain: Chain
+  let call: Call
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+
+  private struct State {
+    var steps = StepLedger()
+    var lastOutcome: Outcome?
+    var oneShotBodies: [OneShotStream] = []
+  }
+
+  /// How an attempt ended.
+  private enum Outcome: Sendable {
+    case response(NetworkResponse)
+    case failure(any Error)
+  }
+
+  init(_ chain: Chain, _ call: Call) {
+    self.chain = chain
+    self.call = call
+  }
+}
+
+// MARK: - Attempts
+
+extension ChainRun {
+  /// Counts an attempt.
+  ///
+  /// - Returns: Which attempt of the call it is, from 1.
+  /// - Throws: ``NetworkError`` of code `tooManySends`, with the latest response or failure.
+  func beginSend(_ request: NetworkRequest) throws -> Int {
+    if let number = call.beginSend(request) { return number }
+    var error = NetworkError(
+      .tooManySends, "the call made \(Call.maximumSends) sends, as many as a call may; something repeats without end",
+      request: request)
+    switch lock.withLock({ state.lastOutcome }) {
+    case .response(let response): error.response = response
+    case .failure(let failure): error.underlyingError = failure
+    case nil: break
+    }
+    throw error
+  }
+
+  func endSend(_ number: Int, with response: NetworkResponse) {
+    call.endSend(number, .response(response))
+    lock.withLock { state.lastOutcome = .response(response) }
+  }
+
+  func endSend(_ number: Int, with failure: any Error) {
+    call.endSend(number, Exchange.Outcome(failure))
+    // A cancellation says nothing of the server; what came before it does.
+    if !(failure is CancellationError) { lock.withLock { state.lastOutcome = .failure(failure) } }
+  }
+
+  /// The latest failure or unacceptable response, which a cancellation would hide.
+  var lastFailure: (any Error)? {
+    switch lock.withLock({ state.lastOutcome }) {
+    case .failure(let error): error
+    case .response(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
+    default: nil
+    }
+  }
+}
+
+// MARK: - Steps
+
+extension ChainRun {
+  func beginStep() -> Int { lock.withLock { state.steps.begin() } }
+
+  func endStep(_ step: Int) { lock.withLock { state.steps.end(step) } }
+
+  func hasEnded(step: Int) -> Bool { lock.withLock { state.steps.hasEnded(step) } }
+}
+
+// MARK: - One-shot bodies
+
+extension ChainRun {
+  /// Remembers a one-shot body that passes, so that it is cancelled if nobody takes it.
+  func note(_ body: RequestBody?) {
+    guard case .oneShot(let stream)? = body?.content else { return }
+    lock.withLock {
+      if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
+    }
+  }
+
+  /// Cancels the one-shot bodies that nobody has taken.
+  ///
+  /// A hook threw, a response came without sending, or another body was sent instead. Whoever took one ends it.
+  func cancelUnsentBodies() {
+    let bodies = lock.withLock {
+      defer { state.oneShotBodies = [] }
+      return state.oneShotBodies
+    }
+    for body in bodies { body.cancelUnlessTaken() }
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// A one-shot body that nobody has taken by the end of its call is cancelled, so that what produces it can stop.
+@Suite struct UnsentBodyTests {
+  private let cancelled = Box(0)
+
+  private var body: RequestBody {
+    .oneShot(ByteStream(NoChunks(), onCancel: { [cancelled] in cancelled.update { $0 += 1 } }))
+  }
+
+  private var upload: Request<Void> { .post("x", body: .body(body)) }
+
+  @Test(arguments: ["headers", "modify"])
+  func `a hook that throws cancels the body`(hook: String) async {
+    let throwing = ClosureBehavior(
+      "throwing",
+      headers: { _ in
+        if hook == "headers" { throw Failure("no") }
+        return [:]
+      },
+      modify: { _ in if hook == "modify" { throw Failure("no") } })
+    let client = NetworkClient(ClosureTransport(), [throwing])
+    await #expect(throws: Failure.self) { try await client.send(upload) }
+    #expect(cancelled.value == 1)
+  }
+
+  @Test func `a response without sending cancels the body`() async throws {
+    let short = ClosureBehavior("short") { request, _ in NetworkResponse(request: request, statusCode: 200) }
+    try await NetworkClient(ClosureTransport(), [short]).send(upload)
+    #expect(cancelled.value == 1)
+  }
+
+  @Test func `a body that a hook replaces is cancelled`() async throws {
+    let replacing = ClosureBehavior("replacing", modify: { $0.body = .data(Data("other".utf8)) })
+    try await NetworkClient(ClosureTransport(), [replacing]).send(upload)
+    #expect(cancelled.value == 1)
+  }
+
+  @Test func `a body that a hook sets before it throws is cancelled`() async {
+    let body = body
+    let throwing = ClosureBehavior(
+      "throwing",
+      modify: {
+        $0.body = body
+        throw Failure("no")
+      })
+    await #expect(throws: Failure.self) { try await NetworkClient(ClosureTransport(), [throwing]).send(.post("x")) }
+    #expect(cancelled.value == 1)
+  }
+
+  @Test func `a body that an intercept sets and that is not sent is cancelled`() async {
+    let body = body
+    let replacing = ClosureBehavior("replacing", order: .retry) { request, next in
+      var changed = request
+      changed.body = body
+      return try await next(changed)
+    }
+    let throwing = ClosureBehavior("throwing", modify: { _ in throw Failure("no") })
+    let client = NetworkClient(ClosureTransport(), [replacing, throwing])
+    await #expect(throws: Failure.self) { try await client.send(.post("x")) }
+    #expect(cancelled.value == 1)
+  }
+
+  @Test func `a request that cannot be built cancels the body`() async {
+    let client = NetworkClient(ClosureTransport())
+    await #expect(throws: NetworkError.self) {
+      try await client.send(.post("../../../x", body: .body(body)))
+    }
+    #expect(cancelled.value == 1)
+  }
+
+  @Test func `a cancelled body cannot be sent any more`() async throws {
+    let body = body
+    body.cancel()
+    #expect(!body.isReplayable)
+  }
+
+  @Test func `a body that the transport has taken is the transport's to end`() async throws {
+    let transport = ClosureTransport { request in
+      if case .oneShot(let stream)? = request.body?.content { _ = try stream.take() }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    try await NetworkClient(transport).send(upload)
+    #expect(cancelled.value == 0)
+  }
+}
+
+/// A stream of no chunks.
+private struct NoChunks: AsyncSequence, Sendable {
+  struct Iterator: AsyncIteratorProtocol {
+    mutating func next() async -> Data? { nil }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator() }
+}
