@@ -19,6 +19,13 @@ let package = Package(
         .product(name: "RequestBehaviorsTesting", package: "RequestBehaviors"),
       ], path: "Plain"),
     .executableTarget(
+      name: "Idioms",
+      dependencies: [
+        .product(name: "RequestBehaviors", package: "RequestBehaviors"),
+        .product(name: "RequestBehaviorsSQLite", package: "RequestBehaviors"),
+        .product(name: "RequestBehaviorsTesting", package: "RequestBehaviors"),
+      ], path: "Idioms"),
+    .executableTarget(
       name: "MainActorApp",
       dependencies: [
         .product(name: "RequestBehaviors", package: "RequestBehaviors"),
