@@ -16,6 +16,7 @@ public final class NetworkClient: Sendable {
   public let configuration: RequestConfiguration
 
   let transport: any Transport
+  let calls: RunningCalls
   private let parent: Call.ID?
   private let baseOrigin: Origin?
   // What requests for decoded values ask for, unless they say it themselves; `nil` if the decoder takes anything.
@@ -48,16 +49,21 @@ public final class NetworkClient: Sendable {
     self.init(configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors), transport: transport)
   }
 
-  init(configuration: RequestConfiguration, transport: any Transport, parent: Call.ID?) {
+  init(
+    configuration: RequestConfiguration, transport: any Transport, parent: Call.ID?,
+    calls: RunningCalls = RunningCalls()
+  ) {
     self.configuration = configuration
     self.transport = transport
+    self.calls = calls
     self.parent = parent
     self.baseOrigin = configuration.options.environment?.origin
     let types = configuration.decoder.contentTypes.filter { !$0.contains("*") }
     self.acceptedTypes = types.isEmpty ? nil : types.joined(separator: ", ")
     self.chain = Result {
       Chain(
-        try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration)
+        try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration,
+        calls: calls)
     }
   }
 
@@ -69,7 +75,7 @@ public final class NetworkClient: Sendable {
   public func with(_ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
     var changed = configuration
     try change(&changed)
-    return NetworkClient(configuration: changed, transport: transport, parent: parent)
+    return NetworkClient(configuration: changed, transport: transport, parent: parent, calls: calls)
   }
 
   /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
@@ -82,8 +88,13 @@ public final class NetworkClient: Sendable {
 
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``, also for variants of this client.
   ///
-  /// Later sends fail with the same error. A client that is no longer used need not be shut down.
-  public func shutdown() async { await transport.shutdown() }
+  /// A call that waits in a behavior is ended too: its behaviors are cancelled, so that their hooks see a cancellation;
+  /// the caller's task is not. Then the transport is shut down. Later sends fail with the same error. A client that is
+  /// no longer used need not be shut down.
+  public func shutdown() async {
+    calls.shutDown()
+    await transport.shutdown()
+  }
 
   /// Returns the list of behaviors that a request runs through, built-in ones included.
   ///
@@ -128,7 +139,7 @@ extension NetworkClient {
       run = newRun
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
-      let response = try await chain.run(networkRequest, in: newRun)
+      let response = try await calls.run(networkRequest) { try await chain.run(networkRequest, in: newRun) }
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return Answer(call: call, chain: chain, request: networkRequest, response: response)
     } catch {
@@ -140,7 +151,7 @@ extension NetworkClient {
 
   private func chain<Value>(for request: Request<Value>) throws -> Chain {
     if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
-    return Chain(try pipeline(for: request), transport: transport, configuration: configuration)
+    return Chain(try pipeline(for: request), transport: transport, configuration: configuration, calls: calls)
   }
 
   private func makeCall<Value>(for request: Request<Value>) -> Call {

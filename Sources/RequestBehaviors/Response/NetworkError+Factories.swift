@@ -20,6 +20,10 @@ extension NetworkError {
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
   }
 
+  static func clientShutDown(request: NetworkRequest? = nil) -> NetworkError {
+    NetworkError(.clientShutDown, "the client was shut down; make a new one", request: request)
+  }
+
   static func bodyConsumed() -> NetworkError {
     NetworkError(.bodyConsumed, "the one-shot body has been sent; use a replayable stream for requests that may repeat")
   }
