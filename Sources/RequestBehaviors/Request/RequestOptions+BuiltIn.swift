@@ -40,7 +40,9 @@ private enum DecodingPath: RequestOption {
 extension RequestOptions {
   /// How long a send may go without a byte in either direction before it fails; 60 seconds by default, `nil` for ever.
   ///
-  /// The time also covers connecting. It may be a fraction of a second. Sends that fail this way throw
+  /// The time also covers waiting for a connection and connecting. It may be a fraction of a second. Reading the stream
+  /// of a request's body counts as bytes that move; so does each part of a body that is handed to the system or comes
+  /// from it. The head of the answer counts when it is complete. Sends that fail this way throw
   /// ``NetworkError/Code-swift.struct/timedOut``.
   public var idleTimeout: Duration? {
     get { self[IdleTimeout.self] }

@@ -30,11 +30,12 @@ package struct BodySpool: Sendable {
   /// - Parameters:
   ///   - stream: The stream, which is cancelled if it is not read to its end.
   ///   - length: The number of bytes that it is said to have.
+  ///   - onChunk: Called for each chunk with bytes in it.
   /// - Returns: The bytes.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
-  func spool(_ stream: ByteStream, length: Int64?) async throws -> Spooled {
+  func spool(_ stream: ByteStream, length: Int64?, onChunk: () -> Void) async throws -> Spooled {
     do {
-      let (spooled, count) = try await read(stream)
+      let (spooled, count) = try await read(stream, onChunk)
       if let length, length != count {
         throw NetworkError(.bodyUnreadable, "the body stream has \(count) bytes where it was said to have \(length)")
       }
@@ -48,11 +49,12 @@ package struct BodySpool: Sendable {
     }
   }
 
-  private func read(_ stream: ByteStream) async throws -> (Spooled, count: Int64) {
+  private func read(_ stream: ByteStream, _ onChunk: () -> Void) async throws -> (Spooled, count: Int64) {
     var pending = Data()
     var count: Int64 = 0
     var writer: Writer?
-    for try await chunk in stream {
+    for try await chunk in stream where !chunk.isEmpty {
+      onChunk()
       count += Int64(chunk.count)
       pending.append(chunk)
       guard pending.count > memoryLimit else { continue }

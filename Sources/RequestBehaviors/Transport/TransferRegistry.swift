@@ -76,7 +76,7 @@ extension TransferRegistry {
   /// Returns the transfer of a task.
   func transfer(of task: URLSessionTask) -> Transfer? { lock.withLock { transfers[ObjectIdentifier(task)] } }
 
-  /// Notes that a byte went one way or the other.
+  /// Notes that bytes went one way or the other, or came from the source of the request's body.
   func touch(_ transfer: Transfer) {
     let now = clock.now()
     lock.withLock { deadlines.touch(transfer, at: now) }
@@ -157,7 +157,9 @@ extension TransferRegistry {
 
 extension TransferRegistry {
   private func readBody(of transfer: Transfer, in session: URLSession) {
-    transfer.reading = Upload(transfer.request, spool) { [self] result in
+    transfer.reading = Upload(transfer.request, spool) { [self] in
+      touch(transfer)
+    } completion: { [self] result in
       queue.async { self.didReadBody(result, of: transfer, in: session) }
     }
   }

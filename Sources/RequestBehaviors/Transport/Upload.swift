@@ -7,15 +7,23 @@ struct Upload: Sendable {
   private let task: Task<Void, Never>
   private let stream: ByteStream?
 
+  /// Begins to read.
+  ///
+  /// - Parameters:
+  ///   - request: The request whose body is read.
+  ///   - spool: Where the bytes go.
+  ///   - onChunk: Called for each chunk with bytes in it.
+  ///   - completion: Called with the bytes, or with why there are none.
   init(
-    _ request: NetworkRequest, _ spool: BodySpool,
+    _ request: NetworkRequest, _ spool: BodySpool, onChunk: @escaping @Sendable () -> Void,
     completion: @escaping @Sendable (Result<BodySpool.Spooled, any Error>) -> Void
   ) {
     let opened = Result { try Upload.open(request) }
     stream = try? opened.get()
     task = Task {
       do {
-        completion(.success(try await spool.spool(try opened.get(), length: request.body?.length)))
+        let stream = try opened.get()
+        completion(.success(try await spool.spool(stream, length: request.body?.length, onChunk: onChunk)))
       } catch {
         completion(.failure(error))
       }

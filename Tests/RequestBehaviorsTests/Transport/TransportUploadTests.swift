@@ -140,11 +140,68 @@ import Testing
     try await noFileIsLeft()
   }
 
+  @Test func `a stream that is read and not sent is cancelled`() async throws {
+    struct Broken: Error {}
+    let cancelled = Box<[String]>([])
+    for (name, error) in [("short", nil), ("broken", Broken())] as [(String, (any Error)?)] {
+      let body = RequestBody.stream(length: 10) {
+        ByteStream(Self.stream(2, of: 1, then: error)) { cancelled.update { $0.append(name) } }
+      }
+      #expect(try await transport.failure(of: server.request(.post, body: body)).code == .bodyUnreadable)
+    }
+    #expect(cancelled.value == ["short", "broken"])
+  }
+
+  @Test func `every chunk of a stream restarts the idle timeout but not the total one`() async throws {
+    var options = RequestOptions()
+    for timeout in [nil, Duration.seconds(100)] {
+      options.timeout = timeout
+      let body = RequestBody.stream { [clock] in
+        ByteStream(SlowChunks(count: 3, interval: .seconds(40), clock: clock.requestClock))
+      }
+      let request = server.request(.post, body: body, options: options)
+      let send = Task { [transport] in try await transport.send(request) }
+      for _ in 1...3 {
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(40))
+      }
+      if timeout == nil {
+        #expect(try await send.value.text == "3")
+      } else {
+        let error = await #expect(throws: NetworkError.self) { try await send.value }
+        #expect(error?.message == "the send was not over after 100.0 seconds; raise timeout if it may take longer")
+      }
+    }
+  }
+
   /// Waits until there is no file; a cancelled send ends before the platform has let go of it.
   private func noFileIsLeft() async throws {
     while try !files.isEmpty { await Task.yield() }
     #expect(try files.isEmpty)
   }
+}
+
+/// Chunks of one byte, each of which takes its time.
+private struct SlowChunks: AsyncSequence, Sendable {
+  typealias Element = Data
+  let count: Int
+  let interval: Duration
+  let clock: RequestClock
+
+  struct Iterator: AsyncIteratorProtocol {
+    let interval: Duration
+    let clock: RequestClock
+    var rest: Int
+
+    mutating func next() async throws -> Data? {
+      guard rest > 0 else { return nil }
+      rest -= 1
+      try await clock.sleep(for: interval)
+      return Data([0])
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(interval: interval, clock: clock, rest: count) }
 }
 
 /// A stream of two chunks and no end, which tells what becomes of it.
