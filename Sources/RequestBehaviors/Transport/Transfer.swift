@@ -37,6 +37,7 @@ final class Transfer: @unchecked Sendable {
 
   // Used in the delegate's callbacks only, which come one after the other.
   private(set) var response: HTTPURLResponse?
+  private var framing: ResponseFraming?
   private var firstByte: Duration?
   private var body = Data()
 
@@ -73,7 +74,7 @@ final class Transfer: @unchecked Sendable {
     return isFirst
   }
 
-  func failShutDown() { fail(.clientShutDown, "the client was shut down; make a new one") }
+  func failShutDown() { fail(NetworkError.clientShutDown()) }
 
   func fail(_ code: NetworkError.Code, _ message: String) { fail(NetworkError(code, message)) }
 
@@ -96,13 +97,16 @@ extension Transfer: Hashable {
 // MARK: - The body
 
 extension Transfer {
-  /// Whether the announced length of the body exceeds the limit.
-  ///
-  /// A compressed body is longer than announced, and one in answer to HEAD does not come.
-  func announcesTooMuch(_ response: HTTPURLResponse) -> Bool {
-    guard response.expectedContentLength > Int64(request.options.bodyLimit) else { return false }
-    guard request.method != .head, response.statusCode != 304 else { return false }
-    return response.value(forHTTPHeaderField: "Content-Encoding") == nil
+  /// Takes the head; returns why the response is refused, `nil` if it is not.
+  func didReceive(_ response: HTTPURLResponse) -> NetworkError? {
+    self.response = response
+    firstByte = request.call.clock.now()
+    let framing = ResponseFraming(response, to: request.method)
+    self.framing = framing
+    if let objection = framing.objection { return NetworkError(.badResponse, objection) }
+    let limit = request.options.bodyLimit
+    if let length = framing.bodyLength, length > limit { return NetworkError.bodyTooLarge(limit: limit) }
+    return nil
   }
 
   /// Adds a chunk of the body; returns false, and adds nothing, when that exceeds the limit.
@@ -112,9 +116,11 @@ extension Transfer {
     return true
   }
 
-  func didReceive(_ response: HTTPURLResponse) {
-    self.response = response
-    firstByte = request.call.clock.now()
+  /// Settles the outcome when URLSession says that the transfer is complete.
+  func complete() {
+    guard let response else { return fail(.badResponse, "the answer is not HTTP") }
+    if let missing = framing?.missing(from: body.count) { return fail(.truncatedBody, missing) }
+    succeed(response)
   }
 
   /// Settles the outcome with the response and what there is of the body.

@@ -14,25 +14,25 @@ extension TransferRegistry: URLSessionDataDelegate {
     completionHandler(.allow)
     guard let transfer = transfer(of: dataTask), let response = response as? HTTPURLResponse else { return }
     touch(transfer)
-    transfer.didReceive(response)
-    if transfer.announcesTooMuch(response) { cutOff(transfer) }
+    if let error = transfer.didReceive(response) { cutOff(transfer, error) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     guard let transfer = transfer(of: dataTask), !transfer.isSettled else { return }
     touch(transfer)
-    if !transfer.append(data) { cutOff(transfer) }
+    if !transfer.append(data) { cutOff(transfer, .bodyTooLarge(limit: transfer.request.options.bodyLimit)) }
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     guard let transfer = remove(task), !transfer.isSettled else { return }
-    if let error {
-      transfer.fail(TransportFailure(error).networkError)
-    } else if let response = transfer.response ?? task.response as? HTTPURLResponse {
-      transfer.succeed(response)
-    } else {
-      transfer.fail(.badResponse, "the answer is not HTTP")
+    if let error { return transfer.fail(TransportFailure(error).networkError) }
+    // On Linux the head of a redirect that leads nowhere is told only now.
+    if transfer.response == nil, let response = task.response as? HTTPURLResponse,
+      let error = transfer.didReceive(response)
+    {
+      return transfer.fail(error)
     }
+    transfer.complete()
   }
 
   func urlSession(
@@ -42,7 +42,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     if let transfer = transfer(of: task) { touch(transfer) }
   }
 
-  /// Follows no redirect, so that it comes back as the response.
+  /// Follows no redirect, so that it comes back as the response, of which the platform tells next.
   ///
   /// On Linux the handler must not be called for a task that is cancelled: that ends the process. A transfer is settled
   /// before its task is cancelled, and the cancellation takes effect after this callback, so a look at it is enough.
@@ -52,7 +52,6 @@ extension TransferRegistry: URLSessionDataDelegate {
   ) {
     guard let transfer = transfer(of: task), !transfer.isSettled else { return }
     touch(transfer)
-    transfer.didReceive(response)
     completionHandler(nil)
   }
 
@@ -88,8 +87,8 @@ extension TransferRegistry: URLSessionDataDelegate {
     }
   #endif
 
-  private func cutOff(_ transfer: Transfer) {
-    transfer.fail(NetworkError.bodyTooLarge(limit: transfer.request.options.bodyLimit))
+  private func cutOff(_ transfer: Transfer, _ error: NetworkError) {
+    transfer.fail(error)
     abandon(transfer)
   }
 }

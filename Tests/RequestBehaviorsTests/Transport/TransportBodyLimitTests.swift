@@ -45,6 +45,18 @@ import Testing
     #expect(try await transport.send(server.request(options: options(1_200))).data.count == 1_200)
   }
 
+  @Test func `a compressed body that is shorter than it was announced is not refused`() async throws {
+    // "a" in 21 bytes of gzip.
+    let compressed = Data([31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 4, 0, 67, 190, 183, 232, 1, 0, 0, 0])
+    let server = try LoopbackServer { _ in .data(compressed).header("Content-Encoding", "gzip") }
+    #expect(try await URLSessionTransport().send(server.request(options: options(1))).text == "a")
+  }
+
+  @Test func `a length beside chunks does not count`() async throws {
+    let server = try LoopbackServer { _ in .chunked(["hel", "lo"]).header("Content-Length", "5000") }
+    #expect(try await URLSessionTransport().send(server.request(options: options(5))).text == "hello")
+  }
+
   @Test func `a length that is announced without a body does not count`() async throws {
     let server = try LoopbackServer()
     server.enqueue(.data(Data(count: 5_000)), .status(304).header("Content-Length", "5000"), .data(Data(count: 100)))
