@@ -1,7 +1,8 @@
-import Foundation
-
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+  import Foundation
+  package import FoundationNetworking
+#else
+  package import Foundation
 #endif
 
 extension URLSessionTransport {
@@ -26,7 +27,7 @@ extension URLSessionTransport {
 }
 
 extension URLSessionTransport.Configuration {
-  func makePlatformConfiguration() -> URLSessionConfiguration {
+  package func makePlatformConfiguration() -> URLSessionConfiguration {
     let platform = URLSessionConfiguration.ephemeral
     // With a cache, cancelling a task ends the process on Linux; it never stores anything there anyway.
     platform.urlCache = nil

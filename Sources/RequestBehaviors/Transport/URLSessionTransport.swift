@@ -26,7 +26,7 @@ public final class URLSessionTransport: Transport {
   /// Creates a transport with connections of its own.
   ///
   /// - Parameters:
-  ///   - configuration: The settings; by default without cookies, and with as many connections as are needed.
+  ///   - configuration: The settings; by default without cookies, and with 128 connections to a host at most.
   ///   - clock: What timeouts are measured on; by default the system's.
   public convenience init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
     self.init(configuration: configuration, clock: clock, spool: BodySpool())
