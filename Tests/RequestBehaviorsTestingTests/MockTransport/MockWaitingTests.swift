@@ -81,6 +81,38 @@ import Testing
     sleeper.cancel()
   }
 
+  @Test func `an answer that has come is not kept`() async throws {
+    let contents = Contents()
+    mock.on().respond { request in
+      let own = contents.make()
+      let body = ByteStream(AsyncStream { $0.finish() }, onCancel: { _ = own })
+      return NetworkResponse(request: request, statusCode: 200, body: .stream(body))
+    }
+    for _ in 1...3 { #expect(try await mock.send(request()).statusCode == 200) }
+    #expect(contents.made == 3)
+    #expect(contents.alive == 0)
+  }
+
+  /// Objects that bodies hold, and how many of them are still there.
+  private final class Contents: Sendable {
+    final class Content: Sendable {}
+
+    private struct Reference { weak var content: Content? }
+
+    private let lock = NSLock()
+    // Protected by `lock`.
+    nonisolated(unsafe) private var references: [Reference] = []
+
+    var made: Int { lock.withLock { references.count } }
+    var alive: Int { lock.withLock { references.count { $0.content != nil } } }
+
+    func make() -> Content {
+      let content = Content()
+      lock.withLock { references.append(Reference(content: content)) }
+      return content
+    }
+  }
+
   @Test func `shutdown ends what waits and refuses further sends`() async throws {
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()

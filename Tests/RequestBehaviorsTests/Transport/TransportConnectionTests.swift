@@ -3,6 +3,10 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite struct TransportConnectionTests {
   @Test func `sends one after the other share a connection`() async throws {
     let server = try LoopbackServer { .text($0.text) }
@@ -37,6 +41,46 @@ import Testing
       for try await status in group { #expect(status == 200) }
     }
     #expect(server.connectionCount <= 2)
+  }
+
+  @Test func `the default limit is 128 connections to a host, and further sends wait for one`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .status(200).held(by: gate) }
+    let transport = URLSessionTransport()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<140 { group.addTask { try await transport.send(server.request()).statusCode } }
+      await gate.arrivals(128)
+      #expect(server.connectionCount == 128)
+      gate.open()
+      for try await status in group { #expect(status == 200) }
+    }
+    #expect(server.connectionCount == 128)
+  }
+
+  @Test func `a challenge frees its connection`() async throws {
+    let server = try LoopbackServer { _ in .text("hello") }
+    let gate = LoopbackGate()
+    server.enqueue(
+      .text("who?", status: 401).header("WWW-Authenticate", "Basic realm=\"x\"").held(by: gate, at: .body(after: 2)))
+    let transport = URLSessionTransport(configuration: .init(maximumConnectionsPerHost: 1))
+    async let challenged = transport.send(server.request())
+    await gate.arrivals(1)
+    gate.open()
+    #expect(try await challenged.statusCode == 401)
+    #expect(try await transport.send(server.request()).text == "hello")
+    await transport.shutdown()
+    await server.openConnections(atMost: 0)
+  }
+
+  @Test func `the platform keeps neither answers nor credentials nor cookies`() {
+    let configuration = URLSessionTransport.Configuration(maximumConnectionsPerHost: 0).makePlatformConfiguration()
+    // With a cache, cancelling a task ends the process on Linux.
+    #expect(configuration.urlCache == nil)
+    #expect(configuration.urlCredentialStorage == nil)
+    #expect(configuration.httpCookieStorage == nil)
+    #expect(configuration.httpCookieAcceptPolicy == .never)
+    #expect(!configuration.httpShouldSetCookies)
+    #expect(configuration.httpMaximumConnectionsPerHost == 1)
   }
 
   @Test func `connections are closed when the transport goes`() async throws {

@@ -136,6 +136,77 @@ import Testing
     gate.open()
     #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(3), lastByte: .seconds(3)))
   }
+
+  @Test func `the first byte is earlier than the last`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .text("hello").held(by: gate, at: .body) }
+    // Each look at the clock is a second later than the one before.
+    let seconds = Box(0)
+    let tick: @Sendable (inout Int) -> Int = { count in
+      count += 1
+      return count
+    }
+    let call = Call(
+      clock: RequestClock(now: { .seconds(seconds.update(tick)) }, date: { Date() }, sleep: { _ in }))
+    async let response = URLSessionTransport().send(NetworkRequest(url: server.baseURL, call: call))
+    await gate.arrivals(1)
+    gate.open()
+    let timings = try await response.timings
+    let firstByte = try #require(timings.firstByte)
+    #expect(timings.sent < firstByte && firstByte < timings.lastByte)
+  }
+
+  @Test func `a timeout beyond what a clock can sleep never fires`() async throws {
+    let server = try LoopbackServer { _ in .text("hello") }
+    let eternity = options(idle: .seconds(Int64.max), total: .seconds(Int64.max))
+    let sleeps = Box<[Duration]>([])
+    let clock = RequestClock(
+      now: RequestClock.system.now, date: RequestClock.system.date,
+      sleep: { duration in
+        sleeps.update { $0.append(duration) }
+        try await RequestClock.system.sleep(for: duration)
+      })
+    for clock in [clock, .system] {
+      let transport = URLSessionTransport(clock: clock)
+      #expect(try await transport.send(server.request(options: eternity)).text == "hello")
+      await transport.shutdown()
+    }
+    #expect(sleeps.value.allSatisfy { $0 <= .seconds(86_400) })
+  }
+
+  @Test func `a head that comes in pieces has the idle timeout for all of it`() async throws {
+    let gates = [LoopbackGate(), LoopbackGate()]
+    let server = try LoopbackServer { _ in
+      LoopbackResponse.text("hello").header("X", "y").held(by: gates[0], at: .head(after: 20))
+        .held(by: gates[1], at: .head(after: 30))
+    }
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    let send = Task { try await transport.failure(of: server.request(options: options(idle: .seconds(60)))) }
+    await gates[0].arrivals(1)
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(40))
+    gates[0].open()
+    await gates[1].arrivals(1)
+    clock.advance(by: .seconds(40))
+    #expect(try await send.value.code == .timedOut)
+  }
+
+  @Test func `a send that waits for a connection is ended by the idle timeout`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { _ in .text("hello").held(by: gate) }
+    let clock = ManualClock()
+    let transport = URLSessionTransport(
+      configuration: .init(maximumConnectionsPerHost: 1), clock: clock.requestClock)
+    let first = Task { try await transport.send(server.request(options: options(idle: nil))) }
+    await gate.arrivals(1)
+    let second = Task { try await transport.failure(of: server.request()) }
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(60))
+    #expect(try await second.value.code == .timedOut)
+    gate.open()
+    #expect(try await first.value.text == "hello")
+  }
 }
 
 /// A manual clock that tells when it was looked at.
