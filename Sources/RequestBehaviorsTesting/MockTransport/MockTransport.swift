@@ -20,7 +20,8 @@ public import RequestBehaviors
 /// ## Which stub answers?
 ///
 /// The first, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has answers left. A request
-/// that none matches fails with a `NetworkError` of code `unmatchedRequest`, whose message tells of each stub why not.
+/// that none matches is answered by the closure of ``init(baseURL:encoder:answer:)``; without one it fails with a
+/// `NetworkError` of code `unmatchedRequest`, whose message tells of each stub why not.
 ///
 /// ## What it does like a real transport
 ///
@@ -41,6 +42,8 @@ public final class MockTransport: Transport {
     var isShutDown = false
   }
 
+  // What answers the requests that no stub does.
+  private let answer: (@Sendable (NetworkRequest) async throws -> NetworkResponse)?
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
@@ -55,6 +58,28 @@ public final class MockTransport: Transport {
   public init(baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder) {
     self.baseURL = baseURL ?? MockTransport.defaultBaseURL
     self.encoder = encoder
+    self.answer = nil
+  }
+
+  /// Creates a transport that asks a closure for each request that no stub answers.
+  ///
+  /// ```swift
+  /// let mock = MockTransport { request in NetworkResponse(request: request, statusCode: 404) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - baseURL: The URL that the paths of stubs are appended to, that of the client; by default
+  ///     `https://example.com/`.
+  ///   - encoder: What encodes the values of stubs; by default JSON as Foundation writes it.
+  ///   - answer: Returns the answer, or throws what the request fails with. It gets the request with its body in memory,
+  ///     may wait, and runs in a task that is cancelled with the request's.
+  public init(
+    baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder,
+    answer: @escaping @Sendable (NetworkRequest) async throws -> NetworkResponse
+  ) {
+    self.baseURL = baseURL ?? MockTransport.defaultBaseURL
+    self.encoder = encoder
+    self.answer = answer
   }
 
   private static let defaultBaseURL = URL(string: "https://example.com/") ?? URL(filePath: "/")
@@ -117,9 +142,9 @@ public final class MockTransport: Transport {
 
   // MARK: - Transport
 
-  /// Returns the answer of the first stub that matches the request.
+  /// Returns the answer of the first stub that matches the request, or of the closure if none does.
   ///
-  /// - Throws: What the stub says; `NetworkError` of code `unmatchedRequest` if there is none; `CancellationError` when
+  /// - Throws: What the stub says; `NetworkError` of code `unmatchedRequest` if there is neither; `CancellationError` when
   ///   the task is cancelled.
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     let start = request.call.clock.now()
@@ -167,6 +192,7 @@ public final class MockTransport: Transport {
       case .failure(let mismatch): mismatches.append("\(stub): \(mismatch.reason)")
       }
     }
+    if let answer { return MockAnswer(kind: .closure(answer)) }
     lock.withLock { state.unmatched.append(request) }
     throw NetworkError.unmatchedRequest(request, mismatches)
   }

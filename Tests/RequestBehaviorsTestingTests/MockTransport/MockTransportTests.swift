@@ -133,4 +133,24 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
   func request(_ path: String) -> NetworkRequest { NetworkRequest(url: mock.baseURL.appending(path: path)) }
 
   func status(_ path: String) async throws -> Int { try await mock.send(request(path)).statusCode }
+
+  @Test func `a closure answers what no stub does`() async throws {
+    struct Refused: Error {}
+    let mock = MockTransport { request in
+      if request.method == .delete { throw Refused() }
+      return NetworkResponse(request: request, statusCode: 299, body: .data(Data(try request.text.utf8)))
+    }
+    mock.on(.get).respond(204).times(1)
+    #expect(try await mock.send(NetworkRequest(url: mock.baseURL)).statusCode == 204)
+    let body = RequestBody.stream { ByteStream(chunks: [Data("he".utf8), Data("llo".utf8)]) }
+    let response = try await mock.send(NetworkRequest(.post, url: mock.baseURL, body: body))
+    #expect(try response.text == "hello")
+    #expect(response.source == .mock)
+    await #expect(throws: Refused.self) { try await mock.send(NetworkRequest(.delete, url: mock.baseURL)) }
+    #expect(mock.sent.map(\.method) == [.get, .post, .delete])
+    try mock.verify()
+    #expect(
+      try await MockTransport(answer: { NetworkResponse(request: $0, statusCode: 201) }).send(response.request)
+        .statusCode == 201)
+  }
 }
