@@ -33,6 +33,20 @@ extension TransportConformance {
         $0.timeout = .milliseconds(2_500)
       }
     },
+    Case("a timeout does not end a send whose body comes slowly") { bench in
+      let pace = ManualClock()
+      let body = RequestBody.stream { ByteStream(SlowBody(clock: pace.requestClock, count: 3)) }
+      let request = try bench.request(.post, body: body) { $0.idleTimeout = .seconds(3) }
+      bench.server.enqueue(.status(200))
+      let task = Task { try await bench.send(request) }
+      for _ in 1...3 {
+        await pace.sleepers(1)
+        bench.clock.advance(by: .seconds(2))
+        pace.advance(by: .seconds(3_600))
+      }
+      try bench.equal(try await task.value.statusCode, 200, "status")
+      try bench.equal(bench.server.requests.last?.body.count, 3, "bytes that arrived")
+    },
     Case("a timeout does not end a send that is in time") { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.text("in time").held(by: gate))
@@ -84,7 +98,7 @@ extension TransportConformance {
     },
     Case("cancelling ends a send that waits for its own body") { bench in
       let clock = ManualClock()
-      let body = RequestBody.stream { ByteStream(SlowBody(clock: clock.requestClock)) }
+      let body = RequestBody.stream { ByteStream(SlowBody(clock: clock.requestClock, count: 1)) }
       let request = try bench.request(.post, body: body)
       let task = Task { try await bench.send(request) }
       await clock.sleepers(1)
@@ -118,20 +132,24 @@ extension TransportConformance {
     await bench.server.openConnections(atMost: 0)
   }
 
-  /// A body that never comes to its first byte.
+  /// A body of which each byte takes an hour.
   private struct SlowBody: AsyncSequence, Sendable {
     typealias Element = Data
     let clock: RequestClock
+    let count: Int
 
     struct Iterator: AsyncIteratorProtocol {
       let clock: RequestClock
+      var rest: Int
 
       mutating func next() async throws -> Data? {
+        guard rest > 0 else { return nil }
+        rest -= 1
         try await clock.sleep(for: .seconds(3_600))
-        return nil
+        return Data([0])
       }
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(clock: clock) }
+    func makeAsyncIterator() -> Iterator { Iterator(clock: clock, rest: count) }
   }
 }

@@ -32,6 +32,12 @@ extension TransportConformance {
       bench.server.enqueue(.badChunk(after: ["one"]))
       try await bench.failure(of: try bench.request(), .badResponse, because: "a chunk has no legal size")
     },
+    Case("contradicting lengths are an error of code badResponse") { bench in
+      for lengths in ["Content-Length: 5\r\nContent-Length: 3", "Content-Length: 3\r\nContent-Length: 5"] {
+        bench.server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(lengths)\r\n\r\n12345"))
+        try await bench.failure(of: try bench.request(), .badResponse, because: "there are two lengths")
+      }
+    },
     Case("an answer that is not HTTP is an error of code badResponse") { bench in
       bench.server.enqueue(.garbage)
       try await bench.failure(of: try bench.request(), .badResponse, because: "the answer is not HTTP")

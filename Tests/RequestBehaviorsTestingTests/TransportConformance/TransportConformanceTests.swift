@@ -39,6 +39,7 @@ import Testing
         "an illegal method is refused", "an illegal header name is refused", "an illegal header value is refused",
         "framing headers are refused", "a body without a meaning is refused",
         "a URL that is not plain http or https is refused", "a send after shutdown is refused",
+        "contradicting lengths are an error of code badResponse",
       ], .seconds(20)
     ),
     (.ignoresShutdown, ["shutdown ends what is in flight", "a send after shutdown is refused"], .milliseconds(300)),
