@@ -10,7 +10,7 @@ public import RequestBehaviors
 /// let clock = ManualClock()
 /// configuration.clock = clock.requestClock
 /// async let user: User = client.send(.get("me"))
-/// await clock.sleepers(1)            // the client waits for something
+/// await clock.waitForSleepers(1)     // the client waits for something
 /// clock.advance(by: .seconds(60))    // its time has come
 /// ```
 public final class ManualClock: Sendable {
@@ -76,7 +76,7 @@ public final class ManualClock: Sendable {
   /// Returns as soon as at least so many waits are under way, or the task is cancelled.
   ///
   /// Call it before ``advance(by:)``: code that has not begun to wait does not notice that time has passed.
-  public func sleepers(_ count: Int) async {
+  public func waitForSleepers(_ count: Int) async {
     await watchers.wait { [self] in sleeperCount >= count }
   }
 

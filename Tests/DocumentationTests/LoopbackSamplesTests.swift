@@ -19,8 +19,8 @@ import Testing
       #expect(user.name == "Ada")
     }()
 
-    let received = await server.requests(count: 2)  // until two requests have arrived
-    await server.openConnections(atMost: 0)  // until the client has let go of its connections
+    let received = await server.waitForRequests(2)  // until two requests have arrived
+    await server.waitForConnections(atMost: 0)  // until the client has let go of its connections
     #expect(received.map(\.path) == ["/users/1", "/users/1"])
   }
 
@@ -30,7 +30,7 @@ import Testing
     let gate = LoopbackGate()
     server.enqueue(.chunked(["one", "two"]).held(by: gate, at: .body(after: 8)))
     async let text: String = client.send(.get("file"))
-    await gate.arrivals(1)  // the first chunk is sent, the second waits
+    await gate.waitForArrivals(1)  // the first chunk is sent, the second waits
     gate.open()
     #expect(try await text == "onetwo")
   }

@@ -90,7 +90,7 @@ import Testing
     mock.on(.get, "slow").respond().delayed(by: .seconds(60))
 
     async let answer: Void = client.send(.get("slow"))
-    await clock.sleepers(1)  // the request is under way
+    await clock.waitForSleepers(1)  // the request is under way
     clock.advance(by: .seconds(30))  // and has now timed out
 
     do {

@@ -86,7 +86,7 @@ let keyed = NetworkClient(baseURL: baseURL, behaviors: [.key("s3cret"), .nonceVe
     configuration.clock = clock.requestClock
     let client = NetworkClient(configuration: configuration, transport: mock)
     async let answer: Void = client.send(.get("x"))
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(1))
     try await answer
     #expect(mock.sent.count == 2)

@@ -8,7 +8,7 @@ import Testing
 
   @Test func `a wait ends when the clock reaches its end, not before`() async throws {
     async let waiting: Void = clock.requestClock.sleep(for: .seconds(10))
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .milliseconds(9_999))
     #expect(clock.sleeperCount == 1)
     clock.advance(by: .milliseconds(1))
@@ -31,7 +31,7 @@ import Testing
 
   @Test func `a cancelled wait throws CancellationError at once`() async {
     let task = Task { [clock] in try await clock.requestClock.sleep(for: .seconds(10)) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(clock.sleeperCount == 0)

@@ -7,7 +7,7 @@ import Foundation
 /// let gate = LoopbackGate()
 /// server.enqueue(.text("late").held(by: gate))
 /// async let answer = client.send(.get("/"))
-/// await gate.arrivals(1)         // the server has the request and holds the response
+/// await gate.waitForArrivals(1)  // the server has the request and holds the response
 /// gate.open()
 /// ```
 public final class LoopbackGate: Sendable {
@@ -46,7 +46,7 @@ public final class LoopbackGate: Sendable {
   public func close() { lock.withLock { state.isOpen = false } }
 
   /// Returns as soon as so many responses have reached the gate since it was created, or the task is cancelled.
-  public func arrivals(_ count: Int) async {
+  public func waitForArrivals(_ count: Int) async {
     await watchers.wait { [self] in arrivalCount >= count }
   }
 

@@ -120,16 +120,16 @@ public final class LoopbackServer: Sendable {
   ///
   /// It returns earlier, with fewer, if the task is cancelled or the server stops.
   @discardableResult
-  public func requests(count: Int) async -> [LoopbackRequest] {
+  public func waitForRequests(_ count: Int) async -> [LoopbackRequest] {
     await core.wait(forRequests: count)
     return core.requests
   }
 
   /// Waits until no more than so many connections are open, or the task is cancelled.
   ///
-  /// A client that gives a request up closes its connection, so `await server.openConnections(atMost: 0)` is how a test
-  /// sees that a cancellation has reached the wire.
-  public func openConnections(atMost count: Int) async { await core.wait(forOpenConnections: count) }
+  /// A client that gives a request up closes its connection, so `await server.waitForConnections(atMost: 0)` is how a
+  /// test sees that a cancellation has reached the wire.
+  public func waitForConnections(atMost count: Int) async { await core.wait(forOpenConnections: count) }
 
   /// Closes all connections and stops listening; from then on connections are refused.
   ///

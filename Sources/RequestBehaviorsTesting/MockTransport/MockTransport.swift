@@ -123,7 +123,7 @@ public final class MockTransport: Transport {
   ///
   /// It returns earlier, with fewer, if the task is cancelled.
   @discardableResult
-  public func sent(count: Int) async -> [NetworkRequest] {
+  public func waitForRequests(_ count: Int) async -> [NetworkRequest] {
     await watchers.wait { [self] in sent.count >= count }
     return sent
   }

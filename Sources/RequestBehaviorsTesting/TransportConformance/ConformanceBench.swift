@@ -97,7 +97,7 @@ struct ConformanceBench: Sendable {
   func sendWhileTimePasses(_ request: NetworkRequest) async throws -> NetworkResponse {
     let time = Task { [clock] in
       while !Task.isCancelled {
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         if !Task.isCancelled { clock.advance(by: .seconds(1)) }
         await Task.yield()
       }

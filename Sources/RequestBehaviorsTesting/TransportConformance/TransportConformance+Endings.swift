@@ -18,7 +18,7 @@ extension TransportConformance {
         let request = try bench.request { $0.bodyLimit = 5 }
         try await bench.failure(of: request, .bodyTooLarge, because: "the body is longer than 5 bytes")
       }
-      await bench.server.openConnections(atMost: 2)
+      await bench.server.waitForConnections(atMost: 2)
     },
     Case("a timeout ends a send without an answer") { bench in
       try await timeOut(.status(200).fault(.stall, at: .request), bench) { $0.idleTimeout = .milliseconds(2_500) }
@@ -40,7 +40,7 @@ extension TransportConformance {
       bench.server.enqueue(.status(200))
       let task = Task { try await bench.send(request) }
       for _ in 1...3 {
-        await pace.sleepers(1)
+        await pace.waitForSleepers(1)
         bench.clock.advance(by: .seconds(2))
         pace.advance(by: .seconds(3_600))
       }
@@ -52,8 +52,8 @@ extension TransportConformance {
       bench.server.enqueue(.text("in time").held(by: gate))
       let request = try bench.request { $0.idleTimeout = .seconds(10) }
       let task = Task { try await bench.send(request) }
-      await gate.arrivals(1)
-      await bench.clock.sleepers(1)
+      await gate.waitForArrivals(1)
+      await bench.clock.waitForSleepers(1)
       bench.clock.advance(by: .seconds(9))
       gate.open()
       try bench.equal(try await task.value.text, "in time", "body")
@@ -67,7 +67,7 @@ extension TransportConformance {
     let request = try bench.request { change(&$0) }
     try await bench.failure([.timedOut], because: "2.5 s are over") { try await bench.sendWhileTimePasses(request) }
     try bench.hold(bench.clock.now >= .milliseconds(2_500), "the send timed out after \(bench.clock.now), not 2.5 s")
-    await bench.server.openConnections(atMost: 0)
+    await bench.server.waitForConnections(atMost: 0)
   }
 
   /// What is ended from outside ends at once.
@@ -85,23 +85,23 @@ extension TransportConformance {
     Case("cancelling ends a send before the server has read it") { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.status(200).held(by: gate, at: .accept))
-      try await cancel(bench) { await gate.arrivals(1) }
+      try await cancel(bench) { await gate.waitForArrivals(1) }
     },
     Case("cancelling ends a send that waits for its answer") { bench in
       bench.server.enqueue(.status(200).fault(.stall, at: .request))
-      try await cancel(bench) { await bench.server.requests(count: 1) }
+      try await cancel(bench) { await bench.server.waitForRequests(1) }
     },
     Case("cancelling ends a send in the middle of its body") { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
-      try await cancel(bench) { await gate.arrivals(1) }
+      try await cancel(bench) { await gate.waitForArrivals(1) }
     },
     Case("cancelling ends a send that waits for its own body") { bench in
       let clock = ManualClock()
       let body = RequestBody.stream { ByteStream(SlowBody(clock: clock.requestClock, count: 1)) }
       let request = try bench.request(.post, body: body)
       let task = Task { try await bench.send(request) }
-      await clock.sleepers(1)
+      await clock.waitForSleepers(1)
       task.cancel()
       try await bench.cancellation(task)
     },
@@ -109,10 +109,10 @@ extension TransportConformance {
       bench.server.enqueue(.status(200).fault(.stall, at: .request))
       let request = try bench.request()
       let task = Task { try await bench.send(request) }
-      await bench.server.requests(count: 1)
+      await bench.server.waitForRequests(1)
       await bench.transport.shutdown()
       try await bench.failure([.clientShutDown], because: "the transport was shut down") { try await task.value }
-      await bench.server.openConnections(atMost: 0)
+      await bench.server.waitForConnections(atMost: 0)
     },
     Case("a send after shutdown is refused") { bench in
       await bench.transport.shutdown()
@@ -129,7 +129,7 @@ extension TransportConformance {
     await isThere()
     task.cancel()
     try await bench.cancellation(task)
-    await bench.server.openConnections(atMost: 0)
+    await bench.server.waitForConnections(atMost: 0)
   }
 
   /// A body of which each byte takes an hour.

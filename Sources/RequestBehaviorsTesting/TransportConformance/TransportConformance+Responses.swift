@@ -102,7 +102,7 @@ extension TransportConformance {
       defer { server.stop() }
       let requests = try (0..<64).map { try bench.request(url: "\(server.baseURL)\($0)") }
       let tasks = requests.map { request in Task { try await bench.send(request) } }
-      await gate.arrivals(64)
+      await gate.waitForArrivals(64)
       gate.open()
       for (index, task) in tasks.enumerated() {
         try bench.equal(try await task.value.text, "/\(index)", "answer to /\(index)")

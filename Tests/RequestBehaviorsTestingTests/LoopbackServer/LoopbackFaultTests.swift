@@ -53,10 +53,10 @@ import Testing
       #expect(try await client.readHead() + client.read(2) == head + "01")
       #expect(server.openConnectionCount == 1)
     }()
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     let client = try RawClient(port: server.port)
     try client.send(get)
-    await server.requests(count: 2)
+    await server.waitForRequests(2)
     server.stop()
     #expect(try await client.readToEnd() == "")
   }
@@ -125,7 +125,7 @@ import Testing
     server.enqueue(digits.fault(.close, at: .end))
     let client = try RawClient(port: server.port)
     try client.send(get)
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     #expect(try await client.readToEnd() == head + "0123456789")
   }
 
@@ -136,7 +136,7 @@ import Testing
       try client.send(get)
       #expect(try await client.readHead().contains("Content-Length: 65536000"))
     }
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     #expect(server.connectionCount == 5)
   }
 
@@ -146,7 +146,7 @@ import Testing
     try client.send(get)
     #expect(try await client.readHead().contains("Content-Length: 65536000"))
     server.stop()
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     #expect(try await client.readToEnd().utf8.count < 65_536_000)
   }
 }

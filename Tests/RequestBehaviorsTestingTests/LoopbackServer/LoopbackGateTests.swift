@@ -13,7 +13,7 @@ import Testing
     try client.send(get)
     _ = try await client.readHead()
     #expect(try await client.read(8) == "3\r\none\r\n")
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     #expect(!gate.isOpen)
     gate.open()
     #expect(try await client.readToEnd() == "3\r\ntwo\r\n0\r\n\r\n")
@@ -30,7 +30,7 @@ import Testing
     gate.close()
     let client = try RawClient(port: server.port)
     try client.send(get)
-    await gate.arrivals(2)
+    await gate.waitForArrivals(2)
     gate.open()
     gate.close()
     #expect(try await client.readToEnd().hasPrefix("HTTP/1.1 204 "))
@@ -42,12 +42,12 @@ import Testing
     do {
       let client = try RawClient(port: server.port)
       try client.send(get)
-      await gate.arrivals(1)
+      await gate.waitForArrivals(1)
     }
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     let client = try RawClient(port: server.port)
     try client.send(get)
-    await gate.arrivals(2)
+    await gate.waitForArrivals(2)
     server.stop()
     #expect(try await client.readToEnd() == "")
   }
@@ -62,9 +62,9 @@ import Testing
     do {
       let client = try RawClient(port: server.port)
       try client.send(get)
-      await clock.sleepers(1)
+      await clock.waitForSleepers(1)
     }
     #expect(await cancellations.first { _ in true } == true)
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 }

@@ -51,7 +51,7 @@ import Testing
     let client = try RawClient(port: server.port)
     let head = "POST /a%20b/?q=%2F&q HTTP/1.1\r\nHost: x\r\nX-Two: 1\r\nx-two:  2 \r\nContent-Length: 3\r\n\r\n"
     try client.send(head + "abc" + "GET http://h:1/p HTTP/1.1\r\nHost: h:1\r\n\r\n")
-    let requests = await server.requests(count: 2)
+    let requests = await server.waitForRequests(2)
     let first = try #require(requests.first)
     #expect(first.head == head)
     #expect(first.method == .post)
@@ -75,12 +75,12 @@ import Testing
     do {
       let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
       for client in clients { try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
-      let requests = await server.requests(count: 3)
+      let requests = await server.waitForRequests(3)
       #expect(requests.map(\.connectionIndex).sorted() == [0, 1, 2])
       #expect(server.connectionCount == 3)
       #expect(server.openConnectionCount == 3)
     }
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     #expect(server.openConnectionCount == 0)
     #expect(server.connectionCount == 3)
   }
@@ -89,7 +89,7 @@ import Testing
     let server = try LoopbackServer(recordsRequests: false) { _ in .status(204) }
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(await server.requests(count: 1).isEmpty)
+    #expect(await server.waitForRequests(1).isEmpty)
     #expect(server.requestCount == 1)
   }
 
@@ -98,14 +98,14 @@ import Testing
     server.enqueue(.status(200).fault(.stall, at: .request))
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    await server.requests(count: 1)
-    async let hopeless = server.requests(count: 100)
+    await server.waitForRequests(1)
+    async let hopeless = server.waitForRequests(100)
     server.stop()
     server.stop()
     #expect(try await client.readToEnd() == "")
     #expect(await hopeless.count == 1)
     #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port) }
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test func `releasing the server stops it`() throws {
@@ -127,7 +127,7 @@ import Testing
 
   @Test func `waiting for requests ends when the task is cancelled`() async throws {
     let server = try LoopbackServer()
-    let task = Task { await server.requests(count: 1) }
+    let task = Task { await server.waitForRequests(1) }
     task.cancel()
     #expect(await task.value.isEmpty)
   }
@@ -137,7 +137,7 @@ import Testing
     let server = try LoopbackServer { _ in LoopbackResponse.text("hi").held(by: gate) }
     let clients = try (0..<200).map { _ in try RawClient(port: server.port) }
     for client in clients { try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") }
-    await gate.arrivals(200)
+    await gate.waitForArrivals(200)
     #expect(server.openConnectionCount == 200)
     gate.open()
     for client in clients { #expect(try await client.readToEnd().hasSuffix("\r\n\r\nhi")) }

@@ -131,6 +131,6 @@ import Testing
     }
     #expect(statuses.filter { $0 == 500 }.count == 40)
     #expect(statuses.filter { $0 == 200 }.count == 60)
-    #expect(await mock.sent(count: 100).count == 100)
+    #expect(await mock.waitForRequests(100).count == 100)
   }
 }

@@ -16,7 +16,7 @@ import Testing
   @Test func `a delayed answer comes when the call's clock says so`() async throws {
     mock.on().respond(text: "late").delayed(by: .seconds(2))
     async let response = mock.send(request())
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(2))
     #expect(try await response.text == "late")
     #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(2), lastByte: .seconds(2)))
@@ -35,12 +35,12 @@ import Testing
       }
     }
     let late = Task { try await mock.send(request) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     let error = await #expect(throws: NetworkError.self) { try await late.value }
     #expect(error?.code == .timedOut)
     async let inTime = mock.send(request)
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(4))
     #expect(try await inTime.statusCode == 200)
   }
@@ -49,7 +49,7 @@ import Testing
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()
     let waiting = Task { try await mock.send(request) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     #expect(mock.sent.count == 1)
@@ -65,19 +65,19 @@ import Testing
     let gate = LoopbackGate()
     let never = ManualClock()
     mock.on().respond { request in
-      await Task { await never.sleepers(1) }.value
+      await Task { await never.waitForSleepers(1) }.value
       gate.open()
       return NetworkResponse(request: request, statusCode: 200)
     }
     let request = request()
     let task = Task { try await mock.send(request) }
-    await mock.sent(count: 1)
+    await mock.waitForRequests(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(!gate.isOpen)
     // Lets the closure end.
     let sleeper = Task { try await never.requestClock.sleep(for: .seconds(1)) }
-    await never.sleepers(1)
+    await never.waitForSleepers(1)
     sleeper.cancel()
   }
 
@@ -117,7 +117,7 @@ import Testing
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()
     let waiting = Task { try await mock.send(request) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     await mock.shutdown()
     let ended = await #expect(throws: NetworkError.self) { try await waiting.value }
     #expect(ended?.code == .clientShutDown)

@@ -56,7 +56,7 @@ import Testing
     configuration.observers = [{ report in reports.update { $0.append(report) } }]
     let client = NetworkClient(configuration: configuration, transport: ClosureTransport(503))
     let task = Task { try await client.send(.get("x")) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect((reports.value[0].lastFailure as? NetworkError)?.statusCode == 503)

@@ -29,7 +29,7 @@ import Testing
   func `shutdown ends a call that waits in a behavior`(order: BehaviorOrder) async throws {
     let client = client(patient(order), JournalBehavior(name: "a", journal: journal, order: .observation))
     let call = Task { try await client.send(.get("x")) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     await client.shutdown()
     let error = try await failure(of: call)
     #expect(error.code == .clientShutDown)
@@ -43,7 +43,7 @@ import Testing
     let never = ManualClock()
     let own = ClosureBehavior("own") { request, next in
       arrived.open()
-      await never.sleepers(1)
+      await never.waitForSleepers(1)
       try Task.checkCancellation()
       return try await next(request)
     }
@@ -58,14 +58,14 @@ import Testing
     let client = client()
     let variant = client.with { $0.behaviors.append(patient(.middle)) }
     let ofVariant = Task { try await variant.send(.get("x")) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     let prerequisite = ClosureBehavior("prerequisite", order: .authentication) { request, next in
       try await next.client().send(.get("token").with(patient(.middle)))
       return try await next(request)
     }
     let needy = client.with { $0.behaviors.append(prerequisite) }
     let ofPrerequisite = Task { try await needy.send(.get("y")) }
-    await clock.sleepers(2)
+    await clock.waitForSleepers(2)
     await client.shutdown()
     #expect(try await failure(of: ofVariant).code == .clientShutDown)
     #expect(try await failure(of: ofPrerequisite).code == .clientShutDown)
@@ -105,7 +105,7 @@ import Testing
       #expect(!Task.isCancelled)
       try await second.send(.get("y"))
     }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     await first.shutdown()
     try await caller.value
     #expect(transport.sent.count == 1)
@@ -115,7 +115,7 @@ import Testing
   {
     let client = client(patient(.middle))
     let call = Task { try await client.send(.get("x")) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     call.cancel()
     await client.shutdown()
     await #expect(throws: CancellationError.self) { try await call.value }

@@ -43,7 +43,7 @@ private final class NotingIndicator: ActivityIndicator {
     let second = Task { try await client.send(.get("b")) }
     await gate.waiters(2)
     #expect(behavior.inFlightCount == 2)
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     #expect(indicator.changes.value.isEmpty)
     clock.advance(by: .seconds(1))
     #expect(await indicator.next() == true)
@@ -51,7 +51,7 @@ private final class NotingIndicator: ActivityIndicator {
     try await first.value
     try await second.value
     #expect(behavior.inFlightCount == 0)
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(2))
     #expect(await indicator.next() == false)
     #expect(indicator.changes.value == [true, false])
@@ -62,23 +62,23 @@ private final class NotingIndicator: ActivityIndicator {
     let client = client(behavior)
     gate.open()
     try await client.send(.get("short"))
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     gate.close()
     let long = Task { try await client.send(.get("long")) }
     await gate.waiters(1)
-    await clock.sleepers(2)
+    await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
     #expect(await indicator.next() == true)
     gate.open()
     try await long.value
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     gate.close()
     let next = Task { try await client.send(.get("next")) }
     await gate.waiters(1)
     clock.advance(by: .seconds(1))
     gate.open()
     try await next.value
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(1))
     #expect(await indicator.next() == false)
     #expect(indicator.changes.value == [true, false])

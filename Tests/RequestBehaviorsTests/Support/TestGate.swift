@@ -30,7 +30,7 @@ final class TestGate: Sendable {
   }
 
   /// Returns as soon as so many have come.
-  func arrivals(_ count: Int) async {
+  func waitForArrivals(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = lock.withLock {
         if state.arrivals >= count { return true }

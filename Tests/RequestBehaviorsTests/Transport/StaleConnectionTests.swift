@@ -45,7 +45,7 @@ import Testing
     #expect(try await transport.send(server.request(method, body: body)).text == "ok")
     #expect(try await transport.send(server.request(method, body: body)).text == "ok")
     #expect(server.requests.map(\.connectionIndex) == [0, 1, 2])
-    await server.openConnections(atMost: 1)
+    await server.waitForConnections(atMost: 1)
   }
 
   @Test(arguments: [HTTPMethod.get, .head, .options, .delete, .put])

@@ -16,7 +16,7 @@ import Testing
     let error = try await URLSessionTransport().failure(of: server.request(options: options(1_000)))
     #expect(error.code == .bodyTooLarge)
     #expect(error.message.contains("1000 bytes"))
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test func `a body that turns out to be too long is cut off`() async throws {
@@ -25,7 +25,7 @@ import Testing
     }
     let error = try await URLSessionTransport().failure(of: server.request(options: options(40_000)))
     #expect(error.code == .bodyTooLarge)
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test func `200 MB are not swallowed`() async throws {
@@ -34,7 +34,7 @@ import Testing
     }
     let error = try await URLSessionTransport().failure(of: server.request(options: options(100_000)))
     #expect(error.code == .bodyTooLarge)
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test func `a body is counted as it is after decompression`() async throws {

@@ -11,10 +11,10 @@ import Testing
     let server = try LoopbackServer { _ in .text("hello").held(by: gate, at: point) }
     let transport = URLSessionTransport()
     let send = Task { try await transport.send(server.request()) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     send.cancel()
     await #expect(throws: CancellationError.self) { try await send.value }
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
     gate.open()
     #expect(try await transport.send(server.request()).text == "hello")
   }
@@ -37,7 +37,7 @@ import Testing
     let (first, second) = (
       Task { try await transport.send(server.request()) }, Task { try await transport.send(server.request()) }
     )
-    await gate.arrivals(2)
+    await gate.waitForArrivals(2)
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
     gate.open()
@@ -62,7 +62,7 @@ import Testing
     #expect(outcomes.filter { $0 == .answered }.count > 300)
     #expect(try await transport.send(server.request()).text == "hello")
     await transport.shutdown()
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test(.timeLimit(.minutes(2)))

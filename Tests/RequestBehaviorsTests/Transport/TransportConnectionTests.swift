@@ -24,7 +24,7 @@ import Testing
     let transport = URLSessionTransport()
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<40 { group.addTask { try await transport.send(server.request()).statusCode } }
-      await gate.arrivals(40)
+      await gate.waitForArrivals(40)
       gate.open()
       for try await status in group { #expect(status == 200) }
     }
@@ -36,7 +36,7 @@ import Testing
     let transport = URLSessionTransport(configuration: .init(maximumConnectionsPerHost: 2))
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<10 { group.addTask { try await transport.send(server.request()).statusCode } }
-      await gate.arrivals(2)
+      await gate.waitForArrivals(2)
       gate.open()
       for try await status in group { #expect(status == 200) }
     }
@@ -49,7 +49,7 @@ import Testing
     let transport = URLSessionTransport()
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<140 { group.addTask { try await transport.send(server.request()).statusCode } }
-      await gate.arrivals(128)
+      await gate.waitForArrivals(128)
       #expect(server.connectionCount == 128)
       gate.open()
       for try await status in group { #expect(status == 200) }
@@ -99,7 +99,7 @@ import Testing
     #expect(server.openConnectionCount == 1)
     transport = nil
     #expect(released == nil)
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test func `cookies are neither kept nor sent unless asked for`() async throws {

@@ -21,7 +21,7 @@ import Testing
     let error = try await transport.failure(of: server.request(options: options(idle: idle, total: total)))
     #expect(error.code == .timedOut)
     #expect(RequestClock.system.now() - start >= .milliseconds(300))
-    await server.openConnections(atMost: 0)
+    await server.waitForConnections(atMost: 0)
   }
 
   @Test func `a timeout below a second leaves time for the answer`() async throws {
@@ -31,8 +31,8 @@ import Testing
     let transport = URLSessionTransport(clock: clock.requestClock)
     let options = options(idle: .milliseconds(999), total: .milliseconds(999))
     async let response = transport.send(server.request(options: options))
-    await gate.arrivals(1)
-    await clock.sleepers(1)
+    await gate.waitForArrivals(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .milliseconds(998))
     gate.open()
     #expect(try await response.text == "late")
@@ -43,7 +43,7 @@ import Testing
     let clock = ManualClock()
     let transport = URLSessionTransport(clock: clock.requestClock)
     async let failure = transport.failure(of: server.request())
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(300))
     let error = try await failure
     #expect(error.code == .timedOut)
@@ -63,12 +63,12 @@ import Testing
     let send = Task {
       try await transport.send(NetworkRequest(url: server.baseURL, options: options, call: call))
     }
-    await first.arrivals(1)
-    await clock.manual.sleepers(1)
+    await first.waitForArrivals(1)
+    await clock.manual.waitForSleepers(1)
     clock.manual.advance(by: .seconds(40))
     await clock.looks { first.open() }
     clock.manual.advance(by: .seconds(40))
-    await clock.manual.sleepers(1)
+    await clock.manual.waitForSleepers(1)
     if total == nil {
       second.open()
       #expect(try await send.value.text == "hello")
@@ -94,14 +94,14 @@ import Testing
     let transport = URLSessionTransport(clock: clock.requestClock)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { _ = try await transport.send(server.request(options: options(idle: nil))) }
-      await gate.arrivals(1)
+      await gate.waitForArrivals(1)
       #expect(clock.sleeperCount == 0)
       for number in 1...10 {
         let idle = Duration.seconds(100 - number)
         group.addTask { _ = try await transport.send(server.request(options: options(idle: idle))) }
       }
-      await gate.arrivals(11)
-      await clock.sleepers(1)
+      await gate.waitForArrivals(11)
+      await clock.waitForSleepers(1)
       #expect(clock.sleeperCount == 1)
       gate.open()
       try await group.waitForAll()
@@ -113,13 +113,13 @@ import Testing
     let clock = ManualClock()
     let transport = URLSessionTransport(clock: clock.requestClock)
     let long = Task { try await transport.send(server.request(options: options(idle: .seconds(60)))) }
-    await server.requests(count: 1)
+    await server.waitForRequests(1)
     let short = Task { try await transport.send(server.request(options: options(idle: .seconds(5)))) }
-    await server.requests(count: 2)
-    await clock.sleepers(1)
+    await server.waitForRequests(2)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await #expect(throws: NetworkError.self) { try await short.value }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(55))
     await #expect(throws: NetworkError.self) { try await long.value }
   }
@@ -131,7 +131,7 @@ import Testing
     let call = Call(clock: clock.requestClock)
     let transport = URLSessionTransport()
     async let response = transport.send(NetworkRequest(url: server.baseURL, call: call))
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     clock.advance(by: .seconds(3))
     gate.open()
     #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(3), lastByte: .seconds(3)))
@@ -149,7 +149,7 @@ import Testing
     let call = Call(
       clock: RequestClock(now: { .seconds(seconds.update(tick)) }, date: { Date() }, sleep: { _ in }))
     async let response = URLSessionTransport().send(NetworkRequest(url: server.baseURL, call: call))
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     gate.open()
     let timings = try await response.timings
     let firstByte = try #require(timings.firstByte)
@@ -183,11 +183,11 @@ import Testing
     let clock = ManualClock()
     let transport = URLSessionTransport(clock: clock.requestClock)
     let send = Task { try await transport.failure(of: server.request(options: options(idle: .seconds(60)))) }
-    await gates[0].arrivals(1)
-    await clock.sleepers(1)
+    await gates[0].waitForArrivals(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(40))
     gates[0].open()
-    await gates[1].arrivals(1)
+    await gates[1].waitForArrivals(1)
     clock.advance(by: .seconds(40))
     #expect(try await send.value.code == .timedOut)
   }
@@ -199,9 +199,9 @@ import Testing
     let transport = URLSessionTransport(
       configuration: .init(maximumConnectionsPerHost: 1), clock: clock.requestClock)
     let first = Task { try await transport.send(server.request(options: options(idle: nil))) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let second = Task { try await transport.failure(of: server.request()) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(60))
     #expect(try await second.value.code == .timedOut)
     gate.open()

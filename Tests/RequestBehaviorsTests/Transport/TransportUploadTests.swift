@@ -70,7 +70,7 @@ import Testing
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .status(200).held(by: gate) }
     async let response = transport.send(server.request(.post, body: .oneShot(Self.stream(2, of: 1_000))))
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let file = try #require(try files.first)
     let path = directory.appending(path: file).path(percentEncoded: false)
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -123,7 +123,7 @@ import Testing
     let body = Endless()
     async let failure = transport.failure(of: server.request(.post, body: .oneShot(body.stream)))
     await body.isRead()
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(60))
     #expect(try await failure.code == .timedOut)
     await body.isCancelled()
@@ -162,7 +162,7 @@ import Testing
       let request = server.request(.post, body: body, options: options)
       let send = Task { [transport] in try await transport.send(request) }
       for _ in 1...3 {
-        await clock.sleepers(2)
+        await clock.waitForSleepers(2)
         clock.advance(by: .seconds(40))
       }
       if timeout == nil {

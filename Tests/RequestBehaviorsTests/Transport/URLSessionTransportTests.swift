@@ -73,7 +73,7 @@ import Testing
     server.enqueue(.status(200).fault(.stall, at: .request))
     let transport = URLSessionTransport()
     async let failure = transport.failure(of: server.request())
-    await server.requests(count: 1)
+    await server.waitForRequests(1)
     await transport.shutdown()
     await transport.shutdown()
     #expect(try await failure.code == .clientShutDown)

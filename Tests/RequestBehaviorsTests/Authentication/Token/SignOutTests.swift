@@ -86,7 +86,7 @@ import Testing
     let session = try await signedIn()
     let client = client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await session.signOut()
     let error = try await #require(throws: NetworkError.self) { try await task.value }
     #expect(error.code == .signedOut)
@@ -103,7 +103,7 @@ import Testing
     let session = TokenSession(source: .clientCredentials(.test), store: slow, clock: clock.requestClock)
     let client = client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let signOut = Task { try await session.signOut() }
     let error = try await #require(throws: NetworkError.self) { try await task.value }
     #expect(error.code == .signedOut)
@@ -126,7 +126,7 @@ import Testing
       })
     let client = client(session, again)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await session.signOut()
     try await session.signIn(AccessToken("bob"))
     gate.open()

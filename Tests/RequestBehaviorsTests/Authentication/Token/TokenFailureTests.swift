@@ -94,7 +94,7 @@ import Testing
           } catch { return (error as? NetworkError)?.statusCode }
         }
       }
-      await refusals.arrivals(20)
+      await refusals.waitForArrivals(20)
       refusals.open()
       for await status in group { #expect(status == 500) }
     }
@@ -180,8 +180,8 @@ import Testing
     let events = session.events
     let client = client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
-    await clock.sleepers(1)
+    await gate.waitForArrivals(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(30))
     let error = try await #require(throws: NetworkError.self) { try await task.value }
     #expect(error.code == .timedOut)
@@ -215,7 +215,7 @@ import Testing
     let events = session.events
     let client = client(session)
     let first = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
     gate.open()
@@ -236,8 +236,8 @@ import Testing
     configuration.clock = clock.requestClock
     let client = NetworkClient(configuration: configuration, transport: server.transport)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
-    await clock.sleepers(2)
+    await gate.waitForArrivals(1)
+    await clock.waitForSleepers(2)
     clock.advance(by: .seconds(5))
     let error = try await #require(throws: NetworkError.self) { try await task.value }
     #expect(error.code == .timedOut && error.message.contains("deadline"))
@@ -250,7 +250,7 @@ import Testing
     let session = TokenSession(source: .clientCredentials(.test), store: slow, clock: clock.requestClock)
     let client = client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     #expect(server.tokenRequests.count == 1 && server.apiRequests.isEmpty)
     gate.open()
     try await task.value

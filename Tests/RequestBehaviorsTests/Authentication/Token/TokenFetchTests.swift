@@ -36,7 +36,7 @@ import Testing
     let client = client(session())
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<1_000 { group.addTask { try await client.send(.get("items/\(index)")) } }
-      await gate.arrivals(1)
+      await gate.waitForArrivals(1)
       gate.open()
       try await group.waitForAll()
     }
@@ -52,7 +52,7 @@ import Testing
     server.refusalGate.value = gate
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<100 { group.addTask { try await client.send(.get("items/\(index)")) } }
-      await gate.arrivals(100)
+      await gate.waitForArrivals(100)
       gate.open()
       try await group.waitForAll()
     }
@@ -67,7 +67,7 @@ import Testing
     let gate = TestGate()
     server.refusalGate.value = gate
     async let late: Void = client.send(.get("late"))
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     server.refusalGate.value = nil
     try await client.send(.get("quick"))
     #expect(server.tokenRequests.count == 2)
@@ -154,7 +154,7 @@ import Testing
     let clients = [client(session(store: store)), client(session(store: store))]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<50 { group.addTask { try await clients[index % 2].send(.get("a")) } }
-      await gate.arrivals(1)
+      await gate.waitForArrivals(1)
       gate.open()
       try await group.waitForAll()
     }

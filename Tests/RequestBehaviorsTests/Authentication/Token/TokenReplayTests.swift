@@ -22,7 +22,7 @@ import Testing
     }
     let client = NetworkClient(slow, [.tokenAuth(session)])
     let task = Task { try await client.send(.get("slow")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     server.revoke()
     try await client.send(.get("b"))
     gate.open()
@@ -50,7 +50,7 @@ import Testing
     }
     let client = NetworkClient(transport, [.tokenAuth(session)])
     let late = Task { try await client.send(.get("late")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await client.send(.get("quick"))
     gate.open()
     #expect(try await fixture.error(late).statusCode == 401)
@@ -104,7 +104,7 @@ import Testing
     }
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     #expect(reads.value > 0)
     gate.open()
     #expect(try await fixture.error(task).statusCode == 401)

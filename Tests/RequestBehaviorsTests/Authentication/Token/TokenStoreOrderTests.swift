@@ -20,8 +20,8 @@ import Testing
   /// Makes a request wait for what the gate holds until it gives up.
   private func giveUp(_ client: NetworkClient) async throws {
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
-    await fixture.clock.sleepers(1)
+    await gate.waitForArrivals(1)
+    await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(30))
     #expect(try await fixture.error(task).code == .timedOut)
   }
@@ -90,7 +90,7 @@ import Testing
     try await giveUp(client)
     server.state.update { $0.valid = "t2" }
     let second = Task { try await client.send(.get("b")) }
-    await newer.arrivals(1)
+    await newer.waitForArrivals(1)
     gate.open()
     while server.tokenRequests.isEmpty { await Task.yield() }
     await drift()
@@ -105,7 +105,7 @@ import Testing
     server.state.update { $0.lifetime = 100 }
     let client = fixture.client(fixture.session(.clientCredentials(.test), store))
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     fixture.clock.advance(by: .seconds(25))
     gate.open()
     try await task.value
@@ -119,7 +119,7 @@ import Testing
     fixture.answer(401)
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     task.cancel()
     await #expect(throws: (any Error).self) { try await task.value }
     gate.open()
@@ -136,7 +136,7 @@ import Testing
       return "never"
     }
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     await drift()
     gate.open()
     #expect(try await fixture.error(task).statusCode == 401)
@@ -159,7 +159,7 @@ import Testing
     let session = fixture.session(.refreshToken(.test), store)
     async let one = session.isSignedIn()
     async let two = session.isSignedIn()
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     await drift()
     gate.open()
     _ = try await (one, two)
@@ -170,7 +170,7 @@ import Testing
     let store = holding("alice")
     let session = fixture.session(.refreshToken(.test), store)
     let signIn = Task { try await session.signIn(AccessToken("alice")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let signOut = Task { try await session.signOut() }
     await drift()
     gate.open()
@@ -183,7 +183,7 @@ import Testing
     let store = holding("alice")
     let session = fixture.session(.refreshToken(.test), store)
     let signIn = Task { try await session.signIn(AccessToken("alice", refreshToken: "r0")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
     while server.tokenRequests.isEmpty { await Task.yield() }

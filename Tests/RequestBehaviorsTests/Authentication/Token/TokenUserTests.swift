@@ -64,7 +64,7 @@ import Testing
     let client = fixture.client(session)
     let events = session.events
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let signIn = Task { try await session.signIn(AccessToken("bob")) }
     #expect(await events.names(through: "signedIn") == ["signedIn"])
     gate.open()
@@ -78,7 +78,7 @@ import Testing
     server.tokenGate.value = gate
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await session.signIn(AccessToken("bob"))
     #expect(try await fixture.error(task).code == .signedOut)
     gate.open()
@@ -90,7 +90,7 @@ import Testing
     server.refusalGate.value = gate
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await session.signIn(AccessToken("bob"))
     gate.open()
     #expect(try await fixture.error(task).code == .signedOut)
@@ -115,7 +115,7 @@ import Testing
     fixture.answer(503, 200)
     let client = fixture.client(session, SecondAttempt())
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await session.signIn(AccessToken("alice"))
     gate.open()
     try await task.value

@@ -13,7 +13,7 @@ import Testing
     server.tokenGate.value = gate
     let client = fixture.client(fixture.session(.clientCredentials(.test)))
     let first = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let second = Task { try await client.send(.get("b")) }
     await drift()
     second.cancel()
@@ -30,7 +30,7 @@ import Testing
       await gate.pass()
       try await client.send(.get("a"))
     }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     task.cancel()
     gate.open()
     await #expect(throws: CancellationError.self) { try await task.value }
@@ -42,7 +42,7 @@ import Testing
     server.tokenGate.value = gate
     let client = fixture.client(fixture.session(.clientCredentials(.test)))
     let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     gate.open()
@@ -58,8 +58,8 @@ import Testing
     configuration.clock = clock.requestClock
     let client = NetworkClient(configuration: configuration, transport: server.transport)
     let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
-    await gate.arrivals(1)
-    await clock.sleepers(2)
+    await gate.waitForArrivals(1)
+    await clock.waitForSleepers(2)
     clock.advance(by: .seconds(5))
     #expect(try await fixture.error(task).code == .timedOut)
     gate.open()
@@ -83,7 +83,7 @@ import Testing
       })
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await session.signOut()
     gate.open()
     #expect(try await fixture.error(task).code == .signedOut)
@@ -101,7 +101,7 @@ import Testing
     let session = fixture.session(source, store)
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let signOut = Task { try await session.signOut() }
     #expect(try await fixture.error(task).code == .signedOut)
     gate.open()
