@@ -48,7 +48,7 @@ extension Next {
   /// Returns what a lone behavior's `intercept` can call: straight to the transport.
   package static func toTransport(_ transport: any Transport, for call: Call) throws -> Next {
     let pipeline = try Pipeline([(.request, [EmptyBehavior()])])
-    let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration(), calls: RunningCalls())
+    let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration(), waits: ClientWaits())
     let run = ChainRun(chain, call)
     return Next(run: run, index: 0, step: run.beginStep())
   }

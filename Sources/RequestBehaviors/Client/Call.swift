@@ -48,6 +48,8 @@ public final class Call: Sendable {
   let userHeaders: HTTPHeaders
   /// What the default hooks tell that they ran; `nil` but in a test's check.
   let hookProbe: HookProbe?
+  /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
+  let waits: ClientWaits?
 
   private let lock = NSLock()
   // Protected by `lock`, so that its exclusivity need not be checked as well.
@@ -85,7 +87,7 @@ public final class Call: Sendable {
 
   init(
     clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
-    userHeaders: HTTPHeaders, hookProbe: HookProbe? = nil
+    userHeaders: HTTPHeaders, hookProbe: HookProbe? = nil, waits: ClientWaits? = nil
   ) {
     self.id = CallCounter.next()
     self.parent = parent
@@ -98,6 +100,7 @@ public final class Call: Sendable {
     self.decoder = decoder
     self.userHeaders = userHeaders
     self.hookProbe = hookProbe
+    self.waits = waits
   }
 
   /// When the call must be over, on ``clock``, or `nil` for never.

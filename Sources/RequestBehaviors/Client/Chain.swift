@@ -5,16 +5,16 @@ final class Chain: Sendable {
   let observers: [any CallObserver]
   let transport: any Transport
   private let configuration: RequestConfiguration
-  private let calls: RunningCalls
+  private let waits: ClientWaits
   private let members: [Member]
   /// The names of the sessions that a request can ask for.
   private let sessionNames: Set<String>
 
-  init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, calls: RunningCalls) {
+  init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits) {
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.transport = transport
     self.configuration = configuration
-    self.calls = calls
+    self.waits = waits
     self.members = pipeline.entries.map(Member.init)
     self.sessionNames = Set(pipeline.entries.compactMap { ($0.behavior as? TokenAuthBehavior)?.name })
   }
@@ -173,6 +173,6 @@ final class Chain: Sendable {
       let behavior: any RequestBehavior = isAroundCaller ? HooksOnlyBehavior(entry.behavior) : entry.behavior
       return behavior.ordered(entry.order)
     }
-    return NetworkClient(configuration: configuration, transport: transport, parent: parent, calls: calls)
+    return NetworkClient(configuration: configuration, transport: transport, parent: parent, waits: waits)
   }
 }

@@ -71,7 +71,7 @@ extension NetworkClient {
     let answer = try await exchange(request, accept: ResponseDecoding.decodes(Value.self) ? acceptedTypes : nil)
     guard case .stream = answer.response.body else { return answer }
     do {
-      let response = try await calls.run(answer.request) { try await answer.response.buffered() }
+      let response = try await waits.run { try await answer.response.buffered() }
       return Answer(call: answer.call, chain: answer.chain, request: answer.request, response: response)
     } catch {
       report(error, answer.call, answer.chain, request: answer.request)

@@ -16,8 +16,10 @@ public final class NetworkClient: Sendable {
   public let configuration: RequestConfiguration
 
   let transport: any Transport
-  let calls: RunningCalls
+  let waits: ClientWaits
   private let parent: Call.ID?
+  // The configuration's, with sleeps that end when the client is shut down.
+  private let clock: RequestClock
   private let baseOrigin: Origin?
   // What requests for decoded values ask for, unless they say it themselves; `nil` if the decoder takes anything.
   let acceptedTypes: String?
@@ -51,11 +53,12 @@ public final class NetworkClient: Sendable {
 
   init(
     configuration: RequestConfiguration, transport: any Transport, parent: Call.ID?,
-    calls: RunningCalls = RunningCalls()
+    waits: ClientWaits = ClientWaits()
   ) {
     self.configuration = configuration
     self.transport = transport
-    self.calls = calls
+    self.waits = waits
+    self.clock = configuration.clock.ending(with: waits)
     self.parent = parent
     self.baseOrigin = configuration.options.environment?.origin
     let types = configuration.decoder.contentTypes.filter { !$0.contains("*") }
@@ -63,7 +66,7 @@ public final class NetworkClient: Sendable {
     self.chain = Result {
       Chain(
         try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration,
-        calls: calls)
+        waits: waits)
     }
   }
 
@@ -75,7 +78,7 @@ public final class NetworkClient: Sendable {
   public func with(_ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
     var changed = configuration
     try change(&changed)
-    return NetworkClient(configuration: changed, transport: transport, parent: parent, calls: calls)
+    return NetworkClient(configuration: changed, transport: transport, parent: parent, waits: waits)
   }
 
   /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
@@ -88,11 +91,11 @@ public final class NetworkClient: Sendable {
 
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``, also for variants of this client.
   ///
-  /// A call that waits in a behavior is ended too: its behaviors are cancelled, so that their hooks see a cancellation;
-  /// the caller's task is not. Then the transport is shut down. Later sends fail with the same error. A client that is
-  /// no longer used need not be shut down.
+  /// A call that waits in a behavior is ended too, by ending the wait: every sleep on the call's clock, and what waits in
+  /// ``Call/wait(for:)``. No task of a caller is cancelled. Then the transport is shut down. Later sends fail with the
+  /// same error. A client that is no longer used need not be shut down.
   public func shutdown() async {
-    calls.shutDown()
+    waits.shutDown()
     await transport.shutdown()
   }
 
@@ -139,25 +142,32 @@ extension NetworkClient {
       run = newRun
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
-      let response = try await calls.run(networkRequest) { try await chain.run(networkRequest, in: newRun) }
+      if waits.isShutDown { throw NetworkError.clientShutDown() }
+      let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return Answer(call: call, chain: chain, request: networkRequest, response: response)
     } catch {
       if built == nil { request.body?.cancelUnlessTaken() }
-      report(error, call, run?.chain, request: built, lastFailure: run?.lastFailure)
-      throw error
+      var thrown = error
+      if var error = error as? NetworkError, error.request == nil {
+        error.request = built
+        thrown = error
+      }
+      report(thrown, call, run?.chain, request: built, lastFailure: run?.lastFailure)
+      throw thrown
     }
   }
 
   private func chain<Value>(for request: Request<Value>) throws -> Chain {
     if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
-    return Chain(try pipeline(for: request), transport: transport, configuration: configuration, calls: calls)
+    return Chain(try pipeline(for: request), transport: transport, configuration: configuration, waits: waits)
   }
 
   private func makeCall<Value>(for request: Request<Value>) -> Call {
     Call(
-      clock: configuration.clock, options: configuration.options.overridden(by: request.options),
-      baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent, userHeaders: request.headers)
+      clock: clock, options: configuration.options.overridden(by: request.options),
+      baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent, userHeaders: request.headers,
+      waits: waits)
   }
 
   private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {

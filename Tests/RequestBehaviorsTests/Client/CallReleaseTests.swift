@@ -102,7 +102,7 @@ import Testing
       return Reply(200)
     }
     let task = Task { try await client.send(.get("x")) }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     memory.expectAllReleased()

@@ -38,13 +38,12 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `shutdown ends a call that waits in a behavior that looks at no clock`() async throws {
+  @Test func `shutdown ends a call that waits in a behavior by other means than the clock`() async throws {
     let arrived = TestGate()
     let never = ManualClock()
     let own = ClosureBehavior("own") { request, next in
       arrived.open()
-      await never.waitForSleepers(1)
-      try Task.checkCancellation()
+      try await request.call.wait { await never.waitForSleepers(1) }
       return try await next(request)
     }
     let client = client(own)

@@ -1,0 +1,94 @@
+import Foundation
+
+/// The waits of a client's calls and of its variants', so that shutting the client down ends them.
+///
+/// Only a wait has a task of its own. A call that does not wait runs in its caller's task, which is not the client's to
+/// cancel, and pays for no other.
+final class ClientWaits: Sendable {
+  private struct State {
+    var isShutDown = false
+    var lastID: UInt64 = 0
+    var endings: [UInt64: @Sendable () -> Void] = [:]
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+
+  /// Whether the client was shut down.
+  var isShutDown: Bool { lock.withLock { state.isShutDown } }
+
+  /// Waits until the work is done, the caller's task is cancelled, or the client is shut down.
+  ///
+  /// - Parameter work: What to wait for; it is ended by cancelling its task.
+  /// - Returns: What the work returns.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``, or what the work throws.
+  func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    try Task.checkCancellation()
+    let task = Task { try await work() }
+    guard let id = add({ task.cancel() }) else {
+      task.cancel()
+      throw NetworkError.clientShutDown()
+    }
+    defer { lock.withLock { _ = state.endings.removeValue(forKey: id) } }
+    do {
+      return try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    } catch is CancellationError where isShutDown && !Task.isCancelled {
+      throw NetworkError.clientShutDown()
+    }
+  }
+
+  /// Ends the waits under way, and refuses later ones.
+  func shutDown() {
+    let endings = lock.withLock {
+      state.isShutDown = true
+      return state.endings.values
+    }
+    for end in endings { end() }
+  }
+
+  private func add(_ ending: @escaping @Sendable () -> Void) -> UInt64? {
+    lock.withLock {
+      guard !state.isShutDown else { return nil }
+      state.lastID += 1
+      state.endings[state.lastID] = ending
+      return state.lastID
+    }
+  }
+}
+
+extension RequestClock {
+  /// Returns the clock with sleeps that end when a client is shut down.
+  func ending(with waits: ClientWaits) -> RequestClock {
+    RequestClock(now: now, date: date, sleep: { duration in try await waits.run { try await sleep(for: duration) } })
+  }
+}
+
+extension Call {
+  /// Waits until the work is done, the task is cancelled, or the client is shut down.
+  ///
+  /// A behavior puts its waits in here, so that ``NetworkClient/shutdown()`` can end them. Sleeps on ``clock`` and
+  /// whatever ``Next`` does need no wrapping.
+  ///
+  /// ```swift
+  /// func modify(_ request: inout NetworkRequest) async throws {
+  ///   try await request.call.wait { await gate.opened() }
+  /// }
+  /// ```
+  ///
+  /// - Parameter work: What to wait for. It runs in a task of its own, which is cancelled to end it; a call of `next`
+  ///   does not belong here.
+  /// - Returns: What the work returns.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``, `CancellationError` if the
+  ///   task is cancelled, or what the work throws.
+  public func wait<Value: Sendable>(
+    for work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    guard let waits else { return try await work() }
+    return try await waits.run(work)
+  }
+}
