@@ -172,4 +172,17 @@ import Testing
     #expect(error?.code == .tooManySends)
     #expect(error?.underlyingError as? Failure == Failure("down"))
   }
+
+  @Test func `a failure of a transport gets the request as it was sent, unless it has one`() async throws {
+    let other = NetworkRequest(url: try #require(URL(string: "https://h/other")))
+    let failures = Box([NetworkError(.cannotConnect, "down"), NetworkError(.cannotConnect, "down", request: other)])
+    let transport = ClosureTransport { _ in throw failures.update { $0.removeFirst() } }
+    let client = NetworkClient(transport, [.headers(["X-Sent": "1"])])
+    let bare = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(bare?.request?.headers["X-Sent"] == "1")
+    #expect(bare?.request?.sendNumber == 1)
+    #expect(bare?.attempts.count == 1)
+    let own = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(own?.request?.url.path() == "/other")
+  }
 }

@@ -18,6 +18,55 @@ import Testing
     #expect(transport.sent[0].headers["Accept"] == "application/json, text/json")
   }
 
+  @Test func `an Accept of the user's own is not replaced, nor one of the environment`() async throws {
+    let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
+    let _: User = try await NetworkClient(transport).send(.get("x", headers: ["accept": "application/vnd.a+json"]))
+    #expect(transport.sent[0].headers.values(for: "Accept") == ["application/vnd.a+json"])
+    let server = ServerEnvironment(baseURL: baseURL, headers: ["Accept": "application/hal+json"])
+    let _: User = try await NetworkClient(transport).send(.get("x").with(\.environment, server))
+    #expect(transport.sent[1].headers.values(for: "Accept") == ["application/hal+json"])
+  }
+
+  @Test func `what a type says of a body that it refuses is redacted`() async {
+    struct Refusing: Decodable {
+      init(from decoder: any Decoder) throws {
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: [], debugDescription: "password=canary-7731 is not what was meant"))
+      }
+    }
+    struct Foreign: Decodable {
+      init(from decoder: any Decoder) throws { throw Failure("token=canary-7731") }
+    }
+    let refused = await #expect(throws: NetworkError.self) {
+      let _: Refusing = try await client(200, "{}").send(.get("x"))
+    }
+    #expect(refused?.message.contains("is not what was meant") == true)
+    #expect(refused?.message.contains("canary") == false)
+    let foreign = await #expect(throws: NetworkError.self) {
+      let _: Foreign = try await client(200, "{}").send(.get("x"))
+    }
+    #expect(foreign?.code == .decodingFailed)
+    #expect(foreign?.message.contains("canary") == false)
+  }
+
+  @Test func `a value that a behavior decoded is forgotten when the body is replaced`() async throws {
+    let keep = ClosureBehavior("keep", order: .persistence) { request, next in
+      var response = try await next(request)
+      response.keepDecoded(User(name: "kept"))
+      return response
+    }
+    let replace = ClosureBehavior("replace", order: .first) { request, next in
+      var response = try await next(request)
+      response.body = .data(Data(#"{"name":"replaced"}"#.utf8))
+      return response
+    }
+    let transport = ClosureTransport(200, #"{"name":"sent"}"#, headers: ["Content-Type": "application/json"])
+    let kept: User = try await NetworkClient(transport, [keep]).send(.get("x"))
+    #expect(kept.name == "kept")
+    let replaced: User = try await NetworkClient(transport, [keep, replace]).send(.get("x"))
+    #expect(replaced.name == "replaced")
+  }
+
   @Test func `data and text are the body as it is, of any type and empty too`() async throws {
     let data: Data = try await client(200, "é", type: "image/png").send(.get("x"))
     #expect(data == Data("é".utf8))
