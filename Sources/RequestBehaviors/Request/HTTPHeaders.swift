@@ -111,6 +111,15 @@ public struct HTTPHeaders: Sendable, Hashable {
     try fields.removeAll(where: shouldRemove)
   }
 
+  /// Returns the list without white space around values, which is no part of them (RFC 9110 §5.5).
+  func withoutOuterSpace() -> HTTPHeaders {
+    var trimmed = self
+    for index in fields.indices where HTTPSyntax.hasOuterSpace(fields[index].value) {
+      trimmed.fields[index].value = HTTPSyntax.withoutOuterSpace(fields[index].value)
+    }
+    return trimmed
+  }
+
   /// Replaces same-named fields by those of another list, and adds its others at the end.
   public mutating func merge(_ other: HTTPHeaders) {
     if fields.isEmpty {

@@ -69,9 +69,19 @@ enum HTTPSyntax {
   /// Whether the text may be a field value (§5.5): no control characters but tab, no space at either end.
   static func isFieldValue(_ text: String) -> Bool {
     let bytes = text.utf8
-    guard let first = bytes.first, let last = bytes.last else { return true }
-    guard !isSpace(first), !isSpace(last) else { return false }
-    return bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+    return !hasOuterSpace(text) && bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+  }
+
+  static func hasOuterSpace(_ text: String) -> Bool {
+    guard let first = text.utf8.first, let last = text.utf8.last else { return false }
+    return isSpace(first) || isSpace(last)
+  }
+
+  /// Returns the text without spaces and tabs at its ends.
+  static func withoutOuterSpace(_ text: String) -> String {
+    let bytes = text.utf8.drop(while: isSpace)
+    guard let last = bytes.lastIndex(where: { !isSpace($0) }) else { return "" }
+    return String(text[bytes.startIndex...last])
   }
 
   static func isFraming(_ name: String) -> Bool {

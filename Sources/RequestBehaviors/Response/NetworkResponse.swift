@@ -36,7 +36,7 @@ public struct NetworkResponse: Sendable {
   /// - Parameters:
   ///   - request: The request as it was sent.
   ///   - statusCode: The status code.
-  ///   - headers: The header fields; none by default.
+  ///   - headers: The header fields, of which white space around values is removed (RFC 9110 §5.5); none by default.
   ///   - body: The body; empty by default.
   ///   - timings: When the exchange was; by default now, on the call's clock.
   ///   - source: Where it came from; the network by default.
@@ -47,7 +47,7 @@ public struct NetworkResponse: Sendable {
   ) {
     self.request = request
     self.statusCode = statusCode
-    self.headers = headers
+    self.headers = headers.withoutOuterSpace()
     self.body = body
     if let timings {
       self.timings = timings

@@ -2,6 +2,10 @@ import Foundation
 import RequestBehaviors
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite struct HTTPHeadersTests {
   @Test func `names are found without regard to case`() {
     let headers: HTTPHeaders = ["Content-Type": "text/plain"]
@@ -14,6 +18,7 @@ import Testing
     #expect(!HTTPHeaders.areEqual("a@", "a`"))
     #expect(!HTTPHeaders.areEqual("[", "{"))
     #expect(HTTPHeaders.areEqual("ETag", "etAG"))
+    #expect(HTTPHeaders.areEqual("AZ-az", "az-AZ"))
   }
 
   @Test func `several values of a name keep their order and are joined by a comma`() {
@@ -49,6 +54,18 @@ import Testing
     #expect(headers["C"] == "5")
   }
 
+  @Test(arguments: [(" a ", "a"), ("\t a b\t ", "a b"), ("", ""), (" \t", ""), ("a", "a"), ("\u{a0}a", "\u{a0}a")])
+  func `white space around the values of a response is no part of them`(value: String, expected: String) throws {
+    let url = try #require(URL(string: "https://h/"))
+    let headers = HTTPHeaders([.init("A", value, sensitive: .any), .init("B", "b")])
+    let response = NetworkResponse(request: NetworkRequest(url: url), statusCode: 200, headers: headers)
+    #expect(response.headers.map(\.value) == [expected, "b"])
+    #expect(response.headers.field(named: "A")?.sensitivity == .any)
+    let platform = try #require(
+      HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["A": value]))
+    #expect(NetworkResponse(platform, request: NetworkRequest(url: url)).headers["A"] == expected)
+  }
+
   @Test func `the description hides sensitive values`() {
     var headers: HTTPHeaders = ["Accept": "text/plain"]
     headers.set("Authorization", "Bearer canary", sensitive: .baseURL)
@@ -73,6 +90,26 @@ import Testing
   ])
   func `an origin is scheme, host and effective port`(url: String, expected: String) {
     #expect(Origin(url)?.description == expected)
+  }
+
+  @Test(arguments: [
+    ("http://h:443", "https://h:443"), ("http://h", "https://h"), ("http://h:80", "http://h:443"),
+    ("https://h", "https://g"), ("https://h", "https://h:8443"),
+  ])
+  func `origins that differ in scheme, host or port are different, and secrets of one do not go to the other`(
+    one: String, other: String
+  ) throws {
+    let one = try #require(Origin(one))
+    let other = try #require(Origin(other))
+    #expect(one != other && Set([one, other]).count == 2)
+    #expect(!OriginScope.baseURL.includes(other, base: one))
+    #expect(!OriginScope.only([one]).includes(other, base: one))
+  }
+
+  @Test func `origins that are written differently are equal, and one element of a set`() throws {
+    let one = try #require(Origin("HTTPS://Example.COM:443/a"))
+    let other = try #require(Origin("https://example.com/b?c#d"))
+    #expect(one == other && Set([one, other]).count == 1)
   }
 
   @Test(arguments: ["ftp://h/", "/relative", "https:///path", "mailto:a@b", ""])
