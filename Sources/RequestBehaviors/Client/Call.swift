@@ -65,7 +65,7 @@ public final class Call: Sendable {
     var storage = CallSlots()
     // Not in the storage: every request with a token notes something of its session, twice.
     var tokenRecords = TokenRecords()
-    var withheld: [String] = []
+    var withheld: [Withheld] = []
   }
 
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.
@@ -235,16 +235,37 @@ extension Call {
 // MARK: - Withheld credentials
 
 extension Call {
-  /// Notes that secrets were kept from an origin that is not theirs.
-  func withhold(_ names: [String], from origin: Origin) {
-    lock.withLock { state.withheld = ["\(names.joined(separator: ", ")) kept from \(origin)"] }
+  /// What was kept from an origin that it is not for.
+  private struct Withheld: Hashable {
+    let what: String
+    let origin: Origin
   }
 
-  /// What to tell with a refusal that may come from missing credentials.
-  var withheldNote: String? {
-    let notes = lock.withLock { state.withheld }
-    guard !notes.isEmpty else { return nil }
-    return "; credentials are bound to other origins: \(notes.joined(separator: "; "))"
+  /// Records, once, that something was kept from an origin that it is not for.
+  ///
+  /// A 401 or 403 of that origin tells it.
+  ///
+  /// - Parameters:
+  ///   - what: What was not sent, such as the name of a field; without secrets.
+  ///   - origin: Where the request goes.
+  ///   - source: The name of the behavior.
+  public func record(withheld what: String, from origin: Origin, by source: String) {
+    let withheld = Withheld(what: what, origin: origin)
+    let event = Event(at: clock.now(), source: source, message: "\(what) kept from \(origin)")
+    lock.withLock {
+      guard !state.withheld.contains(withheld) else { return }
+      state.withheld.append(withheld)
+      state.events.append(event)
+    }
+  }
+
+  /// What to tell with a refusal that may come from something missing.
+  func noteOnWithheld(from origin: Origin?) -> String? {
+    let notes = lock.withLock { state.withheld.filter { $0.origin == origin } }
+    guard let origin, !notes.isEmpty else { return nil }
+    let names = notes.map(\.what).joined(separator: ", ")
+    return "; credentials are bound to other origins: \(names) kept from \(origin); "
+      + "list the origin in the origins of the behavior, or mark the field for it, if it may have them"
   }
 }
 

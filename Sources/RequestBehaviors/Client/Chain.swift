@@ -131,6 +131,7 @@ final class Chain: Sendable {
 
   /// Removes every sensitive field that is not for the request's origin.
   private func removeForeignSecrets(_ request: inout NetworkRequest) {
+    request.headers.markCredentials(as: .baseURL)
     guard request.headers.contains(where: \.isSensitive) else { return }
     guard let origin = request.origin else { return request.headers.removeAll(where: \.isSensitive) }
     let base = request.call.baseOrigin
@@ -139,7 +140,7 @@ final class Chain: Sendable {
     let withheld = request.headers.filter(isForeign).map(\.name)
     guard !withheld.isEmpty else { return }
     request.headers.removeAll(where: isForeign)
-    request.call.withhold(withheld, from: origin)
+    for name in withheld { request.call.record(withheld: name, from: origin, by: "NetworkClient") }
   }
 
   /// A cancelled task's failure is a cancellation, whatever the transport calls it; others get their request.

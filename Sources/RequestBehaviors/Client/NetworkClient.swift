@@ -174,7 +174,9 @@ extension NetworkClient {
     let environment = call.options.environment
     var built = try makeRequest(request, call, in: environment)
     if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
-    built.headers.merge(request.headers)
+    var own = request.headers
+    if let origin = built.origin { own.markCredentials(as: .only([origin])) }
+    built.headers.merge(own)
     if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
     if let content = request.body {
       let body = try content.makeBody(with: configuration.encoder)

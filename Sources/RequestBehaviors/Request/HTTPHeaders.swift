@@ -8,7 +8,10 @@
 /// ```
 ///
 /// A field that is marked sensitive is redacted in logs, errors and printed commands, removed on the way to an origin
-/// outside its scope, and never becomes part of a cache key.
+/// outside its scope, and never becomes part of a cache key. A name that means a credential, one of
+/// ``Redactor/defaultSensitiveFields`` such as `Authorization`, `Cookie`, `X-API-Key` or `X-Auth-Token`, counts as a
+/// mark: for the origin of the request that it is set on, or, set by a behavior, for the base URL's. Whoever wants it to
+/// go elsewhere marks it so, with ``OriginScope/any`` for everywhere.
 ///
 /// Names and values are checked against RFC 9110 §5.1 and §5.5 when a request is sent, not here; an illegal one is a
 /// ``NetworkError/Code-swift.struct/invalidRequest`` that names the field.
@@ -24,6 +27,9 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Whether the value is a secret.
     public var isSensitive: Bool { sensitivity != nil }
+
+    /// Whether the name alone tells that the value is a credential.
+    var isNamedLikeCredential: Bool { Redactor.standard.isSensitive(field: name) }
 
     /// Creates a field.
     public init(_ name: String, _ value: String, sensitive scope: OriginScope? = nil) {
@@ -109,6 +115,13 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Removes the fields for which the closure returns true.
   public mutating func removeAll(where shouldRemove: (Field) throws -> Bool) rethrows {
     try fields.removeAll(where: shouldRemove)
+  }
+
+  /// Marks the fields whose names mean a credential and that nobody marked.
+  mutating func markCredentials(as scope: OriginScope) {
+    for index in fields.indices where !fields[index].isSensitive && fields[index].isNamedLikeCredential {
+      fields[index].sensitivity = scope
+    }
   }
 
   /// Returns the list without white space around values, which is no part of them (RFC 9110 §5.5).

@@ -25,13 +25,19 @@ enum RequestURL {
 
   /// Returns a full URL with its dot segments removed and a query added.
   ///
+  /// - Parameters:
+  ///   - url: The URL.
+  ///   - query: The items to add; none by default.
+  ///   - dropsParentsOfRoot: Whether `..` above the root is dropped, as references of a server are resolved (RFC 3986
+  ///     §5.2.4); by default it is an error.
+  /// - Returns: The URL to send to.
   /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.
-  static func check(_ url: URL, adding query: Query = Query()) throws -> URL {
+  static func check(_ url: URL, adding query: Query = Query(), dropsParentsOfRoot: Bool = false) throws -> URL {
     if let problem = problem(of: url) { throw NetworkError.invalidURL("the URL \(problem)") }
     guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(url) else {
       throw NetworkError.invalidURL("\"\(Redactor.standard.redact(url))\" is no absolute URL")
     }
-    let path = try normalize(components.percentEncodedPath)
+    let path = try normalize(components.percentEncodedPath, dropsParentsOfRoot: dropsParentsOfRoot)
     let queries = [components.percentEncodedQuery, query.percentEncoded]
     return try makeURL(prefix(of: origin), path, queries, fragment: components.percentEncodedFragment)
   }
@@ -59,8 +65,8 @@ enum RequestURL {
 
   /// Removes dot segments (RFC 3986 §5.2.4).
   ///
-  /// - Throws: ``NetworkError`` of code `invalidURL` if `..` leads above the root.
-  static func normalize(_ path: String) throws -> String {
+  /// - Throws: ``NetworkError`` of code `invalidURL` if `..` leads above the root, unless it is dropped there.
+  static func normalize(_ path: String, dropsParentsOfRoot: Bool = false) throws -> String {
     guard path.utf8.contains(UInt8(ascii: ".")), path.contains("/.") else { return path }
     var kept: [Substring] = []
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -69,7 +75,9 @@ enum RequestURL {
       switch segment {
       case ".": if isLast { kept.append("") }
       case "..":
-        guard kept.popLast() != nil else { throw NetworkError.invalidURL("the path \"\(path)\" leads above the root") }
+        guard kept.popLast() != nil || dropsParentsOfRoot else {
+          throw NetworkError.invalidURL("the path \"\(path)\" leads above the root")
+        }
         if isLast { kept.append("") }
       default: kept.append(segment)
       }

@@ -18,7 +18,8 @@ public struct ServerEnvironment: Sendable, Hashable {
 
   /// Fields set on every request to this server unless the request sets them.
   ///
-  /// A sensitive one of scope ``OriginScope/baseURL`` is bound to this base URL's origin.
+  /// A sensitive one of scope ``OriginScope/baseURL``, and one whose name means a credential, is bound to this base
+  /// URL's origin.
   public var headers: HTTPHeaders
 
   /// Items put before the query of every request to this server.
@@ -43,15 +44,17 @@ public struct ServerEnvironment: Sendable, Hashable {
   /// The origin of the base URL; `nil` if that is not an absolute http or https URL.
   public var origin: Origin? { base.origin }
 
-  /// The headers with secrets of scope ``OriginScope/baseURL`` bound to this environment's origin.
+  /// The headers with credentials and secrets of scope ``OriginScope/baseURL`` bound to this environment's origin.
   var boundHeaders: HTTPHeaders {
-    guard let origin, headers.contains(where: { $0.sensitivity == .baseURL }) else { return headers }
-    return HTTPHeaders(
+    guard let origin, !headers.isEmpty else { return headers }
+    var bound = HTTPHeaders(
       headers.map { field in
         var bound = field
         if field.sensitivity == .baseURL { bound.sensitivity = .only([origin]) }
         return bound
       })
+    bound.markCredentials(as: .only([origin]))
+    return bound
   }
 }
 

@@ -36,7 +36,7 @@ extension NetworkError {
   static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
     var message = "the server answered \(response.statusCode)"
     if response.statusCode == 401 || response.statusCode == 403 {
-      message += response.request.call.withheldNote ?? ""
+      message += response.request.call.noteOnWithheld(from: response.request.origin) ?? ""
     }
     return NetworkError(.unacceptableStatus, message, response: response)
   }

@@ -79,14 +79,21 @@ import Testing
       "https://api.example.com/v1/a": (302, "https://other.example/b"),
       "https://other.example/b": (302, "https://api.example.com/c"),
     ])
-    var request = Request<Void>.get("a", headers: ["Authorization": "plain", "Cookie": "c=1", "X-Plain": "1"])
-      .with(header: "X-Key", "secret", sensitive: .any).with(\.bodyLimit, 7)
+    var request = Request<Void>.get(
+      "a",
+      headers: [
+        "Authorization": "plain", "Cookie": "c=1", "X-Plain": "1", "Proxy-Authorization": "plain",
+        "Origin": "https://api.example.com",
+      ]
+    ).with(header: "X-Key", "secret", sensitive: .baseURL).with(\.bodyLimit, 7)
     request.options[Local.self] = 1
     try await NetworkClient(transport).send(request)
     #expect(transport.sent.count == 3)
     for hop in transport.sent.dropFirst() {
       #expect(hop.headers["X-Plain"] == "1")
-      for gone in ["Authorization", "Cookie", "X-Key"] { #expect(!hop.headers.contains(gone), "\(gone) to \(hop.url)") }
+      for gone in ["Authorization", "Cookie", "X-Key", "Proxy-Authorization", "Origin"] {
+        #expect(!hop.headers.contains(gone), "\(gone) to \(hop.url)")
+      }
       #expect(hop.options.explicit(Local.self) == nil)
       #expect(hop.options.bodyLimit == 7)
     }
@@ -179,5 +186,106 @@ import Testing
     #expect(await failure(transport, .get("a").with(\.redirects, .none))?.statusCode == 302)
     #expect(await failure(transport, .get("a").without(RedirectsBehavior.self))?.statusCode == 302)
     #expect(transport.sent.count == 2)
+  }
+
+  // MARK: What was sent
+
+  /// Sends to a mirror what is for the API, inside of redirects.
+  private func mirroring(_ prefix: String) -> ClosureBehavior {
+    ClosureBehavior(
+      "mirror", order: .rateLimit,
+      modify: { request in
+        let moved = request.url.absoluteString.replacing("https://api.example.com", with: prefix)
+        request.url = try #require(URL(string: moved))
+      })
+  }
+
+  @Test func `a location is resolved against the URL that was sent, not the one that a behavior replaced`() async throws
+  {
+    let transport = redirecting(["https://mirror.example/v1/a": (302, "b")])
+    try await NetworkClient(transport, [mirroring("https://mirror.example")]).send(.get("a"))
+    #expect(transport.sent.map(\.url.absoluteString) == ["https://mirror.example/v1/a", "https://mirror.example/v1/b"])
+  }
+
+  @Test func `a redirect is judged by the URL that was sent`() async throws {
+    let same = redirecting(["https://mirror.example/v1/a": (307, "/b")])
+    try await NetworkClient(same, [mirroring("https://mirror.example")]).send(.post("a", body: .text("x")))
+    #expect(same.sent.last?.body?.data == Data("x".utf8), "the origin that was sent to is not left")
+    let other = redirecting(["https://mirror.example/v1/a": (307, "https://third.example/b")])
+    let error = await #expect(throws: NetworkError.self) {
+      try await NetworkClient(other, [mirroring("https://mirror.example")]).send(.post("a", body: .text("x")))
+    }
+    #expect(error?.statusCode == 307)
+    let insecure = redirecting(["http://mirror.example/v1/a": (302, "http://mirror.example/b")])
+    try await NetworkClient(insecure, [mirroring("http://mirror.example")]).send(.get("a"))
+    #expect(insecure.sent.count == 2, "nothing leads from https to http here")
+  }
+
+  @Test func `what belongs to the origin of the request is left behind when another was sent to`() async throws {
+    let transport = redirecting(["https://mirror.example/v1/a": (302, "b")])
+    let request = Request<Void>.get("a", headers: ["Cookie": "c=1"]).with(header: "X-Key", "k", sensitive: .baseURL)
+    try await NetworkClient(transport, [mirroring("https://mirror.example")]).send(request)
+    #expect(transport.sent.count == 2)
+    for sent in transport.sent { #expect(!sent.headers.contains("Cookie") && !sent.headers.contains("X-Key")) }
+  }
+
+  @Test func `a redirect back to the URL that was sent is a loop`() async throws {
+    let transport = redirecting(["https://mirror.example/v1/a": (302, "https://mirror.example/v1/a")])
+    let error = await #expect(throws: NetworkError.self) {
+      try await NetworkClient(transport, [mirroring("https://mirror.example")]).send(.get("a"))
+    }
+    #expect(error?.message.contains("a loop") == true)
+    #expect(transport.sent.count == 1)
+  }
+
+  // MARK: Traces of a redirect
+
+  @Test func `the next request names its own endpoint, and the call's event hides its secrets`() async throws {
+    let transport = redirecting(["https://api.example.com/v1/users/7": (302, "/v2/b?token=canary&page=2")])
+    let user = 7
+    let response: NetworkResponse = try await NetworkClient(transport).send(.get("users/\(user)"))
+    #expect(transport.sent.map(\.endpoint) == ["users/{}", "/v2/b"])
+    let events = response.request.call.events
+    #expect(events.map(\.source) == ["RedirectsBehavior"])
+    #expect(events.first?.message == "redirect to https://api.example.com/v2/b?token=<redacted>&page=2")
+  }
+
+  @Test func `the body of a redirect that is followed is cancelled, that of the outcome is not`() async throws {
+    let cancelled = Box<[String]>([])
+    let transport = ClosureTransport { request in
+      let name = request.url.lastPathComponent
+      let stream = ByteStream(ByteStream(chunks: [Data("x".utf8)]), onCancel: { cancelled.update { $0.append(name) } })
+      return NetworkResponse(
+        request: request, statusCode: name == "c" ? 200 : 302, headers: ["Location": name == "a" ? "b" : "c"],
+        body: .stream(stream))
+    }
+    let response: NetworkResponse = try await NetworkClient(transport).send(.get("a"))
+    #expect(cancelled.value == ["a", "b"])
+    #expect(try await response.buffered().text == "x")
+  }
+
+  @Test func `white space around a location is not part of it`() async throws {
+    let transport = redirecting(["https://api.example.com/v1/a": (302, " \t/end \t")])
+    try await NetworkClient(transport).send(.get("a"))
+    #expect(transport.sent.last?.url.absoluteString == "https://api.example.com/end")
+  }
+
+  @Test func `a user's own behavior can move a request as a redirect does`() async throws {
+    enum Local: RequestOption { static let defaultValue = 0 }
+    let mirror = ClosureBehavior("mirror", order: .retry) { request, next in
+      let response = try await next(request)
+      guard response.statusCode == 503 else { return response }
+      return try await next(try request.moved(to: "//mirror.example/v2/../v1/a?b"))
+    }
+    let transport = ClosureTransport(statuses: [503, 200])
+    var request = Request<Void>.post("a", body: .text("x"), headers: ["Cookie": "c=1", "X-Plain": "1"])
+    request.options[Local.self] = 1
+    try await NetworkClient(transport, [mirror]).send(request)
+    let moved = try #require(transport.sent.last)
+    #expect(moved.url.absoluteString == "https://mirror.example/v1/a?b" && moved.endpoint == "/v1/a")
+    #expect(moved.method == .post && moved.body?.data == Data("x".utf8))
+    #expect(moved.headers["X-Plain"] == "1" && !moved.headers.contains("Cookie"))
+    #expect(moved.options.explicit(Local.self) == nil)
+    #expect(throws: NetworkError.self) { try moved.moved(to: "http://mirror.example/") }
   }
 }

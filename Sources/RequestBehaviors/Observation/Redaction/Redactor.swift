@@ -71,7 +71,8 @@ public struct Redactor: Sendable {
 
   /// Whether a field of this name is hidden in bodies and text.
   public func isSensitive(field name: String) -> Bool {
-    Array(name.utf8).withUnsafeBufferPointer(rules.isSensitive(field:))
+    name.utf8.withContiguousStorageIfAvailable(rules.isSensitive(field:))
+      ?? Array(name.utf8).withUnsafeBufferPointer(rules.isSensitive(field:))
   }
 
   private mutating func rebuild() {

@@ -4,8 +4,9 @@ import Foundation
 ///
 /// Each hop runs through authentication, signing and verification for itself. The method changes as browsers and
 /// RFC 9110 §15.4 have it: 303 becomes GET (HEAD stays), 301 and 302 make GET of POST, 307 and 308 change nothing. On
-/// the way to another origin every sensitive field, `Authorization`, `Cookie` and every option that is not portable is
-/// left behind, for good. A body is sent on to another origin only if the policy says so; a one-shot body that was sent
+/// the way to another origin every sensitive field is left behind, for good, unless it is marked for both origins, and
+/// so is every option that is not portable; names such as `Authorization` and `Cookie` count as marked (see
+/// ``HTTPHeaders``). A location is resolved against, and judged by, the URL that was sent. A body is sent on to another origin only if the policy says so; a one-shot body that was sent
 /// is not sent again: in both cases the 3xx is the outcome.
 ///
 /// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
@@ -25,8 +26,16 @@ public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior, Reentran
     guard policy.limit > 0 else { return response }
     var current = request
     var visited: Set<Visit> = [Visit(request)]
+    var hops = 0
     while case .follow(let hop) = try Redirect.decide(response, to: current, policy: policy) {
-      try check(hop, response, visited: &visited, limit: policy.limit)
+      hops += 1
+      guard hops <= policy.limit else {
+        throw NetworkError(.redirectFailed, "more than \(policy.limit) redirects in a row", response: response)
+      }
+      visited.insert(Visit(response.request))
+      guard visited.insert(Visit(hop)).inserted else {
+        throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
+      }
       request.call.record("redirect to \(Redactor.standard.redact(hop.url))", from: "RedirectsBehavior")
       response.body.cancel()
       current = hop
@@ -42,17 +51,6 @@ public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior, Reentran
     init(_ request: NetworkRequest) {
       method = request.method
       url = request.url.absoluteString
-    }
-  }
-
-  private func check(
-    _ hop: NetworkRequest, _ response: NetworkResponse, visited: inout Set<Visit>, limit: Int
-  ) throws {
-    guard visited.count <= limit else {
-      throw NetworkError(.redirectFailed, "more than \(limit) redirects in a row", response: response)
-    }
-    guard visited.insert(Visit(hop)).inserted else {
-      throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
     }
   }
 }

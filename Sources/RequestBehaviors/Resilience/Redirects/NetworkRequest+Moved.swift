@@ -1,0 +1,78 @@
+public import Foundation
+
+extension NetworkRequest {
+  /// Returns the request for where a reference leads, such as the `Location` of a redirect or the URL of a mirror.
+  ///
+  /// The reference is resolved as RFC 3986 §5 has it, `..` above the root dropped and the fragment carried over (RFC
+  /// 9110 §10.2.2). If it leads to another origin, what belongs to the one that is left stays behind: sensitive fields
+  /// that are not for both, `Host`, `Origin`, and every option that is not portable. Method and body stay.
+  ///
+  /// - Parameters:
+  ///   - reference: An absolute URL or a relative reference.
+  ///   - base: The URL that it is relative to, which another behavior may have changed before it was sent; by default
+  ///     the request's own.
+  /// - Returns: The request for the new URL, with its path as the endpoint.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` for a reference that is malformed,
+  ///   of another scheme, with a user name in it, or that leads from https to http.
+  public func moved(to reference: String, relativeTo base: URL? = nil) throws -> NetworkRequest {
+    let base = base ?? url
+    let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
+    guard let components = URLComponents(string: text) else {
+      throw NetworkError.invalidURL("the location is no URL reference")
+    }
+    let target = try RequestURL.check(try components.resolved(against: base), dropsParentsOfRoot: true)
+    if base.scheme?.lowercased() == "https", target.scheme != "https" {
+      throw NetworkError.invalidURL("it leads from https to http, where anybody can read and change it")
+    }
+    var next = self
+    next.url = target
+    next.endpoint = target.path(percentEncoded: true)
+    if next.origin != origin || next.origin != Origin(base) { next.leave(origin) }
+    return next
+  }
+
+  /// Takes away what was for the origin that is left; what is gone stays gone on the hops that follow.
+  private mutating func leave(_ left: Origin?) {
+    let base = call.baseOrigin
+    let arrived = origin
+    headers.markCredentials(as: .baseURL)
+    headers.removeAll { field in
+      if ["Host", "Origin"].contains(where: { HTTPHeaders.areEqual($0, field.name) }) { return true }
+      guard let scope = field.sensitivity else { return false }
+      guard let left, let arrived else { return true }
+      return !scope.includes(left, base: base) || !scope.includes(arrived, base: base)
+    }
+    options = options.portable()
+  }
+}
+
+extension URLComponents {
+  /// Resolves this reference against a base (RFC 3986 §5.2.2), but for dot segments.
+  fileprivate func resolved(against base: URL) throws -> URL {
+    guard var target = URLComponents(url: base, resolvingAgainstBaseURL: true) else {
+      throw NetworkError.invalidURL("the base has no parts")
+    }
+    let baseFragment = target.percentEncodedFragment
+    if scheme != nil || encodedHost != nil {
+      let baseScheme = target.scheme
+      target = self
+      if target.scheme == nil { target.scheme = baseScheme }
+    } else if percentEncodedPath.isEmpty {
+      if percentEncodedQuery != nil { target.percentEncodedQuery = percentEncodedQuery }
+    } else {
+      let directory = target.percentEncodedPath.prefix(through: target.percentEncodedPath.lastIndex(of: "/"))
+      let isRooted = percentEncodedPath.hasPrefix("/")
+      target.percentEncodedPath = isRooted ? percentEncodedPath : directory + percentEncodedPath
+      target.percentEncodedQuery = percentEncodedQuery
+    }
+    target.percentEncodedFragment = percentEncodedFragment ?? baseFragment
+    guard let url = target.url else { throw NetworkError.invalidURL("the location is no URL") }
+    return url
+  }
+}
+
+extension String {
+  fileprivate func prefix(through index: String.Index?) -> String {
+    index.map { String(self[...$0]) } ?? "/"
+  }
+}
