@@ -60,7 +60,10 @@ private struct SaveArtworks: ResponseSaver {
     await #expect(throws: NetworkError.self) { try await client(behaviors).send(Request<[Artwork]>.get("artworks")) }
     _ = try await client(behaviors).send(
       Request<NetworkResponse>.get("artworks").with(header: "If-None-Match", "\"1\""))
-    _ = try await client(behaviors).send(Request<[Artwork]>.get("artworks").with(header: "X-Unverified", "1"))
+    let forged = await #expect(throws: NetworkError.self) {
+      try await client(behaviors).send(Request<[Artwork]>.get("artworks").with(header: "X-Unverified", "1"))
+    }
+    #expect(forged?.code == .intercepted)
     #expect(calls.lines.isEmpty)
     _ = try await client(behaviors).send(Request<[Artwork]>.get("artworks"))
     #expect(calls.lines == ["200"])

@@ -50,11 +50,23 @@ final class Chain: Sendable {
     return try await proceed(from: 0, request, in: run)
   }
 
-  /// Runs the behavior at an index, or sends the request if there is none.
+  /// Runs the behavior at an index and everything further in.
   @inline(__always)
   private func proceed(
     from index: Int, _ request: NetworkRequest, in run: ChainRun
   ) async throws -> NetworkResponse {
+    let response = try await enter(index, request, in: run)
+    // What somebody unknown says is no success, whatever the status: nobody further out gets to see it.
+    guard response.isVerified || !response.hasAcceptedStatus else {
+      response.body.cancel()
+      throw NetworkError.unverified(response)
+    }
+    return response
+  }
+
+  /// Runs the behavior at an index, or sends the request if there is none.
+  @inline(__always)
+  private func enter(_ index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     guard index < members.count else { return try await send(request, in: run) }
     let step = run.beginStep()
     defer { run.endStep(step) }

@@ -41,6 +41,14 @@ extension NetworkError {
     return NetworkError(.unacceptableStatus, message, response: response)
   }
 
+  /// The error tells the status only: nothing of what an impostor sent goes further.
+  static func unverified(_ response: NetworkResponse) -> NetworkError {
+    NetworkError(
+      .intercepted,
+      "something answered \(response.statusCode), which the request takes for a success, and the answer is not known to "
+        + "come from the server; is there a captive portal to sign in to?", request: response.request)
+  }
+
   static func decodingFailed(_ error: any Error, as type: Any.Type, _ response: NetworkResponse) -> NetworkError {
     let reason =
       switch error {

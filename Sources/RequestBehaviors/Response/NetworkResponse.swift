@@ -62,10 +62,13 @@ public struct NetworkResponse: Sendable {
   /// Every send of the call that got this answer, in order: redirects, retries, replays.
   public var history: [Exchange] { request.call.history }
 
-  /// Whether the status is one that the call accepts.
+  /// Whether the answer is a success: verified, and of a status that the call accepts.
   ///
   /// That is what the request's ``RequestOptions/acceptableStatuses`` say, and 304 for a request that was conditional.
-  public var isAcceptable: Bool {
+  public var isAcceptable: Bool { isVerified && hasAcceptedStatus }
+
+  /// Whether the status is one that the call accepts, whoever gave the answer.
+  var hasAcceptedStatus: Bool {
     if request.call.acceptableStatuses.contains(statusCode) { return true }
     guard statusCode == 304 else { return false }
     return request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")

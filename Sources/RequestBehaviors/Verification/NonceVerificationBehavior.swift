@@ -2,14 +2,16 @@
 ///
 /// Each send carries a fresh nonce in a header; the server returns it unmodified. An answer without the right echo, of
 /// a status with which an impostor could do harm, fails with ``NetworkError/Code-swift.struct/intercepted``: it reaches
-/// no behavior further out, no decoding, no cache and no database, and its redirect is not followed. Other failures
-/// without the echo reach the caller as what they are, with ``NetworkResponse/isVerified`` false.
+/// no behavior further out, no decoding, no cache and no database, and its redirect is not followed. The same is true of
+/// every status that the request would accept. Other failures without the echo reach the caller as what they are, with
+/// ``NetworkResponse/isVerified`` false.
 ///
 /// ```swift
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.nonceVerification()])
 /// ```
 ///
-/// Requests to other origins than the listed ones are neither marked nor checked.
+/// Requests to other origins than the listed ones are neither marked nor checked, which the call records and a 401 of
+/// such an origin tells.
 public struct NonceVerificationBehavior: UniqueBehavior, InterceptOnlyBehavior {
   /// Innermost but for the user's `.last`.
   public let order = BehaviorOrder.verification
@@ -34,7 +36,10 @@ public struct NonceVerificationBehavior: UniqueBehavior, InterceptOnlyBehavior {
 
   /// Sends the request with a fresh nonce and checks the echo.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else {
+    guard let origin = request.origin else { return try await next(request) }
+    guard origins.includes(origin, base: request.call.baseOrigin) else {
+      request.call.record(
+        withheld: "the verification by \(verification.header)", from: origin, by: "NonceVerificationBehavior")
       return try await next(request)
     }
     let nonce = makeNonce()
@@ -43,10 +48,10 @@ public struct NonceVerificationBehavior: UniqueBehavior, InterceptOnlyBehavior {
     var response = try await next(marked)
     switch verification.verdict(statusCode: response.statusCode, headers: response.headers, nonce: nonce) {
     case .verified: return response
-    case .unverified:
+    case .unverified where !response.isAcceptable:
       response.isVerified = false
       return response
-    case .intercepted:
+    case .unverified, .intercepted:
       response.body.cancel()
       throw intercepted(response, marked)
     }

@@ -55,6 +55,26 @@ import Testing
     #expect(error?.code == .intercepted)
   }
 
+  @Test func `white space around a field of the server's is no part of it`() async throws {
+    let server = try LoopbackServer { request in
+      let answer: LoopbackResponse = request.path == "/old" ? .redirect(to: " \t/new \t ") : .text("hello")
+      return answer.header("X-API-Nonce", " \(request.headers["X-API-Nonce"] ?? "")\t ")
+    }
+    let response: NetworkResponse = try await client(server).send(.get("old"))
+    #expect(response.request.url.path() == "/new")
+    #expect(response.isVerified)
+    #expect(response.headers["X-API-Nonce"] == server.requests.last?.headers["X-API-Nonce"])
+  }
+
+  @Test func `a forged 404 of a portal is no nil`() async throws {
+    let server = try LoopbackServer { _ in .status(404) }
+    let error = await #expect(throws: NetworkError.self) {
+      let _: String? = try await client(server).send(.get("profile").nilWhenNotFound())
+    }
+    #expect(error?.code == .intercepted)
+    #expect(journal.count(of: "outer.afterSuccess") == 0)
+  }
+
   @Test func `the server itself is believed, redirects within it too`() async throws {
     let server = try LoopbackServer { request in
       let answer: LoopbackResponse = request.path == "/old" ? .redirect(to: "/new") : .text("hello")
