@@ -42,7 +42,8 @@ func isFirstReplay(_ request: NetworkRequest) -> Bool {
   }
 }
 
-struct KeyBehavior: RequestBehavior {
+struct KeyBehavior: CredentialBehavior {
+  let credential = "key"
   let key: String
 
   func headers(for request: NetworkRequest) async throws -> HTTPHeaders {

@@ -11,6 +11,8 @@ public struct BehaviorGroup: RequestBehavior {
   struct Member: Sendable {
     let behavior: any RequestBehavior
     let order: BehaviorOrder?
+    /// Whether the behavior stands in the list of a prerequisite without its `intercept`.
+    var runsHooksOnly = false
   }
 
   let members: [Member]
@@ -23,8 +25,8 @@ public struct BehaviorGroup: RequestBehavior {
     members = behaviors.map { Member(behavior: $0, order: nil) }
   }
 
-  init(_ behavior: any RequestBehavior, order: BehaviorOrder) {
-    members = [Member(behavior: behavior, order: order)]
+  init(_ behavior: any RequestBehavior, order: BehaviorOrder, hooksOnly: Bool = false) {
+    members = [Member(behavior: behavior, order: order, runsHooksOnly: hooksOnly)]
   }
 }
 

@@ -67,6 +67,9 @@ public struct BehaviorOrder: Hashable, Comparable, Sendable {
     BehaviorOrder(exactRank: other.rank + 1, name: "inside \(other.name)")
   }
 
+  /// The member of the standard order that this place is or is next to.
+  var standard: BehaviorOrder { BehaviorOrder((rank + 500) / 1_000, name) }
+
   /// Whether a behavior of the left order stands further out than one of the right.
   public static func < (left: BehaviorOrder, right: BehaviorOrder) -> Bool { left.rank < right.rank }
 

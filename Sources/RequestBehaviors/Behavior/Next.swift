@@ -37,8 +37,8 @@ public struct Next: Sendable {
   ///
   /// It has the configuration's behaviors for observation, headers, deadlines, resilience, redirects, verification and
   /// the wire; it has no authentication, signing, caching, coalescing or persistence, none of the request's own
-  /// behaviors, and none of the places where the caller may hold something while it waits (`.first`, `.gate`,
-  /// `.middle` and places of the user's own). Of a user's behavior that is further out than this one all hooks but
+  /// behaviors, and none of the places where the caller may hold something while it waits (`.first`, `.gate` and
+  /// `.middle`). A place just outside or inside of another counts as that one. Of a user's behavior that is further out than this one all hooks but
   /// `intercept` run, for the caller is within that already. So it cannot wait for its caller.
   ///
   /// - Parameter types: Behaviors that it shall not have either.

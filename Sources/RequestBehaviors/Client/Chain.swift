@@ -7,8 +7,8 @@ final class Chain: Sendable {
   private let configuration: RequestConfiguration
   private let waits: ClientWaits
   private let members: [Member]
-  /// The names of the sessions that a request can ask for.
-  private let sessionNames: Set<String>
+  /// The names of the credentials that a request can ask for.
+  private let credentialNames: Set<String>
 
   init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits) {
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
@@ -16,7 +16,7 @@ final class Chain: Sendable {
     self.configuration = configuration
     self.waits = waits
     self.members = pipeline.entries.map(Member.init)
-    self.sessionNames = Set(pipeline.entries.compactMap { ($0.behavior as? TokenAuthBehavior)?.name })
+    self.credentialNames = Set(pipeline.entries.compactMap { ($0.behavior as? any CredentialBehavior)?.credential })
   }
 
   /// The behaviors, outermost first.
@@ -29,11 +29,14 @@ final class Chain: Sendable {
     let outranksUser: Bool
     /// Whether `intercept` is all that the behavior does.
     let onlyIntercepts: Bool
+    /// The behavior, if it adds credentials.
+    let credential: (any CredentialBehavior)?
 
     init(_ entry: Pipeline.Entry) {
       self.entry = entry
       onlyIntercepts = entry.behavior is any InterceptOnlyBehavior
-      outranksUser = entry.order == .authentication || entry.order == .signing
+      outranksUser = [.authentication, .signing].contains(entry.order.standard)
+      credential = entry.behavior as? any CredentialBehavior
     }
   }
 
@@ -41,20 +44,36 @@ final class Chain: Sendable {
   func run(_ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     run.note(request.body)
     defer { run.cancelUnsentBodies() }
-    if let name = request.options.authentication.onlyName, !sessionNames.contains(name) {
-      throw NetworkError.noSuchSession(name, sessionNames)
-    }
-    for member in members {
+    try checkCredentials(of: request)
+    for member in members where member.credential?.applies(to: request) != false {
       if let scope = member.entry.behavior.scope(for: request) { request.call.add(scope: scope) }
     }
     return try await proceed(from: 0, request, in: run)
   }
 
-  /// Runs the behavior at an index and everything further in.
+  /// Throws if a request explicitly requires credentials that it cannot have.
+  private func checkCredentials(of request: NetworkRequest) throws {
+    let requirement = request.options.authentication
+    if let name = requirement.onlyName, !credentialNames.contains(name) {
+      throw NetworkError.noSuchSession(name, credentialNames)
+    }
+    guard let explicit = request.options.explicitAuthentication, !explicit.isOptional, let origin = request.origin
+    else { return }
+    let wanted = members.filter { member in member.credential.map { explicit.includes($0.credential) } ?? false }
+    guard !wanted.isEmpty, !wanted.contains(where: { $0.credential?.applies(to: request) == true }) else { return }
+    // A request that brings its own credentials has what it requires, unless that is a certain session's.
+    if explicit.onlyName == nil, request.call.userHeaders.contains(where: \.isNamedLikeCredential) { return }
+    throw NetworkError.credentialsWithheld(
+      wanted.map { ($0.entry.name, $0.credential?.origins ?? .baseURL) }, from: origin, request)
+  }
+
+  /// Runs the behavior at an index, or the next one that takes part, or sends the request if there is none.
   @inline(__always)
   private func proceed(
-    from index: Int, _ request: NetworkRequest, in run: ChainRun
+    from start: Int, _ request: NetworkRequest, in run: ChainRun
   ) async throws -> NetworkResponse {
+    var index = start
+    while index < members.count, !takesPart(members[index], in: request) { index += 1 }
     let response = try await enter(index, request, in: run)
     // What somebody unknown says is no success, whatever the status: nobody further out gets to see it.
     guard response.isVerified || !response.hasAcceptedStatus else {
@@ -64,10 +83,20 @@ final class Chain: Sendable {
     return response
   }
 
+  /// Whether a behavior has a part in a request: one that adds credentials does where they are wanted and may go.
+  private func takesPart(_ member: Member, in request: NetworkRequest) -> Bool {
+    guard let credential = member.credential, !credential.applies(to: request) else { return true }
+    if let origin = request.origin, request.options.authentication.includes(credential.credential) {
+      request.call.record(withheld: member.entry.name, from: origin, by: member.entry.name)
+    }
+    return false
+  }
+
   /// Runs the behavior at an index, or sends the request if there is none.
   @inline(__always)
   private func enter(_ index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     guard index < members.count else { return try await send(request, in: run) }
+    if members[index].entry.runsHooksOnly { return try await runHooks(at: index, request, in: run) }
     let step = run.beginStep()
     defer { run.endStep(step) }
     let next = Next(run: run, index: index, step: step)
@@ -179,13 +208,12 @@ final class Chain: Sendable {
     let omitted = Set(types.map { ObjectIdentifier($0) })
     var configuration = configuration
     configuration.behaviors = entries.enumerated().compactMap { index, entry in
-      guard entry.source == .configuration, Chain.prerequisiteOrders.contains(entry.order) else { return nil }
-      let hooks = entry.behavior as? HooksOnlyBehavior
-      guard !omitted.contains(ObjectIdentifier(type(of: hooks?.base ?? entry.behavior))) else { return nil }
-      let isAroundCaller = index <= caller && hooks == nil && !(entry.behavior is any ReentrantBehavior)
-      let behavior: any RequestBehavior = isAroundCaller ? HooksOnlyBehavior(entry.behavior) : entry.behavior
-      return behavior.ordered(entry.order)
+      guard entry.source == .configuration, Chain.prerequisiteOrders.contains(entry.order.standard) else { return nil }
+      guard !omitted.contains(ObjectIdentifier(type(of: entry.behavior))) else { return nil }
+      let isAroundCaller = index <= caller && !(entry.behavior is any ReentrantBehavior)
+      return BehaviorGroup(entry.behavior, order: entry.order, hooksOnly: entry.runsHooksOnly || isAroundCaller)
     }
+    configuration.options.withdrawRequiredAuthentication()
     return NetworkClient(configuration: configuration, transport: transport, parent: parent, waits: waits)
   }
 }

@@ -110,7 +110,9 @@ public final class NetworkClient: Sendable {
     of configuration: RequestConfiguration, _ own: [any RequestBehavior] = [],
     without removed: [any RequestBehavior.Type] = []
   ) throws -> Pipeline {
-    try Pipeline(
+    let unwanted = Set(configuration.removedBehaviors.map { ObjectIdentifier($0) })
+    let builtIns = builtIns.filter { !unwanted.contains(ObjectIdentifier(type(of: $0))) }
+    return try Pipeline(
       [(.builtIn, builtIns), (.configuration, configuration.behaviors), (.request, own)], without: removed)
   }
 

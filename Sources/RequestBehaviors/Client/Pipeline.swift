@@ -25,6 +25,8 @@ public struct Pipeline: Sendable {
     public let order: BehaviorOrder
     /// Who listed it.
     public let source: Source
+    /// Whether `intercept` does not run, because the request that this one is a prerequisite of is within it.
+    var runsHooksOnly = false
 
     /// The name of the behavior's type, and its own name if it has one.
     public var name: String { Self.name(of: behavior) }
@@ -34,7 +36,6 @@ public struct Pipeline: Sendable {
       switch behavior {
       case let unique as any UniqueBehavior where !unique.name.isEmpty: return "\(type) \"\(unique.name)\""
       case let closure as ClosureBehavior: return closure.name
-      case let hooks as HooksOnlyBehavior: return name(of: hooks.base)
       default: return type
       }
     }
@@ -85,13 +86,16 @@ public struct Pipeline: Sendable {
   }
 
   private static func flatten(
-    _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder?
+    _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder?, hooksOnly: Bool = false
   ) -> [Entry] {
     behaviors.flatMap { behavior -> [Entry] in
       guard let group = behavior as? BehaviorGroup else {
-        return [Entry(behavior: behavior, order: order ?? behavior.order, source: source)]
+        return [Entry(behavior: behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly)]
       }
-      return group.members.flatMap { flatten([$0.behavior], source: source, order: order ?? $0.order) }
+      return group.members.flatMap { member in
+        flatten(
+          [member.behavior], source: source, order: order ?? member.order, hooksOnly: hooksOnly || member.runsHooksOnly)
+      }
     }
   }
 }

@@ -11,6 +11,10 @@ public struct RequestConfiguration: Sendable {
   /// The behaviors of every request; sorted by their order when the client is made.
   public var behaviors: [any RequestBehavior]
 
+  /// The types of built-in behaviors that no request has, such as `RedirectsBehavior.self` where a behavior of the
+  /// user's stands for it; none by default.
+  public var removedBehaviors: [any RequestBehavior.Type]
+
   /// The settings of every request; what a request sets itself wins.
   public var options: RequestOptions
 
@@ -35,6 +39,7 @@ public struct RequestConfiguration: Sendable {
   ///   - behaviors: The behaviors of every request; none by default.
   public init(baseURL: URL? = nil, behaviors: [any RequestBehavior] = []) {
     self.behaviors = behaviors
+    self.removedBehaviors = []
     self.options = RequestOptions()
     self.encoder = RequestConfiguration.jsonEncoder
     self.decoder = RequestConfiguration.jsonDecoder

@@ -1,11 +1,10 @@
 public import Foundation
 
-/// Sets header fields on every request: an API key, a user agent, the languages of the user.
+/// Sets header fields on every request: a user agent, the languages of the user, a client's name.
 ///
 /// ```swift
 /// behaviors: [
 ///   .headers(["X-Client": "shop-ios"]),
-///   .apiKey("X-API-Key", key),
 ///   .acceptLanguage(["da", "en"]),
 ///   .headers("clock") { request in ["X-Sent-At": "\(request.call.startedAt)"] },
 /// ]
@@ -23,7 +22,8 @@ public struct HeadersBehavior: UniqueBehavior, ReentrantBehavior {
 
   /// Creates a behavior that sets fixed fields.
   ///
-  /// A secret is marked with ``HTTPHeaders/set(_:_:sensitive:)``, or set with ``RequestBehavior/apiKey(_:_:origins:)``.
+  /// A secret is marked with ``HTTPHeaders/set(_:_:sensitive:)``, or sent by ``APIKeyBehavior``. A field whose name means
+  /// a credential counts as marked for the base URL's origin.
   ///
   /// - Parameter headers: The fields.
   public init(_ headers: HTTPHeaders) {
@@ -59,17 +59,6 @@ extension RequestBehavior where Self == HeadersBehavior {
     _ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HTTPHeaders
   ) -> HeadersBehavior {
     HeadersBehavior(name, make)
-  }
-
-  /// Sets a secret key: hidden in logs and errors, and sent to its origins only.
-  ///
-  /// - Parameters:
-  ///   - header: The field's name.
-  ///   - key: The key.
-  ///   - origins: Where it may be sent; by default to the base URL's origin.
-  /// - Returns: The behavior.
-  public static func apiKey(_ header: String, _ key: String, origins: OriginScope = .baseURL) -> HeadersBehavior {
-    HeadersBehavior(HTTPHeaders([HTTPHeaders.Field(header, key, sensitive: origins)]))
   }
 
   /// Sets the `User-Agent` (RFC 9110 §10.1.5), such as `shop/1.2`.

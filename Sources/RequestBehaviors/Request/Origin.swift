@@ -96,4 +96,13 @@ public enum OriginScope: Hashable, Sendable {
     case .any: true
     }
   }
+
+  /// The origins as text, for errors.
+  func names(base: Origin?) -> String {
+    switch self {
+    case .baseURL: base?.description ?? "a base URL, of which the client has none"
+    case .only(let origins): origins.map(\.description).sorted().joined(separator: ", ")
+    case .any: "every origin"
+    }
+  }
 }

@@ -11,6 +11,8 @@ extension NetworkError.Code {
   public static let encodingFailed = Self("encodingFailed")
   /// The list of behaviors is wrong, or a behavior broke a promise; the message names it by type.
   public static let invalidBehavior = Self("invalidBehavior")
+  /// The request explicitly requires credentials, and goes to an origin that they are not for.
+  public static let credentialsWithheld = Self("credentialsWithheld")
 
   // The request could not be sent, or not be answered.
 

@@ -29,8 +29,8 @@ import Testing
     try await client.send(.get("x").with(ClosureBehavior("own", order: .last)))
     #expect(
       prerequisite.pipeline.value == [
-        "observation", "deadline", "request", "retry", "hedging", "RedirectsBehavior", "circuitBreaker", "rateLimit",
-        "verification", "last",
+        "observation", "deadline", "request", "outside retry", "retry", "hedging", "RedirectsBehavior",
+        "circuitBreaker", "rateLimit", "verification", "last",
       ])
   }
 
@@ -50,5 +50,115 @@ import Testing
     let client = NetworkClient(ClosureTransport(), [prerequisite, RedirectsBehavior()])
     try await client.send(.get("x"))
     #expect(prerequisite.pipeline.value == ["RedirectsBehavior"])
+  }
+
+  private final class Observer: CallObserver {
+    let order = BehaviorOrder.observation
+    let reports = Box<[Call.ID?]>([])
+
+    func callEnded(_ report: CallReport) { reports.update { $0.append(report.call.parent) } }
+  }
+
+  @Test func `an observer that stands around the caller is told of the end of its prerequisite too`() async throws {
+    let prerequisite = Prerequisite()
+    let observer = Observer()
+    try await NetworkClient(ClosureTransport(), [observer, prerequisite]).send(.get("x"))
+    #expect(observer.reports.value == [prerequisite.parents.value[1], nil])
+  }
+
+  /// A user's own observer with state, which is unique.
+  private final class Counting: UniqueBehavior {
+    let order = BehaviorOrder.observation
+    let sends = Box(0)
+    let resets = Box(0)
+
+    func beforeSend(_ request: NetworkRequest) async { sends.update { $0 += 1 } }
+
+    func reset() async { resets.update { $0 += 1 } }
+  }
+
+  /// Sends a prerequisite that a closure makes.
+  private func asking(
+    _ send: @escaping @Sendable (NetworkClient) async throws -> Void
+  ) -> ClosureBehavior {
+    ClosureBehavior("asking", order: .authentication) { request, next in
+      try await send(next.client())
+      return try await next(request)
+    }
+  }
+
+  @Test func `a behavior around the caller can be removed, replaced and reset on the prerequisite client`() async throws
+  {
+    let counting = Counting()
+    let own = Counting()
+    let asking = asking { client in
+      try await client.send(.post("token").without(Counting.self))
+      try await client.send(.post("token").with(own))
+      try await client.send(.post("token"))
+      await client.reset()
+    }
+    try await NetworkClient(ClosureTransport(), [counting, asking]).send(.get("x"))
+    #expect(counting.sends.value == 2, "the caller's and the last prerequisite")
+    #expect(own.sends.value == 1)
+    #expect(counting.resets.value == 1)
+  }
+
+  @Test func `what is around a caller stays without its intercept for the prerequisites of its prerequisites`()
+    async throws
+  {
+    let journal = Journal()
+    let held = JournalBehavior(name: "held", journal: journal, order: .observation)
+    let asking = asking { client in
+      let outer = ClosureBehavior("outer", order: .first) { request, next in
+        try await next.client().send(.post("innermost"))
+        return try await next(request)
+      }
+      try await client.with { $0.behaviors.append(outer) }.send(.post("token"))
+    }
+    let transport = ClosureTransport()
+    try await NetworkClient(transport, [held, asking]).send(.get("x"))
+    #expect(transport.sent.map(\.url.lastPathComponent) == ["innermost", "token", "x"])
+    #expect(journal.count(of: "held.beforeSend") == 3)
+    #expect(journal.count(of: "held.interceptBefore") == 1)
+  }
+
+  @Test func `a verification next to its place verifies prerequisites too`() async throws {
+    let nonce = NonceVerificationBehavior()
+    for order in [BehaviorOrder.inside(.verification), .outside(.verification), .verification] {
+      let answers = Box<[NetworkError.Code]>([])
+      let asking = asking { client in
+        do {
+          try await client.send(.post("token"))
+        } catch let error as NetworkError {
+          answers.update { $0.append(error.code) }
+        }
+      }
+      let client = NetworkClient(ClosureTransport(), [asking, nonce.ordered(order)])
+      await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+      #expect(answers.value == [.intercepted], "\(order)")
+    }
+  }
+
+  @Test func `fields next to their place go with prerequisites too`() async throws {
+    let transport = ClosureTransport()
+    let fields = HeadersBehavior(["X-Client": "shop"]).ordered(.outside(.request))
+    try await NetworkClient(transport, [fields, asking { try await $0.send(.post("token")) }]).send(.get("x"))
+    #expect(transport.sent.map { $0.headers["X-Client"] } == ["shop", "shop"])
+  }
+
+  @Test func `a built-in that the configuration removed is in no list, but may be listed`() async throws {
+    let transport = ClosureTransport { request in
+      let status = request.url.lastPathComponent == "x" ? 302 : 200
+      return NetworkResponse(request: request, statusCode: status, headers: ["Location": "b"])
+    }
+    let prerequisite = Prerequisite()
+    let client = NetworkClient(transport, [prerequisite]).with { $0.removedBehaviors = [RedirectsBehavior.self] }
+    let names = try client.pipeline(for: Request<Void>.get("x")).entries.map(\.name)
+    #expect(names == ["Prerequisite"])
+    let response: NetworkResponse = try await client.send(.get("x").with(\.acceptableStatuses, .all))
+    #expect(response.statusCode == 302 && transport.sent.count == 2)
+    #expect(prerequisite.pipeline.value.isEmpty)
+    let listed = try client.pipeline(for: Request<Void>.get("x").with(RedirectsBehavior()))
+    #expect(listed.entries.map(\.name) == ["RedirectsBehavior", "Prerequisite"])
   }
 }

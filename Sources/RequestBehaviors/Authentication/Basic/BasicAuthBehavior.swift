@@ -9,11 +9,14 @@ import Foundation
 /// Both are sent in UTF-8. A colon in the user name, and a control character in either, is an error of code
 /// ``NetworkError/Code-swift.struct/invalidRequest`` when a request is sent. The field is sensitive: it is hidden in
 /// logs and errors, and goes to its origins only.
-public struct BasicAuthBehavior: UniqueBehavior {
+public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// Among authentication.
   public let order = BehaviorOrder.authentication
+  /// The name by which ``AuthenticationRequirement/only(_:)`` asks for the password: `basic`.
+  public let credential = "basic"
+  /// Where user and password may be sent.
+  public let origins: OriginScope
   private let user: String
-  private let origins: OriginScope
   private let value: Result<String, NetworkError>
 
   /// Creates the behavior.
@@ -36,11 +39,6 @@ public struct BasicAuthBehavior: UniqueBehavior {
 
   /// The answers are this user's.
   public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "basic:\(user)" : nil }
-
-  private func applies(to request: NetworkRequest) -> Bool {
-    guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return false }
-    return request.options.authentication.includes(nil)
-  }
 
   /// Returns the field's value, as RFC 7617 §2 builds it.
   private static func credentials(_ user: String, _ password: String) throws(NetworkError) -> String {

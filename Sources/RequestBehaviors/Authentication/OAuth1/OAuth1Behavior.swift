@@ -9,8 +9,9 @@
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
 /// ```
 ///
-/// Only requests to the session's ``OAuth1Session/origins`` are signed, and not those with
-/// ``RequestOptions/signsWithOAuth1`` set to false.
+/// Only requests to the session's ``OAuth1Session/origins`` are signed, and only where
+/// ``RequestOptions/authentication`` wants it: not with `.none`, nor with `.only` of another name than the session's,
+/// nor with `.optional` while nobody is signed in.
 ///
 /// A service that refuses the timestamp (a 401 with `oauth_problem=timestamp_refused`, or one whose `Date` is more than
 /// a minute away) is believed if it is verified and came over https: the request is sent again, once, with the service's
@@ -18,11 +19,15 @@
 ///
 /// What cannot be signed is an error that says why: a form body that is a stream, `PLAINTEXT` over http, a URL without a
 /// host. ``OAuth1Signature/explanation(showingSecrets:)`` shows how a signature comes about.
-public struct OAuth1Behavior: UniqueBehavior {
+public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// After all that changes URL, method or body.
   public let order = BehaviorOrder.signing
   /// The name of the session.
   public var name: String { session.name }
+  /// The name of the session, by which ``AuthenticationRequirement/only(_:)`` asks for its signature.
+  public var credential: String { session.name }
+  /// The servers whose requests are signed.
+  public var origins: OriginScope { session.origins }
   private let session: OAuth1Session
 
   /// Creates the behavior.
@@ -32,19 +37,23 @@ public struct OAuth1Behavior: UniqueBehavior {
 
   /// Signs the request with a fresh nonce and timestamp.
   public func modify(_ request: inout NetworkRequest) async throws {
-    guard session.covers(request) else { return }
+    guard applies(to: request) else { return }
+    if session.currentSigner == nil, request.options.authentication.isOptional {
+      return request.call.record("sent without a signature: nobody is signed in", from: "OAuth1Behavior")
+    }
     try session.sign(&request, with: try session.requiredSigner(for: request))
   }
 
   /// Sends the request, and once more if the service told that the clock was wrong.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    guard session.covers(request) else { return try await next(request) }
+    // An answer to a request that is not signed tells nothing of a clock.
+    guard applies(to: request), session.currentSigner != nil else { return try await next(request) }
     return try await session.correctingClock(request, next: next)
   }
 
   /// Tells who is signed in by a hash of the consumer's key and the token.
   public func scope(for request: NetworkRequest) -> String? {
-    guard session.covers(request), let token = session.credentials?.token else { return nil }
+    guard applies(to: request), let token = session.credentials?.token else { return nil }
     let digest = HashFunction.sha256.digest(of: Array((session.consumer.key + "&" + token).utf8))
     var text = OctetBuffer(capacity: 64)
     text.append("oauth1 ")

@@ -36,7 +36,9 @@ extension OAuth1Flow {
       signer: OAuth1Signer(
         consumer: session.consumer, credentials: credentials, method: session.signatureMethod, options: session.options),
       parameter: parameter)
-    let request = Request<NetworkResponse>(method, url: url).without(OAuth1Behavior.self).with(behavior)
+    // Whatever the client requires of other requests, this one brings its own credentials.
+    let request = Request<NetworkResponse>(method, url: url).with(\.authentication, .optional)
+      .without(OAuth1Behavior.self).with(behavior)
     let response: NetworkResponse
     do {
       response = try await client.send(request)

@@ -1,19 +1,13 @@
 import Foundation
 
 extension OAuth1Session {
-  /// Whether requests to an origin are signed.
-  func covers(_ request: NetworkRequest) -> Bool {
-    guard request.options.signsWithOAuth1, let origin = request.origin else { return false }
-    return origins.includes(origin, base: request.call.baseOrigin)
-  }
-
   /// The signer of the user; an error that says what to do if nobody is signed in.
   func requiredSigner(for request: NetworkRequest) throws -> OAuth1Signer {
     if let signer = currentSigner { return signer }
     throw NetworkError(
       .oauth1MissingCredentials,
       "nobody is signed in; sign in first, use OAuth1Credentials.none to sign for the app alone, or send the request "
-        + "with signsWithOAuth1 set to false", request: request)
+        + "with authentication .none", request: request)
   }
 
   /// Signs with a fresh nonce and the time at the service.

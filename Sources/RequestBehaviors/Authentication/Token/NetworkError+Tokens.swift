@@ -49,7 +49,7 @@ extension NetworkError {
   static func noSuchSession(_ name: String, _ names: Set<String>) -> NetworkError {
     let others = names.isEmpty ? "none" : names.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
     return .invalidBehavior(
-      "the request is to be authenticated by the session \"\(name)\" only, and the client has \(others)")
+      "the request is to be authenticated by \"\(name)\" only, and the client has \(others)")
   }
 
   static func tokenSourceWaitsForItself() -> NetworkError {

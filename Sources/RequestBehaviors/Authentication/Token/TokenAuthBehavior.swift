@@ -12,16 +12,21 @@
 ///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
-public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
+public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOnlyBehavior {
   /// Among authentication: waiting for a token holds no permit of a limiter.
   public let order = BehaviorOrder.authentication
 
   /// The name of the session.
   public var name: String { session.name }
 
+  /// The name of the session, by which ``AuthenticationRequirement/only(_:)`` asks for its token.
+  public var credential: String { session.name }
+
+  /// Where the token may be sent.
+  public let origins: OriginScope
+
   let session: TokenSession
   let header: TokenHeader
-  let origins: OriginScope
   let isUnauthorized: @Sendable (NetworkResponse) -> Bool
   private let validation: TokenValidation?
 
@@ -73,11 +78,6 @@ public struct TokenAuthBehavior: UniqueBehavior, InterceptOnlyBehavior {
     let response = try await next(authorized(request, lease))
     guard refuses(response, lease) else { return response }
     return try await answer(to: response, request, lease, next)
-  }
-
-  private func applies(to request: NetworkRequest) -> Bool {
-    guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return false }
-    return request.options.authentication.includes(name)
   }
 
   /// Notes that the call needs the session, and returns the token unless it must wait for one.

@@ -117,7 +117,7 @@ import Testing
   @Test func `a request can opt out, and stays out when it is redirected`() async throws {
     mock.on(.get, "old").respond(302, headers: ["Location": "/p"])
     mock.on(.get, "p").respond(200)
-    try await client().send(.get("old").with(\.signsWithOAuth1, false))
+    try await client().send(.get("old").with(\.authentication, .none))
     #expect(mock.sent.allSatisfy { !$0.headers.contains("Authorization") })
     #expect(mock.sent.count == 2)
   }

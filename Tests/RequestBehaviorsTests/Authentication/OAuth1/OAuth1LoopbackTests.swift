@@ -52,7 +52,7 @@ import Testing
     let field = try #require(server.requests.first?.headers["Authorization"])
     let replay = Request<Void>.get("p").with(header: "Authorization", field)
     let error = await #expect(throws: NetworkError.self) {
-      try await client.send(replay.with(\.signsWithOAuth1, false))
+      try await client.send(replay.with(\.authentication, .none))
     }
     #expect(try error?.response?.text == "oauth_problem=nonce_used")
   }

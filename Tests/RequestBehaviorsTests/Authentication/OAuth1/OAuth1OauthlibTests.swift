@@ -43,7 +43,7 @@ import Testing
           accessToken: server.baseURL.appending(path: "access_token")),
         callback: URL(string: "http://app.example/back?x=1"), over: client)
       try await flow.signIn { url in
-        let page = Request<NetworkResponse>.get(url: url).with(\.redirects, .none).with(\.signsWithOAuth1, false)
+        let page = Request<NetworkResponse>.get(url: url).with(\.redirects, .none).with(\.authentication, .none)
           .with(\.acceptableStatuses, StatusCodes(302...302))
         return try #require(URL(string: try await client.send(page).headers["Location"] ?? ""))
       }

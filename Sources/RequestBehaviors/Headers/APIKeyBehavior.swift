@@ -1,0 +1,61 @@
+/// Sends a secret key in a header field.
+///
+/// ```swift
+/// behaviors: [.apiKey("X-API-Key", key)]
+/// ```
+///
+/// The field is hidden in logs and errors, and goes to its origins only. A field of the name that the user sets on a
+/// request wins. A request with authentication `.none`, or `.only` of another name, carries no key; one that every
+/// request shall carry, whatever its ``RequestOptions/authentication``, is set by ``HeadersBehavior`` and marked there.
+public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior, ReentrantBehavior {
+  /// Once per call, as other fields.
+  public let order = BehaviorOrder.request
+  /// The field's name in lower case, so that a list may have several keys.
+  public let name: String
+  /// The name by which ``AuthenticationRequirement/only(_:)`` asks for the key.
+  public let credential: String
+  /// Where the key may be sent.
+  public let origins: OriginScope
+  private let field: HTTPHeaders.Field
+
+  /// Creates the behavior.
+  ///
+  /// - Parameters:
+  ///   - header: The field's name.
+  ///   - key: The key.
+  ///   - credential: The name by which a request asks for the key; by default the field's.
+  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  public init(_ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL) {
+    self.name = header.lowercased()
+    self.credential = credential ?? header
+    self.origins = origins
+    self.field = HTTPHeaders.Field(header, key, sensitive: origins)
+  }
+
+  /// Returns the field.
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders { HTTPHeaders([field]) }
+}
+
+extension APIKeyBehavior: CustomReflectable, CustomStringConvertible {
+  /// The name of the type and of the field; not the key.
+  public var description: String { "APIKeyBehavior(\(field.name))" }
+
+  /// Nothing: dumping a behavior must not show a key.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension RequestBehavior where Self == APIKeyBehavior {
+  /// Sends a secret key: hidden in logs and errors, and sent to its origins only; see ``APIKeyBehavior``.
+  ///
+  /// - Parameters:
+  ///   - header: The field's name.
+  ///   - key: The key.
+  ///   - credential: The name by which a request asks for the key; by default the field's.
+  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  /// - Returns: The behavior.
+  public static func apiKey(
+    _ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL
+  ) -> APIKeyBehavior {
+    APIKeyBehavior(header, key, credential: credential, origins: origins)
+  }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// Whatever adds credentials obeys the option, and is never kept from an origin in silence.
+@Suite struct CredentialBehaviorTests {
+  /// A user's own behavior, which notes its hooks.
+  private struct TicketBehavior: CredentialBehavior {
+    let order = BehaviorOrder.authentication
+    let credential = "ticket"
+    let journal = Journal()
+
+    func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+      journal.note("headers")
+      return ["X-Own": "own-secret"]
+    }
+
+    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+      journal.note("intercept")
+      return try await next(request)
+    }
+
+    func scope(for request: NetworkRequest) -> String? {
+      journal.note("scope")
+      return "ticket"
+    }
+  }
+
+  private let transport = ClosureTransport()
+  private let ticket = TicketBehavior()
+  private let other = URL(string: "https://other.example/a")
+
+  private func oauth(_ name: String = "partner", origins: OriginScope = .baseURL) -> OAuth1Behavior {
+    let credentials = OAuth1Credentials(token: "tk", secret: "ts")
+    return OAuth1Behavior(
+      OAuth1Session(
+        consumer: OAuth1Consumer(key: "ck", secret: "cs"), credentials: credentials, origins: origins, name: name))
+  }
+
+  private func token(_ name: String, field: String = "X-Token", origins: OriginScope = .baseURL) -> TokenAuthBehavior {
+    TokenAuthBehavior(
+      TokenSession(name: name, source: .closure { _ in AccessToken("t") }), header: .field(field), origins: origins)
+  }
+
+  /// All kinds of credentials, each in a field of its own; OAuth replaces the password, so there is one or the other.
+  private var everything: [any RequestBehavior] {
+    [token("app", field: "X-App-Token"), token("user", field: "X-User-Token"), .apiKey("X-API-Key", "k"), ticket]
+  }
+
+  private let fields = ["X-App-Token", "X-User-Token", "X-API-Key", "X-Own", "Authorization"]
+
+  private func sent(
+    _ requirement: AuthenticationRequirement?, _ behaviors: [any RequestBehavior]
+  ) async throws -> [String] {
+    let request = Request<Void>.get("a")
+    try await NetworkClient(transport, behaviors).send(
+      requirement.map { request.with(\.authentication, $0) } ?? request)
+    return fields.filter { transport.sent.last?.headers.contains($0) == true }
+  }
+
+  // MARK: The option
+
+  @Test func `no credentials of any behavior go with a request that wants none`() async throws {
+    let oauth: any RequestBehavior = oauth()
+    for last in [oauth, .basicAuth(user: "u", password: "p")] {
+      #expect(try await sent(nil, everything + [last]) == fields)
+      #expect(try await sent(AuthenticationRequirement.none, everything + [last]).isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    ("app", "X-App-Token"), ("user", "X-User-Token"), ("X-API-Key", "X-API-Key"), ("ticket", "X-Own"),
+    ("partner", "Authorization"),
+  ])
+  func `only the credentials of the name go with a request that asks for a name`(
+    name: String, field: String
+  ) async throws {
+    #expect(try await sent(.only(name), everything + [oauth()]) == [field])
+  }
+
+  @Test func `a password is asked for as basic, and a key by the name that it was given`() async throws {
+    let behaviors: [any RequestBehavior] = [
+      .basicAuth(user: "u", password: "p"), .apiKey("X-API-Key", "k", credential: "app"), token("app"),
+    ]
+    #expect(try await sent(.only("basic"), behaviors) == ["Authorization"])
+    #expect(try await sent(.only("app"), behaviors) == ["X-API-Key"])
+    #expect(transport.sent.last?.headers.contains("X-Token") == true)
+  }
+
+  @Test func `a name that no credentials have is an error that tells the names`() async throws {
+    let error = await #expect(throws: NetworkError.self) { _ = try await sent(.only("nobody"), everything + [oauth()]) }
+    #expect(error?.code == .invalidBehavior)
+    for name in ["nobody", "app", "user", "X-API-Key", "ticket", "partner"] {
+      #expect(error?.message.contains("\"\(name)\"") == true, "\(name)")
+    }
+    #expect(transport.sent.isEmpty)
+  }
+
+  @Test func `a behavior whose credentials are not wanted is passed by with all its hooks`() async throws {
+    try await NetworkClient(transport, [ticket]).send(.get("a").with(\.authentication, .none))
+    #expect(ticket.journal.entries.isEmpty)
+    let response: NetworkResponse = try await NetworkClient(transport, [ticket]).send(.get("a"))
+    #expect(ticket.journal.entries == ["scope", "intercept", "headers"])
+    #expect(response.request.call.scopes == ["ticket"])
+  }
+
+  @Test func `a request that is optionally authenticated is sent unsigned while nobody is signed in`() async throws {
+    let session = OAuth1Session(consumer: OAuth1Consumer(key: "ck", secret: "cs"))
+    let client = NetworkClient(transport, [.oauth1(session)])
+    try await client.send(.get("a").with(\.authentication, .optional))
+    #expect(transport.sent.map { $0.headers.contains("Authorization") } == [false])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(error?.code == .oauth1MissingCredentials)
+  }
+
+  @Test func `who includes what is public`() {
+    #expect(AuthenticationRequirement.required.includes("a") && AuthenticationRequirement.optional.includes(nil))
+    #expect(!AuthenticationRequirement.none.includes("a") && !AuthenticationRequirement.none.includes(nil))
+    #expect(AuthenticationRequirement.only("a").includes("a") && !AuthenticationRequirement.only("a").includes("b"))
+    #expect(!AuthenticationRequirement.only("a").includes(nil))
+    #expect(AuthenticationRequirement.optional.isOptional && !AuthenticationRequirement.required.isOptional)
+  }
+
+  @Test func `no description shows a key`() {
+    let behavior = APIKeyBehavior("X-API-Key", "canary-7731")
+    var dumped = ""
+    dump(behavior, to: &dumped)
+    #expect(!dumped.contains("canary") && !"\(behavior)".contains("canary") && "\(behavior)".contains("X-API-Key"))
+  }
+
+  // MARK: Origins
+
+  /// Every kind of credentials, and the name by which it is asked for.
+  private var kinds: [(name: String, behavior: any RequestBehavior)] {
+    [
+      ("app", token("app")), ("partner", oauth()), ("basic", .basicAuth(user: "u", password: "p")),
+      ("X-API-Key", .apiKey("X-API-Key", "k")), ("ticket", ticket),
+    ]
+  }
+
+  @Test func `an explicit demand that cannot be met at an origin fails, naming the origin and the remedy`() async throws
+  {
+    let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.example.com")))
+    for (name, behavior) in kinds {
+      for requirement in [AuthenticationRequirement.required, .only(name)] {
+        for request in [Request<Void>.get("a").with(\.environment, staging), .get(url: try #require(other))] {
+          let error = await #expect(throws: NetworkError.self) {
+            try await NetworkClient(transport, [behavior]).send(request.with(\.authentication, requirement))
+          }
+          #expect(error?.code == .credentialsWithheld)
+          let origin = try #require(error?.request?.origin)
+          for part in ["\(origin)", "is for https://api.example.com", "list", "origins", ".optional"] {
+            #expect(error?.message.contains(part) == true, "\(part) of \(error as Any)")
+          }
+        }
+      }
+    }
+    #expect(transport.sent.isEmpty)
+  }
+
+  @Test func `a demand of the configuration is explicit too, and none of a client without credentials`() async throws {
+    let request = Request<Void>.get(url: try #require(other))
+    let client = NetworkClient(transport, [token("app")]).with { $0.options.authentication = .required }
+    let error = await #expect(throws: NetworkError.self) { try await client.send(request) }
+    #expect(error?.code == .credentialsWithheld)
+    try await client.send(request.with(\.authentication, .none))
+    try await NetworkClient(transport).send(request.with(\.authentication, .required))
+    #expect(transport.sent.count == 2)
+  }
+
+  @Test func `one of several credentials is enough where any will do, and not where a name is asked for`() async throws
+  {
+    let url = try #require(other)
+    let there = OriginScope.only([try #require(Origin(url))])
+    let client = NetworkClient(transport, [token("app"), token("partner", field: "X-Partner-Token", origins: there)])
+    try await client.send(.get(url: url).with(\.authentication, .required))
+    try await client.send(.get(url: url).with(\.authentication, .only("partner")))
+    #expect(transport.sent.map { $0.headers.contains("X-Partner-Token") } == [true, true])
+    #expect(transport.sent.map { $0.headers.contains("X-Token") } == [false, false])
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.send(.get(url: url).with(\.authentication, .only("app")))
+    }
+    #expect(error?.code == .credentialsWithheld)
+  }
+
+  @Test func `a request that brings its own credentials has what it requires, unless it asks for a name`() async throws
+  {
+    let own = Request<Void>.get(url: try #require(other)).with(header: "Authorization", "Bearer own")
+    let client = NetworkClient(transport, [token("app")])
+    try await client.send(own.with(\.authentication, .required))
+    #expect(transport.sent.first?.headers["Authorization"] == "Bearer own")
+    await #expect(throws: NetworkError.self) { try await client.send(own.with(\.authentication, .only("app"))) }
+  }
+
+  @Test func `without an explicit demand the call records what was withheld, and a 401 says it`() async throws {
+    for (_, behavior) in kinds {
+      let name = String(describing: type(of: behavior))
+      let request = Request<Void>.get(url: try #require(other))
+      let client = NetworkClient(ClosureTransport(401), [behavior])
+      let error = await #expect(throws: NetworkError.self) { try await client.send(request) }
+      #expect(error?.code == .unacceptableStatus)
+      #expect(error?.message.contains("credentials are bound to other origins: \(name)") == true, "\(error as Any)")
+      #expect(error?.message.contains("kept from https://other.example") == true)
+      let events = error?.request?.call.events.map(\.message) ?? []
+      #expect(events.count == 1 && events[0].hasPrefix(name), "\(events)")
+    }
+  }
+
+  @Test func `credentials that a request does not want are not called withheld`() async throws {
+    let request = Request<Void>.get(url: try #require(other)).with(\.authentication, .none)
+    let client = NetworkClient(ClosureTransport(401), everything)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(request) }
+    #expect(error?.message == "the server answered 401")
+    #expect(error?.request?.call.events.isEmpty == true)
+  }
+
+  @Test func `a redirect to another origin goes there without credentials even where they are required`() async throws {
+    let transport = ClosureTransport { request in
+      guard request.url.host() == "api.example.com" else { return NetworkResponse(request: request, statusCode: 200) }
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "https://files.example/signed"])
+    }
+    let client = NetworkClient(transport, [ticket])
+    let response: NetworkResponse = try await client.send(.get("a").with(\.authentication, .required))
+    #expect(transport.sent.map { $0.headers["X-Own"] } == ["own-secret", nil])
+    #expect(response.request.call.events.map(\.message).last == "TicketBehavior kept from https://files.example")
+  }
+
+  // MARK: Prerequisites
+
+  @Test func `what the configuration requires of its requests is not required of prerequisites`() async throws {
+    for requirement in [AuthenticationRequirement.required, .only("app")] {
+      let transport = ClosureTransport()
+      let session = TokenSession(
+        name: "app",
+        source: .closure { client in
+          try await client.send(.post("token"))
+          return AccessToken("t")
+        })
+      let client = NetworkClient(transport, [.tokenAuth(session), .apiKey("X-API-Key", "k", origins: .only([]))])
+        .with { $0.options.authentication = requirement }
+      try await client.send(.get("a"))
+      #expect(transport.sent.map(\.url.lastPathComponent) == ["token", "a"])
+    }
+  }
+
+  @Test(arguments: [BehaviorOrder.inside(.authentication), .outside(.authentication), .outside(.signing)])
+  func `a password next to its place wins over the request's own field as in its place`(
+    order: BehaviorOrder
+  ) async throws {
+    let basic = BasicAuthBehavior(user: "u", password: "p").ordered(order)
+    try await NetworkClient(transport, [basic]).send(.get("a", headers: ["Authorization": "user"]))
+    #expect(transport.sent.first?.headers["Authorization"]?.hasPrefix("Basic ") == true)
+  }
+}
