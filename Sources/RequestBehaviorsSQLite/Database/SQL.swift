@@ -85,3 +85,13 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
     return "\"" + name + "\""
   }
 }
+
+extension SQL: CustomStringConvertible, CustomReflectable {
+  /// The text without the values that are bound to it, which may be secrets.
+  public var description: String { text }
+
+  /// Only what the description shows, and how many values there are.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["text": text, "arguments": "\(arguments.count) values"])
+  }
+}
