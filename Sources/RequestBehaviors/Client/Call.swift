@@ -66,6 +66,7 @@ public final class Call: Sendable {
     // Not in the storage: every request with a token notes something of its session, twice.
     var tokenRecords = TokenRecords()
     var withheld: [Withheld] = []
+    var secrets = CallSecrets()
   }
 
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.
@@ -101,6 +102,7 @@ public final class Call: Sendable {
     self.userHeaders = userHeaders
     self.hookProbe = hookProbe
     self.waits = waits
+    state.secrets = CallSecrets(user: userHeaders)
   }
 
   /// When the call must be over, on ``clock``, or `nil` for never.
@@ -129,7 +131,14 @@ public final class Call: Sendable {
   public var sendCount: Int { lock.withLock { state.history.count } }
 
   /// Every send so far, in order.
-  public var history: [Exchange] { lock.withLock { state.history } }
+  public var history: [Exchange] {
+    let (history, secrets) = lock.withLock { (state.history, state.secrets) }
+    return history.map { exchange in
+      var exchange = exchange
+      exchange.secrets = secrets
+      return exchange
+    }
+  }
 
   /// The decisions that behaviors recorded, in order.
   public var events: [Event] { lock.withLock { state.events } }
@@ -267,6 +276,25 @@ extension Call {
     return "; credentials are bound to other origins: \(names) kept from \(origin); "
       + "list the origin in the origins of the behavior, or mark the field for it, if it may have them"
   }
+}
+
+// MARK: - Secrets
+
+extension Call {
+  /// Notes a value that no description of this call may show, such as a key that a behavior puts into the path.
+  ///
+  /// The values of header fields that are marked sensitive or mean a credential need not be noted.
+  ///
+  /// - Parameter secret: The value; one of less than four bytes is not looked for.
+  public func addSecret(_ secret: String) { lock.withLock { state.secrets.add(secret) } }
+
+  /// Notes the secrets in the fields of a request as it was on its way.
+  func noteSecrets(in headers: HTTPHeaders) {
+    lock.withLock { state.secrets.add(headers) }
+  }
+
+  /// What the call knows to be secret.
+  var secrets: CallSecrets { lock.withLock { state.secrets } }
 }
 
 private enum CallCounter {

@@ -100,7 +100,13 @@ final class Chain: Sendable {
     let step = run.beginStep()
     defer { run.endStep(step) }
     let next = Next(run: run, index: index, step: step)
-    return try await members[index].entry.behavior.intercept(request, next: next)
+    do {
+      return try await members[index].entry.behavior.intercept(request, next: next)
+    } catch {
+      // The error may quote what a behavior further out set for a request that was never sent.
+      run.call.noteSecrets(in: request.headers)
+      throw error
+    }
   }
 
   /// Runs the other hooks of the behavior at an index around everything further in.
@@ -151,6 +157,7 @@ final class Chain: Sendable {
 
   private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
+    run.call.noteSecrets(in: original.headers)
     var request = original
     removeForeignSecrets(&request)
     let number = try run.beginSend(request)
@@ -165,7 +172,7 @@ final class Chain: Sendable {
       return response
     } catch {
       let failure = describe(error, request)
-      run.endSend(number, with: failure)
+      run.endSend(number, with: failure, of: request)
       throw failure
     }
   }

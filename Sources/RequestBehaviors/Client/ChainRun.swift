@@ -54,8 +54,8 @@ extension ChainRun {
     lock.withLock { state.lastOutcome = .response(response) }
   }
 
-  func endSend(_ number: Int, with failure: any Error) {
-    call.endSend(number, Exchange.Outcome(failure))
+  func endSend(_ number: Int, with failure: any Error, of request: NetworkRequest) {
+    call.endSend(number, Exchange.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
     // A cancellation says nothing of the server; what came before it does.
     if !(failure is CancellationError) { lock.withLock { state.lastOutcome = .failure(failure) } }
   }

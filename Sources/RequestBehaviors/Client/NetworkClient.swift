@@ -148,16 +148,20 @@ extension NetworkClient {
       let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return Answer(call: call, chain: chain, request: networkRequest, response: response)
-    } catch {
+    } catch let thrown {
       if built == nil { request.body?.cancelUnlessTaken() }
-      var thrown = error
-      if var error = error as? NetworkError, error.request == nil {
-        error.request = built
-        thrown = error
-      }
-      report(thrown, call, run?.chain, request: built, lastFailure: run?.lastFailure)
-      throw thrown
+      let error = attribute(thrown, to: built)
+      report(error, call, run?.chain, request: built, lastFailure: run?.lastFailure)
+      throw error
     }
+  }
+
+  /// An error of a behavior's that names no request gets the call's: its description hides what the call knows to be
+  /// secret.
+  private func attribute(_ error: any Error, to request: NetworkRequest?) -> any Error {
+    guard var error = error as? NetworkError, error.request == nil else { return error }
+    error.request = request
+    return error
   }
 
   private func chain<Value>(for request: Request<Value>) throws -> Chain {

@@ -140,5 +140,5 @@ extension NetworkRequest {
 
 extension NetworkRequest: CustomStringConvertible {
   /// Method and URL, with secrets hidden.
-  public var description: String { "\(method) \(Redactor.standard.redact(url))" }
+  public var description: String { "\(method) \(Redactor.standard.hiding(secretsOf: self).redact(url))" }
 }

@@ -29,6 +29,8 @@ public struct Exchange: Sendable {
   public internal(set) var endedAt: Duration?
   /// How it ended.
   public internal(set) var outcome: Outcome
+  /// What its call knows to be secret, which the description hides.
+  var secrets = CallSecrets()
 }
 
 extension Exchange.Outcome {
@@ -38,12 +40,12 @@ extension Exchange.Outcome {
     return .response(statusCode: response.statusCode, bytes: bytes)
   }
 
-  /// The facts of a failure.
-  init(_ error: any Error) {
+  /// The facts of a failure, in words that a redactor may show.
+  init(_ error: any Error, redactor: Redactor) {
     switch error {
     case is CancellationError: self = .cancelled
-    case let error as NetworkError: self = .failure(code: error.code, message: error.summary)
-    default: self = .failure(code: nil, message: Redactor.standard.redact(text: "\(error)"))
+    case let error as NetworkError: self = .failure(code: error.code, message: error.summary(with: redactor))
+    default: self = .failure(code: nil, message: redactor.redact(text: "\(error)"))
     }
   }
 }
@@ -59,6 +61,7 @@ extension Exchange: CustomStringConvertible {
       case .failure(nil, let message): message
       case .cancelled: "cancelled"
       }
-    return "#\(number) \(method) \(Redactor.standard.redact(url)): \(ended)"
+    let redactor = Redactor.standard.hiding(secrets.values(for: .standard))
+    return "#\(number) \(method) \(redactor.redact(url)): \(redactor.knownSecrets.hide(in: ended))"
   }
 }

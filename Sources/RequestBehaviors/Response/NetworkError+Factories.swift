@@ -8,9 +8,9 @@ extension NetworkError {
   static func encodingFailed(_ value: Any, _ error: any Error) -> NetworkError {
     let reason =
       if case EncodingError.invalidValue(_, let context) = error {
-        "\(path(context.codingPath)): \(context.debugDescription)"
+        "\(path(context.codingPath)): \(Redactor.standard.redact(text: context.debugDescription))"
       } else {
-        "\(error)"
+        Redactor.standard.redact(text: "\(error)")
       }
     return NetworkError(.encodingFailed, "\(type(of: value)) could not be encoded at \(reason)", underlyingError: error)
   }
@@ -62,13 +62,14 @@ extension NetworkError {
   }
 
   static func decodingFailed(_ error: any Error, as type: Any.Type, _ response: NetworkResponse) -> NetworkError {
+    let redactor = Redactor.standard.hiding(secretsOf: response)
     let reason =
       switch error {
       case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])): the key is missing"
       case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
         DecodingError.dataCorrupted(let context):
-        "\(path(context.codingPath)): \(Redactor.standard.redact(text: context.debugDescription))"
-      default: "\(Redactor.standard.redact(text: "\(error)"))"
+        "\(path(context.codingPath)): \(redactor.redact(text: context.debugDescription))"
+      default: "\(redactor.redact(text: "\(error)"))"
       }
     return NetworkError(
       .decodingFailed, "\(type) could not be decoded at \(reason); the body is \(excerpt(response))",
@@ -90,7 +91,8 @@ extension NetworkError {
 
   private static func excerpt(_ response: NetworkResponse) -> String {
     guard case .data(let data) = response.body else { return "not in memory" }
-    return Redactor.standard.redact(body: data, contentType: response.headers["Content-Type"], limit: 256)
+    return Redactor.standard.hiding(secretsOf: response).redact(
+      body: data, contentType: response.headers["Content-Type"], limit: 256)
   }
 
   private static func path(_ keys: [any CodingKey]) -> String {

@@ -116,17 +116,31 @@ public struct NetworkError: Error, Sendable {
 extension NetworkError: CustomStringConvertible, LocalizedError {
   /// Code, message, request, number of sends and cause, with secrets hidden.
   public var description: String {
-    var text = "\(code): \(message)"
-    if let request { text += " [\(request)]" }
-    if attempts.count > 1 { text += " after \(attempts.count) sends" }
-    if let underlyingError { text += " (\(Redactor.standard.redact(text: "\(underlyingError)")))" }
-    return text
+    var context = request.map { " [\($0)]" } ?? ""
+    if attempts.count > 1 { context += " after \(attempts.count) sends" }
+    return describe(with: redactor, context: context)
   }
 
-  /// The message and the cause, with secrets hidden.
-  var summary: String {
-    guard let underlyingError else { return message }
-    return "\(message) (\(Redactor.standard.redact(text: "\(underlyingError)")))"
+  /// Code, message and cause as a redactor shows them, and between the two what is told besides.
+  func describe(with redactor: Redactor, context: String = "") -> String {
+    "\(code): \(summary(with: redactor, context: context))"
+  }
+
+  /// Message and cause as a redactor shows them, and between the two what is told besides.
+  func summary(with redactor: Redactor, context: String = "") -> String {
+    var text = message + context
+    // An encoder's error shows the value that it could not encode, and the message tells the rest.
+    if let underlyingError, !(underlyingError is EncodingError) {
+      text += " (\(redactor.redact(text: "\(underlyingError)")))"
+    }
+    // The message was redacted when it was made, when not every secret of the call may have been known.
+    return redactor.knownSecrets.hide(in: text)
+  }
+
+  /// Hides what the request, the response and the call know to be secret.
+  private var redactor: Redactor {
+    let redactor = request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
+    return response.map { redactor.hiding(secretsOf: $0) } ?? redactor
   }
 
   /// The description.

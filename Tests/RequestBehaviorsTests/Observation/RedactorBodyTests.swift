@@ -23,6 +23,15 @@ import Testing
     (#"{"inner":"{\"token\":\"abc\"}"}"#, #"{"inner":"{\"token\":<redacted>}"}"#),
     (#"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#, #"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#),
     (#"{"message":"used Bearer abc"}"#, #"{"message":"used Bearer <redacted>"}"#),
+    (
+      #"{"a":"\ud83d\ude00 token=x \ud83d y \n\t\b\f\r\/"}"#,
+      #"{"a":"😀 token=<redacted> \\ud83d y \n\t\u0008\u000c\r/"}"#
+    ),
+    (
+      #"{"verificationCode":"1","authorization_code":"2","pass":"3"}"#,
+      #"{"verificationCode":"<redacted>","authorization_code":"<redacted>","pass":"<redacted>"}"#
+    ),
+    (#"{"xml":"<password a=\"b\">c</password>"}"#, #"{"xml":"<password a=<redacted>><redacted></password>"}"#),
   ])
   func `sensitive members of JSON are hidden and the rest is shown as it came`(body: String, expected: String) {
     #expect(shown(body) == expected)
@@ -102,6 +111,9 @@ import Testing
     #expect(shown("abcdef", "text/plain", limit: 6) == "abcdef")
     #expect(shown("abcdef", "text/plain", limit: 0) == "<6 bytes of text/plain>")
     #expect(shown("abcdef", "text/plain", limit: -1) == "<6 bytes of text/plain>")
+    // A body that is shorter than the limit, and longer once its values are hidden.
+    let short = #"{"pin":1,"otp":2,"cvc":3}"#
+    #expect(shown(short, limit: 30) == #"{"pin":"<redacted>","otp":"<re <cut off, 25 bytes in all>"#)
     let body = "{" + String(repeating: #""pin":1,"#, count: 1000) + #""a":1}"#
     #expect(shown(body, limit: 100).utf8.count < 140)
   }

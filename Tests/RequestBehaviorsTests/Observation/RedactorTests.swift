@@ -82,6 +82,8 @@ import Testing
     "clientSecret",
     "secret", "api_key", "apiKey", "X-API-KEY", "authorization", "oauth_token", "oauth_token_secret", "newPassword",
     "user[password]", "user.password", "password2", "_token", "tokens", "userAPIKey", "pin", "login_pin",
+    "verificationCode", "authorization_code", "pass", "db_pass", "DBPass", "PASS", "-token-", "token_1", "2fa_token",
+    "URLToken",
   ])
   func `names of secrets are sensitive however they are written`(name: String) {
     #expect(Redactor.standard.isSensitive(field: name))
@@ -89,9 +91,55 @@ import Testing
 
   @Test(arguments: [
     "name", "max_tokens", "shipping", "tokenType", "secretary", "passwordless", "", "_", "42", "code", "spin",
+    "bypass", "compass", "myTokens", "passed", "token_count", "é", "country_code",
   ])
   func `names that only contain such a word are not`(name: String) {
     #expect(!Redactor.standard.isSensitive(field: name))
+  }
+}
+
+extension RedactorFieldTests {
+  /// Written out, so that none can be lost from the list.
+  private static let names = """
+    access_code access_key account_key activation_code api_key apikey assertion auth auth_code auth_key authorization
+    authorization_code backup_code backup_codes bearer card_number code_verifier confirmation_code connection_string
+    consumer_key cookie cookies credential credentials credit_card csrf cvc cvv dpop encryption_key hmac jwt login_code
+    master_key mfa_code nonce_secret oauth_nonce oauth_verifier one_time_code otp pass passcode passphrase passwd
+    password password_confirmation password_hash passwords pin private_key pwd recovery_code recovery_codes reset_code
+    saml_response secret secret_key secrets security_code session session_id sid sig signature signing_key sms_code ssn
+    subscription_key token totp two_factor_code verification_code xsrf tokens access_tokens refresh_tokens api_tokens
+    """.split(whereSeparator: \.isWhitespace).map(String.init)
+
+  @Test(arguments: names)
+  func `every name of the default list hides its value in JSON, forms and text`(name: String) {
+    func shown(_ body: String, _ type: String) -> String {
+      Redactor.standard.redact(body: Data(body.utf8), contentType: type, limit: 4_096)
+    }
+    #expect(shown("{\"\(name)\":\"canary\"}", "application/json") == "{\"\(name)\":\"<redacted>\"}")
+    #expect(shown("\(name)=canary", "application/x-www-form-urlencoded") == "\(name)=<redacted>")
+    #expect(shown("\(name): canary", "text/plain") == "\(name): <redacted>")
+    #expect(shown("<\(name)>canary</\(name)>", "text/xml") == "<\(name)><redacted></\(name)>")
+  }
+
+  @Test func `the default list holds the names that are tested and no others`() {
+    #expect(Redactor.defaultSensitiveFields.subtracting(Self.names).isEmpty)
+  }
+
+  @Test(arguments: ["code", "device_code", "user_code", "state", "Device-Code"])
+  func `a form hides the codes of a sign-in too`(name: String) {
+    let form = Redactor.standard.redact(
+      body: Data("\(name)=canary".utf8), contentType: "application/x-www-form-urlencoded", limit: 99)
+    #expect(form == "\(name)=<redacted>")
+  }
+
+  @Test(arguments: [
+    ("Authorization", true), ("proxy-authorization", true), ("Cookie", true), ("X-API-Key", true),
+    ("X-Auth-Token", true), ("Ocp-Apim-Subscription-Key", true), ("DPoP", true), ("X-Amz-Security-Token", true),
+    ("Accept", false), ("Content-Type", false), ("If-None-Match", false), ("X-Request-ID", false), ("Nonce", false),
+    ("Idempotency-Key", false), ("traceparent", false), ("User-Agent", false), ("WWW-Authenticate", false),
+  ])
+  func `names of header fields that mean a credential are known`(name: String, isCredential: Bool) {
+    #expect(Redactor.isCredentialField(name) == isCredential)
   }
 }
 
@@ -109,18 +157,74 @@ import Testing
     ("<a token=\"abc\" b=\"c\"/>", "<a token=<redacted> b=\"c\"/>"),
     ("Cookie: a=b; c=d\nHost: h", "Cookie: <redacted>\nHost: h"), ("token", "token"), ("token:", "token:<redacted>"),
     ("the operation timed out", "the operation timed out"), ("ünï password=ö", "ünï password=<redacted>"), ("", ""),
-    ("token = \"unclosed secret", "token = <redacted>"),
+    ("token = \"unclosed secret", "token = <redacted>"), ("token => abc d", "token => <redacted> d"),
+    (#"password: 'it\'s' x"#, "password: <redacted> x"), ("pass=a\\", "pass=<redacted>"),
   ])
   func `what looks like a secret is hidden`(text: String, shown: String) {
     #expect(Redactor.standard.redact(text: text) == shown)
     #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
   }
 
-  @Test func `known secrets are hidden raw, percent-encoded and in base64`() throws {
-    let secret = "s3cr3t/+ä?"
-    let base64 = Data(secret.utf8).base64EncodedString()
-    let percent = try #require(secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-    let shown = Redactor.standard.redact(text: "a \(secret) b \(base64) c \(percent) d", hiding: [secret, "b"])
-    #expect(shown == "a <redacted> b <redacted> c <redacted> d")
+  @Test(arguments: [
+    ("<password type=\"plain\">abc</password>", "<password type=<redacted>><redacted></password>"),
+    ("<token><![CDATA[abc</token>]]></token> x", "<token><redacted></token> x"),
+    (
+      "<s:Password s:Type='>'>a b</s:Password><id>1</id>",
+      "<s:Password s:Type=<redacted>><redacted></s:Password><id>1</id>"
+    ),
+    ("<credential><user>u</user><key>k</key></credential>", "<credential><redacted></credential>"),
+    ("<token><token>a</token>b</token>c", "<token><redacted></token>c"),
+    ("<secret value=\"abc\"/><a>b</a>", "<secret value=<redacted>/><a>b</a>"), ("<pin></pin><a/>", "<pin></pin><a/>"),
+    ("<password>cut off <b>here", "<password><redacted>"), ("<password type=\"pl", "<password<redacted>"),
+    ("<tokens\n>1</tokens\n>", "<tokens\n><redacted></tokens\n>"), ("a < token", "a < token"), ("<", "<"),
+    ("<token-type>mac</token-type>", "<token-type>mac</token-type>"),
+  ])
+  func `what an XML element of a sensitive name holds is hidden`(text: String, shown: String) {
+    #expect(Redactor.standard.redact(text: text) == shown)
+    #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
+  }
+
+  private static let webToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+
+  @Test(arguments: [
+    ("\(webToken)", "<redacted>"), ("got \(webToken), said", "got <redacted>, said"),
+    ("id-\(webToken)", "id-<redacted>"), ("v1.\(webToken)!", "v1.<redacted>!"),
+    ("https://h/reset/\(webToken)/x?page=1", "https://h/reset/<redacted>/x?page=1"),
+    ("heyJude and eyJ and greyJoy1234567890123456", "heyJude and eyJ and greyJoy1234567890123456"),
+  ])
+  func `a JSON Web Token is hidden wherever it stands`(text: String, shown: String) {
+    #expect(Redactor.standard.redact(text: text) == shown)
+    #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
+  }
+
+  @Test func `a JSON Web Token is hidden in a string of JSON and in the path of a URL`() throws {
+    let body = Data(#"{"note":"\#(Self.webToken)","at":"/a/b"}"#.utf8)
+    #expect(
+      Redactor.standard.redact(body: body, contentType: "application/json", limit: 999)
+        == #"{"note":"<redacted>","at":"/a/b"}"#)
+    let url = try #require(URL(string: "https://h/a/\(Self.webToken)/b"))
+    #expect(Redactor.standard.redact(url) == "https://h/a/<redacted>/b")
+  }
+
+  @Test(arguments: [
+    (
+      "x -----BEGIN PRIVATE KEY-----\nMIIB\nVg==\n-----END PRIVATE KEY----- y",
+      "x -----BEGIN PRIVATE KEY-----<redacted>-----END PRIVATE KEY----- y"
+    ),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIB cut", "-----BEGIN RSA PRIVATE KEY-----<redacted>"),
+    ("private_key: -----BEGIN EC-----\nM I\n-----END EC----- y", "private_key: <redacted> y"),
+    ("key-----BEGIN EC-----MI-----END EC-----", "key-----BEGIN EC-----<redacted>-----END EC-----"),
+    ("------- BEGIN -------", "------- BEGIN -------"), ("-----BEGIN", "-----BEGIN"),
+  ])
+  func `what a PEM block holds is hidden`(text: String, shown: String) {
+    #expect(Redactor.standard.redact(text: text) == shown)
+    #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
+  }
+
+  @Test func `a PEM block is hidden in a string of JSON`() {
+    let body = Data(#"{"note":"-----BEGIN KEY-----\nMIIB\n-----END KEY-----\n","n":1}"#.utf8)
+    #expect(
+      Redactor.standard.redact(body: body, contentType: "application/json", limit: 999)
+        == #"{"note":"-----BEGIN KEY-----<redacted>-----END KEY-----\n","n":1}"#)
   }
 }

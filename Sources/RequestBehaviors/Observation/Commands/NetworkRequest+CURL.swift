@@ -16,6 +16,7 @@ extension NetworkRequest {
   ///   - isMultiline: Whether each option stands on a line of its own; by default all are on one line.
   /// - Returns: The command.
   public func curlCommand(redactor: Redactor? = .standard, isMultiline: Bool = false) -> String {
+    let redactor = redactor?.hiding(secretsOf: self)
     var command = CURLCommand(
       method: method.rawValue, url: redactor?.redact(url) ?? url.absoluteString.withoutFragment,
       headers: redactor?.redact(headers) ?? headers)

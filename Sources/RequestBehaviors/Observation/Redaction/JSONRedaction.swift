@@ -146,7 +146,9 @@ struct JSONRedaction {
     if containers.isEmpty { return hideValue() }
     let start = index
     let marks = skipString()
-    if marks.isSuspect { redactText(from: start, isEscaped: marks.isEscaped) }
+    if marks.isSuspect || bytes[start..<index].webTokenStart != nil {
+      redactText(from: start, isEscaped: marks.isEscaped)
+    }
     finishValue()
   }
 
@@ -241,7 +243,9 @@ struct JSONRedaction {
         isEscaped = true
         isSuspect = true
         place += 1
-      } else if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: " ") {
+      } else if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: " ")
+        || byte == UInt8(ascii: "<")
+      {
         isSuspect = true
       }
       place += 1

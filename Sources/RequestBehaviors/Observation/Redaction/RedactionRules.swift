@@ -2,16 +2,16 @@
 ///
 /// A reference, so that a scanner copies one pointer and not every list.
 final class RedactionRules: Sendable {
-  let headers: FieldNameTable
-  let queryNames: FieldNameTable
-  let fields: FieldNameTable
+  let headers: FieldNames
+  let queryNames: FieldNames
+  let fields: FieldNames
   /// The reference tokens of each JSON pointer.
   let pointers: [[[UInt8]]]
 
   init(headers: Set<String>, queryNames: Set<String>, fields: Set<String>, pointers: Set<String>) {
-    self.headers = FieldNameTable(headers, ignoringPunctuation: false)
-    self.queryNames = FieldNameTable(queryNames, ignoringPunctuation: false)
-    self.fields = FieldNameTable(fields, wholeNames: RedactionRules.wholeNames, ignoringPunctuation: true)
+    self.headers = FieldNames(headers, ignoringPunctuation: false)
+    self.queryNames = FieldNames(queryNames, ignoringPunctuation: false)
+    self.fields = FieldNames(fields, wholeNames: RedactionRules.wholeNames, ignoringPunctuation: true)
     self.pointers = pointers.map { pointer in
       pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { token in
         Array(token.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
@@ -25,5 +25,5 @@ final class RedactionRules: Sendable {
   /// Hidden as whole names only: `max_tokens` is a count.
   private static let wholeNames: Set<String> = ["tokens", "access_tokens", "refresh_tokens", "api_tokens"]
 
-  func isSensitive(field name: UnsafeBufferPointer<UInt8>) -> Bool { fields.containsEnding(of: name) }
+  func isSensitive(field name: some BidirectionalCollection<UInt8>) -> Bool { fields.containsEnding(of: name) }
 }

@@ -21,15 +21,14 @@ extension Redactor {
       return "<\(body.count) bytes of \(BodyKind.mediaType(contentType))>"
     }
     guard isText else { return "<\(body.count) bytes of \(BodyKind.mediaType(contentType)), not UTF-8>" }
-    let shown = redact(excerpt: excerpt, of: type)
+    let shown = redact(excerpt: excerpt, of: type, isCutOff: excerpt.count < body.count)
     guard body.count > excerpt.count || shown.count > limit else { return String(decoding: shown, as: UTF8.self) }
     let cut = shown.prefix(limit).withoutBrokenCharacter
     return String(decoding: cut, as: UTF8.self) + " <cut off, \(body.count) bytes in all>"
   }
 
-  private func redact(excerpt: Data, of kind: BodyKind) -> [UInt8] {
-    excerpt.withUnsafeBytes { raw in
-      let bytes = raw.bindMemory(to: UInt8.self)
+  private func redact(excerpt: Data, of kind: BodyKind, isCutOff: Bool) -> [UInt8] {
+    hidingKnownSecrets(in: excerpt, isCutOff: isCutOff) { bytes in
       switch kind {
       case .json:
         var scanner = JSONRedaction(bytes: bytes, rules: rules)
@@ -37,7 +36,7 @@ extension Redactor {
       case .form: return redactForm(bytes)
       case .text, .other:
         var scanner = TextRedaction(bytes: bytes, rules: rules)
-        return scanner.run() ?? Array(bytes)
+        return scanner.run()
       }
     }
   }
@@ -56,7 +55,7 @@ extension Redactor {
         continue
       }
       let decoded = name.removingPercentEncoding ?? name
-      let isHidden = isSensitive(field: decoded) || Redactor.formNameTable.contains(decoded)
+      let isHidden = isSensitive(field: decoded) || Redactor.formFieldNames.contains(decoded)
       output.append(contentsOf: pair[...equals])
       if isHidden {
         output.append(contentsOf: RedactionRules.placeholder)
@@ -73,7 +72,7 @@ extension Redactor {
     guard let decoded = text.removingPercentEncoding, decoded.contains(where: { ":=<".contains($0) }) else {
       return output.append(contentsOf: value)
     }
-    let shown = redact(text: decoded)
+    let shown = redactedByShape(decoded)
     output.append(contentsOf: shown == decoded ? Array(value) : Array(shown.utf8))
   }
 }

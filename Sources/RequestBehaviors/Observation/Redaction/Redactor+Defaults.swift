@@ -20,14 +20,24 @@ extension Redactor {
 
   /// The fields that are hidden in bodies and text by default.
   public static let defaultSensitiveFields: Set<String> = [
-    "access_key", "api_key", "apikey", "assertion", "auth", "authorization", "bearer", "card_number", "code_verifier",
-    "connection_string", "consumer_key", "cookie", "cookies", "credential", "credentials", "credit_card", "csrf", "cvc",
-    "cvv", "encryption_key", "hmac", "jwt", "mfa_code", "nonce_secret", "oauth_nonce", "oauth_verifier", "otp",
-    "passcode", "passphrase", "passwd", "password", "password_confirmation", "password_hash", "passwords", "pin",
-    "private_key", "pwd", "saml_response", "secret", "secret_key", "secrets", "session", "session_id", "sid", "sig",
-    "signature", "signing_key", "ssn", "token", "totp", "xsrf",
+    "access_code", "access_key", "account_key", "activation_code", "api_key", "apikey", "assertion", "auth",
+    "auth_code", "auth_key", "authorization", "authorization_code", "backup_code", "backup_codes", "bearer",
+    "card_number", "code_verifier", "confirmation_code", "connection_string", "consumer_key", "cookie", "cookies",
+    "credential", "credentials", "credit_card", "csrf", "cvc", "cvv", "dpop", "encryption_key", "hmac", "jwt",
+    "login_code", "master_key", "mfa_code", "nonce_secret", "oauth_nonce", "oauth_verifier", "one_time_code", "otp",
+    "pass", "passcode", "passphrase", "passwd", "password", "password_confirmation", "password_hash", "passwords",
+    "pin", "private_key", "pwd", "recovery_code", "recovery_codes", "reset_code", "saml_response", "secret",
+    "secret_key", "secrets", "security_code", "session", "session_id", "sid", "sig", "signature", "signing_key",
+    "sms_code", "ssn", "subscription_key", "token", "totp", "two_factor_code", "verification_code", "xsrf",
   ]
 
+  /// Whether the name of a header field means a credential: `Authorization`, `Proxy-Authorization`, `Cookie`,
+  /// `X-API-Key`, `X-Auth-Token` and their like.
+  ///
+  /// - Parameter name: The name, in any case.
+  /// - Returns: Whether it is, or ends in, one of ``defaultSensitiveFields``.
+  public static func isCredentialField(_ name: String) -> Bool { standard.isSensitive(field: name) }
+
   /// Hidden in form bodies besides: an OAuth authorization code is `code`, which elsewhere names errors and countries.
-  static let formNameTable = FieldNameTable(["code", "device_code", "user_code", "state"], ignoringPunctuation: true)
+  static let formFieldNames = FieldNames(["code", "device_code", "user_code", "state"], ignoringPunctuation: true)
 }

@@ -18,7 +18,10 @@ extension Redactor {
   }
 
   /// The value of one field as it may be shown.
-  func redactedValue(of field: HTTPHeaders.Field) -> String {
+  func redactedValue(of field: HTTPHeaders.Field) -> String { knownSecrets.hide(in: valueByName(of: field)) }
+
+  /// The value of one field as far as its name and mark allow.
+  private func valueByName(of field: HTTPHeaders.Field) -> String {
     if field.isSensitive { return Redactor.placeholder }
     if Redactor.urlHeaders.contains(field.name) { return redact(urlReference: field.value) }
     if Redactor.cookieHeaders.contains(field.name) { return redactedCookie(field.value) }
@@ -26,10 +29,10 @@ extension Redactor {
     return rules.headers.contains(field.name) ? field.value : Redactor.placeholder
   }
 
-  private static let urlHeaders = FieldNameTable(
+  private static let urlHeaders = FieldNames(
     ["Location", "Content-Location", "Referer", "Origin"], ignoringPunctuation: false)
-  private static let cookieHeaders = FieldNameTable(["Set-Cookie", "Set-Cookie2"], ignoringPunctuation: false)
-  private static let cookieAttributes = FieldNameTable(
+  private static let cookieHeaders = FieldNames(["Set-Cookie", "Set-Cookie2"], ignoringPunctuation: false)
+  private static let cookieAttributes = FieldNames(
     ["Domain", "Expires", "HttpOnly", "Max-Age", "Partitioned", "Path", "Priority", "SameSite", "Secure"],
     ignoringPunctuation: false)
 

@@ -3,7 +3,7 @@ public import Foundation
 extension Redactor {
   /// Returns a URL as text, without user info and fragment, and with query values hidden unless their name is allowed.
   ///
-  /// The path is kept. Of a URL without an authority, such as `data:` or `mailto:`, only the scheme is.
+  /// The path is kept but for segments that are a JSON Web Token. Of a URL without an authority, such as `data:` or `mailto:`, only the scheme is.
   ///
   /// - Parameter url: The URL; a relative one is resolved against its base first.
   /// - Returns: Text for reading, which is not always a valid URL.
@@ -12,14 +12,14 @@ extension Redactor {
   /// Redacts a URL or a relative reference, as `Location` may hold one.
   func redact(urlReference text: String) -> String {
     var text = text
-    return text.withUTF8 { bytes in
+    let shown = text.withUTF8 { bytes in
       var output: [UInt8] = []
       output.reserveCapacity(bytes.count + 16)
       rules.appendURL(bytes, to: &output)
       return String(decoding: output, as: UTF8.self)
     }
+    return knownSecrets.hide(in: shown)
   }
-
 }
 
 extension RedactionRules {
@@ -31,7 +31,7 @@ extension RedactionRules {
     guard let start = RedactionRules.authorityStart(hierarchy) else {
       // No authority: a relative path, or a scheme whose content cannot be told apart from a secret.
       guard let colon = RedactionRules.schemeEnd(hierarchy) else {
-        output.append(contentsOf: hierarchy)
+        appendPath(hierarchy, to: &output)
         return appendQuery(bytes[query..<fragment], to: &output)
       }
       output.append(contentsOf: bytes[...colon])
@@ -45,8 +45,22 @@ extension RedactionRules {
     guard RedactionRules.isHostAndPort(bytes[host..<end]) else {
       return output.append(contentsOf: RedactionRules.placeholder)
     }
-    output.append(contentsOf: bytes[host..<query])
+    output.append(contentsOf: bytes[host..<end])
+    appendPath(bytes[end..<query], to: &output)
     appendQuery(bytes[query..<fragment], to: &output)
+  }
+
+  /// Appends a path; of a segment that holds a JSON Web Token, what precedes it.
+  private func appendPath(_ path: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+    var start = path.startIndex
+    while start < path.endIndex {
+      let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
+      let token = path[start..<end].webTokenStart
+      output.append(contentsOf: path[start..<(token ?? end)])
+      if token != nil { output.append(contentsOf: RedactionRules.placeholder) }
+      if end < path.endIndex { output.append(path[end]) }
+      start = end + 1
+    }
   }
 
   /// Appends `?` and the items of a query, values hidden unless allowed.

@@ -48,6 +48,9 @@ public struct Redactor: Sendable {
 
   private(set) var rules: RedactionRules
 
+  /// What is hidden wherever it stands.
+  private(set) var knownSecrets = KnownSecrets()
+
   /// Creates a redactor.
   ///
   /// - Parameters:
@@ -70,9 +73,23 @@ public struct Redactor: Sendable {
   }
 
   /// Whether a field of this name is hidden in bodies and text.
-  public func isSensitive(field name: String) -> Bool {
-    name.utf8.withContiguousStorageIfAvailable(rules.isSensitive(field:))
-      ?? Array(name.utf8).withUnsafeBufferPointer(rules.isSensitive(field:))
+  public func isSensitive(field name: String) -> Bool { rules.isSensitive(field: Array(name.utf8)) }
+
+  /// Returns a redactor that also hides values wherever they stand: in URLs, fields, bodies and text.
+  ///
+  /// ```swift
+  /// let redactor = Redactor.standard.hiding(["s3cr3t/key"])
+  /// redactor.redact(text: "no such key: s3cr3t%2Fkey")   // "no such key: <redacted>"
+  /// ```
+  ///
+  /// They are found as they are, percent-encoded, with the escapes of JSON or XML, and within base64.
+  ///
+  /// - Parameter secrets: The values; those of less than four bytes are not looked for.
+  /// - Returns: The redactor.
+  public func hiding(_ secrets: [String]) -> Redactor {
+    var redactor = self
+    redactor.knownSecrets.insert(secrets)
+    return redactor
   }
 
   private mutating func rebuild() {

@@ -1,5 +1,17 @@
 // Printing, dumping and debugging a value that may hold a secret shows it as the standard redactor does.
 
+extension Redactor: CustomReflectable {
+  /// The lists of names, without the secrets that are known.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "allowedHeaders": allowedHeaders, "allowedQueryNames": allowedQueryNames, "sensitiveFields": sensitiveFields,
+        "sensitivePointers": sensitivePointers,
+      ])
+  }
+}
+
 extension HTTPHeaders: CustomReflectable {
   /// The fields with every value hidden that is not known to be harmless.
   public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
@@ -16,14 +28,16 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
 extension NetworkRequest: CustomReflectable {
   /// Method, URL, fields and body, with secrets hidden.
   public var customMirror: Mirror {
-    Mirror(self, children: ["description": description, "headers": headers, "body": body as Any])
+    let shown = Redactor.standard.hiding(secretsOf: self).redact(headers)
+    return Mirror(self, children: ["description": description, "headers": shown, "body": body as Any])
   }
 }
 
 extension NetworkResponse: CustomReflectable {
   /// Status, request, fields and body, with secrets hidden.
   public var customMirror: Mirror {
-    Mirror(self, children: ["description": description, "headers": headers, "body": body])
+    let shown = Redactor.standard.hiding(secretsOf: self).redact(headers)
+    return Mirror(self, children: ["description": description, "headers": shown, "body": body])
   }
 }
 
@@ -72,11 +86,23 @@ extension Request: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["description": description, "headers": headers]) }
 }
 
-extension Query: CustomReflectable {
-  /// The items as they are shown in URLs.
-  public var customMirror: Mirror {
-    Mirror(self, children: ["description": Redactor.standard.redact(urlReference: "?" + percentEncoded)])
+extension Query: CustomStringConvertible, CustomReflectable {
+  /// The items as they are shown in URLs, such as `page=2&token=<redacted>`.
+  public var description: String { items.map(\.description).joined(separator: "&") }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension Query.Item: CustomStringConvertible, CustomReflectable {
+  /// Name and value as they are shown in URLs.
+  public var description: String {
+    let item = "\(PercentEncoding.escape(name))=\(PercentEncoding.escape(value))"
+    return String(Redactor.standard.redact(urlReference: "?" + item).dropFirst())
   }
+
+  /// Only what the description shows.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
@@ -105,7 +131,9 @@ extension Call: CustomStringConvertible, CustomReflectable {
 extension CallReport: CustomStringConvertible, CustomReflectable {
   /// The call, its request and its outcome, with secrets hidden.
   public var description: String {
-    let outcome = error.map { Redactor.standard.redact(text: "\($0)") } ?? response.map { "\($0.statusCode)" }
+    let redactor =
+      request.map { Redactor.standard.hiding(secretsOf: $0) } ?? Redactor.standard.hiding(secretsOf: call)
+    let outcome = error.map { redactor.redact(text: "\($0)") } ?? response.map { "\($0.statusCode)" }
     return "\(call): \(request.map { "\($0)" } ?? "no request"): \(outcome ?? "no answer")"
   }
 

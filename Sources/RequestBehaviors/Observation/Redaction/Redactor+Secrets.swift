@@ -1,0 +1,99 @@
+import Foundation
+
+extension Redactor {
+  /// Returns a redactor that also hides what a call knows to be secret: see ``Call/addSecret(_:)``.
+  ///
+  /// - Parameter call: The call.
+  /// - Returns: The redactor.
+  public func hiding(secretsOf call: Call) -> Redactor { hiding(call.secrets.values(for: self)) }
+
+  /// Returns a redactor that also hides the secrets in a request and those that its call knows.
+  ///
+  /// These are the values of header fields that are hidden, with and without their authentication scheme, those of
+  /// sensitive names in the URL's query and in a form body, and what was passed to ``Call/addSecret(_:)``.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: The redactor.
+  public func hiding(secretsOf request: NetworkRequest) -> Redactor {
+    hiding(
+      request.call.secrets.values(for: self) + secrets(in: request.headers) + secrets(inQueryOf: request.url)
+        + formSecrets(request))
+  }
+
+  /// The same for a response: with those in its own fields.
+  func hiding(secretsOf response: NetworkResponse) -> Redactor {
+    hiding(secretsOf: response.request).hiding(secrets(in: response.headers))
+  }
+
+  /// The values in a request's or response's fields that must not appear in any text about it.
+  ///
+  /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and what they are
+  ///   made of; see ``CredentialValue``.
+  package func secrets(in headers: HTTPHeaders) -> [String] {
+    headers.flatMap { field -> [String] in
+      let isAllowed = !field.isSensitive && rules.headers.contains(field.name)
+      let isCredential = field.isSensitive || (!isAllowed && Redactor.isCredentialField(field.name))
+      guard isCredential || (!isAllowed && redactedValue(of: field) == Redactor.placeholder) else { return [] }
+      let value = CredentialValue(field.value, isCookie: field.name.lowercased().hasSuffix("cookie"))
+      // A value that is only not known to be harmless may be a common word.
+      return isCredential ? value.secrets : value.secrets.filter { $0.utf8.count >= 8 }
+    }
+  }
+
+  private func secrets(inQueryOf url: URL) -> [String] {
+    guard let query = url.query(percentEncoded: true) else { return [] }
+    return secretValues(inPairs: query[...], separatedBy: "&;")
+  }
+
+  private func formSecrets(_ request: NetworkRequest) -> [String] {
+    guard let body = request.body, let data = body.data, data.count <= 65_536,
+      (request.headers["Content-Type"] ?? body.contentType).flatMap({ MediaType($0) })?.isForm == true
+    else { return [] }
+    return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&")
+  }
+
+  private func secretValues(inPairs text: Substring, separatedBy separators: String) -> [String] {
+    text.split { separators.contains($0) }.compactMap { pair in
+      guard let equals = pair.firstIndex(of: "=") else { return nil }
+      let name = pair[..<equals].removingPercentEncoding ?? String(pair[..<equals])
+      guard isSensitive(field: name) else { return nil }
+      let value = String(pair[pair.index(after: equals)...]).replacing("+", with: "%20")
+      return value.removingPercentEncoding
+    }
+  }
+}
+
+/// The value of a header field that is a secret, and the secrets that it is made of.
+private struct CredentialValue {
+  /// The value without its authentication scheme, the password of basic authentication, and the values of cookies and
+  /// of parameters with sensitive names.
+  let secrets: [String]
+
+  init(_ value: String, isCookie: Bool) {
+    var secrets: [String] = []
+    var parameters = value[...]
+    let words = value.split(separator: " ", maxSplits: 1)
+    if words.count == 2, !isCookie {
+      parameters = words[1]
+      secrets.append(String(words[1]))
+      if HTTPHeaders.areEqual(String(words[0]), "Basic") { secrets += CredentialValue.basic(words[1]) }
+    }
+    // The name of a scheme is no secret; what else stands before a space may be.
+    if secrets.isEmpty || !Redactor.schemes.contains(words[0]) { secrets.append(value) }
+    for parameter in parameters.split(whereSeparator: { ",;".contains($0) }) {
+      guard let equals = parameter.firstIndex(of: "=") else { continue }
+      let name = parameter[..<equals].drop { $0 == " " }
+      let text = parameter[parameter.index(after: equals)...].filter { $0 != "\"" }
+      let isSecret = Redactor.isCredentialField(String(name)) || (isCookie && text.utf8.count >= 8)
+      if isSecret { secrets.append(text.removingPercentEncoding ?? text) }
+    }
+    self.secrets = secrets
+  }
+
+  /// `user:password` and the password (RFC 7617 §2).
+  private static func basic(_ credentials: Substring) -> [String] {
+    guard let data = Data(base64Encoded: String(credentials)) else { return [] }
+    let pair = String(decoding: data, as: UTF8.self)
+    return [pair] + (pair.firstIndex(of: ":").map { [String(pair[pair.index(after: $0)...])] } ?? [])
+  }
+}

@@ -1,0 +1,126 @@
+// What has a beginning and an end of its own in text: XML elements, PEM blocks, JSON Web Tokens.
+
+extension TextRedaction {
+  /// Hides what an XML element of a sensitive name contains, and the values of its attributes.
+  ///
+  /// A tag that is not closed hides the rest of the text, which may have been cut off.
+  ///
+  /// - Returns: Whether such an element begins here; then the index is behind it.
+  mutating func hideElement() -> Bool {
+    let name = bytes[(index + 1)...].prefix { $0.isWordByte || $0 == UInt8(ascii: ":") }
+    let localName = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
+    guard rules.isSensitive(field: Array(localName)) else { return false }
+    guard let tagEnd = tagEnd(from: name.endIndex) else {
+      hide(from: name.endIndex, to: bytes.count)
+      return true
+    }
+    hideAttributes(in: name.endIndex..<tagEnd)
+    index = tagEnd + 1
+    guard bytes[tagEnd - 1] != UInt8(ascii: "/") else { return true }
+    let content = index..<contentEnd(of: name, from: index)
+    if content.isEmpty { return true }
+    hide(from: content.lowerBound, to: content.upperBound)
+    return true
+  }
+
+  /// The place of the `>` that ends a tag; those within quotes and in a placeholder do not.
+  private func tagEnd(from start: Int) -> Int? {
+    var quote: UInt8?
+    var place = start
+    while place < bytes.count {
+      let byte = bytes[place]
+      if bytes[place...].starts(with: RedactionRules.placeholder) {
+        place += RedactionRules.placeholder.count
+        continue
+      }
+      if byte == quote {
+        quote = nil
+      } else if quote == nil {
+        if byte == UInt8(ascii: ">") { return place }
+        if byte.isQuote { quote = byte }
+      }
+      place += 1
+    }
+    return nil
+  }
+
+  private mutating func hideAttributes(in tag: Range<Int>) {
+    var place = tag.lowerBound
+    while let open = bytes[place..<tag.upperBound].firstIndex(where: \.isQuote) {
+      let close = bytes[(open + 1)..<tag.upperBound].firstIndex(of: bytes[open]) ?? tag.upperBound
+      hide(from: open, to: close)
+      place = min(close + 1, tag.upperBound)
+    }
+  }
+
+  /// The place of the tag that closes an element; the end of the text if there is none.
+  private func contentEnd(of name: Slice<UnsafeBufferPointer<UInt8>>, from start: Int) -> Int {
+    var depth = 0
+    var place = start
+    while let open = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+      let rest = bytes[(open + 1)...]
+      place = open + 1
+      if rest.starts(with: TextRedaction.cdataStart) {
+        place = end(of: TextRedaction.cdataEnd, from: place) ?? bytes.count
+      } else if rest.first == UInt8(ascii: "/"), isTag(rest.dropFirst(), of: name) {
+        if depth == 0 { return open }
+        depth -= 1
+      } else if isTag(rest, of: name) {
+        depth += 1
+      }
+    }
+    return bytes.count
+  }
+
+  private func isTag(
+    _ tag: Slice<UnsafeBufferPointer<UInt8>>, of name: Slice<UnsafeBufferPointer<UInt8>>
+  ) -> Bool {
+    guard tag.starts(with: name) else { return false }
+    return tag.dropFirst(name.count).first.map { !$0.isWordByte && $0 != UInt8(ascii: ":") } ?? true
+  }
+
+  /// The place after the first occurrence of some bytes.
+  private func end(of sought: [UInt8], from start: Int) -> Int? {
+    var place = start
+    while let found = bytes[place...].firstIndex(of: sought[0]) {
+      if bytes[found...].starts(with: sought) { return found + sought.count }
+      place = found + 1
+    }
+    return nil
+  }
+
+  private static let cdataStart = Array("![CDATA[".utf8)
+  private static let cdataEnd = Array("]]>".utf8)
+
+  // MARK: PEM
+
+  /// The block that begins with `-----BEGIN …-----` at a place: what is between its labels, and its end (RFC 7468 §3).
+  ///
+  /// A block that is not ended goes on to the end of the text.
+  func pemBlock(at start: Int) -> (content: Range<Int>, end: Int)? {
+    guard bytes[start...].starts(with: TextRedaction.pemBegin) else { return nil }
+    let content = end(of: TextRedaction.pemDashes, from: start + TextRedaction.pemBegin.count) ?? bytes.count
+    guard let label = end(of: TextRedaction.pemEnd, from: content) else { return (content..<bytes.count, bytes.count) }
+    return (
+      content..<(label - TextRedaction.pemEnd.count), end(of: TextRedaction.pemDashes, from: label) ?? bytes.count
+    )
+  }
+
+  static let pemDashes = Array("-----".utf8)
+  private static let pemBegin = Array("-----BEGIN ".utf8)
+  private static let pemEnd = Array("-----END ".utf8)
+}
+
+extension Slice<UnsafeBufferPointer<UInt8>> {
+  /// The place where a JSON Web Token begins in a word: base64 of `{"` and what follows (RFC 7519 §3).
+  var webTokenStart: Int? {
+    guard count >= 20 else { return nil }
+    var place = startIndex
+    while endIndex - place >= 20, let found = self[place...].firstIndex(of: UInt8(ascii: "e")) {
+      let isFirst = found == startIndex || !self[found - 1].isASCIIAlphanumeric
+      if isFirst, endIndex - found >= 20, self[found...].starts(with: "eyJ".utf8) { return found }
+      place = found + 1
+    }
+    return nil
+  }
+}

@@ -1,0 +1,196 @@
+/// One pass over text of unknown form that hides what looks like a secret.
+struct TextRedaction {
+  let bytes: UnsafeBufferPointer<UInt8>
+  let rules: RedactionRules
+  var index = 0
+  /// Everything before this place is in the output.
+  private(set) var copied = 0
+  private(set) var output: [UInt8] = []
+
+  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules) {
+    self.bytes = bytes
+    self.rules = rules
+  }
+
+  /// Returns the text as it may be shown; `nil` if nothing has to be hidden.
+  mutating func run() -> [UInt8]? {
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "<"), hideElement() { continue }
+      if bytes[index] == UInt8(ascii: "-"), let block = pemBlock(at: index) {
+        hide(from: block.content.lowerBound, to: block.content.upperBound)
+        index = block.end
+        continue
+      }
+      guard bytes[index].isASCIIAlphanumeric else {
+        index += 1
+        continue
+      }
+      let start = index
+      skipWord()
+      redact(wordFrom: start)
+    }
+    guard copied > 0 else { return nil }
+    output.append(contentsOf: bytes[copied...])
+    return output
+  }
+
+  private mutating func skipWord() {
+    while index < bytes.count, bytes[index].isWordByte {
+      // The dashes that begin a PEM block are no part of a word before them.
+      if bytes[index] == UInt8(ascii: "-"), bytes[index...].starts(with: TextRedaction.pemDashes) { return }
+      index += 1
+    }
+  }
+
+  private mutating func redact(wordFrom start: Int) {
+    if let token = bytes[start..<index].webTokenStart { return hide(from: token, to: index) }
+    guard index < bytes.count else { return }
+    let next = bytes[index]
+    if next == UInt8(ascii: ":"), byte(1) == UInt8(ascii: "/"), byte(2) == UInt8(ascii: "/") {
+      return redactURL(from: start)
+    }
+    let word = UnsafeBufferPointer(rebasing: bytes[start..<index])
+    if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials() }
+    guard next == UInt8(ascii: " ") || next.endsName else { return }
+    guard rules.isSensitive(field: word), let value = valueStart() else { return }
+    hide(from: value, to: valueEnd(from: value, after: word))
+  }
+
+  /// The place where the value of the name that ends here begins; `nil` if none follows.
+  private func valueStart() -> Int? {
+    var place = index
+    while place < bytes.count, bytes[place].endsName || bytes[place] == UInt8(ascii: " ") {
+      let isSeparator = bytes[place] == UInt8(ascii: "=") || bytes[place] == UInt8(ascii: ":")
+      place += 1
+      guard isSeparator else { continue }
+      while place < bytes.count, bytes[place] == UInt8(ascii: " ") || bytes[place] == UInt8(ascii: ">") { place += 1 }
+      return place
+    }
+    return nil
+  }
+
+  /// The place after a value: the closing quote if it begins with one, else the next delimiter.
+  private func valueEnd(from start: Int, after name: UnsafeBufferPointer<UInt8>) -> Int {
+    if let block = pemBlock(at: start) { return block.end }
+    // A whole header line: the value may hold spaces, commas and quotes.
+    if Redactor.lineFields.contains(name) {
+      return bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
+    }
+    var place = start
+    while place < bytes.count, bytes[place] == UInt8(ascii: "\\") { place += 1 }
+    guard place < bytes.count else { return place }
+    let quote = bytes[place]
+    guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+      return end(from: place) { $0.endsBareValue }
+    }
+    return closingQuote(quote, openedAt: place, escapes: place - start)
+  }
+
+  /// The place of the quote that closes a value, which is escaped as often as the one that opened it.
+  private func closingQuote(_ quote: UInt8, openedAt open: Int, escapes: Int) -> Int {
+    var run = 0
+    for place in (open + 1)..<max(bytes.count, open + 1) {
+      if bytes[place] == UInt8(ascii: "\\") {
+        run += 1
+        continue
+      }
+      if bytes[place] == quote, run <= escapes { return place - run }
+      run = 0
+    }
+    return bytes.count
+  }
+
+  private mutating func redactURL(from start: Int) {
+    let isQuoted = start > 0 && bytes[start - 1] == UInt8(ascii: "'")
+    let end = end(from: start) { $0.endsURL || (isQuoted && $0 == UInt8(ascii: "'")) }
+    index = end
+    let url = bytes[start..<end]
+    guard url.contains(where: \.isURLSuspect) || url.webTokenStart != nil else { return }
+    output.append(contentsOf: bytes[copied..<start])
+    rules.appendURL(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: &output)
+    copied = end
+  }
+
+  /// Hides the word after the name of an authentication scheme, unless it is prose: "basic authentication failed".
+  private mutating func hideCredentials() {
+    let start = index + 1
+    let end = end(from: start) { $0.endsBareValue }
+    let word = UnsafeBufferPointer(rebasing: bytes[start..<end])
+    guard !word.isEmpty, !Redactor.proseWords.contains(word) else {
+      index = start
+      return
+    }
+    hide(from: start, to: end)
+  }
+
+  /// The place of the first delimiter; a placeholder, from a redaction before this one, is none.
+  private func end(from start: Int, where isDelimiter: (UInt8) -> Bool) -> Int {
+    var place = start
+    while place < bytes.count {
+      if isDelimiter(bytes[place]) {
+        guard bytes[place...].starts(with: RedactionRules.placeholder) else { return place }
+        place += RedactionRules.placeholder.count
+      } else {
+        place += 1
+      }
+    }
+    return place
+  }
+
+  mutating func hide(from start: Int, to end: Int) {
+    output.append(contentsOf: bytes[copied..<start])
+    output.append(contentsOf: RedactionRules.placeholder)
+    // The closing quote, if the value had one, goes with its opening quote.
+    copied = end < bytes.count && isQuoteOpen(at: start) ? end + quoteLength(at: end) : end
+    index = copied
+  }
+
+  private func isQuoteOpen(at start: Int) -> Bool {
+    start < bytes.count && (bytes[start].isQuote || bytes[start] == UInt8(ascii: "\\"))
+  }
+
+  private func quoteLength(at end: Int) -> Int {
+    let rest = bytes[end...].prefix { $0 == UInt8(ascii: "\\") || $0.isQuote }
+    return (rest.firstIndex { $0.isQuote }.map { $0 + 1 } ?? end) - end
+  }
+
+  private func byte(_ offset: Int) -> UInt8 { index + offset < bytes.count ? bytes[index + offset] : 0 }
+}
+
+extension Redactor {
+  static let schemes = FieldNames(
+    ["Bearer", "Basic", "Digest", "DPoP", "Negotiate", "NTLM", "OAuth"], ignoringPunctuation: false)
+  fileprivate static let proseWords = FieldNames(
+    [
+      "auth", "authentication", "authorization", "challenge", "challenges", "credential", "credentials", "error",
+      "flow", "header", "realm", "scheme", "token", "tokens",
+    ], ignoringPunctuation: true)
+  fileprivate static let lineFields = FieldNames(
+    ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"], ignoringPunctuation: false)
+}
+
+extension UInt8 {
+  var isWordByte: Bool {
+    isASCIIAlphanumeric || self == UInt8(ascii: "_") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
+      || self == UInt8(ascii: "+")
+  }
+  var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
+  /// What may stand between a name and its value.
+  fileprivate var endsName: Bool {
+    isQuote || self == UInt8(ascii: "=") || self == UInt8(ascii: ":") || self == UInt8(ascii: "\\")
+      || self == UInt8(ascii: "]")
+  }
+  fileprivate var endsBareValue: Bool {
+    self <= 0x20 || isQuote || self == UInt8(ascii: "&") || self == UInt8(ascii: ",") || self == UInt8(ascii: ";")
+      || self == UInt8(ascii: "<") || self == UInt8(ascii: ">") || self == UInt8(ascii: "}")
+      || self == UInt8(ascii: "]") || self == UInt8(ascii: ")")
+  }
+  /// What begins user info's host, a query or a fragment; a URL without any has nothing to hide.
+  fileprivate var isURLSuspect: Bool {
+    self == UInt8(ascii: "?") || self == UInt8(ascii: "@") || self == UInt8(ascii: "#")
+  }
+  fileprivate var endsURL: Bool {
+    self <= 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "<") || self == UInt8(ascii: ">")
+      || self == UInt8(ascii: "\\")
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// Secrets that are known are hidden wherever they stand, in whatever encoding.
+@Suite struct KnownSecretsTests {
+  private static let secret = #"s3cr3t/+ä?"\ x&<'"#
+
+  private static func encoded(_ allowed: CharacterSet) throws -> String {
+    try #require(secret.addingPercentEncoding(withAllowedCharacters: allowed))
+  }
+
+  private func shown(_ text: String, _ secrets: [String] = [Self.secret]) -> String {
+    Redactor.standard.redact(text: "a,\(text),b", hiding: secrets)
+  }
+
+  @Test func `a secret is hidden as it is`() {
+    #expect(shown(Self.secret) == "a,<redacted>,b")
+  }
+
+  @Test func `a secret is hidden percent-encoded, whatever is escaped and in either case`() throws {
+    let unreserved = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
+    let forms = try [
+      Self.encoded(.alphanumerics), Self.encoded(unreserved), Self.encoded(.urlQueryAllowed),
+      Self.encoded(.urlPathAllowed), Query([.init("q", Self.secret)]).percentEncoded.replacing("q=", with: ""),
+    ]
+    for form in forms {
+      #expect(shown(form) == "a,<redacted>,b", "\(form)")
+      #expect(shown(form.lowercased(), [Self.secret.lowercased()]) == "a,<redacted>,b", "\(form)")
+    }
+    #expect(shown("two+words%21", ["two words!"]) == "a,<redacted>,b")
+    #expect(shown("1+2%2F3", ["1+2/3"]) == "a,<redacted>,b")
+    #expect(shown("100%25%zz", ["100%%zz"]) == "a,<redacted>,b")
+  }
+
+  @Test func `a secret is hidden with the escapes of JSON, and of JSON in JSON`() throws {
+    func quoted(_ text: String) throws -> String {
+      String(decoding: try JSONEncoder().encode(text).dropFirst().dropLast(), as: UTF8.self)
+    }
+    let once = try quoted(Self.secret)
+    #expect(once != Self.secret)
+    #expect(shown(once) == "a,<redacted>,b")
+    #expect(shown(try quoted(once)) == "a,<redacted>,b")
+    #expect(shown(#"\u0073\u00333cr3t\/+\u00e4?\"\\ x\u0026<\'"#, [#"s33cr3t/+ä?"\ x&<'"#]) == "a,<redacted>,b")
+    #expect(shown(#"key\ud83d\ude00\n\td"#, ["key😀\n\td"]) == "a,<redacted>,b")
+    #expect(shown(String(reflecting: Self.secret)) == "a,\"<redacted>\",b")
+  }
+
+  @Test func `a secret is hidden with the entities of XML`() {
+    #expect(shown("s3cr3t/+&#228;?&quot;\\ x&amp;&lt;&apos;") == "a,<redacted>,b")
+    #expect(shown("s3cr3t/+&#xE4;?\"\\ x&amp;&lt;'") == "a,<redacted>,b")
+  }
+
+  @Test(arguments: ["", "u:", "me:", "user:", "ünï:"], ["", "!", "??", "\u{FF}\u{FE}\u{FB}"])
+  func `a secret is hidden in base64 of a text that contains it`(before: String, after: String) {
+    let data = Data((before + Self.secret + after).utf8)
+    let plain = data.base64EncodedString()
+    let safe = plain.replacing("+", with: "-").replacing("/", with: "_").filter { $0 != "=" }
+    let percent = plain.replacing("/", with: "%2F").replacing("+", with: "%2b")
+    for form in [plain, safe, percent, plain.replacing("/", with: #"\/"#)] {
+      let text = shown(form)
+      #expect(text.contains("<redacted>"), "\(form) is shown as \(text)")
+      // What is left may tell who the user is, but nothing of the secret.
+      let rest = text.replacing("<redacted>", with: "").dropFirst(2).dropLast(2)
+      #expect(rest.count <= 8, "\(form) is shown as \(text)")
+    }
+    #expect(shown("https://h/a/\(safe)") == "a,https://h/a/<redacted>,b")
+  }
+
+  @Test func `of secrets that begin alike the longest is hidden, and those of less than four bytes are not looked for`()
+  {
+    #expect(shown("abcdefgh abcd abc", ["abcd", "abcdefgh", "abc", ""]) == "a,<redacted> <redacted> abc,b")
+  }
+
+  @Test func `a secret that is the name of a field does not show what the field holds`() {
+    #expect(shown("token=canary; code", ["token"]) == "a,<redacted>=<redacted>; code,b")
+    let body = Data(#"{"password":"canary","n":"my password"}"#.utf8)
+    #expect(
+      Redactor.standard.hiding(["password"]).redact(body: body, contentType: "application/json", limit: 99)
+        == #"{"<redacted>":"<redacted>","n":"my <redacted>"}"#)
+  }
+
+  @Test func `a passphrase of several words is hidden whole behind a sensitive name`() {
+    let phrase = "correct horse battery staple"
+    #expect(shown("password=\(phrase)", [phrase]) == "a,password=<redacted>,b")
+  }
+
+  @Test func `the placeholder is not taken apart`() {
+    #expect(shown("token=x redacted", ["redacted", "acted>"]) == "a,token=<redacted> <redacted>,b")
+  }
+
+  @Test(arguments: [
+    (#"{"note":"a s3cr3t\/key b","n":12345678}"#, "application/json", #"{"note":"a <redacted> b","n":<redacted>}"#),
+    ("note=a%20s3cr3t%2Fkey&b=1", "application/x-www-form-urlencoded", "note=a%20<redacted>&b=1"),
+    ("<a>s3cr3t/key</a>", "application/xml", "<a><redacted></a>"), ("s3cr3t/key", "text/plain", "<redacted>"),
+  ])
+  func `a known secret is hidden in a body under a harmless name`(body: String, type: String, expected: String) {
+    let redactor = Redactor.standard.hiding(["s3cr3t/key", "12345678"])
+    #expect(redactor.redact(body: Data(body.utf8), contentType: type, limit: 4_096) == expected)
+  }
+
+  @Test(arguments: ["text/plain", "application/json", "application/x-www-form-urlencoded"])
+  func `a known secret that the end of an excerpt cuts off is hidden`(type: String) {
+    let value = "k0123456789abcdefghij"
+    let body = type == "application/json" ? #"{"a":"\#(value)"}"# : "a=\(value)&b=cc"
+    for limit in 1..<body.utf8.count {
+      let text = Redactor.standard.hiding([value]).redact(body: Data(body.utf8), contentType: type, limit: limit)
+      #expect(!text.contains(value.prefix(4)), "cut at \(limit): \(text)")
+    }
+  }
+
+  @Test func `a known secret is hidden in URLs and in fields that are shown`() throws {
+    let redactor = Redactor.standard.hiding(["bot123:key"])
+    let url = try #require(URL(string: "https://h/bot123%3Akey/send?page=bot123:key"))
+    #expect(redactor.redact(url) == "https://h/<redacted>/send?page=<redacted>")
+    let headers = redactor.redact(["User-Agent": "app bot123:key", "Location": "/x/bot123:key", "ETag": "\"1\""])
+    #expect(headers.map(\.value) == ["app <redacted>", "/x/<redacted>", "\"1\""])
+  }
+
+  @Test func `secrets can be added to those that are known`() {
+    let redactor = Redactor.standard.hiding(["first secret"]).hiding(["second secret"])
+    #expect(redactor.redact(text: "first secret, second secret") == "<redacted>, <redacted>")
+    #expect(Redactor.standard.redact(text: "first secret") == "first secret")
+  }
+}
