@@ -1,10 +1,46 @@
-/// A behavior that is told of the end of every call that it is listed for, decoding included.
+/// A behavior that is told when every call that it is listed for starts and ends, and each of its attempts.
 ///
-/// The hooks of a ``RequestBehavior`` see neither errors of building the request nor those of decoding the answer; this
-/// sees both, once per call, when the caller's outcome is settled. Loggers and metrics are made of it.
+/// The hooks of a ``RequestBehavior`` see neither errors of building the request nor those of decoding the response;
+/// ``callEnded(_:)`` sees both, once per call, when the caller's outcome is settled. Loggers and metrics are made of it.
+///
+/// Each member has a default that does nothing. All are called on the path of the request: they must not block. Nothing
+/// that they get is redacted.
 public protocol CallObserver: RequestBehavior {
+  /// Notes that a call starts, before any hook of a behavior runs.
+  ///
+  /// A call whose request cannot be built does not start; it only ends.
+  ///
+  /// - Parameter request: The request as it enters the list of behaviors.
+  func callStarted(_ request: NetworkRequest)
+
+  /// Notes that the transport gets a request: the first one of a call, a redirect, a retry, a replay.
+  ///
+  /// - Parameter request: The request as it is sent; its `sendNumber` tells which attempt of the call it is.
+  func attemptStarted(_ request: NetworkRequest)
+
+  /// Notes how an attempt ended.
+  ///
+  /// - Parameters:
+  ///   - attempt: How it ended, and when.
+  ///   - request: The request as it was sent.
+  func attemptEnded(_ attempt: Exchange, of request: NetworkRequest)
+
   /// Notes how a call ended.
   ///
-  /// - Parameter report: The call, its outcome, and how long it took; nothing in it is redacted.
+  /// - Parameter report: The call, its outcome, and how long it took.
   func callEnded(_ report: CallReport)
+}
+
+extension CallObserver {
+  /// By default nothing is done.
+  public func callStarted(_ request: NetworkRequest) {}
+
+  /// By default nothing is done.
+  public func attemptStarted(_ request: NetworkRequest) {}
+
+  /// By default nothing is done.
+  public func attemptEnded(_ attempt: Exchange, of request: NetworkRequest) {}
+
+  /// By default nothing is done.
+  public func callEnded(_ report: CallReport) {}
 }

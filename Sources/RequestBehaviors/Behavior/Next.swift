@@ -44,7 +44,7 @@ public struct Next: Sendable {
   /// - Parameter types: Behaviors that it shall not have either.
   /// - Returns: The client, over the same transport.
   public func client(omitting types: any RequestBehavior.Type...) -> NetworkClient {
-    run.chain.prerequisiteClient(for: index, omitting: types, parent: run.call.id)
+    run.chain.prerequisiteClient(for: index, omitting: types, parent: run.call)
   }
 
   private func broken(_ promise: String) -> NetworkError {

@@ -42,6 +42,7 @@ final class Chain: Sendable {
 
   /// Runs the request through the whole list.
   func run(_ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    for observer in observers { observer.callStarted(request) }
     run.note(request.body)
     defer { run.cancelUnsentBodies() }
     try checkCredentials(of: request)
@@ -162,6 +163,8 @@ final class Chain: Sendable {
     removeForeignSecrets(&request)
     let number = try run.beginSend(request)
     request.sendNumber = number
+    for observer in observers { observer.attemptStarted(request) }
+    defer { reportEnd(of: number, request) }
     do {
       let response = try await transport.send(request)
       if Task.isCancelled {
@@ -175,6 +178,12 @@ final class Chain: Sendable {
       run.endSend(number, with: failure, of: request)
       throw failure
     }
+  }
+
+  private func reportEnd(of number: Int, _ request: NetworkRequest) {
+    guard !observers.isEmpty else { return }
+    let attempt = request.call.history[number - 1]
+    for observer in observers { observer.attemptEnded(attempt, of: request) }
   }
 
   /// Removes every sensitive field that is not for the request's origin.
@@ -210,7 +219,7 @@ final class Chain: Sendable {
   /// The caller is within the `intercept` of everything further out, which may hold a permit; there the other hooks of
   /// a user's behavior run without it.
   func prerequisiteClient(
-    for caller: Int, omitting types: [any RequestBehavior.Type], parent: Call.ID
+    for caller: Int, omitting types: [any RequestBehavior.Type], parent: Call
   ) -> NetworkClient {
     let omitted = Set(types.map { ObjectIdentifier($0) })
     var configuration = configuration
@@ -221,6 +230,7 @@ final class Chain: Sendable {
       return BehaviorGroup(entry.behavior, order: entry.order, hooksOnly: entry.runsHooksOnly || isAroundCaller)
     }
     configuration.options.withdrawRequiredAuthentication()
-    return NetworkClient(configuration: configuration, transport: transport, parent: parent, waits: waits)
+    if let trace = parent.trace { configuration.behaviors.append(InheritedTraceBehavior(trace: trace)) }
+    return NetworkClient(configuration: configuration, transport: transport, parent: parent.id, waits: waits)
   }
 }

@@ -187,6 +187,22 @@ import Testing
     expectHidden("canary", in: try await error(quoting: "abc-canary", [bot]))
   }
 
+  @Test func `a secret of a request that was never sent is hidden in the log`() async throws {
+    let lines = Box<[String]>([])
+    let sink = ClosureLogSink { record in lines.update { $0 += [record.line, record.json] } }
+    let refusing = ClosureBehavior(
+      "refusing", order: .signing,
+      modify: { request in
+        let value = request.headers["Authorization"]?.dropFirst(7) ?? ""
+        throw Talkative(description: "cannot sign \(value)")
+      })
+    let client = NetworkClient(
+      ClosureTransport(), [.logging(sink), header("Authorization", "Bearer abc-canary"), refusing])
+    await #expect(throws: Talkative.self) { try await client.send(.get("x")) }
+    #expect(lines.value.count == 2)
+    for line in lines.value { #expect(line.contains("cannot sign <redacted>"), "\(line)") }
+  }
+
   @Test func `an error of a behavior that names no request hides the secrets of its call`() async throws {
     let refusing = ClosureBehavior(
       "refusing", order: .signing,

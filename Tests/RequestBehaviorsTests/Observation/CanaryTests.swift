@@ -18,7 +18,15 @@ import Testing
       String((Data(repeating: 0x3A, count: shift) + data).base64EncodedString().dropFirst(4).dropLast(4))
     }
     let bytes = data.map { "\($0)" }.joined(separator: ", ")
-    return [secret, "c4nary", "S3cret", "3463616e617279", bytes] + percent + base64
+    let json = #"c4nary\/+S3cret?\u00fc"#
+    return [secret, "c4nary", "S3cret", "3463616e617279", bytes, json] + percent + base64
+  }()
+
+  /// The secret in every form in which a server or an error could repeat it, without a name that tells what it is.
+  private static let echoes: String = {
+    let encoded = secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let base64 = Data("user:\(secret)".utf8).base64EncodedString()
+    return "said \(secret) and \(encoded) and \(base64) and \(PercentEncoding.escape(secret))."
   }()
 
   private let output = Box<[(origin: String, text: String)]>([])
@@ -56,9 +64,12 @@ import Testing
     let headers: HTTPHeaders = [
       "Content-Type": "application/json", "Set-Cookie": "sid=\(secret); Path=/", "X-Session": secret,
       "Location": "https://u:\(secret)@elsewhere.example/x?code=\(secret)#\(secret)",
-      "Link": "</x?cursor=\(secret)>; rel=next",
+      "Link": "</x?cursor=\(secret)>; rel=next", "ETag": "\"\(Self.echoes)\"",
     ]
-    let body = #"{"id":1,"access_token":"\#(secret)","nested":{"client_secret":["\#(secret)"]}}"#
+    let body =
+      #"{"id":1,"access_token":"\#(secret)","nested":{"client_secret":["\#(secret)"]},"echo":"\#(Self.echoes)","#
+      + #""xml":"<password type=\"t\"><![CDATA[\#(secret)]]></password>","escaped":"c4nary\/+S3cret?\u00fc"}"#
+    let echoes = Self.echoes
     return ClosureTransport { request in
       switch reaction {
       case .succeed, .refuse, .redirect:
@@ -69,12 +80,12 @@ import Testing
         return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(broken))
       case .fail:
         throw NetworkError(
-          .cannotConnect, "no route", request: request,
+          .cannotConnect, "no route, \(echoes)", request: request,
           underlyingError: Talkative(
-            description: "GET \(request.url) Authorization: Bearer \(secret) X-Api-Key: \(secret) failed"))
+            description: "GET \(request.url) Authorization: Bearer \(secret) X-Api-Key: \(secret) failed, \(echoes)"))
       case .cancel:
         withUnsafeCurrentTask { $0?.cancel() }
-        throw Talkative(description: "token=\(secret)")
+        throw Talkative(description: "token=\(secret), \(echoes)")
       }
     }
   }
@@ -86,6 +97,13 @@ import Testing
     }
     return [
       .logging(noteText, level: .debug, headers: true, bodyLimit: 4_096), .traceContext(),
+      ClosureBehavior(
+        "path",
+        modify: { request in
+          request.url.append(path: key)
+          request.call.addSecret(key)
+          request.call.record("goes to \(request.url)", from: "path")
+        }),
       ClosureBehavior(
         "auth", order: .authentication,
         headers: { _ in HTTPHeaders([.init("Authorization", "Bearer \(key)", sensitive: .baseURL)]) }),
@@ -124,7 +142,10 @@ import Testing
       collect("sent", showing: sent)
       collect("call", showing: sent.call)
     }
-    for report in reports.value { collect("report", showing: report) }
+    for report in reports.value {
+      collect("report", showing: report)
+      for attempt in report.call.history { collect("attempt", showing: attempt) }
+    }
     collect("request", showing: request)
     collect("pipeline", try client.pipeline(for: request).description)
     collect("timings", timings.description)
@@ -178,6 +199,16 @@ import Testing
     for field in headers { collect("field", showing: field) }
     collect("response body", showing: ResponseBody.data(data))
     collect("environment", showing: ServerEnvironment(baseURL: baseURL, headers: headers, query: ["k": secret]))
+    collect("query", showing: ["token": secret, "q": secret] as Query)
+    collect("query item", showing: Query.Item("token", secret))
+    collect("query items", showing: [Query.Item("q", secret)])
+    collect("basic", showing: BasicAuthBehavior(user: "u", password: secret))
+    collect("fixed headers", showing: HeadersBehavior(headers))
+    collect("key", showing: AccessToken(secret, refreshToken: secret))
+    collect("endpoint", showing: TokenEndpoint("token", clientID: "app", clientSecret: secret))
+    collect("consumer", showing: OAuth1Consumer(key: "c", secret: secret))
+    collect("credentials", showing: OAuth1Credentials(token: secret, secret: secret))
+    collect("redactor", showing: Redactor.standard.hiding([secret]))
     collect("content", showing: RequestContent.json(["password": secret]))
     collect("configuration", showing: RequestConfiguration(baseURL: baseURL))
     expectNoSecret()

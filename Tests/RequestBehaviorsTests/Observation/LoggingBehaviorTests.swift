@@ -4,6 +4,9 @@ import RequestBehaviorsTesting
 import Testing
 
 @Suite struct LoggingBehaviorTests {
+  /// An error of another library.
+  private struct Talkative: Error, CustomStringConvertible { let description: String }
+
   private let records = Box<[LogRecord]>([])
   private let clock = ManualClock(date: Date(timeIntervalSince1970: 0))
   private var sink: ClosureLogSink { ClosureLogSink { [records] record in records.update { $0.append(record) } } }
@@ -48,19 +51,98 @@ import Testing
     #expect(phases.total == .milliseconds(25))
   }
 
-  @Test func `on level debug there are also the beginning and every send`() async throws {
-    let redirecting = ClosureTransport { request in
+  @Test func `on level debug calls and sends are logged as they begin and end`() async throws {
+    let linesAtSend = Box<[Int]>([])
+    let redirecting = ClosureTransport { [records] request in
+      linesAtSend.update { $0.append(records.value.count) }
       guard request.url.lastPathComponent == "old" else { return NetworkResponse(request: request, statusCode: 204) }
       return NetworkResponse(request: request, statusCode: 301, headers: ["Location": "/v1/new?k=v"])
     }
     try await client(redirecting, .logging(sink, level: .debug)).send(.get("old"))
     #expect(
       lines == [
-        "#n GET https://api.example.com/v1/old started", "#n.1 GET https://api.example.com/v1/old 301 0 B in 0.0 ms",
+        "#n GET https://api.example.com/v1/old started", "#n.1 GET https://api.example.com/v1/old started",
+        "#n.1 GET https://api.example.com/v1/old 301 0 B in 0.0 ms",
+        "#n.2 GET https://api.example.com/v1/new?k=<redacted> started",
         "#n.2 GET https://api.example.com/v1/new?k=<redacted> 204 0 B in 0.0 ms",
         "#n GET https://api.example.com/v1/old 204 0 B in 0.0 ms "
           + "(2 sends; RedirectsBehavior: redirect to https://api.example.com/v1/new?k=<redacted>)",
       ])
+    #expect(linesAtSend.value == [2, 4])
+    #expect(records.value.map(\.kind) == [.start, .attemptStart, .attempt, .attemptStart, .attempt, .call])
+    #expect(records.value.map(\.level) == [.debug, .debug, .debug, .debug, .debug, .info])
+  }
+
+  @Test func `a call that hangs shows the send that it waits for`() async throws {
+    let gate = TestGate()
+    let hanging = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 204)
+    }
+    let client = client(hanging, .logging(sink, level: .debug))
+    async let call: Void = client.send(.get("slow"))
+    await gate.waitForArrivals(1)
+    #expect(lines.last == "#n.1 GET https://api.example.com/v1/slow started")
+    gate.open()
+    try await call
+    #expect(lines.last == "#n GET https://api.example.com/v1/slow 204 0 B in 0.0 ms")
+  }
+
+  @Test func `a send that fails or is cancelled is logged when it ends`() async {
+    let failing = ClosureTransport { _ in throw Talkative(description: "dropped password=x") }
+    _ = try? await client(failing, .logging(sink, level: .debug)).send(.get("x"))
+    let line = "#n.1 GET https://api.example.com/v1/x in 0.0 ms failed: "
+    #expect(lines.dropFirst(2).first == line + "dropped password=<redacted>")
+    let cancelling = ClosureTransport { _ in
+      withUnsafeCurrentTask { $0?.cancel() }
+      throw Failure("dropped")
+    }
+    let client = client(cancelling, .logging(sink, level: .debug))
+    _ = await Task { try await client.send(.get("x")) }.result
+    #expect(lines.dropFirst(6).first == line + "cancelled")
+  }
+
+  @Test func `a line tells the URL once, whatever the error repeats`() async {
+    let url = "https://api.example.com/v1/x"
+    let failing = ClosureTransport { request in
+      throw NetworkError(
+        .cannotConnect, "no route to \(request.url)", request: request,
+        underlyingError: Talkative(description: "Error UserInfo={Key=\(request.url), Other=\(request.url)/more}"))
+    }
+    let client = client(failing, .logging(sink, level: .debug))
+    _ = try? await client.send(.get("x"))
+    for line in lines {
+      #expect(line.replacing("\(url)/more", with: "").ranges(of: url).count == 1, "\(line)")
+    }
+    #expect(
+      lines.last?.hasSuffix(
+        "failed: cannotConnect: no route to (the URL) (Error UserInfo={Key=(the URL), Other=\(url)/more})") == true)
+  }
+
+  @Test func `decisions and errors are logged without the secrets of the call`() async {
+    let decide = ClosureBehavior(
+      "decide", beforeSend: { request in request.call.record("sent abc-canary password=hunter2", from: "Auth") })
+    let failing = ClosureTransport { _ in throw Talkative(description: "the key abc-canary is bad") }
+    let client = client(failing, .logging(sink, level: .debug), [decide])
+    _ = try? await client.send(.get("x").with(header: "X-Api-Key", "abc-canary"))
+    let shown = "failed: the key <redacted> is bad (Auth: sent <redacted> password=<redacted>)"
+    #expect(lines.last?.hasSuffix(shown) == true)
+    for record in records.value {
+      #expect(!record.line.contains("canary") && !record.json.contains("canary"), "\(record)")
+    }
+  }
+
+  @Test func `an error before a cancellation is told with it`() async {
+    let once = ClosureTransport { _ in throw Talkative(description: "dropped X-Api-Key abc-canary") }
+    let cancelling = ClosureBehavior("cancelling", order: .retry) { request, next in
+      _ = try? await next(request)
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await next(request)
+    }
+    let client = client(once, .logging(sink), [cancelling])
+    let request = Request<Void>.get("x").with(header: "X-Api-Key", "abc-canary")
+    _ = await Task { try await client.send(request) }.result
+    #expect(lines.last?.hasSuffix("failed: cancelled, after dropped X-Api-Key <redacted>") == true)
   }
 
   @Test func `a failure is an error, with what the behaviors decided`() async {
@@ -117,6 +199,17 @@ import Testing
         "  < Set-Cookie: sid=<redacted>; Secure",
         #"  < {"token":"<redacted>","n":1}"#,
       ])
+  }
+
+  @Test func `a field that the log's redactor allows is shown, one that is marked is not`() async throws {
+    var redactor = Redactor.standard
+    redactor.allowedHeaders.formUnion(["X-Region", "X-Key"])
+    let client = client(transport(), .logging(sink, headers: true, redactor: redactor))
+    let request = Request<Void>.get("x").with(header: "X-Region", "europe-central-1").with(
+      header: "X-Key", "abc-canary", sensitive: .baseURL)
+    try await client.send(request)
+    #expect(
+      lines.first?.split(separator: "\n").dropFirst() == ["  > X-Region: europe-central-1", "  > X-Key: <redacted>"])
   }
 
   @Test func `no stream is read to be logged`() async throws {

@@ -1,6 +1,6 @@
 /// How much a log record matters.
 public enum LogLevel: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
-  /// Steps on the way: the beginning of a call, each of its sends.
+  /// Steps on the way: the beginning of a call, the beginning and end of each of its sends.
   case debug
   /// Calls that ended as they should, or were cancelled.
   case info

@@ -11,6 +11,8 @@ extension LogRecord {
     object.add("kind", kind.rawValue)
     object.add(number: "call", "\(call)")
     object.add(number: "parent", parent.map { "\($0)" })
+    object.add("trace_id", traceID)
+    object.add("span_id", spanID)
     object.add(number: "sends", "\(sends)")
     object.add("method", method.rawValue)
     object.add("url", url)

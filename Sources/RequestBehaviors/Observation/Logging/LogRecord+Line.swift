@@ -8,13 +8,13 @@ extension LogRecord {
   /// Headers and bodies, where they are logged, follow on lines of their own, `>` before what was sent and `<` before
   /// what came. Line breaks and other control characters in values are escaped, so that no value can forge a line.
   public var line: String {
-    var text = kind == .attempt ? "#\(call).\(sends)" : "#\(call)"
+    var text = kind == .attempt || kind == .attemptStart ? "#\(call).\(sends)" : "#\(call)"
     if let parent { text += " for #\(parent)" }
     text += " \(method) \(url)"
     if let statusCode { text += " \(statusCode)" }
     if let responseBytes { text += " \(responseBytes) B" }
     if let duration { text += " in \(LogText.milliseconds(duration)) ms" }
-    if kind == .start { text += " started" }
+    if kind == .start || kind == .attemptStart { text += " started" }
     if let error { text += " failed: \(error)" }
     if !remarks.isEmpty { text += " (\(remarks.joined(separator: "; ")))" }
     return ([LogText.escapingControls(text)] + details).joined(separator: "\n")
@@ -24,7 +24,9 @@ extension LogRecord {
     var remarks: [String] = []
     if let source, source != .network { remarks.append("from \(source)") }
     if kind == .call, sends > 1 { remarks.append("\(sends) sends") }
-    return remarks + decisions
+    remarks += decisions
+    if let traceID { remarks.append("trace \(traceID)") }
+    return remarks
   }
 
   private var details: [String] {

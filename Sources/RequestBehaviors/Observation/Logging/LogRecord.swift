@@ -8,7 +8,9 @@ public struct LogRecord: Sendable {
   public enum Kind: String, Sendable {
     /// A call began.
     case start
-    /// One send of a call, a retry or a redirect among them, ended.
+    /// One send of a call, a retry or a redirect among them, began.
+    case attemptStart
+    /// One send of a call ended.
     case attempt
     /// A call ended, whether by a value or by an error.
     case call
@@ -24,11 +26,16 @@ public struct LogRecord: Sendable {
   public var call: Call.ID
   /// The call that needed this one, such as one that waits for a token; `nil` for a call of a user's.
   public var parent: Call.ID?
-  /// Which send of the call it was, from 1, for ``Kind/attempt``; how many there were, for ``Kind/call``.
+  /// The id of the trace that the call belongs to, 32 hexadecimal digits; `nil` if it belongs to none.
+  public var traceID: String?
+  /// The id of this send in the trace, 16 hexadecimal digits, for ``Kind/attemptStart`` and ``Kind/attempt``.
+  public var spanID: String?
+  /// Which send of the call it was, from 1, for ``Kind/attemptStart`` and ``Kind/attempt``; how many there were, for
+  /// ``Kind/call``.
   public var sends: Int
   /// The method.
   public var method: HTTPMethod
-  /// The redacted URL; the endpoint where no URL could be built.
+  /// The redacted URL; `(no URL)` where none could be built.
   public var url: String
   /// The path's template, such as `users/{}`.
   public var endpoint: String
@@ -44,7 +51,7 @@ public struct LogRecord: Sendable {
   public var phases: CallPhases?
   /// Where the answer came from; `nil` if there was none.
   public var source: ResponseSource?
-  /// What went wrong; `nil` if nothing did.
+  /// What went wrong, without the URL of the record; `nil` if nothing did.
   public var error: String?
   /// What the behaviors decided on the way, such as `RetryBehavior: retry in 2 s`.
   public var decisions: [String] = []

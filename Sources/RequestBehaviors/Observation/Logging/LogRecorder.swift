@@ -3,7 +3,6 @@ import Foundation
 /// Makes log records of what happened, with every secret hidden.
 struct LogRecorder {
   private let settings: LoggingBehavior.Settings
-  private var redactor: Redactor { settings.redactor }
 
   init(_ settings: LoggingBehavior.Settings) { self.settings = settings }
 
@@ -12,13 +11,15 @@ struct LogRecorder {
     report.error == nil || report.error is CancellationError ? .info : .error
   }
 
-  func start(_ request: NetworkRequest) -> LogRecord { record(.start, .debug, request.call, request) }
+  func start(_ request: NetworkRequest) -> LogRecord {
+    record(.start, .debug, request.call, request, redactor(for: request))
+  }
 
-  func attempt(_ exchange: Exchange, of report: CallReport) -> LogRecord {
-    var record = record(.attempt, .debug, report.call, report.request)
-    record.sends = exchange.number
-    record.method = exchange.method
-    record.url = redactor.redact(exchange.url)
+  func attemptStart(_ request: NetworkRequest) -> LogRecord { attempt(.attemptStart, request, redactor(for: request)) }
+
+  func attempt(_ exchange: Exchange, of request: NetworkRequest) -> LogRecord {
+    let redactor = redactor(for: request)
+    var record = attempt(.attempt, request, redactor)
     record.duration = exchange.endedAt.map { $0 - exchange.startedAt }
     switch exchange.outcome {
     case .pending: break
@@ -27,63 +28,92 @@ struct LogRecorder {
       record.responseBytes = bytes
     case .failure(let code, let message):
       let text = code.map { "\($0): \(message)" } ?? message
-      record.error = redactor.redact(text: text, hiding: report.request.map { redactor.secrets(in: $0.headers) } ?? [])
+      record.error = redactor.redact(text: text).withoutRepeating(record.url)
     case .cancelled: record.error = "cancelled"
     }
     return record
   }
 
-  func call(_ report: CallReport, level: LogLevel) -> LogRecord {
-    var record = record(.call, level, report.call, report.request)
-    record.sends = report.call.sendCount
-    record.duration = report.duration
-    record.phases = CallPhases(report)
-    record.decisions = report.call.events.map { event in
-      "\(event.source): \(redactor.redact(text: event.message))"
-    }
-    if let error = report.error { record.error = describe(error, report) }
-    if let response = report.response { add(response, to: &record) }
-    if let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request {
-      add(sent, to: &record)
-    }
+  private func attempt(_ kind: LogRecord.Kind, _ request: NetworkRequest, _ redactor: Redactor) -> LogRecord {
+    var record = record(kind, .debug, request.call, request, redactor)
+    record.sends = request.sendNumber
+    record.spanID = request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }?.parentID
     return record
   }
 
-  private func record(_ kind: LogRecord.Kind, _ level: LogLevel, _ call: Call, _ request: NetworkRequest?) -> LogRecord
-  {
-    LogRecord(
-      kind: kind, level: level, date: call.clock.date(), call: call.id, parent: call.parent, sends: 0,
-      method: request?.method ?? "?", url: request.map { redactor.redact($0.url) } ?? "(no URL)",
-      endpoint: request?.endpoint ?? "", requestBytes: request?.body?.length)
+  func call(_ report: CallReport, level: LogLevel) -> LogRecord {
+    let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request
+    let redactor = sent.map(redactor(for:)) ?? settings.redactor.hiding(secretsOf: report.call)
+    var record = record(.call, level, report.call, report.request, redactor)
+    record.sends = report.call.sendCount
+    record.duration = report.duration
+    record.phases = CallPhases(report)
+    record.decisions = report.call.events.map { "\($0.source): \(redactor.redact(text: $0.message))" }
+    if let error = report.error {
+      let last = report.lastFailure.map { ", after \(describe($0, redactor))" } ?? ""
+      record.error = (describe(error, redactor) + last).withoutRepeating(record.url)
+    }
+    if let response = report.response { add(response, to: &record, redactor) }
+    if let sent { add(sent, to: &record, redactor) }
+    return record
   }
 
-  private func add(_ response: NetworkResponse, to record: inout LogRecord) {
+  /// The redactor that also hides what the request and its call know to be secret.
+  private func redactor(for request: NetworkRequest) -> Redactor { settings.redactor.hiding(secretsOf: request) }
+
+  private func record(
+    _ kind: LogRecord.Kind, _ level: LogLevel, _ call: Call, _ request: NetworkRequest?, _ redactor: Redactor
+  ) -> LogRecord {
+    LogRecord(
+      kind: kind, level: level, date: call.clock.date(), call: call.id, parent: call.parent,
+      traceID: call.trace?.traceID, sends: 0, method: request?.method ?? "?",
+      url: request.map { redactor.redact($0.url) } ?? "(no URL)", endpoint: request?.endpoint ?? "",
+      requestBytes: request?.body?.length)
+  }
+
+  private func add(_ response: NetworkResponse, to record: inout LogRecord, _ redactor: Redactor) {
     record.statusCode = response.statusCode
     record.source = response.source
     if settings.includesHeaders { record.responseHeaders = redactor.redact(response.headers) }
     guard case .data(let data) = response.body else { return }
     record.responseBytes = data.count
-    record.responseBody = excerpt(data, response.headers["Content-Type"])
+    record.responseBody = excerpt(data, response.headers["Content-Type"], redactor)
   }
 
-  private func add(_ sent: NetworkRequest, to record: inout LogRecord) {
+  private func add(_ sent: NetworkRequest, to record: inout LogRecord, _ redactor: Redactor) {
     if settings.includesHeaders { record.requestHeaders = redactor.redact(sent.headers) }
     guard let data = sent.body?.data else { return }
-    record.requestBody = excerpt(data, sent.headers["Content-Type"] ?? sent.body?.contentType)
+    record.requestBody = excerpt(data, sent.headers["Content-Type"] ?? sent.body?.contentType, redactor)
   }
 
-  private func excerpt(_ data: Data, _ contentType: String?) -> String? {
+  private func excerpt(_ data: Data, _ contentType: String?, _ redactor: Redactor) -> String? {
     guard settings.bodyLimit > 0, !data.isEmpty else { return nil }
     return redactor.redact(body: data, contentType: contentType, limit: settings.bodyLimit)
   }
 
-  /// The error as text, without what the request kept secret even where an underlying error repeats it.
-  private func describe(_ error: any Error, _ report: CallReport) -> String {
-    if error is CancellationError {
-      let last = report.lastFailure.map { ", after \(describe($0, report))" } ?? ""
-      return "cancelled" + last
+  /// The error as text, without the request that it belongs to.
+  private func describe(_ error: any Error, _ redactor: Redactor) -> String {
+    switch error {
+    case is CancellationError: "cancelled"
+    case let error as NetworkError: error.describe(with: redactor)
+    default: redactor.redact(text: "\(error)")
     }
-    let sent = (error as? NetworkError)?.request ?? report.request
-    return redactor.redact(text: "\(error)", hiding: sent.map { redactor.secrets(in: $0.headers) } ?? [])
+  }
+}
+
+extension String {
+  /// The text with a URL that the reader has before his eyes replaced by a word.
+  ///
+  /// Errors of the platform repeat the URL, some twice. A URL that only begins with it stays.
+  fileprivate func withoutRepeating(_ url: String) -> String {
+    var shown = ""
+    var rest = self[...]
+    while let found = rest.range(of: url) {
+      let next = rest[found.upperBound...].first
+      let isWhole = next.map { !($0.isLetter || $0.isNumber || "/?#%&=._~-:@+".contains($0)) } ?? true
+      shown += rest[..<found.lowerBound] + (isWhole ? "(the URL)" : url)
+      rest = rest[found.upperBound...]
+    }
+    return shown + rest
   }
 }

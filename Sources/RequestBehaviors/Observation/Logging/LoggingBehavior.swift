@@ -21,8 +21,8 @@ public struct LoggingBehavior: UniqueBehavior, ReentrantBehavior {
   public struct Settings: Sendable {
     /// The least level that is logged; ``LogLevel/info`` by default.
     ///
-    /// With ``LogLevel/debug`` there is also a record of the beginning of each call and of each of its sends, the
-    /// latter when the call ends.
+    /// With ``LogLevel/debug`` there are also records of the beginning of each call and of the beginning and end of
+    /// each of its sends, as they happen: the last record of a call that hangs tells what it waits for.
     public var level = LogLevel.info
     /// Whether the fields of request and answer are logged; by default they are not.
     public var includesHeaders = false
@@ -55,12 +55,21 @@ public struct LoggingBehavior: UniqueBehavior, ReentrantBehavior {
 }
 
 extension LoggingBehavior: CallObserver {
-  /// Logs the end of the call, and before it each of its sends if that level is wanted.
+  /// Logs the beginning of a send if that level is wanted.
+  public func attemptStarted(_ request: NetworkRequest) {
+    guard settings.level <= .debug else { return }
+    sink.log(LogRecorder(settings).attemptStart(request))
+  }
+
+  /// Logs the end of a send if that level is wanted.
+  public func attemptEnded(_ attempt: Exchange, of request: NetworkRequest) {
+    guard settings.level <= .debug else { return }
+    sink.log(LogRecorder(settings).attempt(attempt, of: request))
+  }
+
+  /// Logs the end of the call.
   public func callEnded(_ report: CallReport) {
     let recorder = LogRecorder(settings)
-    if settings.level <= .debug {
-      for exchange in report.call.history { sink.log(recorder.attempt(exchange, of: report)) }
-    }
     let level = recorder.level(of: report)
     guard level >= settings.level else { return }
     sink.log(recorder.call(report, level: level))

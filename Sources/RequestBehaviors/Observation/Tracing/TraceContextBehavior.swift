@@ -1,19 +1,21 @@
-/// Sends the trace that a request belongs to (W3C Trace Context): `traceparent`, and `tracestate` if there is one.
+/// Sends the trace that a call belongs to (W3C Trace Context): `traceparent`, and `tracestate` if there is one.
 ///
 /// ```swift
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.traceContext()])
 /// try await TraceContext.$current.withValue(incoming) {
-///   try await client.send(.get("users/1", as: User.self))     // a child of `incoming`
+///   try await client.send(.get("users/1"))     // a child of `incoming`
 /// }
 /// ```
 ///
-/// Every call is a child of its own, which its retries and redirects share. A field that the request sets itself stays.
+/// Every send of a call, retries and redirects among them, is a child of its own: the same trace, another parent id.
+/// The requests that a call needs first, such as one for a token, belong to its trace; ``Call/trace`` and log records
+/// tell it. A `traceparent` that the request sets itself is sent as it is.
 public struct TraceContextBehavior: UniqueBehavior, ReentrantBehavior {
   /// Where the context of the moment comes from.
   public typealias Source = @Sendable () -> TraceContext?
 
-  /// Once per call, seen by coalescing and caching.
-  public let order = BehaviorOrder.request
+  /// Once per send, and after everything that signs a request.
+  public let order = BehaviorOrder.verification
   private let origins: OriginScope
   private let startsTraces: Bool
   private let random: @Sendable () -> UInt64
@@ -25,7 +27,7 @@ public struct TraceContextBehavior: UniqueBehavior, ReentrantBehavior {
   ///   - origins: The servers that are told; by default the base URL's origin.
   ///   - startsTraces: Whether a call without a context begins a trace of its own; by default it does.
   ///   - random: The source of ids.
-  ///   - context: Returns the context of the moment; by default ``TraceContext/current``.
+  ///   - context: Returns the context of the moment when a call starts; by default ``TraceContext/current``.
   public init(
     origins: OriginScope = .baseURL, startsTraces: Bool = true,
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
@@ -40,15 +42,32 @@ public struct TraceContextBehavior: UniqueBehavior, ReentrantBehavior {
   /// Returns the fields of the trace.
   public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
-    // A tracestate belongs to its traceparent: neither is mixed with one that the user set.
-    guard !request.headers.contains("traceparent") else { return [:] }
-    let parent = context()
-    guard let own = parent?.child(random: random) ?? (startsTraces ? TraceContext.root(random: random) : nil) else {
-      return [:]
+    guard let trace = request.call.trace else { return [:] }
+    let span = trace.child(random: random)
+    let replaces = request.call.update(CallTrace.self) { state in
+      // A request made of one that was sent has the fields of that one. Others are the user's, and stay alone: a
+      // tracestate belongs to its traceparent.
+      guard request.headers["traceparent"].map(state.sent.contains) ?? true else { return false }
+      state.sent.append(span.traceparent)
+      return true
     }
-    var headers: HTTPHeaders = ["traceparent": own.traceparent]
-    headers["tracestate"] = own.tracestate
+    guard replaces else { return [:] }
+    var headers: HTTPHeaders = ["traceparent": span.traceparent]
+    headers["tracestate"] = span.tracestate
     return headers
+  }
+}
+
+extension TraceContextBehavior: CallObserver {
+  /// Decides which trace the call belongs to: that of the call that needs it, the request's own, that of the moment, or
+  /// a new one.
+  public func callStarted(_ request: NetworkRequest) {
+    guard request.call.trace == nil else { return }
+    let own = request.headers["traceparent"].flatMap {
+      TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
+    }
+    guard let trace = own ?? context() ?? (startsTraces ? TraceContext.root(random: random) : nil) else { return }
+    request.call[CallTrace.self].context = trace
   }
 }
 
@@ -57,8 +76,32 @@ extension TraceContext {
   @TaskLocal public static var current: TraceContext?
 }
 
+/// The trace of a call, and the values of `traceparent` that its sends had.
+private enum CallTrace: CallKey {
+  struct State: Sendable {
+    var context: TraceContext?
+    var sent: [String] = []
+  }
+
+  static let defaultValue = State()
+}
+
+extension Call {
+  /// The trace that the call belongs to; `nil` unless a ``TraceContextBehavior`` is listed.
+  public var trace: TraceContext? { self[CallTrace.self].context }
+}
+
+/// Gives the requests that a call needs first the trace of that call.
+struct InheritedTraceBehavior: CallObserver {
+  /// Before the behavior that would decide otherwise.
+  let order = BehaviorOrder.first
+  let trace: TraceContext
+
+  func callStarted(_ request: NetworkRequest) { request.call[CallTrace.self].context = trace }
+}
+
 extension RequestBehavior where Self == TraceContextBehavior {
-  /// Sends the trace that a request belongs to; see ``TraceContextBehavior``.
+  /// Sends the trace that a call belongs to; see ``TraceContextBehavior``.
   ///
   /// - Parameters:
   ///   - origins: The servers that are told; by default the base URL's origin.
