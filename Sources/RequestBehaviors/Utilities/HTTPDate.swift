@@ -1,0 +1,173 @@
+package import Foundation
+
+/// The dates of HTTP fields such as `Date`, `Expires` and `Retry-After` (RFC 9110 §5.6.7).
+///
+/// Recipients have to read three forms; senders write the first only:
+///
+/// | form | example |
+/// |---|---|
+/// | IMF-fixdate | `Sun, 06 Nov 1994 08:49:37 GMT` |
+/// | RFC 850 | `Sunday, 06-Nov-94 08:49:37 GMT` |
+/// | asctime | `Sun Nov  6 08:49:37 1994` |
+package enum HTTPDate {
+  /// Reads a date in any of the three forms.
+  ///
+  /// A day of one digit is accepted, and a year of four digits in the form of RFC 850, because servers send both. The
+  /// day of the week is not compared with the date.
+  ///
+  /// - Parameters:
+  ///   - text: The value of a field.
+  ///   - now: The current date. A year of two digits is the latest that is not more than 50 years after it.
+  /// - Returns: The date; `nil` if the text has another form or names a day or time that does not exist.
+  package static func date(from text: String, now: Date) -> Date? {
+    let words = text.split(separator: " ")
+    switch words.count {
+    case 6: return imfFixdate(words)
+    case 4: return rfc850(words, now: now)
+    case 5: return asctime(words)
+    default: return nil
+    }
+  }
+
+  /// Writes a date as IMF-fixdate.
+  ///
+  /// - Parameter date: The date; fractions of a second are dropped. One outside the years 0 to 9999, which the form
+  ///   cannot hold, is written as the first or last second of these years.
+  /// - Returns: A text such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+  package static func text(of date: Date) -> String {
+    let time = CivilTime(date)
+    let (day, month) = (padded(time.day), months[time.month - 1])
+    let clock = [time.hour, time.minute, time.second].map { padded($0) }.joined(separator: ":")
+    return "\(weekdays[time.weekday].prefix(3)), \(day) \(month) \(padded(time.year, to: 4)) \(clock) GMT"
+  }
+
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+  private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+  private static func imfFixdate(_ words: [Substring]) -> Date? {
+    guard isWeekday(words[0], endsIn: ","), let day = number(words[1], digits: 1...2),
+      let month = months.firstIndex(of: String(words[2])), let year = number(words[3], digits: 4...4),
+      let clock = clock(words[4]), words[5] == "GMT"
+    else { return nil }
+    return CivilTime(year: year, month: month + 1, day: day, clock: clock)?.date
+  }
+
+  private static func asctime(_ words: [Substring]) -> Date? {
+    guard isWeekday(words[0]), let month = months.firstIndex(of: String(words[1])),
+      let day = number(words[2], digits: 1...2), let clock = clock(words[3]),
+      let year = number(words[4], digits: 4...4)
+    else { return nil }
+    return CivilTime(year: year, month: month + 1, day: day, clock: clock)?.date
+  }
+
+  private static func rfc850(_ words: [Substring], now: Date) -> Date? {
+    let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
+    guard isWeekday(words[0], endsIn: ","), parts.count == 3, let day = number(parts[0], digits: 1...2),
+      let month = months.firstIndex(of: String(parts[1])), let clock = clock(words[2]), words[3] == "GMT"
+    else { return nil }
+    if let year = number(parts[2], digits: 4...4) {
+      return CivilTime(year: year, month: month + 1, day: day, clock: clock)?.date
+    }
+    guard let short = number(parts[2], digits: 2...2) else { return nil }
+    // RFC 9110 §5.6.7: what appears to be more than 50 years in the future is the most recent such year in the past.
+    let limit = CivilTime(now).addingYears(50)
+    let century = limit.year - limit.year % 100
+    for year in [century + short, century + short - 100] {
+      guard let time = CivilTime(year: year, month: month + 1, day: day, clock: clock) else { continue }
+      if !time.isAfter(limit) { return time.date }
+    }
+    return nil
+  }
+
+  private static func isWeekday(_ word: Substring, endsIn end: String = "") -> Bool {
+    weekdays.contains { word == $0 + end || word == $0.prefix(3) + end }
+  }
+
+  /// Hour, minute and second of a text such as `08:49:37`; a leap second is allowed.
+  private static func clock(_ word: Substring) -> (hour: Int, minute: Int, second: Int)? {
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let hour = number(parts[0], digits: 2...2), hour < 24,
+      let minute = number(parts[1], digits: 2...2), minute < 60,
+      let second = number(parts[2], digits: 2...2), second <= 60
+    else { return nil }
+    return (hour, minute, second)
+  }
+
+  private static func number(_ word: Substring, digits: ClosedRange<Int>) -> Int? {
+    guard digits.contains(word.utf8.count), word.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    return Int(word)
+  }
+
+  private static func padded(_ number: Int, to width: Int = 2) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+}
+
+/// A date of the Gregorian calendar with its time, in UTC.
+private struct CivilTime {
+  let year: Int
+  let month: Int
+  let day: Int
+  let hour: Int
+  let minute: Int
+  let second: Int
+
+  /// - Returns: `nil` if the month has no such day.
+  init?(year: Int, month: Int, day: Int, clock: (hour: Int, minute: Int, second: Int)) {
+    let lengths = [31, CivilTime.isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard (1...12).contains(month), (1...lengths[month - 1]).contains(day) else { return nil }
+    self.init(year, month, day, clock.hour, clock.minute, clock.second)
+  }
+
+  private init(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) {
+    (self.year, self.month, self.day) = (year, month, day)
+    (self.hour, self.minute, self.second) = (hour, minute, second)
+  }
+
+  /// The time of a date, or the nearest one in the years 0 to 9999.
+  init(_ date: Date) {
+    let seconds = date.timeIntervalSince1970.rounded(.down)
+    let first = -62_167_219_200.0
+    let last = 253_402_300_799.0
+    let bounded = Int(seconds.isNaN ? first : min(max(seconds, first), last))
+    let days = (Double(bounded) / 86_400).rounded(.down)
+    let rest = bounded - Int(days) * 86_400
+
+    // Years are counted from March on, so that a leap day is the last of its year, and in eras of 400 years.
+    let shifted = Int(days) + 719_468
+    let era = shifted >= 0 ? shifted / 146_097 : (shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    self.init(
+      era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1,
+      rest / 3_600, rest / 60 % 60, rest % 60)
+  }
+
+  var date: Date {
+    Date(timeIntervalSince1970: Double(daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second))
+  }
+
+  /// The day of the week, 0 for Sunday.
+  var weekday: Int { ((daysSince1970 + 4) % 7 + 7) % 7 }
+
+  private var daysSince1970: Int {
+    let shifted = month > 2 ? year : year - 1
+    let era = shifted >= 0 ? shifted / 400 : (shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  func addingYears(_ count: Int) -> CivilTime { CivilTime(year + count, month, day, hour, minute, second) }
+
+  func isAfter(_ other: CivilTime) -> Bool {
+    (year, month, day, hour, minute, second)
+      > (other.year, other.month, other.day, other.hour, other.minute, other.second)
+  }
+
+  private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+}
