@@ -47,7 +47,7 @@
     }
 
     /// The chaining value before the first block; SHA-1 uses five of its words.
-    fileprivate var initialState: SIMD8<UInt32> {
+    var initialState: SIMD8<UInt32> {
       switch self {
       case .sha1:
         [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
@@ -60,7 +60,7 @@
 
     private var wordCount: Int { self == .sha1 ? 5 : 8 }
 
-    fileprivate func absorb(_ octets: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
+    func absorb(_ octets: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
       guard let start = octets.baseAddress else { return }
       for offset in stride(from: 0, to: octets.count, by: 64) {
         switch self {
@@ -71,7 +71,7 @@
     }
 
     /// The hash of what a state has absorbed (`prefix` octets, whole blocks) and some more octets.
-    fileprivate func finish(
+    func finish(
       _ initial: SIMD8<UInt32>, with octets: UnsafeRawBufferPointer, after prefix: Int
     ) -> [UInt8] {
       var state = initial

@@ -1,3 +1,4 @@
+import Foundation
 import RequestBehaviors
 import Testing
 
@@ -133,5 +134,18 @@ import Testing
 
   private func hex(_ octets: [UInt8]) -> String {
     octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+  @Test(arguments: [HashFunction.sha1, .sha256])
+  func `a hash of octets in parts is the hash of the whole`(function: HashFunction) {
+    let octets = (0..<400).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    for length in [0, 1, 55, 56, 63, 64, 65, 119, 128, 400] {
+      for part in [1, 3, 63, 64, 65, 400] {
+        var hash = RunningHash(function)
+        for start in stride(from: 0, to: length, by: part) {
+          hash.update(Data(octets[start..<min(start + part, length)]))
+        }
+        #expect(hash.digest() == function.digest(of: Array(octets[..<length])))
+      }
+    }
   }
 }
