@@ -36,13 +36,18 @@ package enum PercentEncoding {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     for (index, byte) in bytes.enumerated() {
-      if isAllowed(byte) || (byte == UInt8(ascii: "%") && isEscape(bytes, at: index)) {
+      if isAllowed(byte) || isEscape(bytes, at: index) {
         result.append(byte)
       } else {
         append(byte, to: &result)
       }
     }
     return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Returns form-encoded text decoded: a `+` is a space, and what is not UTF-8 becomes U+FFFD.
+  package static func decodedForm(_ text: some StringProtocol) -> String {
+    String(decoding: Array(text.utf8).withUnsafeBufferPointer { OctetBuffer.decodedForm($0) }, as: UTF8.self)
   }
 
   private static func escape(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
@@ -60,8 +65,10 @@ package enum PercentEncoding {
     result.append(digits[Int(byte & 15)])
   }
 
-  private static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
-    index + 2 < bytes.count && isHexDigit(bytes[index + 1]) && isHexDigit(bytes[index + 2])
+  /// Whether a percent sign with two hexadecimal digits is at an index.
+  package static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
+    index + 2 < bytes.count && bytes[index] == UInt8(ascii: "%") && isHexDigit(bytes[index + 1])
+      && isHexDigit(bytes[index + 2])
   }
 
   private static func isHexDigit(_ byte: UInt8) -> Bool {

@@ -13,9 +13,10 @@
 /// ``RequestOptions/authentication`` wants it: not with `.none`, nor with `.only` of another name than the session's,
 /// nor with `.optional` while nobody is signed in.
 ///
-/// A service that refuses the timestamp (a 401 with `oauth_problem=timestamp_refused`, or one whose `Date` is more than
-/// a minute away) is believed if it is verified and came over https: the request is sent again, once, with the service's
-/// time, and so are those that follow.
+/// A service that refuses the timestamp (a response with `oauth_problem=timestamp_refused`, or a 401 without a reason
+/// whose `Date` is more than a minute away) is believed if the response is verified and came over https: the request is
+/// sent again, once, with the service's time. If that succeeds, the requests that follow have the service's time too.
+/// When that is refused later, the device's is tried again.
 ///
 /// What cannot be signed is an error that says why: a form body that is a stream, `PLAINTEXT` over http, a URL without a
 /// host. ``OAuth1Signature/explanation(showingSecrets:)`` shows how a signature comes about.
@@ -41,7 +42,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     if session.currentSigner == nil, request.options.authentication.isOptional {
       return request.call.record("sent without a signature: nobody is signed in", from: "OAuth1Behavior")
     }
-    try session.sign(&request, with: try session.requiredSigner(for: request))
+    try await session.sign(&request, with: try session.requiredSigner(for: request))
   }
 
   /// Sends the request, and once more if the service told that the clock was wrong.

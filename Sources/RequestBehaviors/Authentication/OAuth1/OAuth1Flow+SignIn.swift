@@ -28,14 +28,14 @@ extension OAuth1Flow {
 extension OAuth1Flow {
   /// Sends a request for a token and reads the answer.
   func exchange<Token>(
-    _ url: URL, as credentials: OAuth1Credentials, sending parameter: (name: String, value: String),
-    reading read: (OAuth1Answer) throws -> Token
+    _ url: URL, as credentials: OAuth1Credentials, sending parameters: [(name: String, value: String)],
+    reading read: (OAuth1TokenResponse) throws -> Token
   ) async throws -> Token {
     let behavior = OAuth1FlowBehavior(
       session: session, origin: Origin(url),
       signer: OAuth1Signer(
         consumer: session.consumer, credentials: credentials, method: session.signatureMethod, options: session.options),
-      parameter: parameter)
+      parameters: parameters)
     // Whatever the client requires of other requests, this one brings its own credentials.
     let request = Request<NetworkResponse>(method, url: url).with(\.authentication, .optional)
       .without(OAuth1Behavior.self).with(behavior)
@@ -46,7 +46,7 @@ extension OAuth1Flow {
       throw OAuth1Flow.refusal(in: error) ?? error
     }
     do {
-      return try read(OAuth1Answer(try response.data))
+      return try read(OAuth1TokenResponse(try response.data))
     } catch var error as NetworkError {
       error.response = response
       error.request = response.request
@@ -57,14 +57,7 @@ extension OAuth1Flow {
   /// The reason that a failure gives, in its body or its challenge.
   private static func refusal(in error: NetworkError) -> NetworkError? {
     guard error.code == .unacceptableStatus, let response = error.response else { return nil }
-    if let problem = (try? response.data).flatMap({ OAuth1Answer($0).problem }) {
-      return OAuth1Answer.refusal(problem, response: response)
-    }
-    guard let challenge = response.headers["WWW-Authenticate"],
-      let start = challenge.range(of: "oauth_problem=")?.upperBound
-    else { return nil }
-    let value = challenge[start...].drop { $0 == "\"" }.prefix { $0.isLetter || $0 == "_" }
-    return OAuth1Answer.refusal(String(value), response: response)
+    return OAuth1Refusal(response).problem.map { OAuth1TokenResponse.refusal($0, response: response) }
   }
 }
 
@@ -74,14 +67,15 @@ private struct OAuth1FlowBehavior: RequestBehavior {
   let session: OAuth1Session
   let origin: Origin?
   let signer: OAuth1Signer
-  let parameter: (name: String, value: String)
+  let parameters: [(name: String, value: String)]
 
   func modify(_ request: inout NetworkRequest) async throws {
     guard request.origin == origin else { return }
-    try session.sign(&request, with: signer, additional: [parameter])
+    try await session.sign(&request, with: signer, additional: parameters)
   }
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    try await session.correctingClock(request, next: next)
+    guard request.origin == origin else { return try await next(request) }
+    return try await session.correctingClock(request, next: next)
   }
 }

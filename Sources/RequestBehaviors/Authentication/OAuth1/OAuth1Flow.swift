@@ -69,7 +69,7 @@ public struct OAuth1Flow: Sendable {
   ///   ``NetworkError/Code-swift.struct/oauth1CallbackNotConfirmed`` if it speaks OAuth 1.0 only.
   public func begin() async throws -> OAuth1RequestToken {
     let value = callback?.absoluteString ?? "oob"
-    return try await exchange(endpoints.requestToken, as: .none, sending: (name: "oauth_callback", value: value)) {
+    return try await exchange(endpoints.requestToken, as: .none, sending: [(name: "oauth_callback", value: value)]) {
       try $0.requestToken()
     }
   }
@@ -95,7 +95,7 @@ public struct OAuth1Flow: Sendable {
   ///   ``NetworkError/Code-swift.struct/oauth1UnexpectedCallback`` if the callback is not of this sign-in.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, callback: URL) async throws -> OAuth1AccessToken {
-    try await finish(token, verifier: try OAuth1Answer.verifier(in: callback, for: token))
+    try await exchange(token, for: try OAuth1TokenResponse.verifier(in: callback, for: token))
   }
 
   /// Ends a sign-in with the code that the service showed (RFC 5849 §2.3).
@@ -107,10 +107,30 @@ public struct OAuth1Flow: Sendable {
   /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Refused`` if the service says why.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, verifier: String) async throws -> OAuth1AccessToken {
-    let verifier = verifier.trimmingCharacters(in: .whitespacesAndNewlines)
+    try await exchange(token, for: verifier.trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+
+  private func exchange(_ token: OAuth1RequestToken, for verifier: String) async throws -> OAuth1AccessToken {
     let temporary = OAuth1Credentials(token: token.token, secret: token.secret)
     let access = try await exchange(
-      endpoints.accessToken, as: temporary, sending: (name: "oauth_verifier", value: verifier)
+      endpoints.accessToken, as: temporary, sending: [(name: "oauth_verifier", value: verifier)]
+    ) { try $0.accessToken() }
+    session.signIn(access.credentials)
+    return access
+  }
+
+  /// Exchanges the user's token for a fresh one, at services whose tokens expire (OAuth Session 1.0).
+  ///
+  /// - Parameters:
+  ///   - credentials: The credentials that expire.
+  ///   - sessionHandle: The `oauth_session_handle` that the service gave with them; ``OAuth1AccessToken/subscript(_:)``
+  ///     reads it.
+  /// - Returns: The fresh credentials, which the session signs with from now on, and what else the service told.
+  /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Refused`` if the service says why.
+  @discardableResult
+  public func renew(_ credentials: OAuth1Credentials, sessionHandle: String) async throws -> OAuth1AccessToken {
+    let access = try await exchange(
+      endpoints.accessToken, as: credentials, sending: [(name: "oauth_session_handle", value: sessionHandle)]
     ) { try $0.accessToken() }
     session.signIn(access.credentials)
     return access

@@ -8,10 +8,19 @@ public struct OAuth1Parameters: Sendable {
   public var nonce: String?
   /// The value of `oauth_timestamp`, seconds since 1970, at least 1; only `PLAINTEXT` goes without.
   public var timestamp: Int?
-  /// Whether `oauth_version=1.0` is sent; by default it is.
-  public var includesVersion = true
+  /// The value of `oauth_body_hash` for a body whose octets are not at hand; `nil`, the default, leaves it to
+  /// ``OAuth1Options/includesBodyHash``.
+  public var bodyHash: String?
   /// Further protocol parameters, such as `oauth_callback` and `oauth_verifier`; by default none.
+  ///
+  /// Those that the other properties or the signature set, and `realm`, are refused.
   public var additional: [(name: String, value: String)] = []
+
+  /// The names that only the signature itself may send.
+  static let protocolNames: Set = [
+    "oauth_consumer_key", "oauth_token", "oauth_signature_method", "oauth_signature", "oauth_timestamp", "oauth_nonce",
+    "oauth_version",
+  ]
 
   /// Creates the parameters of a request.
   ///

@@ -11,62 +11,92 @@ extension OAuth1Session {
   }
 
   /// Signs with a fresh nonce and the time at the service.
+  ///
+  /// - Throws: ``NetworkError`` if the request cannot be signed.
   func sign(
     _ request: inout NetworkRequest, with signer: OAuth1Signer, additional: [(name: String, value: String)] = []
-  ) throws {
-    let timestamp = max(1, Int(serverClock(for: request).date(at: request.call.clock.now()).timeIntervalSince1970))
-    try signer.sign(&request, nonce: makeNonce(), timestamp: timestamp, additional: additional)
-  }
-
-  /// The clock of a service, as it told or, as long as it has not, as the device's is.
-  func serverClock(for request: NetworkRequest) -> OAuth1ServerClock {
-    let clock = request.call.clock
-    if let origin = request.origin, let known = knownClock(of: origin) { return known }
-    return OAuth1ServerClock(date: clock.date(), receivedAt: clock.now())
-  }
-
-  /// Learns the service's clock from a refusal.
-  ///
-  /// - Parameters:
-  ///   - response: The answer.
-  ///   - request: The request that it answers.
-  ///   - believed: The clock by which the request was signed.
-  /// - Returns: Whether that clock was wrong.
-  func learnClock(
-    from response: NetworkResponse, to request: NetworkRequest, believed: OAuth1ServerClock
-  ) -> Bool {
-    guard response.isVerified, let origin = request.origin, origin.scheme == "https" || trustsClockOverHTTP else {
-      return false
-    }
-    let now = request.call.clock.now()
-    var body = Data()
-    if case .data(let data) = response.body { body = data }
-    guard
-      let refusal = OAuth1ServerClock.refusal(
-        statusCode: response.statusCode, challenge: response.headers["WWW-Authenticate"], body: body),
-      let clock = OAuth1ServerClock.corrected(
-        by: refusal, dateField: response.headers["Date"], believed: believed.date(at: now), now: now)
-    else { return false }
-    remember(clock, of: origin)
-    return true
-  }
-
-  /// Sends a request, and once more if the service told that the clock was wrong.
-  func correctingClock(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let believed = serverClock(for: request)
-    let response = try await next(request)
-    guard learnClock(from: response, to: request, believed: believed) else { return response }
-    let isFirst = request.call.update(HasCorrectedClock.self) { hasCorrected in
-      defer { hasCorrected = true }
-      return !hasCorrected
-    }
-    guard isFirst, request.body?.isReplayable != false else { return response }
-    request.call.record("sign again with the service's time", from: "OAuth1Behavior")
-    response.body.cancel()
-    return try await next(request)
+  ) async throws {
+    // Before the time is read, because a large file takes a while.
+    let fileHash = try await signer.fileHash(of: request)
+    let timestamp = clock(for: request).timestamp(at: request.call.clock.now())
+    let own = request.options.oauth1Parameters.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    try signer.sign(
+      &request, nonce: makeNonce(), timestamp: timestamp, bodyHash: fileHash,
+      additional: additional + own.map { (name: $0.key, value: $0.value) })
   }
 }
 
-private enum HasCorrectedClock: CallKey {
-  static let defaultValue = false
+// MARK: - Clock
+
+extension OAuth1Session {
+  /// Sends a request, and once more by another clock if the service refused the timestamp.
+  ///
+  /// The service's clock is kept for further requests only if the second one succeeded by it.
+  func correctingClock(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard let origin = request.origin else { return try await next(request) }
+    let used = clock(for: request)
+    let response = try await next(request)
+    guard let other = alternative(to: used, after: response, to: request, origin: origin) else { return response }
+
+    let place = OAuth1ClockTrials.Place(session: ObjectIdentifier(self), origin: origin)
+    let isFirst = request.call.update(OAuth1ClockTrials.self) { trials in
+      if trials[place] != nil { return false }
+      trials[place] = OAuth1ClockTrials.Trial(clock: other)
+      return true
+    }
+    guard isFirst else { return response }
+    request.call.record(
+      other.source == .service ? "sign again with the service's time" : "sign again with the device's time",
+      from: "OAuth1Behavior")
+    response.body.cancel()
+
+    var hasSucceeded = false
+    defer {
+      if hasSucceeded {
+        keep(other, of: origin)
+      } else {
+        request.call.update(OAuth1ClockTrials.self) { $0[place]?.clock = nil }
+      }
+    }
+    let second = try await next(request)
+    hasSucceeded = second.acceptsSignature
+    return second
+  }
+
+  /// The clock by which a request is signed: the one on trial, or else the one learned, or else the device's.
+  private func clock(for request: NetworkRequest) -> OAuth1Clock {
+    guard let origin = request.origin else { return deviceClock(for: request) }
+    let place = OAuth1ClockTrials.Place(session: ObjectIdentifier(self), origin: origin)
+    return request.call[OAuth1ClockTrials.self][place]?.clock ?? learnedClock(of: origin) ?? deviceClock(for: request)
+  }
+
+  private func deviceClock(for request: NetworkRequest) -> OAuth1Clock {
+    let clock = request.call.clock
+    return OAuth1Clock(source: .device, date: clock.date(), readAt: clock.now())
+  }
+
+  /// The clock by which to sign again after a response, and forgets the one that the response refuses.
+  ///
+  /// - Returns: `nil` if the response stands.
+  private func alternative(
+    to used: OAuth1Clock, after response: NetworkResponse, to request: NetworkRequest, origin: Origin
+  ) -> OAuth1Clock? {
+    guard response.isVerified, origin.scheme == "https" || trustsClockOverHTTP,
+      let verdict = OAuth1Refusal(response).timestampVerdict
+    else { return nil }
+    if verdict == .refused { forget(used, of: origin) }
+    guard request.body?.isReplayable != false else { return nil }
+    let now = request.call.clock.now()
+    return OAuth1Clock.alternative(
+      to: used, verdict: verdict,
+      serviceDate: response.headers["Date"].flatMap { HTTPDate.date(from: $0, now: used.date(at: now)) },
+      device: deviceClock(for: request), now: now)
+  }
+}
+
+extension NetworkResponse {
+  /// Whether the service took the signature for a right one, and it was the service that answered.
+  fileprivate var acceptsSignature: Bool {
+    isVerified && statusCode != 400 && statusCode != 401 && (isAcceptable || (200..<400).contains(statusCode))
+  }
 }

@@ -31,7 +31,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   // Protected by `lock`.
   nonisolated(unsafe) private var signer: OAuth1Signer?
   // Protected by `lock`.
-  nonisolated(unsafe) private var clocks: [Origin: OAuth1ServerClock] = [:]
+  nonisolated(unsafe) private var clocks = OAuth1Clocks()
 
   /// Creates a session.
   ///
@@ -79,11 +79,13 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   var currentSigner: OAuth1Signer? { lock.withLock { signer } }
 
-  func knownClock(of origin: Origin) -> OAuth1ServerClock? { lock.withLock { clocks[origin] } }
+  func learnedClock(of origin: Origin) -> OAuth1Clock? { lock.withLock { clocks[origin] } }
 
-  func remember(_ clock: OAuth1ServerClock, of origin: Origin) { lock.withLock { clocks[origin] = clock } }
+  func keep(_ clock: OAuth1Clock, of origin: Origin) { lock.withLock { clocks.keep(clock, of: origin) } }
 
-  func forgetClocks() { lock.withLock { clocks = [:] } }
+  func forget(_ clock: OAuth1Clock, of origin: Origin) { lock.withLock { clocks.forget(clock, of: origin) } }
+
+  func forgetClocks() { lock.withLock { clocks = OAuth1Clocks() } }
 
   /// The consumer's key and whether somebody is signed in, without secrets.
   public var description: String {

@@ -31,10 +31,40 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
       Signature base string (§3.4.1.1)
         \(base.joined(separator: "&"))
       Signing key (§3.4.2)
-        \(showingSecrets ? key.text : "REDACTED")
+        \(showingSecrets ? key.text : "REDACTED: \(key.lengths)")
       Protocol parameters as they are sent, with the \(key.method.name) signature (§3.5)
         \(sent.joined(separator: "\n  "))
       """
+  }
+
+  /// What looks wrong with the secrets and with the values that identify app and user, without showing any.
+  var suspicions: [String] {
+    let sent = { (name: String) in protocolParameters.first { $0.name == name }?.value }
+    let secrets = key.secrets
+    var values = [("consumer key", sent("oauth_consumer_key") ?? ""), ("token", sent("oauth_token") ?? "")]
+    guard !key.method.isRSA else { return values.flatMap(OAuth1Signature.suspicions) }
+    values += [("consumer secret", secrets.consumer), ("token secret", secrets.token)]
+    var found = values.flatMap(OAuth1Signature.suspicions)
+    if secrets.consumer.isEmpty { found.append("The consumer secret is empty.") }
+    if secrets.token.isEmpty, sent("oauth_token") ?? "" != "" { found.append("The token's secret is empty.") }
+    return found
+  }
+
+  private static func suspicions(_ name: String, _ value: String) -> [String] {
+    var found: [String] = []
+    if value.contains(where: \.isWhitespace) {
+      let isAtEnd = value.first?.isWhitespace == true || value.last?.isWhitespace == true
+      let kind = value.contains(where: \.isNewline) ? "a line break" : "white space"
+      found.append("The \(name) \(isAtEnd ? "begins or ends with" : "contains") \(kind): was it copied with it?")
+    }
+    if value.count > 1, let quote = value.first, quote == value.last, "\"'".contains(quote) {
+      found.append("The \(name) stands in quotes: were they copied with it?")
+    }
+    let octets = Array(value.utf8)
+    if octets.indices.contains(where: { PercentEncoding.isEscape(octets, at: $0) }) {
+      found.append("The \(name) contains a percent-escape: was it escaped already?")
+    }
+    return found
   }
 
   /// The parameter with a value that may be shown; the word needs no escaping, so every step can hold it.
@@ -43,8 +73,9 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
     let isSecret =
       switch name {
       case "oauth_signature": key.method.isPlaintext
-      case "oauth_verifier": true
-      case let name where name.hasPrefix("oauth_"): false
+      case "oauth_callback", "oauth_body_hash": false
+      case let name where OAuth1Parameters.protocolNames.contains(name): false
+      case let name where name.hasPrefix("oauth_"): true
       default: Redactor.standard.isSensitive(field: name)
       }
     return isSecret ? OAuth1Parameter(name: parameter.name, value: Array("REDACTED".utf8)) : parameter

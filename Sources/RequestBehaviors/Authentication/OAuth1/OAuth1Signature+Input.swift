@@ -51,12 +51,27 @@ extension OAuth1Signature {
   static func formBody(_ body: Data?, headers: HTTPHeaders, options: OAuth1Options) throws -> Data? {
     if isForm(contentType: headers["Content-Type"]) { return body ?? Data() }
     guard options.location == .formBody else { return nil }
+    if let contentType = headers["Content-Type"] {
+      throw NetworkError.invalidRequest(
+        "the OAuth 1.0a options send the protocol parameters in a form body, but Content-Type is \"\(contentType)\"; "
+          + "remove it, or send the parameters in the Authorization header")
+    }
     guard body?.isEmpty ?? true else {
       throw NetworkError.invalidRequest(
         "the OAuth 1.0a options send the protocol parameters in a form body, but this body is none; send them in the "
           + "Authorization header")
     }
     return Data()
+  }
+
+  /// The value of `oauth_body_hash` that is sent; `nil` for none.
+  static func sentBodyHash(
+    _ parameters: OAuth1Parameters, _ body: Data?, _ formBody: Data?, method: OAuth1SignatureMethod,
+    options: OAuth1Options
+  ) -> String? {
+    if let hash = parameters.bodyHash { return hash }
+    guard options.includesBodyHash, formBody == nil else { return nil }
+    return bodyHash(of: body ?? Data(), method: method)
   }
 
   static func check(
@@ -75,6 +90,26 @@ extension OAuth1Signature {
     if let timestamp = parameters.timestamp, timestamp < 1 {
       throw NetworkError.invalidRequest(
         "the timestamp \(timestamp) is not positive (RFC 5849 §3.3); give seconds since 1970")
+    }
+    try checkAdditional(parameters, sendsBodyHash: parameters.bodyHash != nil || options.includesBodyHash)
+  }
+
+  /// RFC 5849 §3.1: each protocol parameter at most once.
+  private static func checkAdditional(_ parameters: OAuth1Parameters, sendsBodyHash: Bool) throws {
+    var seen: Set<String> = []
+    for (name, _) in parameters.additional {
+      if name == "realm" {
+        throw NetworkError.invalidRequest(
+          "realm is no protocol parameter and is not signed (RFC 5849 §3.4.1.3.1); set it as OAuth1Options.realm")
+      }
+      if OAuth1Parameters.protocolNames.contains(name) || (name == "oauth_body_hash" && sendsBodyHash) {
+        throw NetworkError.invalidRequest(
+          "\(name) among the additional parameters would be sent twice (RFC 5849 §3.1); the signature sets it itself")
+      }
+      if name.hasPrefix("oauth_"), !seen.insert(name).inserted {
+        throw NetworkError.invalidRequest(
+          "\(name) is among the additional parameters twice; each protocol parameter is sent once (RFC 5849 §3.1)")
+      }
     }
   }
 

@@ -54,6 +54,16 @@ public struct OAuth1Signature: Sendable {
     method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: Data? = nil,
     parameters: OAuth1Parameters, key: OAuth1SigningKey, options: OAuth1Options = OAuth1Options()
   ) throws {
+    try self.init(
+      method: method, url: url, headers: headers, body: body, parameters: parameters, key: key, options: options,
+      sentSignature: nil)
+  }
+
+  /// Signs a request, or takes the signature that was sent.
+  init(
+    method: HTTPMethod, url: URL, headers: HTTPHeaders, body: Data?, parameters: OAuth1Parameters,
+    key: OAuth1SigningKey, options: OAuth1Options, sentSignature: String?
+  ) throws {
     self.requestMethod = method
     self.key = key
     self.options = options
@@ -62,15 +72,13 @@ public struct OAuth1Signature: Sendable {
     try OAuth1Signature.check(parameters, key: key, isSecure: self.url.isSecure, options: options)
 
     var sent = OAuth1Signature.unsignedParameters(parameters, method: key.method, options: options)
-    if options.includesBodyHash, formBody == nil,
-      let hash = OAuth1Signature.bodyHash(of: body ?? Data(), method: key.method)
-    {
+    if let hash = OAuth1Signature.sentBodyHash(parameters, body, formBody, method: key.method, options: options) {
       sent.append((name: "oauth_body_hash", value: hash))
     }
     var base = OctetBuffer(capacity: 1024)
     try OAuth1Signature.writeBaseString(method: method, url: self.url, formBody: formBody, parameters: sent, to: &base)
     baseString = base.string()
-    signature = try OAuth1Signature.sign(base, with: key)
+    if let sentSignature { signature = sentSignature } else { signature = try OAuth1Signature.sign(base, with: key) }
     sent.append((name: "oauth_signature", value: signature))
     protocolParameters = sent
   }

@@ -26,6 +26,7 @@ public struct OAuth1SignatureMethod: Sendable, CustomStringConvertible {
   let hashFunction: HashFunction
 
   var isPlaintext: Bool { if case .plaintext = kind { true } else { false } }
+  var isRSA: Bool { if case .rsa = kind { true } else { false } }
 
   private init(_ name: String, _ kind: Kind, _ hashFunction: HashFunction) {
     self.name = name

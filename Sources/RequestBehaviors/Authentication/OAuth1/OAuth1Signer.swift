@@ -17,27 +17,54 @@ struct OAuth1Signer: Sendable {
   }
 
   /// Signs a request for its origin, and leaves nothing of an earlier signature.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - nonce: A text that no other request of the timestamp has.
+  ///   - timestamp: Seconds since 1970.
+  ///   - bodyHash: The hash of a body that is a file; see ``fileHash(of:)``.
+  ///   - additional: Further protocol parameters.
+  /// - Throws: ``NetworkError`` if the request cannot be signed.
   func sign(
-    _ request: inout NetworkRequest, nonce: String, timestamp: Int, additional: [(name: String, value: String)] = []
+    _ request: inout NetworkRequest, nonce: String, timestamp: Int, bodyHash: String? = nil,
+    additional: [(name: String, value: String)] = []
   ) throws {
     request.url = OAuth1Signature.removingDotSegments(from: request.url)
-    removeOldSignature(&request)
+    removeOldSignature(&request, additional: additional)
     setContentType(&request)
+    var parameters = OAuth1Parameters(
+      consumerKey: consumer.key, token: credentials.token, nonce: nonce, timestamp: timestamp)
+    parameters.bodyHash = bodyHash
+    parameters.additional = additional
     do {
-      try place(try signature(of: request, nonce: nonce, timestamp: timestamp, additional: additional), in: &request)
+      try place(try signature(of: request, parameters), in: &request)
     } catch var error as NetworkError {
       error.request = request
       throw error
     }
   }
 
-  private func signature(
-    of request: NetworkRequest, nonce: String, timestamp: Int, additional: [(name: String, value: String)]
-  ) throws -> OAuth1Signature {
-    var parameters = OAuth1Parameters(
-      consumerKey: consumer.key, token: credentials.token, nonce: nonce, timestamp: timestamp)
-    parameters.additional = additional
-    return try OAuth1Signature(
+  /// The value of `oauth_body_hash` for a body that is a file; `nil` for other bodies, and where none is sent.
+  ///
+  /// - Throws: ``NetworkError`` if the file cannot be read, `CancellationError` if the task is cancelled.
+  func fileHash(of request: NetworkRequest) async throws -> String? {
+    guard sendsBodyHash(of: request), case .file(let file) = request.body?.content else { return nil }
+    do {
+      return Data(try await key.method.hashFunction.digest(ofFile: file)).base64EncodedString()
+    } catch var error as NetworkError {
+      error.request = request
+      throw error
+    }
+  }
+
+  private func sendsBodyHash(of request: NetworkRequest) -> Bool {
+    guard options.includesBodyHash, !key.method.isPlaintext, options.location != .formBody else { return false }
+    let type = request.headers["Content-Type"] ?? request.body?.contentType
+    return !OAuth1Signature.isForm(contentType: type)
+  }
+
+  private func signature(of request: NetworkRequest, _ parameters: OAuth1Parameters) throws -> OAuth1Signature {
+    try OAuth1Signature(
       method: request.method, url: request.url, headers: request.headers, body: try signedOctets(of: request),
       parameters: parameters, key: key, options: options)
   }
@@ -46,12 +73,15 @@ struct OAuth1Signer: Sendable {
   private func signedOctets(of request: NetworkRequest) throws -> Data? {
     guard let body = request.body else { return nil }
     if let data = body.data { return data }
-    let isNeeded =
-      OAuth1Signature.isForm(contentType: request.headers["Content-Type"]) || options.location == .formBody
-      || options.includesBodyHash && !key.method.isPlaintext
-    guard isNeeded else { return nil }
+    if OAuth1Signature.isForm(contentType: request.headers["Content-Type"]) || options.location == .formBody {
+      throw NetworkError.invalidRequest(
+        "the body of \(request) is a stream or a file, but OAuth 1.0a signs its content; give it as form or data")
+    }
+    // A file has been hashed already.
+    if case .file = body.content { return nil }
+    guard sendsBodyHash(of: request) else { return nil }
     throw NetworkError.invalidRequest(
-      "the body of \(request) is a stream or a file, but OAuth 1.0a signs its content; give it as form or data")
+      "the body of \(request) is a stream, but the OAuth 1.0a options send its hash; give it as data or a file")
   }
 
   /// A body without a type is bytes (RFC 9110 §8.3); left alone, URLSession may call it a form, and the service would
@@ -66,22 +96,20 @@ struct OAuth1Signer: Sendable {
   }
 
   /// The request may have been signed by other means, and a redirect may echo the query that was signed.
-  private func removeOldSignature(_ request: inout NetworkRequest) {
+  private func removeOldSignature(
+    _ request: inout NetworkRequest, additional: [(name: String, value: String)]
+  ) {
     request.headers.removeAll {
       HTTPHeaders.areEqual($0.name, "Authorization") && $0.value.lowercased().hasPrefix("oauth ")
     }
     guard options.location == .query, let query = request.url.query(percentEncoded: true) else { return }
-    let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { !isOwn($0) }
+    let own = OAuth1Parameters.protocolNames.union(["oauth_body_hash"]).union(additional.map(\.name))
+    let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { pair in
+      !pair.hasPrefix("oauth_") || !own.contains(String(pair.prefix { $0 != "=" }))
+    }
     guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else { return }
     parts.percentEncodedQuery = kept.isEmpty ? nil : kept.joined(separator: "&")
     request.url = parts.url ?? request.url
-  }
-
-  private func isOwn(_ pair: Substring) -> Bool {
-    guard pair.hasPrefix("oauth_") else { return false }
-    let name = pair.prefix { $0 != "=" }.dropFirst("oauth_".count)
-    return ["consumer_key", "token", "signature_method", "signature", "timestamp", "nonce", "version", "body_hash"]
-      .contains(name)
   }
 
   private func place(_ signature: OAuth1Signature, in request: inout NetworkRequest) throws {

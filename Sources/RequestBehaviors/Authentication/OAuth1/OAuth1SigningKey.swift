@@ -40,6 +40,18 @@ public struct OAuth1SigningKey: Sendable, CustomStringConvertible, CustomReflect
     self.init(method: method, consumerSecret: consumer.secret, tokenSecret: credentials.secret)
   }
 
+  /// The secrets, not escaped.
+  var secrets: (consumer: String, token: String) {
+    let parts = text.split(separator: "&", omittingEmptySubsequences: false).map { PercentEncoding.decodedForm($0) }
+    return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
+  }
+
+  /// How long the secrets are, which shows a wrong one often enough.
+  var lengths: String {
+    let count = { (secret: String) in "\(secret.count) character\(secret.count == 1 ? "" : "s")" }
+    return "a consumer secret of \(count(secrets.consumer)) and a token secret of \(count(secrets.token))"
+  }
+
   /// The method, without the secrets.
   public var description: String { "OAuth1SigningKey(\(method.name))" }
 

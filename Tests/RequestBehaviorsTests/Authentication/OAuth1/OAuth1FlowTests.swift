@@ -112,6 +112,48 @@ import Testing
     #expect(mock.sent.first.map { OAuth1Verifier.Received($0)["oauth_verifier"] } == "v")
   }
 
+  @Test(arguments: ["\r\n", "\n", "\r", " \t\n\n"])
+  func `white space around a token response is not part of it`(space: String) async throws {
+    mock.on(.post, "request_token").respond(text: space + granted + space)
+    mock.on(.post, "access_token").respond(text: space + "oauth_token=at&oauth_token_secret=as" + space)
+    let token = try await flow().begin()
+    #expect(token == OAuth1RequestToken(token: "rt/1", secret: "rs/canary"))
+    let access = try await flow().finish(token, verifier: "v")
+    #expect(access.credentials == OAuth1Credentials(token: "at", secret: "as"))
+    #expect(access.fields.isEmpty)
+  }
+
+  @Test func `white space that a token response escapes is part of a secret`() async throws {
+    mock.on(.post, "access_token").respond(text: "oauth_token=at&oauth_token_secret=+as%0A")
+    let access = try await flow().finish(OAuth1RequestToken(token: "rt", secret: "rs"), verifier: "v")
+    #expect(access.credentials == OAuth1Credentials(token: "at", secret: " as\n"))
+  }
+
+  @Test func `a verifier of a callback is sent as it is, white space and all`() async throws {
+    mock.on(.post, "access_token").respond(text: "oauth_token=at&oauth_token_secret=as")
+    let token = OAuth1RequestToken(token: "rt", secret: "rs")
+    try await flow().finish(token, callback: url("myapp://back?oauth_token=rt&oauth_verifier=+v%0A"))
+    #expect(mock.sent.first.map { OAuth1Verifier.Received($0)["oauth_verifier"] } == "%20v%0A")
+  }
+
+  @Test func `the names of an access token's fields are shown, and no value`() async throws {
+    mock.on(.post, "access_token").respond(text: "oauth_token=at-canary&oauth_token_secret=as-canary&mail=m-canary")
+    let access = try await flow().finish(OAuth1RequestToken(token: "rt", secret: "rs"), verifier: "v")
+    #expect("\(access)" == #"OAuth1AccessToken(fields: ["mail"])"#)
+    var dumped = ""
+    dump(access, to: &dumped)
+    for text in [String(reflecting: access), "\([access])", dumped] { #expect(!text.contains("canary")) }
+  }
+
+  @Test func `another origin's refusal of a redirected token request is not answered with a resend`() async throws {
+    mock.on(.post, "https://example.com/request_token")
+      .respond(303, headers: ["Location": "https://other.example/request_token"])
+    mock.on(.get, "https://other.example/request_token")
+      .respond(401, headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
+    _ = try? await flow().begin()
+    #expect(mock.sent.map(\.url.host) == ["example.com", "other.example"])
+  }
+
   @Test(arguments: [
     ("oauth_token=rt&oauth_token_secret=canary", NetworkError.Code.oauth1CallbackNotConfirmed),
     ("oauth_token=rt&oauth_token_secret=canary&oauth_callback_confirmed=false", .oauth1CallbackNotConfirmed),

@@ -265,6 +265,56 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
+  @Test(arguments: ["text/plain", "application/json", ""])
+  func `the form location refuses another media type even without a body`(type: String) {
+    var options = OAuth1Options()
+    options.location = .formBody
+    for body in [nil, ""] {
+      let error = #expect(throws: NetworkError.self) {
+        try OAuth1Signature.sample(
+          "https://h/", method: .post, headers: ["Content-Type": type], body: body, options: options)
+      }
+      #expect(error?.code == .invalidRequest)
+      #expect(error?.message.contains("Content-Type") == true)
+    }
+  }
+
+  // MARK: Additional parameters, §3.1
+
+  @Test(arguments: [
+    "oauth_consumer_key", "oauth_token", "oauth_signature_method", "oauth_timestamp", "oauth_nonce", "oauth_version",
+    "oauth_signature", "realm",
+  ])
+  func `an additional parameter that is the protocol's is refused`(name: String) {
+    for method in [OAuth1SignatureMethod.hmacSHA1, .plaintext] {
+      let error = #expect(throws: NetworkError.self) {
+        try OAuth1Signature.sample("https://h/", signedBy: method, additional: [(name, "canary")])
+      }
+      #expect(error?.code == .invalidRequest)
+      #expect(error?.message.contains(name) == true && error?.message.contains("canary") == false)
+    }
+  }
+
+  @Test func `an additional parameter that is there twice is refused`() {
+    let error = #expect(throws: NetworkError.self) {
+      try OAuth1Signature.sample(
+        "https://h/", additional: [("oauth_verifier", "a"), ("x", "1"), ("oauth_verifier", "a")])
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("oauth_verifier") == true)
+  }
+
+  @Test func `a body hash that the caller computed is refused only beside the session's own`() throws {
+    var options = OAuth1Options()
+    #expect(
+      try OAuth1Signature.sample("https://h/", additional: [("oauth_body_hash", "h")]).baseString
+        .contains("oauth_body_hash%3Dh"))
+    options.includesBodyHash = true
+    #expect(throws: NetworkError.self) {
+      try OAuth1Signature.sample("https://h/", options: options, additional: [("oauth_body_hash", "h")])
+    }
+  }
+
   // MARK: Body hash
 
   @Test func `a body hash is sent for what is no form, with the hash of the method`() throws {

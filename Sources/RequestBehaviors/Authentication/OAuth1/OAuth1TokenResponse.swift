@@ -1,17 +1,28 @@
 import Foundation
 
-/// A form-encoded answer of a service to the request for a token, or the query of its callback: octets in, fields out.
-struct OAuth1Answer: Sendable {
+/// A form-encoded response of a service to the request for a token, or the query of its callback: octets in, fields out.
+struct OAuth1TokenResponse: Sendable {
   let fields: [(name: String, value: String)]
 
+  /// Reads a form.
+  ///
+  /// White space around it, such as a line break at the end of a body, is no part of it: a form escapes its own.
   init(_ form: some Sequence<UInt8>) {
-    fields = Array(form).split(separator: UInt8(ascii: "&")).map { pair in
+    fields = OAuth1TokenResponse.trimmed(Array(form)).split(separator: UInt8(ascii: "&")).map { pair in
       let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
       let decode = { (octets: ArraySlice<UInt8>) in
         String(decoding: octets.withUnsafeBufferPointer { OctetBuffer.decodedForm($0) }, as: UTF8.self)
       }
       return (decode(pair[..<equals]), decode(pair[equals...].dropFirst()))
     }
+  }
+
+  private static func trimmed(_ octets: [UInt8]) -> ArraySlice<UInt8> {
+    let isSpace = { (octet: UInt8) in octet == 0x20 || (0x09...0x0d).contains(octet) }
+    guard let first = octets.firstIndex(where: { !isSpace($0) }),
+      let last = octets.lastIndex(where: { !isSpace($0) })
+    else { return [] }
+    return octets[first...last]
   }
 
   subscript(name: String) -> String? { fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
@@ -56,7 +67,7 @@ struct OAuth1Answer: Sendable {
   private var problemNote: String { problem.map { "It says \($0)" } ?? "It gives no oauth_problem" }
 }
 
-extension OAuth1Answer {
+extension OAuth1TokenResponse {
   /// The verifier of a callback (RFC 5849 §2.2).
   ///
   /// - Parameters:
@@ -67,7 +78,7 @@ extension OAuth1Answer {
   static func verifier(in callback: URL, for token: OAuth1RequestToken) throws -> String {
     let text = callback.absoluteString.utf8
     let query = text.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
-    let answer = OAuth1Answer(query)
+    let answer = OAuth1TokenResponse(query)
     if let denied = answer["denied"] {
       try check(denied, token)
       throw NetworkError(.oauth1Denied, "the user refused the sign-in")
