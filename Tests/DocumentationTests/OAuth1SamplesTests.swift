@@ -123,6 +123,38 @@ import Testing
     #expect(signature.signature == "r6/TJjbCOr97/+UU0NsvSne7s5g=")
   }
 
+  @Test func `a refused request is explained as the article shows it`() async throws {
+    mock.on().respond(401, text: "oauth_problem=signature_invalid")
+    let session = OAuth1Session(
+      consumer: OAuth1Consumer(key: consumerKey, secret: consumerSecret + "\n"),
+      credentials: OAuth1Credentials(token: token, secret: tokenSecret))
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock)
+    do {
+      try await client.send(.get("statuses"))
+    } catch {
+      print(session.explain(error))
+      #expect(
+        "\(session.explain(error))".hasPrefix(
+          """
+          - The service answered 401: oauth_problem=signature_invalid.
+          - The consumer secret begins or ends with a line break: was it copied with it?
+          Collected parameters: query, form body, protocol (RFC 5849 §3.4.1.3.1)
+
+          """))
+    }
+  }
+
+  @Test func `a request has a protocol parameter of its own`() async throws {
+    mock.on().respond(text: "ok")
+    let handle = "h"
+    let session = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock)
+    let answer: String = try await client.send(
+      .post("verify").with(\.oauth1Parameters, ["oauth_session_handle": handle]))
+    #expect(answer == "ok")
+    #expect(mock.sent.first?.headers["Authorization"]?.contains(#"oauth_session_handle="h""#) == true)
+  }
+
   @Test func `a difference reads as the article shows it`() throws {
     let url = try #require(URL(string: "https://api.example.com/search?q=a+b"))
     let (nonce, timestamp) = ("n", 1_700_000_000)

@@ -35,6 +35,9 @@ extension NetworkError {
 
   static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
     var message = "the server answered \(response.statusCode)"
+    if [400, 401, 403].contains(response.statusCode), let reason = OAuth1Refusal(response).reason {
+      message += ": \(reason)"
+    }
     if response.statusCode == 401 || response.statusCode == 403 {
       message += response.request.call.noteOnWithheld(from: response.request.origin) ?? ""
     }

@@ -27,7 +27,7 @@ extension Redactor {
     "login_code", "master_key", "mfa_code", "nonce_secret", "oauth_nonce", "oauth_verifier", "one_time_code", "otp",
     "pass", "passcode", "passphrase", "passwd", "password", "password_confirmation", "password_hash", "passwords",
     "pin", "private_key", "pwd", "recovery_code", "recovery_codes", "reset_code", "saml_response", "secret",
-    "secret_key", "secrets", "security_code", "session", "session_id", "sid", "sig", "signature", "signing_key",
+    "secret_key", "secrets", "security_code", "session", "session_handle", "session_id", "sid", "sig", "signature", "signing_key",
     "sms_code", "ssn", "subscription_key", "token", "totp", "two_factor_code", "verification_code", "xsrf",
   ]
 

@@ -1,0 +1,220 @@
+import Foundation
+
+/// How the signature of a request that was sent came about, and what may be wrong with it.
+///
+/// ``OAuth1Session/explain(_:)-(Error)`` makes one from the error of a refused request:
+///
+/// ```swift
+/// } catch {
+///   print(session.explain(error))
+/// }
+/// ```
+///
+/// Descriptions show no secret.
+public struct OAuth1Explanation: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The signature that the session makes of the request, with the nonce and the timestamp that were sent; `nil` if the
+  /// request was not signed or cannot be.
+  public let signature: OAuth1Signature?
+
+  /// Whether the request carries the signature that the session makes of it; `nil` if there is none, or if only the
+  /// private key of an RSA method could tell.
+  public let isSignatureReproduced: Bool?
+
+  /// What the service says is wrong, its `oauth_problem`; `nil` if it does not say.
+  public let problem: String?
+
+  /// What may be wrong, in sentences, the surest first; empty if nothing stands out.
+  public let findings: [String]
+
+  /// The findings, and the steps of the signature if there is one.
+  public var description: String {
+    let list = findings.isEmpty ? ["Nothing stands out."] : findings
+    let steps = signature.map { "\n" + $0.explanation() } ?? ""
+    return list.map { "- " + $0 }.joined(separator: "\n") + steps
+  }
+
+  /// The description.
+  public var debugDescription: String { description }
+
+  /// A mirror without children, so that `dump` shows no secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension OAuth1Session {
+  /// Explains why a request may have been refused.
+  ///
+  /// - Parameter error: What `send` threw.
+  /// - Returns: The explanation of the request that the error carries; one that says so if it carries none.
+  public func explain(_ error: any Error) -> OAuth1Explanation {
+    guard let error = error as? NetworkError, let request = error.request else {
+      return OAuth1Explanation(
+        signature: nil, isSignatureReproduced: nil, problem: nil,
+        findings: ["The error is not a NetworkError with a request, so there is nothing to explain."])
+    }
+    return explain(request, response: error.response, message: error.response == nil ? error.message : nil)
+  }
+
+  /// Explains the signature of a request that was sent.
+  ///
+  /// The nonce, the timestamp and the other protocol parameters are read from the request, so the steps are those of
+  /// the signature that was sent. The secrets are those of the session and of the user who is signed in now.
+  ///
+  /// - Parameters:
+  ///   - request: The request as it was sent, such as ``NetworkResponse/request`` or ``NetworkError/request``.
+  ///   - response: The response, if there is one.
+  /// - Returns: The explanation.
+  public func explain(_ request: NetworkRequest, response: NetworkResponse? = nil) -> OAuth1Explanation {
+    explain(request, response: response, message: nil)
+  }
+
+  private func explain(
+    _ request: NetworkRequest, response: NetworkResponse?, message: String?
+  ) -> OAuth1Explanation {
+    let refusal = response.map { OAuth1Refusal($0) }
+    var findings: [String] = []
+    if let message { findings.append("There is no response: \(message).") }
+    if let response {
+      findings.append("The service answered \(response.statusCode)\(refusal?.reason.map { ": \($0)" } ?? "").")
+    }
+    guard let sent = OAuth1SentParameters(request) else {
+      findings.append(whyUnsigned(request))
+      return OAuth1Explanation(
+        signature: nil, isSignatureReproduced: nil, problem: refusal?.problem, findings: findings)
+    }
+    findings += differences(from: sent)
+    findings += sent.clockFindings(response, now: request.call.clock.date())
+
+    let signature: OAuth1Signature
+    do {
+      signature = try self.signature(of: sent, in: request)
+    } catch {
+      findings.append("The request cannot be signed again: \((error as? NetworkError)?.message ?? "\(error)").")
+      return OAuth1Explanation(
+        signature: nil, isSignatureReproduced: nil, problem: refusal?.problem, findings: findings)
+    }
+    let isReproduced = signatureMethod.isRSA ? nil : signature.signature == sent["oauth_signature"]
+    if isReproduced == false {
+      findings.append(
+        "The request carries another signature than this session makes of it: it was changed after it was signed, or"
+          + " signed with other secrets.")
+    }
+    return OAuth1Explanation(
+      signature: signature, isSignatureReproduced: isReproduced, problem: refusal?.problem,
+      findings: findings + signature.suspicions)
+  }
+
+  private func whyUnsigned(_ request: NetworkRequest) -> String {
+    guard let origin = request.origin else { return "The request is not signed: its URL is not http or https." }
+    if !request.options.signsWithOAuth1 { return "The request is not signed: its option signsWithOAuth1 is false." }
+    if !origins.includes(origin, base: request.call.baseOrigin) {
+      return "The request is not signed: \(origin) is none of the session's origins. List it in OAuth1Session.origins"
+        + " if it shall have your signatures."
+    }
+    if currentSigner == nil { return "The request is not signed: nobody is signed in." }
+    return "The request is not signed: it was not sent through an OAuth1Behavior of this session."
+  }
+
+  /// What the request was signed with and this session does not have.
+  private func differences(from sent: OAuth1SentParameters) -> [String] {
+    var findings: [String] = []
+    if sent["oauth_consumer_key"] != consumer.key {
+      findings.append("The request is signed for another consumer than this session's.")
+    }
+    if let method = sent["oauth_signature_method"], method != signatureMethod.name {
+      findings.append("The request is signed by \(method.prefix(32)), this session signs by \(signatureMethod.name).")
+    }
+    guard let token = sent["oauth_token"], token != credentials?.token else { return findings }
+    return findings + [
+      credentials?.token == nil
+        ? "The request is signed for a user, and this session has no user's token now."
+        : "The request is signed with another token than that of the user who is signed in now."
+    ]
+  }
+
+  private func signature(of sent: OAuth1SentParameters, in request: NetworkRequest) throws -> OAuth1Signature {
+    // A request without a token is one of the app's own, such as that for a request token.
+    let secret = sent["oauth_token"] == nil ? "" : credentials?.secret ?? ""
+    var parameters = OAuth1Parameters(
+      consumerKey: sent["oauth_consumer_key"] ?? "", token: sent["oauth_token"], nonce: sent["oauth_nonce"],
+      timestamp: sent["oauth_timestamp"].flatMap { Int($0) })
+    parameters.bodyHash = sent["oauth_body_hash"]
+    parameters.additional = sent.additional
+    var options = options
+    options.location = sent.location
+    options.realm = sent.realm
+    options.includesVersion = sent["oauth_version"] != nil
+    options.includesBodyHash = false
+    return try OAuth1Signature(
+      method: request.method, url: sent.url, headers: request.headers, body: sent.body, parameters: parameters,
+      key: OAuth1SigningKey(method: signatureMethod, consumerSecret: consumer.secret, tokenSecret: secret),
+      options: options, sentSignature: signatureMethod.isRSA ? sent["oauth_signature"] : nil)
+  }
+}
+
+/// The protocol parameters of a request that was sent, read from where they are (RFC 5849 §3.5).
+struct OAuth1SentParameters: Sendable {
+  let location: OAuth1ParameterLocation
+  let realm: String?
+  let parameters: [(name: String, value: String)]
+  /// The request's URL and body without the protocol parameters.
+  let url: URL
+  let body: Data?
+
+  /// - Returns: `nil` if the request has no `oauth_signature`.
+  init?(_ request: NetworkRequest) {
+    let isForm = OAuth1Signature.isForm(contentType: request.headers["Content-Type"])
+    let schemes = request.headers.values(for: "Authorization").flatMap(AuthenticationScheme.list)
+    if let scheme = schemes.first(where: { $0.name.lowercased() == "oauth" }) {
+      location = .authorizationHeader
+      realm = scheme.parameters.first { $0.name == "realm" }?.value
+      parameters = scheme.parameters.filter { $0.name != "realm" }.map {
+        (name: PercentEncoding.decodedForm($0.name), value: PercentEncoding.decodedForm($0.value))
+      }
+      (url, body) = (request.url, request.body?.data)
+    } else if isForm, let form = request.body?.data, let start = OAuth1SentParameters.start(in: Array(form)) {
+      location = .formBody
+      realm = nil
+      parameters = OAuth1TokenResponse(form.dropFirst(start.own)).fields
+      (url, body) = (request.url, Data(form.prefix(start.rest)))
+    } else {
+      let text = Array(request.url.absoluteString.utf8)
+      guard let mark = text.firstIndex(of: UInt8(ascii: "?")),
+        case let query = Array(text[(mark + 1)...].prefix { $0 != UInt8(ascii: "#") }),
+        let start = OAuth1SentParameters.start(in: query)
+      else { return nil }
+      location = .query
+      realm = nil
+      parameters = OAuth1TokenResponse(query.dropFirst(start.own)).fields
+      body = request.body?.data
+      let end = start.rest == 0 ? mark : mark + 1 + start.rest
+      url = URL(string: String(decoding: text[..<end], as: UTF8.self)) ?? request.url
+    }
+    if self["oauth_signature"] == nil { return nil }
+  }
+
+  /// Where the protocol parameters begin, which are appended to a form or query, and where what is before them ends.
+  private static func start(in form: [UInt8]) -> (own: Int, rest: Int)? {
+    let name = Array("oauth_consumer_key=".utf8)
+    let starts = [0] + form.indices.filter { form[$0] == UInt8(ascii: "&") }.map { $0 + 1 }
+    guard let own = starts.last(where: { form[$0...].starts(with: name) }) else { return nil }
+    return (own, max(0, own - 1))
+  }
+
+  subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+  /// The parameters that are not among those of every request.
+  var additional: [(name: String, value: String)] {
+    parameters.filter { !OAuth1Parameters.protocolNames.contains($0.name) && $0.name != "oauth_body_hash" }
+  }
+
+  /// How far the timestamp is off the service's date.
+  func clockFindings(_ response: NetworkResponse?, now: Date) -> [String] {
+    guard let timestamp = self["oauth_timestamp"].flatMap({ Int($0) }),
+      let date = response?.headers["Date"].flatMap({ HTTPDate.date(from: $0, now: now) })
+    else { return [] }
+    let seconds = (Double(timestamp) - date.timeIntervalSince1970).rounded()
+    guard abs(seconds) >= OAuth1Clock.tolerance else { return [] }
+    let side = seconds < 0 ? "behind" : "ahead of"
+    return ["The timestamp is \(Int(exactly: abs(seconds)) ?? .max) s \(side) the Date of the response."]
+  }
+}
