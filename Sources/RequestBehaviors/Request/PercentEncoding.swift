@@ -45,11 +45,6 @@ package enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Returns form-encoded text decoded: a `+` is a space, and what is not UTF-8 becomes U+FFFD.
-  package static func decodedForm(_ text: some StringProtocol) -> String {
-    String(decoding: Array(text.utf8).withUnsafeBufferPointer { OctetBuffer.decodedForm($0) }, as: UTF8.self)
-  }
-
   private static func escape(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count * 3)
@@ -59,7 +54,7 @@ package enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private static func append(_ byte: UInt8, to result: inout [UInt8]) {
+  static func append(_ byte: UInt8, to result: inout [UInt8]) {
     result.append(UInt8(ascii: "%"))
     result.append(digits[Int(byte >> 4)])
     result.append(digits[Int(byte & 15)])

@@ -1,3 +1,5 @@
+import Foundation
+
 extension NetworkError.Code {
   /// The session has no token credentials: the user is not signed in.
   public static let oauth1MissingCredentials = Self(rawValue: "oauth1MissingCredentials")
@@ -15,4 +17,162 @@ extension NetworkError.Code {
   public static let oauth1UnexpectedCallback = Self(rawValue: "oauth1UnexpectedCallback")
   /// The user refused.
   public static let oauth1Denied = Self(rawValue: "oauth1Denied")
+}
+
+/// What a response says about why a request was refused.
+///
+/// The OAuth Problem Reporting extension has the service send `oauth_problem` and what belongs to it in the body or in
+/// the `WWW-Authenticate` field; other services send a challenge only (RFC 9110 §11.6.1).
+struct OAuth1Refusal: Sendable {
+  /// The value of `oauth_problem`; `nil` if the response has none.
+  let problem: String?
+  /// What describes the problem, by name: the response's fields of the extension.
+  private let fields: [(name: String, value: String)]
+  private let challenges: [AuthenticationScheme]
+  private let statusCode: Int
+  /// The challenges and the beginning of the body, to search for the words of the extension.
+  private let text: String
+
+  init(_ response: NetworkResponse) {
+    var body = Data()
+    if case .data(let data) = response.body { body = data.prefix(4_096) }
+    self.init(
+      statusCode: response.statusCode, challenges: response.headers.values(for: "WWW-Authenticate"), body: body)
+  }
+
+  /// Reads the parts of a response that can name a problem.
+  ///
+  /// - Parameters:
+  ///   - statusCode: The response's status.
+  ///   - challenges: The values of its `WWW-Authenticate` fields.
+  ///   - body: The beginning of its body.
+  init(statusCode: Int, challenges: [String], body: Data) {
+    self.statusCode = statusCode
+    self.challenges = challenges.flatMap(AuthenticationScheme.list)
+    fields = OAuth1TokenResponse(body).fields + self.challenges.flatMap(\.parameters)
+    problem = fields.first { $0.name == "oauth_problem" && !$0.value.isEmpty }?.value
+    text = challenges.joined(separator: "\n") + "\n" + String(decoding: body, as: UTF8.self)
+  }
+
+  /// What a response means for the timestamp of its request.
+  enum TimestampVerdict {
+    /// The response says that the timestamp is refused.
+    case refused
+    /// The response is a 401 that does not say why.
+    case suspected
+  }
+
+  /// Whether the timestamp is, or may be, the reason of the refusal; `nil` if it is not.
+  var timestampVerdict: TimestampVerdict? {
+    guard statusCode == 401 || statusCode == 400 else { return nil }
+    if let problem { return problem == "timestamp_refused" ? .refused : nil }
+    if text.contains("timestamp_refused") { return .refused }
+    if statusCode != 401 || OAuth1Refusal.otherProblems.contains(where: text.contains) { return nil }
+    return .suspected
+  }
+
+  /// The other problems of the extension, for services that send the words in a form of their own.
+  private static let otherProblems = [
+    "version_rejected", "parameter_absent", "parameter_rejected", "nonce_used", "signature_method_rejected",
+    "signature_invalid", "consumer_key_unknown", "consumer_key_rejected", "consumer_key_refused", "token_used",
+    "token_expired", "token_revoked", "token_rejected", "additional_authorization_required", "permission_unknown",
+    "permission_denied", "user_refused",
+  ]
+
+  /// The problem with what describes it, or else the challenges, without secrets; `nil` if there is neither.
+  var reason: String? {
+    if let problem {
+      let details = fields.filter { OAuth1Refusal.details.contains($0.name) }
+      return (["oauth_problem=\(shown(problem))"] + details.map { "\($0.name)=\(shown($0.value))" })
+        .joined(separator: ", ")
+    }
+    guard statusCode == 401, !challenges.isEmpty else { return nil }
+    return "challenge " + challenges.map(shown).joined(separator: "; ")
+  }
+
+  private static let details: Set = [
+    "oauth_problem_advice", "oauth_parameters_absent", "oauth_acceptable_timestamps", "oauth_acceptable_versions",
+  ]
+
+  /// Parameters of a challenge that hold no secret; a nonce is left out.
+  private static let shownParameters: Set = ["realm", "error", "error_description", "scope"]
+
+  private func shown(_ challenge: AuthenticationScheme) -> String {
+    let parameters = challenge.parameters.filter { OAuth1Refusal.shownParameters.contains($0.name.lowercased()) }
+    let list = parameters.map { "\($0.name)=\"\(shown($0.value))\"" }.joined(separator: ", ")
+    return list.isEmpty ? challenge.name : "\(challenge.name) \(list)"
+  }
+
+  private func shown(_ value: String) -> String {
+    let line = value.prefix(160).map { $0.isNewline ? " " : String($0) }.joined()
+    return Redactor.standard.redact(text: line)
+  }
+}
+
+/// The name of an authentication scheme with its parameters, as in a challenge or in credentials (RFC 9110 §11.2).
+struct AuthenticationScheme: Sendable {
+  var name: String
+  var parameters: [(name: String, value: String)] = []
+
+  /// Reads the value of a `WWW-Authenticate` or `Authorization` field.
+  ///
+  /// - Parameter field: One or several schemes, separated by commas as their parameters are (RFC 9110 §11.6.1).
+  /// - Returns: The schemes in their order. Parameters before any scheme belong to one without a name.
+  static func list(_ field: String) -> [AuthenticationScheme] {
+    var schemes: [AuthenticationScheme] = []
+    for item in items(of: field) {
+      let equals = item.firstIndex(of: "=")
+      var words = item[..<(equals ?? item.endIndex)].split(whereSeparator: isSpace)
+      if equals == nil || words.count > 1 || schemes.isEmpty {
+        let startsScheme = equals == nil || words.count > 1
+        schemes.append(AuthenticationScheme(name: startsScheme && !words.isEmpty ? String(words.removeFirst()) : ""))
+      }
+      guard let equals, let name = words.last else { continue }
+      let value = unquoted(item[item.index(after: equals)...])
+      schemes[schemes.count - 1].parameters.append((name: String(name), value: value))
+    }
+    return schemes
+  }
+
+  /// The items of a list, which commas outside quotes separate (RFC 9110 §5.6.1).
+  private static func items(of field: String) -> [Substring] {
+    var items: [Substring] = []
+    var start = field.startIndex
+    var (isQuoted, isEscaped) = (false, false)
+    for index in field.indices {
+      if isEscaped {
+        isEscaped = false
+      } else if isQuoted, field[index] == "\\" {
+        isEscaped = true
+      } else if field[index] == "\"" {
+        isQuoted.toggle()
+      } else if field[index] == ",", !isQuoted {
+        items.append(field[start..<index])
+        start = field.index(after: index)
+      }
+    }
+    items.append(field[start...])
+    return items.filter { !$0.allSatisfy(isSpace) }
+  }
+
+  /// The value of a parameter: a token or a quoted-string (RFC 9110 §5.6.4).
+  private static func unquoted(_ text: Substring) -> String {
+    let value = text.drop(while: isSpace)
+    guard value.first == "\"" else { return String(value.prefix { !isSpace($0) }) }
+    var result = ""
+    var isEscaped = false
+    for character in value.dropFirst() {
+      if isEscaped || (character != "\\" && character != "\"") {
+        result.append(character)
+        isEscaped = false
+      } else if character == "\"" {
+        break
+      } else {
+        isEscaped = true
+      }
+    }
+    return result
+  }
+
+  private static func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Signs requests by OAuth 1.0a (RFC 5849).
 ///
 /// Every send is signed for itself, innermost but for verification: a retry, a redirect and a replay each have a nonce
@@ -18,8 +20,8 @@
 /// sent again, once, with the service's time. If that succeeds, the requests that follow have the service's time too.
 /// When that is refused later, the device's is tried again.
 ///
-/// What cannot be signed is an error that says why: a form body that is a stream, `PLAINTEXT` over http, a URL without a
-/// host. ``OAuth1Signature/explanation(showingSecrets:)`` shows how a signature comes about.
+/// What cannot be signed is an error that says why: a form body that is a stream, `PLAINTEXT` over http, a URL without
+/// a host. ``OAuth1Session/explain(_:)-(Error)`` shows how the signature of a refused request came about.
 public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// After all that changes URL, method or body.
   public let order = BehaviorOrder.signing
@@ -56,10 +58,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   public func scope(for request: NetworkRequest) -> String? {
     guard applies(to: request), let token = session.credentials?.token else { return nil }
     let digest = HashFunction.sha256.digest(of: Array((session.consumer.key + "&" + token).utf8))
-    var text = OctetBuffer(capacity: 64)
-    text.append("oauth1 ")
-    text.append(base64: digest)
-    return text.string()
+    return "oauth1 " + Data(digest).base64EncodedString()
   }
 
   /// Forgets what the service told of its clock; the user stays signed in.

@@ -105,7 +105,9 @@ extension OAuth1Session {
 
   private func whyUnsigned(_ request: NetworkRequest) -> String {
     guard let origin = request.origin else { return "The request is not signed: its URL is not http or https." }
-    if !request.options.signsWithOAuth1 { return "The request is not signed: its option signsWithOAuth1 is false." }
+    if !request.options.authentication.includes(name) {
+      return "The request is not signed: its option authentication does not ask for this session."
+    }
     if !origins.includes(origin, base: request.call.baseOrigin) {
       return "The request is not signed: \(origin) is none of the session's origins. List it in OAuth1Session.origins"
         + " if it shall have your signatures."

@@ -6,9 +6,10 @@ struct OAuth1RequestURL: Sendable {
   /// The scheme, authority and path of RFC 5849 §3.4.1.2.
   let baseStringURI: [UInt8]
   private let octets: [UInt8]
-  private let query: Range<Int>
+  private let queryRange: Range<Int>
 
-  /// - Throws: ``NetworkError`` of code `invalidURL` if the URL is not http or https, or has no host or an impossible port.
+  /// - Throws: ``NetworkError`` of code `invalidURL` if the URL is not http or https, or has no host or an impossible
+  ///   port.
   init(_ url: URL, hostField: String?) throws {
     let octets = Array(url.absoluteString.utf8)
     guard let colon = octets.firstIndex(of: UInt8(ascii: ":")),
@@ -29,37 +30,32 @@ struct OAuth1RequestURL: Sendable {
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
     if let hostField { authority = ArraySlice(hostField.utf8) }
 
-    var uri = OctetBuffer(capacity: octets.count + 24)
-    uri.append(isSecure ? "https://" : "http://")
-    try OAuth1RequestURL.append(authority, isSecure: isSecure, to: &uri)
+    var uri = Array(isSecure ? "https://".utf8 : "http://".utf8)
+    uri += try OAuth1RequestURL.normalized(authority, isSecure: isSecure)
     if path == mark { uri.append(UInt8(ascii: "/")) }
-    octets[path..<mark].withUnsafeBufferPointer { uri.append($0) }
+    uri += octets[path..<mark]
 
     self.isSecure = isSecure
-    self.baseStringURI = uri.array()
+    self.baseStringURI = uri
     self.octets = octets
-    self.query = min(mark + 1, fragment)..<fragment
+    self.queryRange = min(mark + 1, fragment)..<fragment
   }
 
-  /// Calls a closure with the octets of the query, without its question mark.
-  func withQuery<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
-    try octets[query].withUnsafeBufferPointer(body)
-  }
+  /// The octets of the query, without its question mark.
+  var query: ArraySlice<UInt8> { octets[queryRange] }
 
   /// The URL with text appended to its query, before the fragment.
   func appending(query addition: String) -> URL? {
-    var buffer = OctetBuffer(capacity: octets.count + addition.utf8.count + 2)
-    octets[..<query.lowerBound].withUnsafeBufferPointer { buffer.append($0) }
-    withQuery { buffer.append($0) }
-    let hasMark = query.lowerBound > 0 && octets[query.lowerBound - 1] == UInt8(ascii: "?")
+    var result = Array(octets[..<queryRange.upperBound])
+    let hasMark = queryRange.lowerBound > 0 && octets[queryRange.lowerBound - 1] == UInt8(ascii: "?")
     if !hasMark {
-      buffer.append("?")
-    } else if !query.isEmpty, octets[query.upperBound - 1] != UInt8(ascii: "&") {
-      buffer.append("&")
+      result.append(UInt8(ascii: "?"))
+    } else if !queryRange.isEmpty, result.last != UInt8(ascii: "&") {
+      result.append(UInt8(ascii: "&"))
     }
-    buffer.append(addition)
-    octets[query.upperBound...].withUnsafeBufferPointer { buffer.append($0) }
-    return URL(string: buffer.string())
+    result += addition.utf8
+    result += octets[queryRange.upperBound...]
+    return URL(string: String(decoding: result, as: UTF8.self))
   }
 
   private static func isSecure(scheme: ArraySlice<UInt8>) -> Bool? {
@@ -69,24 +65,26 @@ struct OAuth1RequestURL: Sendable {
   }
 
   /// RFC 5849 §3.4.1.2: the host in lower case, the port only if it is not the scheme's default.
-  private static func append(_ authority: ArraySlice<UInt8>, isSecure: Bool, to uri: inout OctetBuffer) throws {
+  private static func normalized(_ authority: ArraySlice<UInt8>, isSecure: Bool) throws -> [UInt8] {
     let isBracketed = authority.first == UInt8(ascii: "[")
     let close = isBracketed ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
     let colon = authority[(close ?? authority.startIndex)...].firstIndex(of: UInt8(ascii: ":"))
     let host = authority[..<(colon ?? authority.endIndex)]
-    let hasImpossible = host.contains { $0 <= 0x20 || [0x22, 0x23, 0x2c, 0x2f, 0x3f, 0x40, 0x5c].contains($0) }
+    let hasImpossible = host.contains { $0 <= 0x20 || impossibleInHost.contains($0) }
     guard !host.isEmpty, !hasImpossible, isBracketed == (host.last == UInt8(ascii: "]")) else {
       throw NetworkError(.invalidURL, "\"\(text(authority))\" is no host; it must be a name or an address")
     }
-    host.withUnsafeBufferPointer { uri.append(lowercasing: $0) }
+    let lower = host.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
 
-    guard let colon, colon + 1 < authority.endIndex else { return }
+    guard let colon, colon + 1 < authority.endIndex else { return lower }
     let digits = authority[(colon + 1)...]
     guard digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let port = Int(text(digits)), 1...65535 ~= port else {
       throw NetworkError(.invalidURL, "the port in \"\(text(authority))\" is not a number from 1 to 65535")
     }
-    if port != (isSecure ? 443 : 80) { uri.append(":\(port)") }
+    return port == (isSecure ? 443 : 80) ? lower : lower + Array(":\(port)".utf8)
   }
+
+  private static let impossibleInHost = Array("\"#,/?@\\".utf8)
 
   private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 }

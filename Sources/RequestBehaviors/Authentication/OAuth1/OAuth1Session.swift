@@ -12,7 +12,8 @@ import Foundation
 /// ```
 ///
 /// Descriptions never show a secret. Requests that are made while nobody is signed in fail with
-/// ``NetworkError/Code-swift.struct/oauth1MissingCredentials``; with ``OAuth1Credentials/none``, an app signs for itself.
+/// ``NetworkError/Code-swift.struct/oauth1MissingCredentials``; with ``OAuth1Credentials/none``, an app signs for
+/// itself.
 public final class OAuth1Session: Sendable, CustomStringConvertible, CustomReflectable {
   /// The app's credentials.
   public let consumer: OAuth1Consumer
@@ -42,8 +43,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   ///   - options: Where the service differs from others; by default nowhere.
   ///   - origins: The servers whose requests are signed; by default the base URL's origin.
   ///   - name: What tells this session from others of one client.
-  ///   - trustsClockOverHTTP: Whether a service may correct the timestamp over http too, where anybody on the way can; by
-  ///     default only over https.
+  ///   - trustsClockOverHTTP: Whether a service may correct the timestamp over http too, where anybody on the way can;
+  ///     by default only over https.
   ///   - makeNonce: Makes a text that was never used; by default 128 random bits as 32 hexadecimal digits.
   public init(
     consumer: OAuth1Consumer, credentials: OAuth1Credentials? = nil,

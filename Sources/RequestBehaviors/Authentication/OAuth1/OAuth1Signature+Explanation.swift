@@ -12,14 +12,15 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
   ///
   /// Compare it with what the service shows; ``difference(from:)`` does that for the base string.
   ///
-  /// - Parameter showingSecrets: Whether to show the signing key, the signature of `PLAINTEXT`, the `oauth_verifier` and
-  ///   the values of parameters that ``Redactor/standard`` hides; by default they read `REDACTED`.
+  /// - Parameter showingSecrets: Whether to show the signing key, the signature of `PLAINTEXT`, the `oauth_verifier`
+  ///   and other additional parameters, and the values that ``Redactor/standard`` hides; by default they read
+  ///   `REDACTED`.
   /// - Returns: Several lines of text.
   public func explanation(showingSecrets: Bool = false) -> String {
     let shown = { (parameter: OAuth1Parameter) in showingSecrets ? parameter : redacted(parameter) }
     let collected = collectedParameters.map { shown($0).encoded }
     let sorted = sortedParameters.map { shown($0).encoded }.joined(separator: "&")
-    let base = [requestMethod.rawValue.uppercased(), baseStringURI, sorted].map(OctetBuffer.escaped)
+    let base = [requestMethod.rawValue.uppercased(), baseStringURI, sorted].map { PercentEncoding.escape($0) }
     let sent = protocolParameters.map { shown(OAuth1Parameter($0.name, $0.value)).encoded }
     return """
       Collected parameters: query, form body, protocol (RFC 5849 §3.4.1.3.1)

@@ -20,11 +20,12 @@ public struct OAuth1Signature: Sendable {
   /// The method of the request.
   public let requestMethod: HTTPMethod
 
-  /// The protocol parameters in the order in which they are sent, the signature last and without `realm` (RFC 5849 §3.1).
+  /// The protocol parameters in the order in which they are sent, the signature last and without `realm`
+  /// (RFC 5849 §3.1).
   public let protocolParameters: [(name: String, value: String)]
 
-  /// The octets that are signed, all of them ASCII: method, base string URI and parameter string, each escaped, with `&`
-  /// between them (RFC 5849 §3.4.1.1).
+  /// The octets that are signed, all of them ASCII: method, base string URI and parameter string, each escaped, with
+  /// `&` between them (RFC 5849 §3.4.1.1).
   public let baseString: String
 
   /// The value of `oauth_signature`, not yet percent-encoded (RFC 5849 §3.4.2, §3.4.3, §3.4.4).
@@ -75,71 +76,71 @@ public struct OAuth1Signature: Sendable {
     if let hash = OAuth1Signature.sentBodyHash(parameters, body, formBody, method: key.method, options: options) {
       sent.append((name: "oauth_body_hash", value: hash))
     }
-    var base = OctetBuffer(capacity: 1024)
-    try OAuth1Signature.writeBaseString(method: method, url: self.url, formBody: formBody, parameters: sent, to: &base)
-    baseString = base.string()
-    if let sentSignature { signature = sentSignature } else { signature = try OAuth1Signature.sign(base, with: key) }
+    baseString = try OAuth1Signature.baseString(
+      method: method, url: self.url, formBody: formBody, parameters: sent)
+    if let sentSignature {
+      signature = sentSignature
+    } else {
+      signature = try OAuth1Signature.sign(baseString, with: key)
+    }
     sent.append((name: "oauth_signature", value: signature))
     protocolParameters = sent
   }
 
-  private static func writeBaseString(
-    method: HTTPMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)],
-    to base: inout OctetBuffer
-  ) throws {
-    var list = collectOwn(url: url, formBody: formBody)
-    if let name = list.firstName(alsoIn: parameters) {
+  private static func baseString(
+    method: HTTPMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
+  ) throws -> String {
+    let own = ownParameters(url: url, formBody: formBody)
+    if let name = parameters.first(where: { sent in own.contains { $0.name.elementsEqual(sent.name.utf8) } })?.name,
+      name.hasPrefix("oauth_")
+    {
       throw NetworkError.invalidRequest(
         "\(name) is in the query or the form body already; each protocol parameter is sent once (RFC 5849 §3.1)")
     }
-    for parameter in parameters { list.append(parameter.name, parameter.value) }
-    list.sort()
-    var parameterString = OctetBuffer(capacity: 512)
-    list.writeParameterString(to: &parameterString)
-
-    base.append(escaping: method.rawValue.uppercased())
+    let all = own + parameters.map { OAuth1Parameter($0.name, $0.value) }
+    var base: [UInt8] = []
+    base.reserveCapacity(1_024)
+    PercentEncoding.append(escaping: method.rawValue.uppercased().utf8, to: &base)
     base.append(UInt8(ascii: "&"))
-    url.baseStringURI.withUnsafeBufferPointer { base.append(escaping: $0) }
+    PercentEncoding.append(escaping: url.baseStringURI, to: &base)
     base.append(UInt8(ascii: "&"))
-    parameterString.withOctets { base.append(escaping: $0) }
+    PercentEncoding.append(escaping: parameterString(all), to: &base)
+    return String(decoding: base, as: UTF8.self)
   }
 
-  /// RFC 5849 §3.4.1.3.1: the parameters of the query and the form body, then the protocol's.
-  static func collect(
-    url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
-  ) -> OAuth1ParameterList {
-    var list = collectOwn(url: url, formBody: formBody)
-    for parameter in parameters { list.append(parameter.name, parameter.value) }
-    return list
-  }
-
-  private static func collectOwn(url: OAuth1RequestURL, formBody: Data?) -> OAuth1ParameterList {
-    var list = OAuth1ParameterList(capacity: 512 + (formBody?.count ?? 0))
-    url.withQuery { list.append(form: $0) }
-    formBody?.withUnsafeBytes { raw in
-      raw.withMemoryRebound(to: UInt8.self) { list.append(form: $0) }
+  /// RFC 5849 §3.4.1.3.2.
+  static func parameterString(_ parameters: [OAuth1Parameter]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(512)
+    for parameter in parameters.map(OAuth1EncodedParameter.init).sorted() {
+      if !result.isEmpty { result.append(UInt8(ascii: "&")) }
+      parameter.append(to: &result)
     }
-    return list
+    return result
   }
 
-  private static func sign(_ base: borrowing OctetBuffer, with key: OAuth1SigningKey) throws -> String {
-    let signature: [UInt8]
+  /// The parameters of the query and the form body, without any `oauth_signature` (RFC 5849 §3.4.1.3.1).
+  static func ownParameters(url: OAuth1RequestURL, formBody: Data?) -> [OAuth1Parameter] {
+    let form = formBody.map { OAuth1Parameter.list(form: Array($0)[...]) } ?? []
+    let signature = Array("oauth_signature".utf8)
+    return (OAuth1Parameter.list(form: url.query) + form).filter { $0.name != signature }
+  }
+
+  private static func sign(_ baseString: String, with key: OAuth1SigningKey) throws -> String {
     switch key.method.kind {
     case .plaintext:
       return key.text
     case .hmac:
-      signature = base.withOctets { key.authenticator?.code(for: UnsafeRawBufferPointer($0)) ?? [] }
+      let code = key.authenticator?.code(for: Array(baseString.utf8)) ?? []
+      return Data(code).base64EncodedString()
     case .rsa(let sign):
       do {
-        signature = [UInt8](try sign(Data(base.array())))
+        return try sign(Data(baseString.utf8)).base64EncodedString()
       } catch {
         throw NetworkError(
           .oauth1SigningFailed, "the closure of \(key.method.name) threw; see the underlying error",
           underlyingError: error)
       }
     }
-    var text = OctetBuffer(capacity: signature.count * 2)
-    text.append(base64: signature)
-    return text.string()
   }
 }

@@ -5,8 +5,8 @@ public struct OAuth1SigningKey: Sendable, CustomStringConvertible, CustomReflect
   /// The method that the key is for.
   public let method: OAuth1SignatureMethod
 
-  /// The escaped consumer secret, `&`, and the escaped token secret (RFC 5849 §3.4.2): the key of the HMAC methods and the
-  /// signature of `PLAINTEXT`.
+  /// The escaped consumer secret, `&`, and the escaped token secret (RFC 5849 §3.4.2): the key of the HMAC methods and
+  /// the signature of `PLAINTEXT`.
   ///
   /// This is a secret; the `&` is there even if the secrets are empty.
   public let text: String
@@ -21,13 +21,9 @@ public struct OAuth1SigningKey: Sendable, CustomStringConvertible, CustomReflect
   ///   - tokenSecret: The token's secret, empty if there is no token yet.
   public init(method: OAuth1SignatureMethod, consumerSecret: String, tokenSecret: String = "") {
     self.method = method
-    var buffer = OctetBuffer(capacity: 128)
-    buffer.append(escaping: consumerSecret)
-    buffer.append(UInt8(ascii: "&"))
-    buffer.append(escaping: tokenSecret)
-    text = buffer.string()
+    text = PercentEncoding.escape(consumerSecret) + "&" + PercentEncoding.escape(tokenSecret)
     authenticator =
-      if case .hmac = method.kind { MessageAuthenticator(method.hashFunction, key: buffer.array()) } else { nil }
+      if case .hmac = method.kind { MessageAuthenticator(method.hashFunction, key: Array(text.utf8)) } else { nil }
   }
 
   /// Creates the key of an app and, if there is one, its user.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A form-encoded response of a service to the request for a token, or the query of its callback: octets in, fields out.
+/// A form-encoded response of a service to the request for a token, or the query of its callback.
 struct OAuth1TokenResponse: Sendable {
   let fields: [(name: String, value: String)]
 
@@ -8,12 +8,8 @@ struct OAuth1TokenResponse: Sendable {
   ///
   /// White space around it, such as a line break at the end of a body, is no part of it: a form escapes its own.
   init(_ form: some Sequence<UInt8>) {
-    fields = OAuth1TokenResponse.trimmed(Array(form)).split(separator: UInt8(ascii: "&")).map { pair in
-      let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-      let decode = { (octets: ArraySlice<UInt8>) in
-        String(decoding: octets.withUnsafeBufferPointer { OctetBuffer.decodedForm($0) }, as: UTF8.self)
-      }
-      return (decode(pair[..<equals]), decode(pair[equals...].dropFirst()))
+    fields = OAuth1Parameter.list(form: OAuth1TokenResponse.trimmed(Array(form))).map {
+      (name: String(decoding: $0.name, as: UTF8.self), value: String(decoding: $0.value, as: UTF8.self))
     }
   }
 

@@ -1,9 +1,0 @@
-/// Where the protocol parameters of a request are sent (RFC 5849 §3.5).
-public enum OAuth1ParameterLocation: Sendable, Hashable {
-  /// In the `Authorization` field, which services prefer (RFC 5849 §3.5.1).
-  case authorizationHeader
-  /// In a form body, after its own parameters (RFC 5849 §3.5.2).
-  case formBody
-  /// In the URL's query, after its own parameters (RFC 5849 §3.5.3).
-  case query
-}

@@ -1,0 +1,55 @@
+/// Percent-encoding of octets that need not be text, and of forms.
+extension PercentEncoding {
+  /// Appends octets with all but unreserved ones escaped.
+  package static func append(escaping octets: some Sequence<UInt8>, to result: inout [UInt8]) {
+    for octet in octets {
+      if isUnreserved(octet) { result.append(octet) } else { append(octet, to: &result) }
+    }
+  }
+
+  /// Returns octets with all but unreserved ones escaped.
+  package static func escaped(_ octets: some Collection<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(octets.count * 3)
+    append(escaping: octets, to: &result)
+    return result
+  }
+
+  /// Returns form-encoded octets decoded: a `+` is a space.
+  ///
+  /// A percent sign without two hexadecimal digits stands for itself.
+  package static func decodedForm(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(octets.count)
+    var index = octets.startIndex
+    while index < octets.endIndex {
+      let octet = octets[index]
+      index += 1
+      if octet == UInt8(ascii: "+") {
+        result.append(UInt8(ascii: " "))
+      } else if octet == UInt8(ascii: "%"), index + 1 < octets.endIndex, let high = hexValue(octets[index]),
+        let low = hexValue(octets[index + 1])
+      {
+        result.append(high << 4 | low)
+        index += 2
+      } else {
+        result.append(octet)
+      }
+    }
+    return result
+  }
+
+  /// Returns form-encoded text decoded; what is not UTF-8 becomes U+FFFD.
+  package static func decodedForm(_ text: some StringProtocol) -> String {
+    String(decoding: decodedForm(Array(text.utf8)[...]), as: UTF8.self)
+  }
+
+  private static func hexValue(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}
