@@ -77,6 +77,14 @@ import Testing
     #expect(error.code == .tokenStoreFailed && error.message.contains("deep"))
   }
 
+  @Test func `a save that fails leaves no other file with the token behind`() async throws {
+    let full = file.appending(path: "inside")
+    try FileManager.default.createDirectory(at: full, withIntermediateDirectories: true)
+    let error = await #expect(throws: NetworkError.self) { try await FileTokenStore(url: file).save(AccessToken("t1")) }
+    #expect(error?.code == .tokenStoreFailed && error?.message.contains("replace") == true)
+    #expect(try names() == ["token.json"])
+  }
+
   @Test func `two stores of one path are one store for their sessions`() async throws {
     let fetches = Box(0)
     let source = ClosureTokenSource(fetch: { _ in
