@@ -67,6 +67,7 @@ public final class Call: Sendable {
     var tokenRecords = TokenRecords()
     var withheld: [Withheld] = []
     var secrets = CallSecrets()
+    var sendChecks: [@Sendable (NetworkRequest) throws -> Void] = []
   }
 
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.
@@ -217,6 +218,21 @@ extension Call {
 // MARK: - Sends
 
 extension Call {
+  /// Adds a check that every later send of the call must pass, at the last moment before the transport.
+  ///
+  /// For what may have changed since a behavior let the request pass, while that waited further in: whether the user
+  /// whose token it carries is still signed in, for example.
+  ///
+  /// - Parameter check: Gets the request as it is to be sent; what it throws fails the send, which is not counted.
+  public func addSendCheck(_ check: @escaping @Sendable (NetworkRequest) throws -> Void) {
+    lock.withLock { state.sendChecks.append(check) }
+  }
+
+  /// Runs the checks that behaviors added.
+  func check(_ request: NetworkRequest) throws {
+    for check in lock.withLock({ state.sendChecks }) { try check(request) }
+  }
+
   /// Counts a send.
   ///
   /// - Returns: Which send of the call it is, from 1; `nil` if it has made as many as a call may.

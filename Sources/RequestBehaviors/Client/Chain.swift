@@ -161,6 +161,7 @@ final class Chain: Sendable {
     run.call.noteSecrets(in: original.headers)
     var request = original
     removeForeignSecrets(&request)
+    try run.call.check(request)
     let number = try run.beginSend(request)
     request.sendNumber = number
     for observer in observers { observer.attemptStarted(request) }

@@ -19,6 +19,8 @@ public struct AccessToken: Sendable, Hashable {
   public var expiresAt: Date?
 
   /// How long it is good for from when it was got; `nil` if that is not known.
+  ///
+  /// A lifetime of zero or less, by which servers say that a token does not expire, is none.
   public var lifetime: Duration?
 
   /// What a newer token is got with, a secret; `nil` if the server gave none.
@@ -59,7 +61,9 @@ extension AccessToken {
   func received(at date: Date) -> AccessToken {
     var token = self
     token.sessionID = nil
-    if let lifetime, expiresAt == nil { token.expiresAt = date.addingTimeInterval(lifetime.seconds) }
+    if let lifetime, lifetime > .zero, expiresAt == nil {
+      token.expiresAt = date.addingTimeInterval(lifetime.seconds)
+    }
     if let expiresAt, lifetime == nil {
       token.lifetime = Duration(clamping: max(0, expiresAt.timeIntervalSince(date)))
     }
@@ -70,9 +74,18 @@ extension AccessToken {
   ///
   /// A date that is further away than the lifetime tells that the clock was set back; the lifetime then counts.
   func remaining(at date: Date) -> Duration? {
+    let lifetime = lifetime.flatMap { $0 > .zero ? $0 : nil }
     guard let expiresAt else { return lifetime }
     let left = Duration(clamping: expiresAt.timeIntervalSince(date))
     return lifetime.map { min($0, left) } ?? left
+  }
+
+  /// Whether two tokens are the same one, though a store may have kept less of one of them.
+  static func isSame(_ one: AccessToken?, _ other: AccessToken?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    func agree(_ first: String?, _ second: String?) -> Bool { first == second || first == nil || second == nil }
+    return one.value == other.value && agree(one.refreshToken, other.refreshToken)
+      && agree(one.sessionID, other.sessionID)
   }
 
   /// What a refresh leaves out stays as it was (RFC 6749 §6).

@@ -3,7 +3,9 @@ extension NetworkError.Code {
   public static let notSignedIn = Self(rawValue: "notSignedIn")
   /// The session was signed out, or another user was signed in, while the request was under way.
   public static let signedOut = Self(rawValue: "signedOut")
-  /// A token could not be got for a reason other than the token endpoint's refusal.
+  /// The token that the request needs could not be got: the ``NetworkError/underlyingError`` tells why.
+  ///
+  /// The request was not sent. An answer of the token endpoint is the underlying error's, never this one's.
   public static let tokenUnavailable = Self(rawValue: "tokenUnavailable")
   /// A token store could not be read or written.
   public static let tokenStoreFailed = Self(rawValue: "tokenStoreFailed")
@@ -23,11 +25,37 @@ extension NetworkError {
   }
 
   static func signedOut() -> NetworkError {
-    NetworkError(.signedOut, "the session was signed out while the request was under way; it was not sent again")
+    NetworkError(
+      .signedOut,
+      "the session was signed out, or somebody else signed in, while the request was under way; it was not sent")
+  }
+
+  /// What a request fails with whose token could not be got.
+  ///
+  /// What cannot be taken for an answer to the request needs no other code.
+  static func tokenUnavailable(_ cause: any Error) -> NetworkError {
+    let error = cause as? NetworkError
+    let ownCodes: [Code] = [.notSignedIn, .tokenUnavailable, .invalidBehavior]
+    if let error, error.response == nil, ownCodes.contains(error.code) { return error }
+    let reason = error?.message ?? "the source threw \(type(of: cause))"
+    return NetworkError(
+      error?.code == .notSignedIn ? .notSignedIn : .tokenUnavailable,
+      "the request was not sent, as its token could not be got: \(reason)", underlyingError: cause)
   }
 
   static func tokenTimedOut(after limit: Duration) -> NetworkError {
-    NetworkError(.timedOut, "there was no token after \(limit); the source or the store of the session does not answer")
+    .tokenUnavailable(
+      NetworkError(
+        .timedOut, "there was no token after \(limit); the source or the store of the session does not answer"))
+  }
+
+  static func tokenRefreshedElsewhere() -> NetworkError {
+    NetworkError(.tokenUnavailable, "another process has refreshed the token; it is not refreshed again")
+  }
+
+  static func tokenStoreUnreadable(_ error: any Error) -> NetworkError {
+    if let error = error as? NetworkError, error.code == .tokenStoreFailed { return error }
+    return .tokenStoreFailed("the token store could not be read; nobody was signed out by that", error)
   }
 
   static func tokenDeadlinePassed() -> NetworkError {
@@ -43,7 +71,7 @@ extension NetworkError {
     NetworkError(
       .tokenUnavailable,
       "a token was asked for \(policy.limit) times within \(policy.window); wait before asking again",
-      response: (last as? NetworkError)?.response, underlyingError: last)
+      underlyingError: (last as? NetworkError)?.underlyingError ?? last)
   }
 
   static func noSuchSession(_ name: String, _ names: Set<String>) -> NetworkError {

@@ -10,7 +10,7 @@ extension TokenAuthBehavior {
     guard !request.call.hasReplayed(for: session.keeper.id) else { return refusal }
     let newer: TokenLease?
     do {
-      newer = try await session.lease(.newer(than: refused), for: request.call, next)
+      newer = try await session.lease(.newer(than: refused), for: request, next)
     } catch let error as CancellationError {
       throw error
     } catch
@@ -24,7 +24,9 @@ extension TokenAuthBehavior {
     guard request.call.beginReplay(for: session.keeper.id) else { return refusal }
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
     let response = try await next(authorized(request, newer))
-    if newer.isFresh, refuses(response, newer) { await session.refuse(newer, response, for: request.call) }
+    if newer.isFresh, blame(for: response, newer) == .certain {
+      await session.refuse(newer, response, for: request.call)
+    }
     return response
   }
 
@@ -39,16 +41,24 @@ extension TokenSession {
   ///
   /// - Throws: What prevents it, ``NetworkError`` of code `timedOut` when the call's deadline passes, or
   ///   `CancellationError`.
-  func lease(_ need: TokenKeeper.Need, for call: Call, _ next: Next) async throws -> TokenLease? {
+  func lease(_ need: TokenKeeper.Need, for request: NetworkRequest, _ next: Next) async throws -> TokenLease? {
     guard !keeper.isAtWork else { throw NetworkError.tokenSourceWaitsForItself() }
+    let call = request.call
     let ticket = call.tokenTicket(of: keeper.id)
-    let lease = try await withDeadline(of: call) {
-      try await self.keeper.wait(for: need, ticket: ticket) { flight in
-        self.keeper.launch(flight, source: self.source, client: next.client(omitting: TokenAuthBehavior.self))
+    do {
+      let lease = try await withDeadline(of: call) {
+        try await self.keeper.wait(for: need, ticket: ticket) { flight in
+          self.keeper.launch(
+            flight, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
+            environment: self.firstEnvironment)
+        }
       }
+      if let lease { call.bind(to: lease, at: keeper.id) }
+      return lease
+    } catch var error as NetworkError where error.request == nil {
+      error.request = request
+      throw error
     }
-    if let lease { call.bind(to: lease, at: keeper.id) }
-    return lease
   }
 
   /// Ends the session, unless the token is not its newest, and waits no longer than the call may for the store.

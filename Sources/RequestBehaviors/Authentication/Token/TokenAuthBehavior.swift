@@ -10,6 +10,10 @@
 /// 401 that may not come from the server, and one to a request that carried no token of the session, changes nothing;
 /// nor is a one-shot body sent again: the 401 is then the outcome.
 ///
+/// Where a request carries other credentials too, such as the token of a second session or an API key, the challenge of
+/// the 401 (RFC 9110 §11.6.1) tells by its scheme and realm whose it is. Without a challenge each session refreshes its
+/// token once, and a 401 that remains signs nobody out.
+///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
 public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOnlyBehavior {
@@ -27,7 +31,8 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
 
   let session: TokenSession
   let header: TokenHeader
-  let isUnauthorized: @Sendable (NetworkResponse) -> Bool
+  private let realm: String?
+  private let isUnauthorized: (@Sendable (NetworkResponse) -> Bool)?
   private let validation: TokenValidation?
 
   /// Creates the behavior.
@@ -37,25 +42,29 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
   ///   - header: The field that carries it; by default `Authorization`.
   ///   - origins: Where it may be sent; by default to the base URL's origin.
   ///   - validation: A check that a token must pass; none by default.
+  ///   - realm: The realm of the session (RFC 9110 §11.5): a challenge that names another is about other credentials;
+  ///     any by default.
   ///   - isUnauthorized: Whether a verified answer says that the token is not accepted; by default, of status 401.
   public init(
     _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
-    validation: TokenValidation? = nil,
-    isUnauthorized: @escaping @Sendable (NetworkResponse) -> Bool = { $0.statusCode == 401 }
+    validation: TokenValidation? = nil, realm: String? = nil,
+    isUnauthorized: (@Sendable (NetworkResponse) -> Bool)? = nil
   ) {
     self.session = session
     self.header = header
     self.origins = origins
     self.validation = validation
+    self.realm = realm
     self.isUnauthorized = isUnauthorized
   }
 
   /// The answers are those of whoever is signed in; the call is theirs from then on.
   public func scope(for request: NetworkRequest) -> String? {
-    guard applies(to: request) else { return nil }
+    guard request.options.authentication.includes(name) else { return nil }
+    // A call to another server may come to this one by a redirect.
     let (scope, user) = session.keeper.user
     if let user { request.call.belong(to: user, at: session.keeper.id) }
-    return scope
+    return applies(to: request) ? scope : nil
   }
 
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.
@@ -71,27 +80,32 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
       }
     } catch let error as CancellationError {
       throw error
+    } catch let error as NetworkError where error.code == .signedOut {
+      // The answer to a request without a token would be kept as that of the user who has gone.
+      throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
       return try await next(request)
     }
+    request.call.checkToken(in: header.name, of: session.keeper)
     let response = try await next(authorized(request, lease))
-    guard refuses(response, lease) else { return response }
+    guard blame(for: response, lease) != .none else { return response }
     return try await answer(to: response, request, lease, next)
   }
 
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
   private func arrive(_ request: NetworkRequest) throws -> TokenLease? {
-    let (ticket, lease, isAnybodys) = session.keeper.arrive()
-    let noted = request.call.arrive(at: session.keeper.id, ticket, isAnybodys: isAnybodys)
-    guard noted.generation == ticket.generation else { throw NetworkError.signedOut() }
-    return lease
+    session.follow(request.call)
+    let arrival = session.keeper.arrive(request.call.clock)
+    let noted = request.call.arrive(at: session.keeper.id, arrival)
+    guard noted.generation == arrival.ticket.generation else { throw NetworkError.signedOut() }
+    return arrival.lease
   }
 
   /// Returns a token that can be sent, after waiting for it.
   private func wait(_ request: NetworkRequest, _ arrived: TokenLease?, _ next: Next) async throws -> TokenLease {
     if let arrived { return try await renew(arrived, request, next) }
-    guard let lease = try await session.lease(.token, for: request.call, next) else {
+    guard let lease = try await session.lease(.token, for: request, next) else {
       throw NetworkError.notSignedIn()
     }
     return isAccepted(lease) ? lease : try await renew(lease, request, next)
@@ -99,7 +113,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
 
   /// Returns a newer token than one that the user's check rejects, or that one if there is none.
   private func renew(_ rejected: TokenLease, _ request: NetworkRequest, _ next: Next) async throws -> TokenLease {
-    try await session.lease(.newer(than: rejected), for: request.call, next) ?? rejected
+    try await session.lease(.newer(than: rejected), for: request, next) ?? rejected
   }
 
   private func isAccepted(_ lease: TokenLease) -> Bool { validation?.accepts(lease.token) ?? true }
@@ -110,10 +124,20 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
     return authorized
   }
 
-  /// Whether the server, and nobody in its place, says that it does not accept this token.
-  func refuses(_ response: NetworkResponse, _ lease: TokenLease) -> Bool {
-    guard response.isVerified, isUnauthorized(response) else { return false }
-    return response.request.headers.field(named: header.name)?.value == header.value(of: lease)
+  /// How sure it is that the server, and nobody in its place, does not accept this token.
+  ///
+  /// What the user calls unauthorized may be about this token unless a realm tells otherwise.
+  func blame(for response: NetworkResponse, _ lease: TokenLease) -> TokenBlame {
+    guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
+    let sent = response.request.headers
+    guard sent.field(named: header.name)?.value == header.value(of: lease) else { return .none }
+    func isNamed(_ field: HTTPHeaders.Field, _ name: String) -> Bool { HTTPHeaders.areEqual(field.name, name) }
+    let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
+    let challenges = AuthenticationChallenge.all(in: response.headers.values(for: "WWW-Authenticate"))
+    let blame = TokenBlame(
+      challenges, scheme: header.scheme(of: lease), realm: realm,
+      others: others.map { isNamed($0, "Authorization") ? $0.value.split(separator: " ").first.map(String.init) : nil })
+    return isUnauthorized == nil || realm != nil ? blame : max(blame, .possible)
   }
 }
 
@@ -125,14 +149,16 @@ extension RequestBehavior where Self == TokenAuthBehavior {
   ///   - header: The field that carries it; by default `Authorization`.
   ///   - origins: Where it may be sent; by default to the base URL's origin.
   ///   - validation: A check that a token must pass; none by default.
+  ///   - realm: The realm of the session (RFC 9110 §11.5): a challenge that names another is about other credentials;
+  ///     any by default.
   ///   - isUnauthorized: Whether a verified answer says that the token is not accepted; by default, of status 401.
   /// - Returns: The behavior.
   public static func tokenAuth(
     _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
-    validation: TokenValidation? = nil,
-    isUnauthorized: @escaping @Sendable (NetworkResponse) -> Bool = { $0.statusCode == 401 }
+    validation: TokenValidation? = nil, realm: String? = nil,
+    isUnauthorized: (@Sendable (NetworkResponse) -> Bool)? = nil
   ) -> TokenAuthBehavior {
     TokenAuthBehavior(
-      session, header: header, origins: origins, validation: validation, isUnauthorized: isUnauthorized)
+      session, header: header, origins: origins, validation: validation, realm: realm, isUnauthorized: isUnauthorized)
   }
 }

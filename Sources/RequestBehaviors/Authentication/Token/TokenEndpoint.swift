@@ -24,9 +24,10 @@ public struct TokenEndpoint: Sendable {
   private let clientSecret: String?
   private let authentication: ClientAuthentication
 
-  /// Creates an endpoint below the base URL of the client whose request needs a token.
+  /// Creates an endpoint below the base URL of the client that the session is first used with.
   ///
-  /// For a session that clients of several servers share, name the server with ``init(url:clientID:clientSecret:authentication:)``.
+  /// Other clients of the session, of whatever server, get their tokens there too. To say where, name the server with
+  /// ``init(url:clientID:clientSecret:authentication:)``.
   ///
   /// - Parameters:
   ///   - path: The path.

@@ -52,6 +52,9 @@ final class TokenBroadcast: Sendable {
     return TokenEvents(stream)
   }
 
+  /// How many subscribers there are.
+  var subscriberCount: Int { lock.withLock { subscribers.count } }
+
   func publish(_ event: TokenEvent) {
     for subscriber in lock.withLock({ Array(subscribers.values) }) { subscriber.yield(event) }
   }

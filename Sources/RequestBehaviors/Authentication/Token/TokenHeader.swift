@@ -27,6 +27,15 @@ public struct TokenHeader: Sendable, Hashable {
   /// A field that holds the token and nothing else.
   public static func field(_ name: String) -> TokenHeader { TokenHeader(name: name, scheme: .none) }
 
+  /// The authentication scheme under which a token is sent; `nil` in a field that holds nothing else.
+  func scheme(of lease: TokenLease) -> String? {
+    switch scheme {
+    case .none: nil
+    case .fixed(let scheme): scheme
+    case .type: lease.token.type
+    }
+  }
+
   /// The field's value for a token.
   func value(of lease: TokenLease) -> String {
     switch scheme {

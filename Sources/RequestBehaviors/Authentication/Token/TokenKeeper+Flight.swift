@@ -5,83 +5,121 @@ extension TokenKeeper {
   @TaskLocal private static var atWork: [ID: Int] = [:]
 
   /// Whether this task does the source's work; not so a task that the source left behind when its flight has landed.
-  var isAtWork: Bool { TokenKeeper.atWork[id].map { flight in update { $0.isUnderWay(flight) } } ?? false }
-
-  /// Starts to get a token; nobody's cancellation but a sign-out's ends it.
-  func launch(_ flight: TokenState.Flight, source: any TokenSource, client: NetworkClient) -> FlightTasks {
-    let atWork = TokenKeeper.atWork.merging([id: flight.id]) { _, new in new }
-    return FlightTasks(
-      run: Task { await TokenKeeper.$atWork.withValue(atWork) { await self.run(flight, source, client) } },
-      timer: Task {
-        let limit = self.update { $0.policy.timeout }
-        guard (try? await self.clock.sleep(for: limit)) != nil else { return }
-        self.finish(self.land { $0.giveUp(on: flight) })
-      })
+  var isAtWork: Bool {
+    TokenKeeper.atWork[id].map { flight in update { state, _ in state.isUnderWay(flight) } } ?? false
   }
 
-  private func run(_ flight: TokenState.Flight, _ source: any TokenSource, _ client: NetworkClient) async {
-    do {
-      guard let token = try await errand(flight, source, client) else { return }
-      await store(token, got: clock.now(), from: flight)
-    } catch {
-      await fail(flight, error)
+  /// Starts to get a token; nobody's cancellation but a sign-out's ends it.
+  ///
+  /// - Parameters:
+  ///   - flight: The flight.
+  ///   - source: Gets the token.
+  ///   - client: What the source sends with.
+  ///   - environment: The server that it sends to; that of the client if `nil`.
+  /// - Returns: The task that runs the flight.
+  func launch(
+    _ flight: TokenState.Flight, source: any TokenSource, client: NetworkClient, environment: ServerEnvironment?
+  ) -> Task<Void, Never> {
+    let atWork = TokenKeeper.atWork.merging([id: flight.id]) { _, new in new }
+    let tally = TokenRequestTally()
+    let client = client.with {
+      if let environment { $0.options.environment = environment }
+      $0.behaviors.append(TokenRequestCheck(keeper: self, flight: flight))
+      $0.observers.append { tally.note($0) }
+    }
+    return Task {
+      await TokenKeeper.$atWork.withValue(atWork) { await self.run(flight, source, client, tally) }
     }
   }
 
-  /// Reads the store and asks the source.
-  ///
-  /// - Returns: The new token; `nil` if the stored one will do.
-  private func errand(
-    _ flight: TokenState.Flight, _ source: any TokenSource, _ client: NetworkClient
-  ) async throws -> AccessToken? {
-    try await load()
-    let now = clock.now()
-    switch update({ $0.begin(flight, now: now) }) {
-    case .end: return nil
-    case .use(let lease):
-      land { _ in .use(lease) }
-      return nil
-    case .fetch: return try await source.fetch(using: client).received(at: clock.date())
-    case .refresh(let old):
-      return try await source.refresh(old, using: client).received(at: clock.date()).completed(from: old)
+  private func run(
+    _ flight: TokenState.Flight, _ source: any TokenSource, _ client: NetworkClient, _ tally: TokenRequestTally
+  ) async {
+    do {
+      try await queue.enqueue { try await self.readForRefresh() }.value
+    } catch {
+      let landing = land { state, _ in state.land(flight, failing: error, isTerminal: false, wasAsked: false) }
+      return tell(landing, error)
+    }
+    var errand = TokenState.Errand.end
+    land { state, clock in
+      errand = state.begin(flight, now: clock.now())
+      if case .use(let lease) = errand { return .use(lease) }
+      return .ignore
+    }
+    do {
+      var old: AccessToken?
+      let new: AccessToken
+      switch errand {
+      case .fetch: new = try await source.fetch(using: client)
+      case .refresh(let token):
+        old = token
+        new = try await source.refresh(token, using: client)
+      case .use, .end: return
+      }
+      let (now, date) = update { _, clock in (clock.now(), clock.date()) }
+      let received = new.received(at: date)
+      await keep(old.map { received.completed(from: $0) } ?? received, got: now, from: flight)
+    } catch {
+      await fail(flight, error, tally)
     }
   }
 
   /// Stores the token, and only then lets anybody use it: it may be the only copy of a rotated refresh token.
   ///
   /// The state changes before the store's next operation begins, so that both hold the same.
-  private func store(_ token: AccessToken, got now: Duration, from flight: TokenState.Flight) async {
+  private func keep(_ token: AccessToken, got now: Duration, from flight: TokenState.Flight) async {
     _ = try? await queue.enqueue {
-      guard self.update({ $0.accepts(flight) }) else { return }
+      guard self.update({ state, _ in state.isUnderWay(flight.id) }) else { return }
+      // Another process may have signed out or in meanwhile, and must not be written over. Where that cannot be read,
+      // the token is stored all the same: it may be the only one that is good.
+      try? await self.readAgain()
+      guard self.update({ state, _ in state.isUnderWay(flight.id) }) else { return }
       var problem: (any Error)?
       do { try await self.store.save(token) } catch { problem = error }
       var wasTaken = false
-      self.land { state in
-        wasTaken = state.accepts(flight)
+      self.land { state, _ in
+        wasTaken = state.isUnderWay(flight.id)
+        state.endSave(of: token, isPending: false, succeeded: problem == nil)
         return state.land(flight, with: token, now: now)
       }
       if wasTaken { self.broadcast.publish(.refreshed) }
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
+      self.saveLater()
     }.value
   }
 
-  private func fail(_ flight: TokenState.Flight, _ error: any Error) async {
-    let error = await readable(error)
-    guard TokenFailure.isTerminal(error) else {
-      return finish(land { $0.land(flight, failing: error, isTerminal: false) })
+  private func fail(_ flight: TokenState.Flight, _ error: any Error, _ tally: TokenRequestTally) async {
+    let cause = await readable(error)
+    let failure = NetworkError.tokenUnavailable(cause)
+    let wasAsked = tally.tellsOfRequest(endingIn: cause)
+    guard TokenFailure.isTerminal(cause) else {
+      let landing = land { state, _ in
+        state.land(flight, failing: failure, isTerminal: false, wasAsked: wasAsked)
+      }
+      return tell(landing, cause)
     }
     _ = try? await queue.enqueue {
+      // The refusal may mean that another process has refreshed the token. Where that cannot be read, nobody is signed
+      // out by it.
+      var isTerminal = true
+      do { try await self.readForRefresh() } catch { isTerminal = false }
+      let endsSession = isTerminal && self.update { state, _ in state.isSignedOut(ifRefused: flight) }
       var problem: (any Error)?
-      let endsSession = self.update { $0.isSignedOut(ifRefused: flight) }
       if endsSession {
         do { try await self.store.save(nil) } catch { problem = error }
       }
-      self.finish(self.land { $0.land(flight, failing: error, isTerminal: endsSession) })
+      let landing = self.land { state, _ in
+        if endsSession { state.endSave(of: nil, isPending: false, succeeded: problem == nil) }
+        return state.land(flight, failing: failure, isTerminal: endsSession, wasAsked: wasAsked)
+      }
+      self.tell(landing, cause)
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
+      self.saveLater()
     }.value
   }
 
-  /// The error that callers get: with the answer's body at hand, and no cancellation, which is not theirs.
+  /// The error of the source with the answer's body at hand, and no cancellation, which is not the callers'.
   private func readable(_ error: any Error) async -> any Error {
     if error is CancellationError { return NetworkError.tokenSourceCancelled() }
     guard var failure = error as? NetworkError, let response = failure.response else { return error }
@@ -91,81 +129,52 @@ extension TokenKeeper {
   }
 
   /// Tells subscribers how a flight failed.
-  private func finish(_ landing: TokenState.Landing) {
+  private func tell(_ landing: TokenState.Landing, _ cause: any Error) {
     switch landing {
-    case .fail(let error): broadcast.publish(.refreshFailed(error))
-    case .signOut(let error): broadcast.publish(.signedOut(.refused(error)))
+    case .fail: broadcast.publish(.refreshFailed(cause))
+    case .signOut: broadcast.publish(.signedOut(.refused(cause)))
     case .use, .ignore: break
     }
   }
+}
 
-  func enqueueSave(_ token: AccessToken?) -> Task<Void, any Error> {
-    queue.enqueue { try await self.store.save(token) }
+/// Checks each request of a source right before it is sent.
+///
+/// Another process that shares the store may have refreshed the token since the flight began, or while the request
+/// waited to be tried again; the server would take the refresh token for a stolen one.
+struct TokenRequestCheck: RequestBehavior {
+  let order = BehaviorOrder.last
+  let keeper: TokenKeeper
+  let flight: TokenState.Flight
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    try await keeper.confirm(flight)
+    return try await next(request)
   }
 }
 
-// MARK: - Sign-in and sign-out
+/// Counts what a source sent, so that what was refused on the way does not count as having asked.
+final class TokenRequestTally: Sendable {
+  private let lock = NSLock()
+  // Both protected by `lock`.
+  nonisolated(unsafe) private var calls = 0
+  nonisolated(unsafe) private var sends = 0
 
-extension TokenKeeper {
-  /// Reads the store unless the session has a token or has read it.
-  func load() async throws {
-    if update({ $0.isLoaded }) { return }
-    try await queue.enqueue {
-      if self.update({ $0.isLoaded }) { return }
-      let stored = try await self.store.load()
-      let (now, date) = (self.clock.now(), self.clock.date())
-      self.update { $0.load(stored, now: now, date: date) }
-    }.value
-  }
-
-  /// Takes a token that the user brought; those who wait for another user's fail.
-  func signIn(_ token: AccessToken) async throws {
-    let (now, date) = (clock.now(), clock.date())
-    var saving: Task<Void, any Error>?
-    land(isCancelling: true) { state in
-      let isReplacing = state.hasToken || !state.isLoaded
-      state.signIn(token.received(at: date), now: now, date: date)
-      saving = self.enqueueSave(state.token)
-      guard !isReplacing, let lease = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
-      return .use(lease)
+  func note(_ report: CallReport) {
+    let count = report.call.sendCount
+    lock.withLock {
+      calls += 1
+      sends += count
     }
-    broadcast.publish(.signedIn)
-    try await saving?.value
   }
 
-  /// Forgets the token; those who wait for one fail, and what is being got is thrown away.
-  func signOut() async throws {
-    var removal: Task<Void, any Error>?
-    var wasSignedIn = false
-    land(isCancelling: true) { state in
-      wasSignedIn = state.hasToken || !state.isLoaded
-      state.signOut()
-      removal = self.enqueueSave(nil)
-      return .signOut(NetworkError.signedOut())
-    }
-    if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
-    try await removal?.value
-  }
-
-  /// Ends the session because the server refuses even a token that it has just given.
+  /// Whether anybody was asked for a token by a source that ended in an error.
   ///
-  /// The token leaves the store before subscribers hear of it, and the caller unless it is cancelled.
-  func refuse(_ lease: TokenLease, _ response: NetworkResponse) async {
-    let error = NetworkError.unacceptableStatus(response)
-    let removal = queue.enqueue {
-      guard self.update({ $0.isCurrent(lease) }) else { return }
-      var problem: (any Error)?
-      do { try await self.store.save(nil) } catch { problem = error }
-      var isSignedOut = false
-      self.land(isCancelling: true) { state in
-        isSignedOut = state.isCurrent(lease)
-        guard isSignedOut else { return .ignore }
-        state.signOut()
-        return .signOut(NetworkError.signedOut())
-      }
-      if isSignedOut { self.broadcast.publish(.signedOut(.refused(error))) }
-      if let problem { self.broadcast.publish(.storeFailed(problem)) }
-    }
-    await removal.endOrCancellation()
+  /// A source that did not use its client may have asked elsewhere, unless it says that the user must sign in.
+  func tellsOfRequest(endingIn error: any Error) -> Bool {
+    let (calls, sends) = lock.withLock { (self.calls, self.sends) }
+    if calls > 0 { return sends > 0 }
+    guard let error = error as? NetworkError else { return true }
+    return error.code != .notSignedIn || error.response != nil
   }
 }

@@ -5,12 +5,6 @@ final class TokenKeeper: Sendable {
   /// Stands for the keeper where only its identity counts.
   typealias ID = ObjectIdentifier
 
-  /// What runs a flight, and what ends the wait for it.
-  struct FlightTasks: Sendable {
-    let run: Task<Void, Never>
-    let timer: Task<Void, Never>
-  }
-
   private struct Waiter: Sendable {
     let isRefused: Bool
     let continuation: CheckedContinuation<TokenLease?, any Error>
@@ -23,45 +17,67 @@ final class TokenKeeper: Sendable {
   }
 
   let store: any TokenStore
-  let clock: RequestClock
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
   private let lock = NSLock()
   // Protected by `lock`, so that its exclusivity need not be checked as well.
   @exclusivity(unchecked) nonisolated(unsafe) private var state: TokenState
-  nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
   // Protected by `lock`.
+  nonisolated(unsafe) private var clock: RequestClock
+  nonisolated(unsafe) private var hasClock: Bool
+  // Protected by `lock`.
+  nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
   nonisolated(unsafe) private var leavers: Set<UInt64> = []
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
-  // Protected by `lock`.
-  nonisolated(unsafe) private var tasks: FlightTasks?
+  // Protected by `lock`: what runs a flight, what ends the wait for it, and what tries to save again.
+  nonisolated(unsafe) private var run: Task<Void, Never>?
+  nonisolated(unsafe) private var timer: Task<Void, Never>?
+  nonisolated(unsafe) private var retry: Task<Void, Never>?
 
-  init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock) {
+  init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?) {
     self.store = store
-    self.clock = clock
+    self.clock = clock ?? .system
+    self.hasClock = clock != nil
     self.state = TokenState(policy: policy)
   }
 
+  deinit { retry?.cancel() }
+
   var id: ID { ObjectIdentifier(self) }
 
-  /// Whose answers these are, no secret, and the generation of who is signed in; `nil` if nobody is known to be.
-  var user: (scope: String, generation: Int?) { update { ($0.scope, $0.hasToken ? $0.generation : nil) } }
+  /// Whose answers these are, no secret, and the generation of who is signed in; `nil` if nobody is.
+  var user: (scope: String, generation: Int?) { update { state, _ in (state.scope, state.user) } }
 
   /// Whether there is a token, fresh or not.
-  var hasToken: Bool { update { $0.hasToken } }
+  var hasToken: Bool { update { state, _ in state.hasToken } }
 
-  /// What has happened so far, for a call that arrives, and a token if one can be sent as it is.
-  func arrive() -> (ticket: TokenTicket, lease: TokenLease?, isAnybodys: Bool) {
-    let now = clock.now()
-    return update { state in
-      let ticket = TokenTicket(generation: state.generation, failures: state.failureCount)
-      return (ticket, state.usable(now: now), state.hasToken)
+  /// Who is signed in: a number that grows with every sign-in and sign-out.
+  var generation: Int { update { state, _ in state.generation } }
+
+  /// What a call finds that arrives: what has happened so far, and a token if one can be sent as it is.
+  struct Arrival: Sendable {
+    let ticket: TokenTicket
+    let emptyGeneration: Int?
+    let lease: TokenLease?
+  }
+
+  /// Tells what a call finds that arrives; a session that was given no clock goes by the first one from then on.
+  func arrive(_ clock: RequestClock) -> Arrival {
+    lock.withLock {
+      if !hasClock {
+        state.follow(clock, now: self.clock.now())
+        self.clock = clock
+        hasClock = true
+      }
+      return Arrival(
+        ticket: TokenTicket(generation: state.generation, failures: state.failureCount),
+        emptyGeneration: state.emptyGeneration, lease: state.usable(now: self.clock.now()))
     }
   }
 
-  /// Changes the state, in its place, and returns what the closure returns.
-  func update<Result>(_ change: (inout TokenState) throws -> Result) rethrows -> Result {
-    try lock.withLock { try change(&state) }
+  /// Changes the state, in its place, and returns what the closure returns; it gets the clock that the session goes by.
+  func update<Result>(_ change: (inout TokenState, RequestClock) throws -> Result) rethrows -> Result {
+    try lock.withLock { try change(&state, clock) }
   }
 
   // MARK: - Waiting
@@ -70,7 +86,7 @@ final class TokenKeeper: Sendable {
   ///
   /// What starts a flight is called under the lock, so that no other is started.
   func wait(
-    for need: Need, ticket: TokenTicket, launch: (TokenState.Flight) -> FlightTasks
+    for need: Need, ticket: TokenTicket, launch: (TokenState.Flight) -> Task<Void, Never>
   ) async throws -> TokenLease? {
     let waiter = lock.withLock {
       lastWaiter += 1
@@ -89,12 +105,12 @@ final class TokenKeeper: Sendable {
   /// Decides for a waiter, and keeps it if it is to wait.
   private func enter(
     _ waiter: UInt64, _ need: Need, _ ticket: TokenTicket, _ continuation: CheckedContinuation<TokenLease?, any Error>,
-    _ launch: (TokenState.Flight) -> FlightTasks
+    _ launch: (TokenState.Flight) -> Task<Void, Never>
   ) -> Result<TokenLease?, any Error>? {
-    let now = clock.now()
-    return lock.withLock {
+    lock.withLock {
       if leavers.contains(waiter) { return .failure(CancellationError()) }
       guard ticket.generation == state.generation else { return .failure(NetworkError.signedOut()) }
+      let now = clock.now()
       let decision =
         switch need {
         case .token: state.acquire(now: now, ticket: ticket.failures)
@@ -104,17 +120,27 @@ final class TokenKeeper: Sendable {
       case .use(let lease): return .success(lease)
       case .stand: return .success(nil)
       case .fail(let error): return .failure(error)
-      case .wait: waiters[waiter] = Waiter(isRefused: need.isRefused, continuation: continuation)
-      case .start(let flight):
-        waiters[waiter] = Waiter(isRefused: need.isRefused, continuation: continuation)
-        tasks = launch(flight)
+      case .wait: break
+      case .start(let flight): run = launch(flight)
       }
+      waiters[waiter] = Waiter(isRefused: need.isRefused, continuation: continuation)
+      if timer == nil, let flight = state.flight { timer = makeTimer(flight) }
       return nil
     }
   }
 
+  /// Makes what lets those go who wait for a flight that takes too long; called under the lock.
+  private func makeTimer(_ flight: TokenState.Flight) -> Task<Void, Never> {
+    let (clock, limit) = (clock, state.policy.timeout)
+    return Task {
+      guard (try? await clock.sleep(for: limit)) != nil else { return }
+      let landing = self.land { state, _ in state.giveUp(on: flight) }
+      if case .fail(let error) = landing { self.broadcast.publish(.refreshFailed(error)) }
+    }
+  }
+
   /// Lets one waiter go with an error; the flight goes on.
-  func leave(_ waiter: UInt64, _ error: any Error) {
+  private func leave(_ waiter: UInt64, _ error: any Error) {
     let left = lock.withLock {
       let left = waiters.removeValue(forKey: waiter)
       if left == nil { leavers.insert(waiter) }
@@ -123,37 +149,63 @@ final class TokenKeeper: Sendable {
     left?.continuation.resume(throwing: error)
   }
 
-  /// Changes the state by what ends a flight, then lets all waiters go as the closure tells.
+  /// Changes the state, then lets all waiters go as the closure tells.
   ///
   /// Where a flight failed, a token that is due but has not expired is good enough for those who were not refused.
   ///
   /// - Parameters:
-  ///   - isCancelling: Whether the flight's work is of no use any more.
+  ///   - isCancelling: Whether the work of a flight that this ends is of no use any more.
   ///   - change: Changes the state; called under the lock.
   /// - Returns: What the closure returned.
   @discardableResult
   func land(
-    isCancelling: Bool = false, _ change: (inout TokenState) -> TokenState.Landing
+    isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.Landing
   ) -> TokenState.Landing {
-    let now = clock.now()
     var released: [UInt64: Waiter] = [:]
-    var ended: FlightTasks?
+    var endedRun: Task<Void, Never>?
+    var endedTimer: Task<Void, Never>?
     var spare: TokenLease?
     let landing = lock.withLock {
-      let landing = change(&state)
+      let landing = change(&state, clock)
       guard !landing.isIgnored else { return landing }
       swap(&released, &waiters)
-      swap(&ended, &tasks)
-      if case .fail = landing { spare = state.unexpired(now: now) }
+      swap(&endedTimer, &timer)
+      // A flight that is only overdue goes on, and a sign-out must still be able to cancel it.
+      if state.flight == nil { swap(&endedRun, &run) }
+      if case .fail = landing { spare = state.unexpired(now: clock.now()) }
       return landing
     }
-    ended?.timer.cancel()
-    if isCancelling { ended?.run.cancel() }
+    endedTimer?.cancel()
+    if isCancelling { endedRun?.cancel() }
     for waiter in released.values {
       let lease = waiter.isRefused ? nil : spare
       waiter.continuation.resume(with: lease.map { .success($0) } ?? landing.result)
     }
     return landing
+  }
+
+  // MARK: - Saving again
+
+  /// Tries again to store what the session has, after longer and longer waits, until it is stored or the session goes.
+  func saveLater() {
+    lock.withLock {
+      guard retry == nil, state.isUnsaved else { return }
+      retry = Task { [weak self, clock] in
+        var delay = Duration.seconds(1)
+        while (try? await clock.sleep(for: delay)) != nil, await self?.saveAgain() == false {
+          delay = min(delay * 2, .seconds(60))
+        }
+      }
+    }
+  }
+
+  /// Tries once more; returns whether there is no need to do so again.
+  private func saveAgain() async -> Bool {
+    await saveUnsaved()
+    return lock.withLock {
+      if !state.isUnsaved { retry = nil }
+      return !state.isUnsaved
+    }
   }
 }
 

@@ -23,7 +23,7 @@ enum TokenKeepers {
 
   /// Returns the keeper of a store; it stays the same for as long as anybody uses it.
   static func keeper(
-    of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock
+    of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?
   ) -> TokenKeeper {
     lock.withLock {
       let place = Place(store)

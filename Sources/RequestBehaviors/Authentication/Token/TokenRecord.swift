@@ -5,6 +5,8 @@ struct TokenRecord: Sendable {
   /// How many flights had failed when the call came to need a token; `nil` before that.
   var failures: Int?
   var hasReplayed = false
+  /// The field whose token is checked before every send.
+  var checkedField: String?
 }
 
 /// What a call remembers of its sessions; the first one, which most calls have at most, needs no allocation.
@@ -34,12 +36,14 @@ extension Call {
 
   /// Notes what had happened to the session when the call first came, and returns what is noted.
   ///
-  /// A call belongs to whoever was signed in then: a retry must not send it as somebody else. Where nobody is signed in
-  /// when it first comes, it may get a token of its own, though somebody was when it began.
-  func arrive(at keeper: TokenKeeper.ID, _ ticket: TokenTicket, isAnybodys: Bool) -> TokenTicket {
+  /// A call belongs to whoever was signed in when it began: neither it nor a retry may be sent as somebody else. One
+  /// that began when nobody was belongs to whoever is when it first comes, also where that turned out only when the
+  /// store was read.
+  func arrive(at keeper: TokenKeeper.ID, _ arrival: TokenKeeper.Arrival) -> TokenTicket {
     updateTokenRecords { records in
+      let ticket = arrival.ticket
       var record = records[keeper] ?? TokenRecord(generation: ticket.generation)
-      if record.failures == nil, !isAnybodys { record.generation = ticket.generation }
+      if record.failures == nil, record.generation == arrival.emptyGeneration { record.generation = ticket.generation }
       let failures = record.failures ?? ticket.failures
       record.failures = failures
       records[keeper] = record
@@ -55,6 +59,19 @@ extension Call {
   /// Notes who the call belongs to if somebody signed in while it waited.
   func bind(to lease: TokenLease, at keeper: TokenKeeper.ID) {
     updateRecord(of: keeper) { $0.generation = lease.generation }
+  }
+
+  /// Adds the last check of a token, once for a field: nothing is sent with a token whose user has gone.
+  func checkToken(in field: String, of keeper: TokenKeeper) {
+    let isChecked = updateRecord(of: keeper.id) { record in
+      defer { record.checkedField = field }
+      return record.checkedField == field
+    }
+    if isChecked { return }
+    addSendCheck { request in
+      guard keeper.generation != request.call.tokenTicket(of: keeper.id).generation else { return }
+      if request.headers.field(named: field)?.isSensitive == true { throw NetworkError.signedOut() }
+    }
   }
 
   func hasReplayed(for keeper: TokenKeeper.ID) -> Bool { updateRecord(of: keeper) { $0.hasReplayed } }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Who is signed in: holds a token, gets it before the request that needs it, refreshes it once for everybody.
 ///
 /// ```swift
@@ -11,17 +13,33 @@
 ///
 /// The state belongs to the session, not to a client: all clients that use it share it, and `client.reset()` signs
 /// nobody out. Sessions over the same ``TokenStore`` share it too; the first one's policy and clock then hold, and the
-/// source of the one whose request needs a token gets it.
+/// source of the one whose request needs a token gets it. The source sends to the server of the client that the session
+/// was first used with, whichever client's request needs the token.
 ///
 /// A token that is about to expire is refreshed before the request that needs it; one that the server answers 401 to
 /// is refreshed, and the request sent once more. However many requests need a token, one is asked for; they wait for
-/// it, each with its own cancellation and deadline, and fail with the error if it cannot be had.
+/// it, each with its own cancellation and deadline, and fail with the error if it cannot be had. No other is asked for
+/// before the answer is there, however long those who waited have been gone: a refresh token must not be sent twice.
+///
+/// A call keeps the user it began with: after a sign-out it fails with ``NetworkError/Code-swift.struct/signedOut``
+/// wherever it waits, and is not sent as the next user.
+///
+/// Expiry is measured from when a token came. One that the source gives is sent until the server refuses it, also if it
+/// says that it has expired: the clocks may differ. One that the user brings or that was stored is refreshed first if
+/// its date of expiry has passed.
+///
+/// Several processes may share a store, such as an app and its extension. The store is read again right before a token
+/// request is sent and after one was refused: a token that another process has refreshed is used, and its sign-in or
+/// sign-out holds here too.
 public final class TokenSession: Sendable {
   /// What tells sessions of one client apart, such as `"user"` and `"app"`; empty by default.
   public let name: String
 
   let source: any TokenSource
   let keeper: TokenKeeper
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var environment: ServerEnvironment?
 
   /// Creates a session; nothing is read or sent before it is needed.
   ///
@@ -30,10 +48,10 @@ public final class TokenSession: Sendable {
   ///   - source: Gets tokens.
   ///   - store: Where the token is kept; by default in memory.
   ///   - policy: When tokens are refreshed, and how often.
-  ///   - clock: The clock of expiries; the system's by default.
+  ///   - clock: The clock of expiries; by default that of the client whose request first needs the session.
   public init(
     name: String = "", source: any TokenSource, store: any TokenStore = InMemoryTokenStore(),
-    policy: TokenRefreshPolicy = TokenRefreshPolicy(), clock: RequestClock = .system
+    policy: TokenRefreshPolicy = TokenRefreshPolicy(), clock: RequestClock? = nil
   ) {
     self.name = name
     self.source = source
@@ -45,7 +63,7 @@ public final class TokenSession: Sendable {
   /// Requests that wait for the token of somebody who was signed in fail with
   /// ``NetworkError/Code-swift.struct/signedOut``.
   ///
-  /// - Throws: What the store throws; the session is signed in all the same, for as long as it is in use.
+  /// - Throws: What the store throws; the session is signed in all the same, and storing the token is tried again.
   public func signIn(_ token: AccessToken) async throws { try await keeper.signIn(token) }
 
   /// Forgets the token, also in the store.
@@ -53,12 +71,13 @@ public final class TokenSession: Sendable {
   /// Requests that wait for it fail with ``NetworkError/Code-swift.struct/signedOut``; a newer token that is being got
   /// is thrown away. A source that can get a token without the user does so for the next request.
   ///
-  /// - Throws: What the store throws; the session is signed out all the same, for as long as it is in use.
+  /// - Throws: What the store throws; the session is signed out all the same, and removing the token is tried again.
   public func signOut() async throws { try await keeper.signOut() }
 
   /// Returns whether there is a token, which may have expired.
   ///
-  /// - Throws: What the store throws when it is read for the first time.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` when the store cannot be
+  ///   read for the first time: somebody may be signed in.
   public func isSignedIn() async throws -> Bool {
     try await keeper.load()
     return keeper.hasToken
@@ -66,6 +85,19 @@ public final class TokenSession: Sendable {
 
   /// What happens to the session from now on; every access is a subscriber of its own.
   public var events: TokenEvents { keeper.broadcast.subscribe() }
+}
+
+extension TokenSession {
+  /// Notes the server of the first client, where the token requests go from then on.
+  func follow(_ call: Call) {
+    lock.withLock {
+      guard environment == nil, let own = call.options.environment, own.origin == call.baseOrigin else { return }
+      environment = own
+    }
+  }
+
+  /// The server of the first client; `nil` if that had no base URL.
+  var firstEnvironment: ServerEnvironment? { lock.withLock { environment } }
 }
 
 extension TokenSession: CustomStringConvertible, CustomReflectable {

@@ -3,9 +3,10 @@ import Foundation
 /// What a session knows, and what follows from it: values in, decisions out.
 ///
 /// A token has a version. At most one flight, which gets the token of the next version, is under way; who needs a token
-/// meanwhile waits for it. Signing in or out begins another generation and ends the flight: its result is of no use any
-/// more. Expiry is measured on the monotonic clock from when a token came, so that a wall clock that is set does not
-/// change it.
+/// meanwhile waits for it. A flight that takes too long is overdue: those who waited leave, and no other flight begins
+/// before it has ended, because a refresh token must not be sent twice. Signing in or out begins another generation and
+/// ends the flight: its result is of no use any more. Expiry is measured on the monotonic clock from when a token came,
+/// so that a wall clock that is set does not change it.
 struct TokenState: Sendable {
   /// The getting of a token.
   struct Flight: Sendable, Hashable {
@@ -25,27 +26,38 @@ struct TokenState: Sendable {
     case stand
   }
 
-  private struct Failure: Sendable {
+  struct Failure: Sendable {
     let version: Int
     let number: Int
     let error: any Error
   }
 
   let policy: TokenRefreshPolicy
-  private var lease: TokenLease?
-  private(set) var isLoaded = false
+  var lease: TokenLease?
+  var isLoaded = false
   private(set) var version = 0
   private(set) var generation = 0
-  private(set) var flight: Flight?
+  /// The generation in which the store turned out to be empty, for as long as nobody has a token in it.
+  var emptyGeneration: Int?
+  var flight: Flight?
   /// How many flights have failed.
-  private(set) var failureCount = 0
+  var failureCount = 0
   /// Whose answers these are, for the keys of caches; no secret.
   private(set) var scope: String
+  /// Whether the store lacks what the session has because it could not be written.
+  var isUnsaved = false
+  /// What the store held when it was last read or written.
+  var stored: AccessToken?
+  var isStoreKnown = false
+  var pendingSaves = 0
+  /// The token as it was brought or stored, and when it came.
+  private var arrival: (token: AccessToken, at: Duration)?
   private var expiry: Expiry?
-  private var failure: Failure?
-  private var late: Set<Flight> = []
+  var failure: Failure?
+  var isOverdue = false
+  var isCounted = false
   private var lastFlight = 0
-  private var starts: [Duration] = []
+  var starts: [Duration] = []
   private let makeID: @Sendable () -> String
 
   /// Whether the session has a token, fresh or not.
@@ -53,6 +65,11 @@ struct TokenState: Sendable {
 
   /// The token that the session has; `nil` if it has none.
   var token: AccessToken? { lease?.token }
+
+  /// The generation of whoever a call that begins now belongs to; `nil` if nobody is signed in.
+  ///
+  /// Before the store was read somebody may be.
+  var user: Int? { isLoaded && !hasToken ? nil : generation }
 
   private struct Expiry: Sendable {
     let refreshAt: Duration
@@ -88,8 +105,9 @@ struct TokenState: Sendable {
   /// - Returns: What to do.
   mutating func acquire(now: Duration, ticket: Int) -> Decision {
     if let lease = usable(now: now) { return .use(lease) }
-    if flight != nil { return .wait }
+    if flight != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: ticket) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
+    if flight != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
     guard isStormy(now) else { return .start(makeFlight()) }
     // Whether a token has expired is for the server to say when no newer one may be asked for.
     if let lease { return .use(lease) }
@@ -100,17 +118,24 @@ struct TokenState: Sendable {
   mutating func renew(_ rejected: TokenLease, now: Duration, ticket: Int) -> Decision {
     guard rejected.generation == generation, lease != nil else { return .stand }
     guard rejected.version == version else { return acquire(now: now, ticket: ticket) }
-    if flight != nil { return .wait }
+    if flight != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: ticket) { return .fail(error) }
+    if flight != nil { return .wait }
     return isStormy(now) ? .stand : .start(makeFlight())
+  }
+
+  /// Whether a token is the session's newest.
+  func isCurrent(_ lease: TokenLease) -> Bool {
+    lease.generation == generation && lease.version == version && self.lease != nil
   }
 
   // MARK: - Sign-in and sign-out
 
-  /// Takes a token that the user brought.
+  /// Takes a token that the user brought; the refreshes of it are counted from none.
   mutating func signIn(_ token: AccessToken, now: Duration, date: Date) {
     beginGeneration()
-    set(token, now: now, remaining: token.remaining(at: date), trustsClock: true)
+    starts = []
+    take(token.received(at: date), cameAs: token, now: now, date: date)
   }
 
   /// Forgets the token.
@@ -122,11 +147,10 @@ struct TokenState: Sendable {
     scope = makeID()
   }
 
-  private mutating func beginGeneration() {
+  mutating func beginGeneration() {
     isLoaded = true
     generation += 1
-    flight = nil
-    late = []
+    endFlight()
     failure = nil
   }
 
@@ -135,6 +159,12 @@ struct TokenState: Sendable {
     let new = Flight(id: lastFlight, version: version, generation: generation)
     flight = new
     return new
+  }
+
+  mutating func endFlight() {
+    flight = nil
+    isOverdue = false
+    isCounted = false
   }
 
   private func rememberedFailure(since ticket: Int) -> (any Error)? {
@@ -147,116 +177,44 @@ struct TokenState: Sendable {
     return starts.count >= policy.limit
   }
 
+  /// Takes a token that did not come from the source just now: its expiry is judged by the date.
+  mutating func take(_ new: AccessToken, cameAs original: AccessToken, now: Duration, date: Date) {
+    set(new, now: now, remaining: original.remaining(at: date), trustsClock: true)
+    arrival = (original, now)
+  }
+
   /// Takes a token; one that a server has just given has not expired, whatever the clock says.
-  private mutating func set(_ new: AccessToken, now: Duration, remaining: Duration?, trustsClock: Bool) {
+  mutating func set(_ new: AccessToken, now: Duration, remaining: Duration?, trustsClock: Bool) {
     version += 1
+    if emptyGeneration == generation { emptyGeneration = nil }
     var new = new
     if new.sessionID == nil { new.sessionID = makeID() }
     lease = TokenLease(token: new, version: version, generation: generation)
     scope = new.sessionID ?? scope
+    arrival = nil
+    setExpiry(forLifetime: new.lifetime, now: now, remaining: remaining, trustsClock: trustsClock)
+  }
+
+  private mutating func setExpiry(
+    forLifetime lifetime: Duration?, now: Duration, remaining: Duration?, trustsClock: Bool
+  ) {
     expiry = nil
     guard let remaining, trustsClock || remaining > .zero else { return }
-    let leeway = policy.leeway(forLifetime: new.lifetime ?? remaining)
+    let leeway = policy.leeway(forLifetime: lifetime ?? remaining)
     expiry = Expiry(refreshAt: now + remaining - leeway, expiresAt: now + remaining)
   }
-}
 
-// MARK: - Flights
-
-extension TokenState {
-  /// What a flight is to do once the store has been read.
-  enum Errand: Sendable {
-    case fetch
-    case refresh(AccessToken)
-    /// The stored token will do.
-    case use(TokenLease)
-    /// The session has changed; nobody waits.
-    case end
-  }
-
-  /// What the end of a flight is for those who wait.
-  enum Landing: Sendable {
-    case use(TokenLease)
-    case fail(any Error)
-    /// They fail, and the session is signed out.
-    case signOut(any Error)
-    /// Nobody waits for this flight any more.
-    case ignore
-  }
-
-  /// Takes what the store held, unless the session has a token by now.
-  mutating func load(_ stored: AccessToken?, now: Duration, date: Date) {
-    guard !isLoaded else { return }
-    isLoaded = true
-    guard let stored else { return }
-    set(stored, now: now, remaining: stored.remaining(at: date), trustsClock: true)
-  }
-
-  /// Tells a flight what to do, and counts it if it is to ask the source.
-  mutating func begin(_ flight: Flight, now: Duration) -> Errand {
-    guard self.flight == flight else { return .end }
-    if flight.version != version {
-      // The store's token was read only now; nobody has refused it yet.
-      let current = Flight(id: flight.id, version: version, generation: flight.generation)
-      self.flight = nil
-      if let lease = usable(now: now) { return .use(lease) }
-      self.flight = current
-    }
-    starts.append(now)
-    return token.map { .refresh($0) } ?? .fetch
-  }
-
-  /// Whether a token that a flight got may still be stored and used.
-  func accepts(_ flight: Flight) -> Bool { isUnderWay(flight.id) }
-
-  /// Whether a flight has neither landed nor become useless.
-  func isUnderWay(_ id: Int) -> Bool { flight?.id == id || late.contains { $0.id == id } }
-
-  /// Takes the token that a flight got.
-  mutating func land(_ flight: Flight, with new: AccessToken, now: Duration) -> Landing {
-    guard accepts(flight) else { return .ignore }
-    let isWaitedFor = self.flight?.id == flight.id
-    if isWaitedFor { self.flight = nil }
-    late = []
-    set(new, now: now, remaining: new.lifetime, trustsClock: false)
-    guard isWaitedFor, let lease else { return .ignore }
-    return .use(lease.fresh)
-  }
-
-  /// Whether the session ends if the server refuses a flight for good: it has the token that the flight was to replace.
+  /// Measures the expiry of the token that was brought or stored on another clock.
   ///
-  /// A late flight's refusal decides nothing while a newer flight is under way: that may have got the token's successor.
-  func isSignedOut(ifRefused flight: Flight) -> Bool {
-    guard lease != nil else { return false }
-    if let current = self.flight, current.id == flight.id { return current.version == version }
-    return self.flight == nil && late.contains { $0.id == flight.id && $0.version == version }
-  }
-
-  /// Ends a flight that failed; terminally if the server said, verifiably, that there will be no token.
-  mutating func land(_ flight: Flight, failing error: any Error, isTerminal: Bool) -> Landing {
-    if isTerminal, isSignedOut(ifRefused: flight) {
-      signOut()
-      return .signOut(error)
-    }
-    late = late.filter { $0.id != flight.id }
-    guard let current = self.flight, current.id == flight.id else { return .ignore }
-    self.flight = nil
-    if current.version != version, let lease { return .use(lease) }
-    failureCount += 1
-    failure = Failure(version: version, number: failureCount, error: error)
-    return .fail(error)
-  }
-
-  /// Ends the wait for a flight that takes too long; its token is still taken if no other has come by then.
-  mutating func giveUp(on flight: Flight) -> Landing {
-    guard let current = self.flight, current.id == flight.id else { return .ignore }
-    let landing = land(flight, failing: NetworkError.tokenTimedOut(after: policy.timeout), isTerminal: false)
-    if current.version == version { late.insert(current) }
-    return landing
-  }
-
-  /// Whether a token is the session's newest.
-  func isCurrent(_ lease: TokenLease) -> Bool {
-    lease.generation == generation && lease.version == version && self.lease != nil
+  /// - Parameters:
+  ///   - clock: The clock, which the session goes by from now on.
+  ///   - now: The time on the clock that it went by.
+  mutating func follow(_ clock: RequestClock, now: Duration) {
+    guard let token, let arrival else { return }
+    let date = clock.date()
+    var remaining = arrival.token.remaining(at: date)
+    if arrival.token.expiresAt == nil { remaining = remaining.map { $0 - (now - arrival.at) } }
+    let lifetime = arrival.token.received(at: date).lifetime ?? token.lifetime
+    setExpiry(forLifetime: lifetime, now: clock.now(), remaining: remaining, trustsClock: true)
   }
 }

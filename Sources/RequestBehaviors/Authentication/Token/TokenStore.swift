@@ -1,7 +1,8 @@
 /// Where a session keeps its token between launches.
 ///
-/// A session reads it once, before the first request, and writes it whenever the token changes. All sessions over one
-/// store share one state, so that a token is refreshed once for all of them.
+/// A session reads it before the first request and around every refresh, and writes it whenever the token changes. All
+/// sessions over one store share one state, so that a token is refreshed once for all of them. Where another process
+/// uses the same place too, what it has written is seen by that: keep the whole token, as its `Codable` does.
 ///
 /// ```swift
 /// final class KeychainTokenStore: TokenStore {
@@ -17,13 +18,15 @@ public protocol TokenStore: AnyObject, Sendable {
 
   /// Returns the token; `nil` if there is none.
   ///
-  /// - Throws: What fails the requests that wait for a token; it must not contain the token.
+  /// - Throws: What prevented it, such as that the device is locked; it must not contain the token. The requests that
+  ///   wait for a token fail with ``NetworkError/Code-swift.struct/tokenStoreFailed``, and nobody is signed out.
   func load() async throws -> AccessToken?
 
   /// Replaces the token, wholly or not at all.
   ///
   /// - Parameter token: The new token; `nil` to remove it.
-  /// - Throws: What prevented it; the session goes on with the token in memory.
+  /// - Throws: What prevented it; the session goes on with the token in memory, publishes
+  ///   ``TokenEvent/storeFailed(_:)``, and tries again after 1 second, 2, 4 and so on, at most 60.
   func save(_ token: AccessToken?) async throws
 }
 

@@ -41,7 +41,8 @@ import Testing
     let events = session.events
     server.refuseToken(status, body)
     let error = try await error(client(session))
-    #expect(error.code == .unacceptableStatus && error.statusCode == status)
+    #expect(error.code == .tokenUnavailable && error.statusCode == nil && error.response == nil)
+    #expect((error.underlyingError as? NetworkError)?.statusCode == status)
     #expect(try await session.isSignedIn() == !isTerminal)
     #expect(try await store.load()?.value == (isTerminal ? nil : "t0"))
     for await event in events {
@@ -52,6 +53,18 @@ import Testing
       }
       break
     }
+  }
+
+  @Test func `a token endpoint that is not found is no answer to a request that may find nothing`() async throws {
+    struct Thing: Decodable, Sendable {}
+    server.refuseToken(404)
+    let client = client(session(.clientCredentials(.test)))
+    let error = try await #require(throws: NetworkError.self) {
+      let _: Thing? = try await client.send(Request<Thing?>.get("a").nilWhenNotFound())
+    }
+    #expect(error.code == .tokenUnavailable && error.statusCode == nil && error.cause?.statusCode == 404)
+    #expect(error.request?.url.lastPathComponent == "a" && error.attempts.isEmpty)
+    #expect(error.message.contains("404"))
   }
 
   @Test(arguments: [(400, #"{"error":"invalid_grant"}"#), (401, ""), (403, "")])
@@ -91,7 +104,7 @@ import Testing
           do {
             try await client.send(.get("a"))
             return nil
-          } catch { return (error as? NetworkError)?.statusCode }
+          } catch { return (error as? NetworkError)?.cause?.statusCode }
         }
       }
       await refusals.waitForArrivals(20)
@@ -109,7 +122,7 @@ import Testing
         do { return try await next(request) } catch { return try await next(request) }
       })
     let client = client(session(.clientCredentials(.test)), twice)
-    #expect(try await error(client).statusCode == 500)
+    #expect(try await error(client).cause?.statusCode == 500)
     #expect(server.tokenRequests.count == 1)
     try await client.send(.get("a"))
     #expect(server.tokenRequests.count == 2)
@@ -131,11 +144,11 @@ import Testing
     let client = client(session)
     for _ in 0..<5 {
       server.refuseToken(500)
-      #expect(try await error(client).statusCode == 500)
+      #expect(try await error(client).cause?.statusCode == 500)
     }
     let refused = try await error(client)
-    #expect(refused.code == .tokenUnavailable)
-    #expect(refused.statusCode == 500 && server.tokenRequests.count == 5)
+    #expect(refused.code == .tokenUnavailable && refused.message.contains("5 times"))
+    #expect(refused.statusCode == nil && refused.cause?.statusCode == 500 && server.tokenRequests.count == 5)
     clock.advance(by: .seconds(30))
     try await client.send(.get("a"))
     #expect(server.tokenRequests.count == 6)
@@ -161,7 +174,8 @@ import Testing
       })
     let client = client(session)
     server.state.update { $0.valid = "t9" }
-    await #expect(throws: CocoaError.self) { try await client.send(.get("a")) }
+    let error = try await error(client)
+    #expect(error.code == .tokenUnavailable && error.underlyingError is CocoaError)
     throwing.value = false
     try await client.send(.get("a"))
   }
@@ -184,7 +198,7 @@ import Testing
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(30))
     let error = try await #require(throws: NetworkError.self) { try await task.value }
-    #expect(error.code == .timedOut)
+    #expect(error.code == .tokenUnavailable && error.cause?.code == .timedOut)
     gate.open()
     for await event in events { if case .refreshed = event { break } }
     try await client.send(.get("b"))
@@ -265,6 +279,11 @@ import Testing
     await #expect(throws: CocoaError.self) { try await session.signOut() }
     #expect(try await session.isSignedIn() == false)
   }
+}
+
+extension NetworkError {
+  /// The error under this one.
+  fileprivate var cause: NetworkError? { underlyingError as? NetworkError }
 }
 
 /// Saves when its gate is open.

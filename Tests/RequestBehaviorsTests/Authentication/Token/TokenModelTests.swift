@@ -29,9 +29,42 @@ import Testing
     }
     _ = state.begin(flight, now: .zero)
     state.signOut()
-    #expect(!state.accepts(flight))
+    #expect(!state.isUnderWay(flight.id))
     if case .ignore = state.land(flight, with: AccessToken("late"), now: .zero) {} else { Issue.record("taken") }
     #expect(state.token == nil)
+  }
+
+  @Test func `a sign-in while the store is read is not replaced by what is read`() {
+    var state = TokenState(policy: TokenRefreshPolicy())
+    state.signIn(AccessToken("bob"), now: .zero, date: Date())
+    state.load(AccessToken("alice"), now: .zero, date: Date())
+    #expect(state.token?.value == "bob")
+  }
+
+  @Test func `a change that waits to be saved is not replaced by what another process wrote`() {
+    var state = TokenState(policy: TokenRefreshPolicy())
+    state.load(AccessToken("alice"), now: .zero, date: Date())
+    state.signIn(AccessToken("bob"), now: .zero, date: Date())
+    state.beginSave()
+    guard case .unchanged = state.review(AccessToken("carol"), now: .zero, date: Date()) else {
+      Issue.record("replaced")
+      return
+    }
+    #expect(state.token?.value == "bob")
+    state.endSave(of: state.token, isPending: true, succeeded: true)
+    guard case .signedIn(wasEmpty: false) = state.review(AccessToken("carol"), now: .zero, date: Date()) else {
+      Issue.record("not seen")
+      return
+    }
+  }
+
+  @Test func `a subscriber that has gone is forgotten`() async {
+    let broadcast = TokenBroadcast()
+    let task = Task { for await _ in broadcast.subscribe() {} }
+    while broadcast.subscriberCount == 0 { await Task.yield() }
+    task.cancel()
+    await task.value
+    #expect(broadcast.subscriberCount == 0)
   }
 
   @Test func `a call that comes before the store is read waits, and gets the stored token`() {

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsTesting
 import Testing
 
 @Suite struct TokenOriginTests {
@@ -56,5 +57,26 @@ import Testing
     #expect(transport.sent[0].headers["Authorization"] == "Basic YXBwOnM=")
     #expect(!transport.sent[0].headers.contains("X-Key"))
     #expect(transport.sent[1].headers["X-Key"] == "secret-key")
+  }
+
+  @Test func `a token endpoint given by its path stays on the server of the session's first client`() async throws {
+    let transport = ClosureTransport { request in
+      let isToken = request.url.lastPathComponent == "token"
+      let body = isToken ? #"{"access_token":"t1","expires_in":100,"refresh_token":"r1"}"# : "{}"
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data(body.utf8)))
+    }
+    let clock = ManualClock()
+    let session = TokenSession(source: .refreshToken(.test), clock: clock.requestClock)
+    try await session.signIn(AccessToken("t0", lifetime: .seconds(100), refreshToken: "r0"))
+    let staging = NetworkClient(
+      baseURL: try url("https://staging.example/v2"), behaviors: [.tokenAuth(session)], transport: transport)
+    try await NetworkClient(transport, [.tokenAuth(session)]).send(.get("a"))
+    clock.advance(by: .seconds(100))
+    try await staging.send(.get("b"))
+    #expect(
+      transport.sent.map(\.url.absoluteString) == [
+        "https://api.example.com/v1/a", "https://api.example.com/v1/token", "https://staging.example/v2/b",
+      ])
+    #expect(transport.sent[1].headers["Authorization"] == "Basic YXBwOmFwcC1zZWNyZXQ=")
   }
 }

@@ -6,6 +6,13 @@ struct TokenReference {
     case signedIn(serial: Int, at: Int, lifetime: Int)
     case signedOut
     case failed
+    /// Nobody had been asked: a behavior refused on the way.
+    case failedUnasked
+    /// Those who waited have left without a token; the answer is still to come.
+    case gaveUp
+    /// Those who waited have left with a token of another process; the answer is still to come.
+    case overdue
+    case signedInElsewhere(serial: Int, at: Int, lifetime: Int)
   }
 
   enum Expected: Equatable {
@@ -21,9 +28,10 @@ struct TokenReference {
     for entry in log.reversed() {
       switch entry {
       case .token(let serial, let at, let lifetime, _): return (serial, at, lifetime)
-      case .signedIn(let serial, let at, let lifetime): return (serial, at, lifetime)
+      case .signedIn(let serial, let at, let lifetime), .signedInElsewhere(let serial, let at, let lifetime):
+        return (serial, at, lifetime)
       case .signedOut: return nil
-      case .asked, .failed: continue
+      case .asked, .failed, .failedUnasked, .gaveUp, .overdue: continue
       }
     }
     return nil
@@ -34,7 +42,20 @@ struct TokenReference {
       switch entry {
       case .asked: return true
       case .token(_, _, _, let endsFlight): if endsFlight { return false }
-      case .signedIn, .signedOut, .failed: return false
+      case .signedIn, .signedInElsewhere, .signedOut, .failed, .failedUnasked: return false
+      case .gaveUp, .overdue: continue
+      }
+    }
+    return false
+  }
+
+  /// Whether those who waited for what is being asked have left.
+  var isOverdue: Bool {
+    for entry in log.reversed() {
+      switch entry {
+      case .gaveUp, .overdue: return isAsking
+      case .asked: return false
+      case .token, .signedIn, .signedInElsewhere, .signedOut, .failed, .failedUnasked: continue
       }
     }
     return false
@@ -52,9 +73,11 @@ struct TokenReference {
   }
 
   func acquire(at now: Int, arrival: Int) -> Expected {
-    if isAsking { return .wait }
+    if isAsking, !isOverdue { return .wait }
+    let spare = current.flatMap { isUnexpired(at: now) ? Expected.use($0.serial) : nil }
+    if isAsking { return spare ?? (hasFailed(since: arrival) ? .fail : .wait) }
     if let current, isFresh(at: now) { return .use(current.serial) }
-    if hasFailed(since: arrival) { return current.flatMap { isUnexpired(at: now) ? .use($0.serial) : nil } ?? .fail }
+    if hasFailed(since: arrival) { return spare ?? .fail }
     if mayAsk(at: now) { return .start }
     return current.map { .use($0.serial) } ?? .fail
   }
@@ -62,29 +85,39 @@ struct TokenReference {
   func renew(_ serial: Int, leasedAt: Int, at now: Int, arrival: Int) -> Expected {
     let hasChangedUser = log[leasedAt...].contains { entry in
       switch entry {
-      case .signedIn, .signedOut: true
-      case .asked, .token, .failed: false
+      case .signedIn, .signedInElsewhere, .signedOut: true
+      case .asked, .token, .failed, .failedUnasked, .gaveUp, .overdue: false
       }
     }
     guard !hasChangedUser, let current else { return .stand }
     if current.serial != serial { return acquire(at: now, arrival: arrival) }
-    if isAsking { return .wait }
+    if isAsking, !isOverdue { return .wait }
     if hasFailed(since: arrival) { return .fail }
+    if isAsking { return .wait }
     return mayAsk(at: now) ? .start : .stand
   }
 
   private func hasFailed(since arrival: Int) -> Bool {
     for (index, entry) in log.enumerated().reversed() {
       switch entry {
-      case .failed: return index >= arrival
-      case .token, .signedIn, .signedOut: return false
-      case .asked: continue
+      case .failed, .failedUnasked, .gaveUp: return index >= arrival
+      case .token, .signedIn, .signedInElsewhere, .signedOut: return false
+      case .asked, .overdue: continue
       }
     }
     return false
   }
 
   private func mayAsk(at now: Int) -> Bool {
-    log.count { if case .asked(let at) = $0 { now - at < 30 } else { false } } < 5
+    var times: [Int] = []
+    for entry in log {
+      switch entry {
+      case .asked(let at): times.append(at)
+      case .failedUnasked: times.removeLast()
+      case .signedIn: times = []
+      case .token, .signedInElsewhere, .signedOut, .failed, .gaveUp, .overdue: continue
+      }
+    }
+    return times.count { now - $0 < 30 } < 5
   }
 }

@@ -34,7 +34,6 @@ struct TokenSimulation {
   private var serial = 0
   private var valid = 0
   private var flight: TokenState.Flight?
-  private var late: [TokenState.Flight] = []
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
@@ -50,7 +49,7 @@ struct TokenSimulation {
     if calls.contains(where: { $0.sends > 2 }) { problems.append("a call was sent more than twice") }
   }
 
-  private enum Outcome { case success, transient, terminal }
+  private enum Outcome: CaseIterable { case success, transient, unasked, terminal }
 
   private mutating func step() {
     switch Int.random(in: 0..<20, using: &random) {
@@ -58,10 +57,10 @@ struct TokenSimulation {
     case 4..<12: if let index = calls.indices.randomElement(using: &random) { advance(index) }
     case 12..<14:
       if let flight {
-        land(flight, [.success, .success, .transient, .terminal].randomElement(using: &random) ?? .success)
+        land(flight, Outcome.allCases.randomElement(using: &random) ?? .success)
       }
     case 14: giveUp()
-    case 15: landLate()
+    case 15: writeElsewhere()
     case 16: now += [1, 5, 29, 60, 500].randomElement(using: &random) ?? 1
     case 17: valid = -1
     case 18: signIn()
@@ -169,23 +168,25 @@ struct TokenSimulation {
       valid = serial
       reference.note(.token(serial: serial, at: now, lifetime: lifetime, endsFlight: true))
       landing = state.land(ended, with: token, now: .seconds(now))
+      save()
       if case .use = landing {} else { problems.append("a token was not taken") }
-    case .transient, .terminal:
-      let wasReplaced = reference.current.map { $0.serial } != basis(of: ended)
+    case .transient, .unasked, .terminal:
+      // Another process has written the token's successor.
+      let wasReplaced = ended.version != state.version
       let isTerminal = outcome == .terminal
-      if !wasReplaced { reference.note(isTerminal && reference.current != nil ? .signedOut : .failed) }
-      landing = state.land(ended, failing: CancellationError(), isTerminal: isTerminal)
+      if !wasReplaced {
+        let failed = outcome == .unasked ? TokenReference.Entry.failedUnasked : .failed
+        reference.note(isTerminal && reference.current != nil ? .signedOut : failed)
+      }
+      landing = state.land(
+        ended, failing: CancellationError(), isTerminal: isTerminal, wasAsked: outcome != .unasked || wasReplaced)
+      save()
       if wasReplaced { endFlightInReference() }
     }
     release(landing)
   }
 
-  /// What the flight was to replace: the token that there was when it was asked for.
-  private func basis(of ended: TokenState.Flight) -> Int? {
-    ended.version == state.version ? reference.current?.serial : -1
-  }
-
-  /// A late token came first: it ends the flight for those who wait.
+  /// The token that another process has written ends the flight for those who wait.
   private mutating func endFlightInReference() {
     guard let current = reference.current else { return }
     reference.note(.token(serial: current.serial, at: current.at, lifetime: current.lifetime, endsFlight: true))
@@ -193,23 +194,39 @@ struct TokenSimulation {
 
   private mutating func giveUp() {
     guard let ended = flight else { return }
-    flight = nil
     let wasReplaced = ended.version != state.version
-    if wasReplaced { endFlightInReference() } else { reference.note(.failed) }
+    reference.note(wasReplaced ? .overdue : .gaveUp)
     release(state.giveUp(on: ended))
-    if !wasReplaced { late.append(ended) }
   }
 
-  private mutating func landLate() {
-    guard let ended = late.popLast() else { return }
-    let isWanted = ended.version == state.version && ended.generation == state.generation
-    let (token, lifetime) = makeToken()
-    if isWanted {
-      valid = serial
-      reference.note(.token(serial: serial, at: now, lifetime: lifetime, endsFlight: false))
+  /// Another process refreshes the token, signs out, or signs somebody in, and the store is read again.
+  private mutating func writeElsewhere() {
+    guard let token = state.token else { return }
+    serial += 1
+    let change = Int.random(in: 0..<4, using: &random)
+    var found = AccessToken("\(serial)", lifetime: .seconds(600))
+    found.sessionID = change == 1 ? "other \(serial)" : token.sessionID
+    if change > 0 { valid = serial }
+    switch state.review(change == 0 ? nil : found, now: .seconds(now), date: Date(timeIntervalSince1970: 0)) {
+    case .refreshed where change > 1:
+      reference.note(.token(serial: serial, at: now, lifetime: 600, endsFlight: false))
+    case .signedOut where change == 0:
+      reference.note(.signedOut)
+      endByUser()
+    case .signedIn(wasEmpty: false) where change == 1:
+      reference.note(.signedInElsewhere(serial: serial, at: now, lifetime: 600))
+      endByUser()
+    case let review: problems.append("\(change) was taken for \(review)")
     }
-    if state.accepts(ended) != isWanted { problems.append("a late token was \(isWanted ? "not " : "")taken") }
-    if case .ignore = state.land(ended, with: token, now: .seconds(now)) {} else { problems.append("released twice") }
+    let again = state.review(state.token, now: .seconds(now), date: Date(timeIntervalSince1970: 0))
+    if case .unchanged = again {} else { problems.append("what was read before is new") }
+  }
+
+  private mutating func save() { state.endSave(of: state.token, isPending: false, succeeded: true) }
+
+  private mutating func endByUser() {
+    flight = nil
+    release(.signOut(CancellationError()))
   }
 
   private mutating func release(_ landing: TokenState.Landing) {
@@ -233,19 +250,17 @@ struct TokenSimulation {
   private mutating func signIn() {
     serial += 1
     valid = serial
-    flight = nil
-    late = []
     reference.note(.signedIn(serial: serial, at: now, lifetime: 600))
     let token = AccessToken("\(serial)", lifetime: .seconds(600))
     state.signIn(token, now: .seconds(now), date: Date(timeIntervalSince1970: Double(now)))
-    release(.signOut(CancellationError()))
+    save()
+    endByUser()
   }
 
   private mutating func signOut() {
-    flight = nil
-    late = []
     reference.note(.signedOut)
     state.signOut()
-    release(.signOut(CancellationError()))
+    save()
+    endByUser()
   }
 }

@@ -23,7 +23,8 @@ import Testing
     await gate.waitForArrivals(1)
     await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(30))
-    #expect(try await fixture.error(task).code == .timedOut)
+    let error = try await fixture.error(task)
+    #expect(error.code == .tokenUnavailable && (error.underlyingError as? NetworkError)?.code == .timedOut)
   }
 
   @Test func `a refusal signs out though the store takes longer than callers wait`() async throws {
@@ -49,55 +50,150 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `a late token that is being stored survives the refusal of a newer request for one`() async throws {
+  @Test func `a token endpoint slower than the wait for it is not asked a second time`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    let client = fixture.client(session)
+    try await giveUp(client)
+    let second = Task { try await client.send(.get("b")) }
+    await fixture.clock.sleepers(1)
+    #expect(server.tokenRequests.count == 1)
+    gate.open()
+    try await second.value
+    #expect(server.tokenRequests.count == 1 && fixture.sentTokens.last == "Bearer t1")
+  }
+
+  @Test func `whoever waits for a refresh that is overdue gives up as well, and is told once more`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    let client = fixture.client(session)
+    try await giveUp(client)
+    for _ in 0..<2 {
+      let later = Task { try await client.send(.get("b")) }
+      await fixture.clock.sleepers(1)
+      fixture.clock.advance(by: .seconds(30))
+      #expect(try await fixture.error(later).code == .tokenUnavailable)
+    }
+    #expect(server.tokenRequests.count == 1)
+    let events = session.events
+    gate.open()
+    #expect(await events.names(through: "refreshed") == ["refreshed"])
+    try await client.send(.get("c"))
+    #expect(server.tokenRequests.count == 1)
+  }
+
+  @Test func `a call that has given up on a refresh does not wait for it again`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    try await giveUp(fixture.client(session, SecondAttempt()))
+    gate.open()
+  }
+
+  @Test func `a token that has not expired is used while its refresh is overdue`() async throws {
+    let session = try await fixture.alice()
+    fixture.answer(200)
+    server.tokenGate.value = gate
+    let client = fixture.client(session)
+    fixture.clock.advance(by: .seconds(3_550))
+    let task = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    await fixture.clock.sleepers(1)
+    fixture.clock.advance(by: .seconds(30))
+    try await task.value
+    try await client.send(.get("b"))
+    #expect(fixture.sentTokens == ["Bearer alice", "Bearer alice"] && server.tokenRequests.count == 1)
+    gate.open()
+  }
+
+  @Test func `a token that is stored slowly is not asked for a second time`() async throws {
     let store = holding("t1")
     let session = try await fixture.alice(store)
     let client = fixture.client(session)
     try await giveUp(client)
-    server.refuseToken(400, #"{"error":"invalid_grant"}"#)
     let second = Task { try await client.send(.get("b")) }
-    while server.tokenRequests.count < 2 { await Task.yield() }
-    await drift()
+    await fixture.clock.sleepers(1)
     gate.open()
     try await second.value
-    #expect(try await session.isSignedIn())
-    #expect(store.value == "t1")
-    #expect(fixture.sentTokens.last == "Bearer t1")
+    #expect(server.tokenRequests.count == 1 && store.value == "t1" && fixture.sentTokens.last == "Bearer t1")
   }
 
-  @Test func `a late refusal does not end what a newer request for a token is getting`() async throws {
-    let newer = TestGate()
-    let gate = gate
-    let count = Box(0)
-    // The first refresh is refused because the second has used the refresh token.
-    let source = ClosureTokenSource(refresh: { _, client in
-      let number = count.update { count in
-        count += 1
-        return count
-      }
-      if number == 1 {
-        await gate.pass()
-        return try await client.send(.post("token"))
-      }
-      await newer.pass()
-      return AccessToken("t2", refreshToken: "r2")
-    })
-    let session = fixture.session(source)
-    try await session.signIn(AccessToken("alice", lifetime: .seconds(3_600), refreshToken: "r0"))
-    let events = session.events
+  @Test func `a refusal that comes late fails those who wait and signs out`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
     let client = fixture.client(session)
     try await giveUp(client)
-    server.state.update { $0.valid = "t2" }
     let second = Task { try await client.send(.get("b")) }
-    await newer.waitForArrivals(1)
+    await fixture.clock.sleepers(1)
     gate.open()
-    while server.tokenRequests.isEmpty { await Task.yield() }
-    await drift()
-    newer.open()
-    try await second.value
-    #expect(await events.names(through: "refreshed") == ["refreshFailed", "refreshed"])
-    #expect(try await session.isSignedIn())
+    #expect(try await fixture.error(second).code == .tokenUnavailable)
+    #expect(try await session.isSignedIn() == false && server.tokenRequests.count == 1)
+  }
+
+  @Test func `a sign-in while a refresh is overdue is not touched by it`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    let client = fixture.client(session)
+    try await giveUp(client)
+    try await session.signIn(AccessToken("bob", lifetime: .seconds(3_600), refreshToken: "rb"))
+    fixture.answer(200)
+    gate.open()
+    try await client.send(.get("b"))
+    #expect(fixture.sentTokens.last == "Bearer bob" && server.tokenRequests.count == 1)
+  }
+
+  @Test func `a sign-in while the store is read is not overwritten by what it held`() async throws {
+    let store = HeldTokenStore(AccessToken("alice"), onLoad: { [gate] in await gate.pass() })
+    fixture.answer(200)
+    let session = fixture.session(.refreshToken(.test), store)
+    async let wasSignedIn = session.isSignedIn()
+    await gate.arrivals(1)
+    let events = session.events
+    let signIn = Task { try await session.signIn(AccessToken("bob")) }
+    #expect(await events.names(through: "signedIn") == ["signedIn"])
+    gate.open()
+    _ = try await wasSignedIn
+    try await signIn.value
+    try await fixture.client(session).send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer bob"] && store.value == "bob")
+  }
+
+  @Test func `a refusal that lands after a sign-in leaves the newer token in the store`() async throws {
+    let late = TestGate()
+    let store = HeldTokenStore()
+    let session = try await fixture.alice(store)
+    let transport = ClosureTransport { [server, gate] request in
+      if request.url.lastPathComponent == "token" { return try await server.transport.send(request) }
+      if request.url.lastPathComponent == "late", request.headers["Authorization"] == "Bearer t1" {
+        await late.pass()
+      }
+      if request.headers["Authorization"] == "Bearer alice" { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: request.headers["Authorization"] == "Bearer bob" ? 200 : 401)
+    }
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    let task = Task { try await client.send(.get("late")) }
+    await gate.arrivals(1)
+    gate.open()
+    await late.arrivals(1)
+    try await session.signIn(AccessToken("bob"))
+    late.open()
+    #expect(try await fixture.error(task).statusCode == 401)
+    #expect(store.value == "bob" && store.saves == ["alice", "t1", "bob"])
+    try await client.send(.get("b"))
+  }
+
+  @Test func `a sign-out while a new token is stored is not followed by the event of a refresh`() async throws {
+    let session = try await fixture.alice(holding("t1"))
+    let events = session.events
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    let signOut = Task { try await session.signOut() }
+    #expect(try await fixture.error(task).code == .signedOut)
+    gate.open()
+    try await signOut.value
+    try await session.signIn(AccessToken("bob"))
+    #expect(await events.names(through: "signedIn") == ["signedOut", "signedIn"])
   }
 
   @Test func `a lifetime counts from when the token came, not from when it was stored`() async throws {
@@ -180,18 +276,23 @@ import Testing
   }
 
   @Test func `a token that came before a sign-out is not stored after it`() async throws {
-    let store = holding("alice")
-    let session = fixture.session(.refreshToken(.test), store)
-    let signIn = Task { try await session.signIn(AccessToken("alice", refreshToken: "r0")) }
-    await gate.waitForArrivals(1)
+    let loads = Box(0)
+    // The third time is when the token has come and is about to be stored.
+    let store = HeldTokenStore(onLoad: { [gate] in
+      let number = loads.update { loads in
+        loads += 1
+        return loads
+      }
+      if number == 3 { await gate.pass() }
+    })
+    let session = try await fixture.alice(store)
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    while server.tokenRequests.isEmpty { await Task.yield() }
-    await drift()
+    await gate.arrivals(1)
+    #expect(server.tokenRequests.count == 1)
     let signOut = Task { try await session.signOut() }
     #expect(try await fixture.error(task).code == .signedOut)
     gate.open()
-    try await signIn.value
     try await signOut.value
     #expect(store.saves == ["alice", nil])
   }

@@ -46,15 +46,92 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
-  @Test func `a call that began with a token gets one of its own when that has gone and nobody has signed in`()
+  @Test func `a call whose user has signed out before it is sent fails, also where a token can be had without one`()
     async throws
   {
     let session = fixture.session(.clientCredentials(.test))
-    let client = fixture.client(
-      session, ClosureBehavior("out", order: .gate, beforeSend: { _ in try? await session.signOut() }))
+    let isLeaving = Box(false)
+    let out = ClosureBehavior(
+      "out", order: .gate, beforeSend: { _ in if isLeaving.value { try? await session.signOut() } })
+    let client = fixture.client(session, out)
     try await client.send(.get("a"))
-    try await client.send(.get("b"))
-    #expect(fixture.sentTokens == ["Bearer t1", "Bearer t2"])
+    isLeaving.value = true
+    for request in [Request<Void>.get("b"), .get("b").with(\.authentication, .optional)] {
+      try await session.signIn(AccessToken("t1"))
+      let task = Task { try await client.send(request) }
+      #expect(try await fixture.error(task).code == .signedOut)
+    }
+    #expect(fixture.sentTokens == ["Bearer t1"])
+  }
+
+  @Test func `a call whose user has signed out is not sent as one who signs in while it waits`() async throws {
+    let session = fixture.session(
+      .closure { [gate] _ in
+        await gate.pass()
+        return AccessToken("nobody's")
+      })
+    try await session.signIn(AccessToken("alice"))
+    fixture.answer(200)
+    let began = Box(false)
+    let change = ClosureBehavior(
+      "change", order: .gate,
+      beforeSend: { _ in
+        try? await session.signOut()
+        began.value = true
+      })
+    let client = fixture.client(session, change)
+    let task = Task { try await client.send(.get("a")) }
+    while !began.value { await Task.yield() }
+    await drift()
+    try await session.signIn(AccessToken("bob"))
+    gate.open()
+    #expect(try await fixture.error(task).code == .signedOut)
+    #expect(server.apiRequests.isEmpty)
+  }
+
+  @Test func `a call that began before the store was read is not sent as one who signed in since`() async throws {
+    fixture.answer(200)
+    let session = fixture.session(.refreshToken(.test), HeldTokenStore(AccessToken("alice")))
+    let change = ClosureBehavior(
+      "change", order: .gate,
+      beforeSend: { _ in
+        try? await session.signOut()
+        try? await session.signIn(AccessToken("bob"))
+      })
+    let client = fixture.client(session, change)
+    let task = Task { try await client.send(.get("a")) }
+    #expect(try await fixture.error(task).code == .signedOut)
+    #expect(server.apiRequests.isEmpty)
+  }
+
+  @Test func `a call that began when nobody was signed in may wait for who signs in, also before the store is read`()
+    async throws
+  {
+    fixture.answer(200)
+    let session = fixture.session()
+    let change = ClosureBehavior(
+      "change", order: .gate,
+      beforeSend: { _ in
+        _ = try? await session.isSignedIn()
+        try? await session.signIn(AccessToken("alice"))
+      })
+    try await fixture.client(session, change).send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer alice"])
+  }
+
+  @Test func `a call that began elsewhere keeps its user when it is redirected to the session's origin`() async throws {
+    let session = try await fixture.alice()
+    let transport = ClosureTransport { request in
+      guard request.url.host() == "other.example" else { return NetworkResponse(request: request, statusCode: 200) }
+      try await session.signIn(AccessToken("bob"))
+      return NetworkResponse(
+        request: request, statusCode: 302, headers: ["Location": "https://api.example.com/v1/a"])
+    }
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    let elsewhere = try #require(URL(string: "https://other.example/a"))
+    let task = Task { try await client.send(.get(url: elsewhere)) }
+    #expect(try await fixture.error(task).code == .signedOut)
+    #expect(transport.sent.count == 1)
   }
 
   @Test func `a call of the stored user is not sent as one who signs in while the store is read`() async throws {

@@ -66,6 +66,50 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
+  /// A client of the fixture's clock whose calls have five seconds.
+  private func hurriedClient(_ session: TokenSession, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    let deadline = ClosureBehavior("deadline", order: .deadline, beforeSend: { $0.call.deadline = .seconds(5) })
+    var configuration = RequestConfiguration(
+      baseURL: baseURL, behaviors: [.tokenAuth(session), deadline] + behaviors)
+    configuration.clock = fixture.clock.requestClock
+    return NetworkClient(configuration: configuration, transport: server.transport)
+  }
+
+  @Test func `a call with a deadline goes on as soon as its token has come`() async throws {
+    try await hurriedClient(fixture.session(.clientCredentials(.test))).send(.get("a"))
+    #expect(fixture.clock.now == .zero && server.apiRequests.count == 1)
+  }
+
+  @Test func `a refused optional request whose deadline passes while it waits fails by the deadline`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    let client = hurriedClient(session)
+    let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
+    await gate.arrivals(1)
+    await fixture.clock.sleepers(2)
+    fixture.clock.advance(by: .seconds(5))
+    #expect(try await fixture.error(task).code == .timedOut)
+    gate.open()
+  }
+
+  @Test func `a refused one-shot upload whose deadline passes while it waits fails by the deadline`() async throws {
+    let session = try await fixture.alice()
+    server.tokenGate.value = gate
+    let taking = ClosureBehavior(
+      "take", order: .last,
+      beforeSend: { if case .oneShot(let stream)? = $0.body?.content { _ = try? stream.take() } })
+    let client = hurriedClient(session, taking)
+    let task = Task {
+      try await client.send(
+        Request<Void>.post("a", body: .body(.oneShot(ByteStream(chunks: [Data("x".utf8)])))))
+    }
+    await gate.arrivals(1)
+    await fixture.clock.sleepers(2)
+    fixture.clock.advance(by: .seconds(5))
+    #expect(try await fixture.error(task).code == .timedOut)
+    gate.open()
+  }
+
   @Test func `no timer is left when a token has come`() async throws {
     try await fixture.client(fixture.session(.clientCredentials(.test))).send(.get("a"))
     for _ in 0..<100_000 where fixture.clock.sleeperCount > 0 { await Task.yield() }

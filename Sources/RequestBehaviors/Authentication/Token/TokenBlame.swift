@@ -1,0 +1,33 @@
+/// How sure it is that an answer refuses a session's token, and not another credential of the request.
+enum TokenBlame: Sendable, Comparable {
+  /// The answer names another credential.
+  case none
+  /// Nobody can tell: the token may be refreshed, but nobody is signed out.
+  case possible
+  /// The answer names the session, or the request carried nothing else.
+  case certain
+
+  /// Decides by the challenges of a 401 (RFC 9110 §11.6.1).
+  ///
+  /// - Parameters:
+  ///   - challenges: The challenges of the answer.
+  ///   - scheme: The authentication scheme under which the token was sent; `nil` if it had a field of its own.
+  ///   - realm: The realm that the user says the session is for; `nil` if any.
+  ///   - others: The other credentials that the request carried, by their schemes; `nil` where one has none.
+  init(_ challenges: [AuthenticationChallenge], scheme: String?, realm: String?, others: [String?]) {
+    let own = challenges.filter { scheme == nil || $0.scheme == scheme?.lowercased() }
+    let realms = own.compactMap(\.realm)
+    if let realm, !realms.isEmpty {
+      self = realms.contains(realm) ? .certain : .none
+    } else if others.isEmpty || (scheme != nil && !own.isEmpty) {
+      self = .certain
+    } else if challenges.isEmpty {
+      self = .possible
+    } else if scheme != nil {
+      self = .none
+    } else {
+      let named = Set(challenges.map(\.scheme))
+      self = others.contains { $0.map { named.contains($0.lowercased()) } ?? false } ? .none : .possible
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+// MARK: - Reading and writing
+
+extension TokenKeeper {
+  /// Reads the store unless the session has a token or has read it.
+  func load() async throws {
+    @Sendable func isLoaded() -> Bool { update { state, _ in state.isLoaded } }
+    if isLoaded() { return }
+    try await queue.enqueue { if !isLoaded() { try await self.readAgain() } }.value
+  }
+
+  /// Reads the store and takes what another process has written; runs on the queue.
+  ///
+  /// - Throws: ``NetworkError`` of code `tokenStoreFailed`.
+  func readAgain() async throws {
+    let found: AccessToken?
+    do { found = try await store.load() } catch { throw NetworkError.tokenStoreUnreadable(error) }
+    var event: TokenEvent?
+    land(isCancelling: true) { state, clock in
+      switch state.review(found, now: clock.now(), date: clock.date()) {
+      case .unchanged: return .ignore
+      case .refreshed:
+        event = .refreshed
+        return .ignore
+      case .signedOut:
+        event = .signedOut(.elsewhere)
+        return .signOut(NetworkError.signedOut())
+      case .signedIn(let wasEmpty):
+        event = .signedIn
+        guard wasEmpty, let lease = state.unexpired(now: clock.now()) else { return .signOut(NetworkError.signedOut()) }
+        return .use(lease)
+      }
+    }
+    if let event { broadcast.publish(event) }
+  }
+
+  /// Reads the store as ``readAgain()``; one that could not be written either has nothing to tell, and may fail.
+  func readForRefresh() async throws {
+    do { try await readAgain() } catch { if update({ state, _ in !state.isUnsaved }) { throw error } }
+  }
+
+  /// Checks that a flight's request may still be sent.
+  ///
+  /// - Throws: ``NetworkError`` if another process has refreshed the token, if the user has gone, or if the store cannot
+  ///   be read.
+  func confirm(_ flight: TokenState.Flight) async throws {
+    if update({ state, _ in state.isUnderWay(flight.id) }) {
+      try await queue.enqueue { try await self.readForRefresh() }.value
+    }
+    try update { state, _ in
+      if state.generation != flight.generation { throw NetworkError.signedOut() }
+      if state.isOvertaken(flight.id) { throw NetworkError.tokenRefreshedElsewhere() }
+    }
+  }
+
+  /// Begins to store a change of the session's; called while the state is changed, so that both keep their order.
+  private func enqueueSave(_ token: AccessToken?, _ state: inout TokenState) -> Task<Void, any Error> {
+    state.beginSave()
+    return queue.enqueue {
+      do {
+        try await self.store.save(token)
+        self.update { state, _ in state.endSave(of: token, isPending: true, succeeded: true) }
+      } catch {
+        self.update { state, _ in state.endSave(of: token, isPending: true, succeeded: false) }
+        self.saveLater()
+        throw error
+      }
+    }
+  }
+
+  /// Stores what the session has if that could not be stored before.
+  func saveUnsaved() async {
+    _ = try? await queue.enqueue {
+      // What another process has written since is newer. A store that cannot be read may need to be written.
+      try? await self.readAgain()
+      let unsaved: TokenState.Unsaved? = self.update { state, _ in state.unsaved }
+      guard let unsaved else { return }
+      let succeeded = (try? await self.store.save(unsaved.token)) != nil
+      self.update { state, _ in state.endSave(of: unsaved.token, isPending: false, succeeded: succeeded) }
+    }.value
+  }
+}
+
+// MARK: - Sign-in and sign-out
+
+extension TokenKeeper {
+  /// Takes a token that the user brought; those who wait for another user's fail.
+  func signIn(_ token: AccessToken) async throws {
+    var saving: Task<Void, any Error>?
+    land(isCancelling: true) { state, clock in
+      let now = clock.now()
+      let isReplacing = state.hasToken || !state.isLoaded
+      state.signIn(token, now: now, date: clock.date())
+      saving = self.enqueueSave(state.token, &state)
+      guard !isReplacing, let lease = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
+      return .use(lease)
+    }
+    broadcast.publish(.signedIn)
+    try await saving?.value
+  }
+
+  /// Forgets the token; those who wait for one fail, and what is being got is thrown away.
+  func signOut() async throws {
+    var removal: Task<Void, any Error>?
+    var wasSignedIn = false
+    land(isCancelling: true) { state, _ in
+      wasSignedIn = state.hasToken || !state.isLoaded
+      state.signOut()
+      removal = self.enqueueSave(nil, &state)
+      return .signOut(NetworkError.signedOut())
+    }
+    if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
+    try await removal?.value
+  }
+
+  /// Ends the session because the server refuses even a token that it has just given.
+  ///
+  /// The token leaves the store before subscribers hear of it, and the caller unless it is cancelled. A session whose
+  /// token another process has replaced goes on, and so does one whose store cannot tell.
+  func refuse(_ lease: TokenLease, _ response: NetworkResponse) async {
+    let error = NetworkError.unacceptableStatus(response)
+    let removal = queue.enqueue {
+      try await self.readForRefresh()
+      guard self.update({ state, _ in state.isCurrent(lease) }) else { return }
+      var problem: (any Error)?
+      do { try await self.store.save(nil) } catch { problem = error }
+      var isSignedOut = false
+      self.land(isCancelling: true) { state, _ in
+        state.endSave(of: nil, isPending: false, succeeded: problem == nil)
+        isSignedOut = state.isCurrent(lease)
+        guard isSignedOut else { return .ignore }
+        state.signOut()
+        return .signOut(NetworkError.signedOut())
+      }
+      if isSignedOut { self.broadcast.publish(.signedOut(.refused(error))) }
+      if let problem { self.broadcast.publish(.storeFailed(problem)) }
+      self.saveLater()
+    }
+    await removal.endOrCancellation()
+  }
+}

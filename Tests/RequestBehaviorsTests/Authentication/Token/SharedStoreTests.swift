@@ -1,0 +1,334 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Sessions of several processes over one place: an app and its extension.
+@Suite(.timeLimit(.minutes(1))) struct SharedStoreTests {
+  private let fixture = TokenFixture()
+  private var server: TokenServer { fixture.server }
+  private let gate = TestGate()
+  private let place = Box<AccessToken?>(nil)
+
+  /// A session as another process would have it: over a store object of its own.
+  private func process(
+    _ source: any TokenSource = .refreshToken(.test)
+  ) -> (session: TokenSession, client: NetworkClient) {
+    let session = fixture.session(source, PlaceStore(place))
+    return (session, fixture.client(session))
+  }
+
+  private func signIn(_ name: String = "t0") async throws {
+    server.state.update { $0.valid = name }
+    try await process().session.signIn(AccessToken(name, lifetime: .seconds(3_600), refreshToken: "r0"))
+  }
+
+  /// The refresh tokens that were sent.
+  private var spent: [String] {
+    server.tokenRequests.compactMap { request in
+      let body = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
+      return body.split(separator: "&").first { $0.hasPrefix("refresh_token=") }.map { String($0.dropFirst(14)) }
+    }
+  }
+
+  @Test func `a token that another process has refreshed is used instead of refreshing it again`() async throws {
+    try await signIn()
+    let (app, widget) = (process(), process())
+    try await app.client.send(.get("a"))
+    try await widget.client.send(.get("a"))
+    server.revoke()
+    try await widget.client.send(.get("b"))
+    try await app.client.send(.get("b"))
+    #expect(spent == ["r0"])
+    #expect(fixture.sentTokens.last == "Bearer t1")
+    server.revoke()
+    try await app.client.send(.get("c"))
+    #expect(spent == ["r0", "r1"] && place.value?.value == "t2")
+  }
+
+  @Test func `a refresh that another process has overtaken is not sent`() async throws {
+    try await signIn()
+    let gate = gate
+    let app = process(
+      .refreshing { token, client in
+        await gate.pass()
+        return try await RefreshToken(.test).refresh(token, using: client)
+      })
+    let widget = process()
+    try await app.client.send(.get("a"))
+    server.revoke()
+    let late = Task { try await app.client.send(.get("b")) }
+    await gate.arrivals(1)
+    try await widget.client.send(.get("b"))
+    gate.open()
+    try await late.value
+    #expect(spent == ["r0"] && fixture.sentTokens.last == "Bearer t1")
+    #expect(try await app.session.isSignedIn())
+  }
+
+  @Test func `a refresh that is refused because another process was quicker signs nobody out`() async throws {
+    try await signIn()
+    let (app, widget) = (process(), process())
+    try await app.client.send(.get("a"))
+    server.revoke()
+    let refusals = Box(0)
+    let events = app.session.events
+    let (place, server) = (place, server)
+    server.state.update { state in
+      state.refusals.append { request in
+        refusals.update { $0 += 1 }
+        let newer = AccessToken("t9", refreshToken: "r9").ofSession(place.value)
+        place.value = newer
+        return NetworkResponse(
+          request: request, statusCode: 400, headers: ["Content-Type": "application/json"],
+          body: .data(Data(#"{"error":"invalid_grant"}"#.utf8)))
+      }
+    }
+    server.state.update { $0.valid = "t9" }
+    try await app.client.send(.get("b"))
+    #expect(fixture.sentTokens.last == "Bearer t9" && refusals.value == 1)
+    #expect(place.value?.value == "t9")
+    try await app.session.signOut()
+    #expect(await events.names(through: "signedOut") == ["refreshed", "signedOut"])
+    _ = widget
+  }
+
+  @Test func `a token that the API refuses does not take a newer one of another process with it`() async throws {
+    try await signIn()
+    let app = process()
+    let place = place
+    let sends = Box(0)
+    server.state.update { state in
+      state.answer = { request in
+        // The refreshed token is refused, and another process has refreshed it by then.
+        if sends.update({ sends in
+          sends += 1
+          return sends
+        }) == 2 {
+          place.value = AccessToken("t9", refreshToken: "r9").ofSession(place.value)
+        }
+        return NetworkResponse(request: request, statusCode: 401)
+      }
+    }
+    await #expect(throws: NetworkError.self) { try await app.client.send(.get("a")) }
+    #expect(place.value?.value == "t9")
+    server.state.update { state in
+      state.answer = nil
+      state.valid = "t9"
+    }
+    try await app.client.send(.get("b"))
+    #expect(try await app.session.isSignedIn())
+  }
+
+  @Test func `a sign-out in another process ends the session at the next refresh`() async throws {
+    try await signIn()
+    let (app, widget) = (process(), process())
+    try await app.client.send(.get("a"))
+    try await widget.session.signOut()
+    server.revoke()
+    let events = app.session.events
+    let task = Task { try await app.client.send(.get("b")) }
+    #expect(try await fixture.error(task).code == .signedOut)
+    #expect(await events.names(through: "signedOut") == ["signedOut"])
+    #expect(try await app.session.isSignedIn() == false)
+    #expect(spent == [] && place.value == nil)
+  }
+
+  @Test func `another user who signed in elsewhere is not overwritten, and calls of the first fail`() async throws {
+    try await signIn("alice")
+    let (app, widget) = (process(), process())
+    try await app.client.send(.get("a"))
+    try await widget.session.signIn(AccessToken("bob", refreshToken: "rb"))
+    server.state.update { $0.valid = "bob" }
+    let task = Task { try await app.client.send(.get("b")) }
+    #expect(try await fixture.error(task).code == .signedOut)
+    try await app.client.send(.get("c"))
+    #expect(fixture.sentTokens == ["Bearer alice", "Bearer alice", "Bearer bob"])
+    #expect(spent == [] && place.value?.value == "bob")
+  }
+
+  @Test func `a token that comes after another process has signed out is not stored`() async throws {
+    try await signIn()
+    let (app, widget) = (process(), process())
+    try await app.client.send(.get("a"))
+    server.revoke()
+    server.tokenGate.value = gate
+    let task = Task { try await app.client.send(.get("b")) }
+    await gate.arrivals(1)
+    try await widget.session.signOut()
+    gate.open()
+    #expect(try await fixture.error(task).code == .signedOut)
+    #expect(place.value == nil)
+    #expect(try await app.session.isSignedIn() == false)
+  }
+
+  // MARK: - Stores that fail
+
+  @Test func `a store that cannot be read before a refresh signs nobody out and spends nothing`() async throws {
+    let isLocked = Box(false)
+    let store = FailingTokenStore(load: { isLocked.value })
+    let session = try await fixture.alice(store)
+    let client = fixture.client(session)
+    isLocked.value = true
+    let locked = Task { try await client.send(.get("a")) }
+    let error = try await fixture.error(locked)
+    #expect(error.code == .tokenStoreFailed && error.underlyingError is CocoaError)
+    #expect(try await session.isSignedIn() && server.tokenRequests.isEmpty)
+    isLocked.value = false
+    try await client.send(.get("b"))
+    #expect(fixture.sentTokens.last == "Bearer t1")
+  }
+
+  @Test func `a store that cannot be read at first is an error, not a session without a user`() async throws {
+    let isLocked = Box(true)
+    let store = FailingTokenStore(AccessToken("t0"), load: { isLocked.value })
+    let session = fixture.session(.refreshToken(.test), store)
+    let client = fixture.client(session)
+    fixture.answer(200)
+    let events = session.events
+    await #expect(throws: (any Error).self) { try await session.isSignedIn() }
+    let locked = Task { try await client.send(.get("a")) }
+    #expect(try await fixture.error(locked).code == .tokenStoreFailed)
+    isLocked.value = false
+    try await client.send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer t0"])
+    try await session.signOut()
+    #expect(await events.names(through: "signedOut") == ["refreshFailed", "signedOut"])
+  }
+
+  @Test func `a refusal while the store cannot be read signs nobody out`() async throws {
+    let isLocked = Box(false)
+    let session = try await fixture.alice(FailingTokenStore(load: { isLocked.value }))
+    server.tokenGate.value = gate
+    server.refuseToken(400, #"{"error":"invalid_grant"}"#)
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a")) }
+    await gate.arrivals(1)
+    isLocked.value = true
+    gate.open()
+    #expect(try await fixture.error(task).code == .tokenUnavailable)
+    #expect(try await session.isSignedIn())
+  }
+
+  @Test func `a refreshed token that cannot be stored is used, told of, and stored later`() async throws {
+    let isFull = Box(false)
+    let store = FailingTokenStore(save: { isFull.value })
+    let session = try await fixture.alice(store)
+    let client = fixture.client(session)
+    let events = session.events
+    isFull.value = true
+    try await client.send(.get("a"))
+    #expect(fixture.sentTokens.last == "Bearer t1" && store.value == "alice")
+    #expect(await events.names(through: "storeFailed") == ["refreshed", "storeFailed"])
+    await fixture.clock.sleepers(1)
+    let attempts = store.attempts
+    fixture.clock.advance(by: .seconds(1))
+    await store.attempts(attempts + 1)
+    isFull.value = false
+    await fixture.clock.sleepers(1)
+    fixture.clock.advance(by: .seconds(2))
+    await store.attempts(attempts + 2)
+    #expect(store.value == "t1")
+    server.revoke()
+    try await client.send(.get("b"))
+    #expect(spent == ["r0", "r1"])
+  }
+
+  @Test func `a token that could not be stored is refreshed though the store cannot be read`() async throws {
+    let isBroken = Box(true)
+    let store = FailingTokenStore(load: { isBroken.value }, save: { isBroken.value })
+    let session = fixture.session(.refreshToken(.test), store)
+    await #expect(throws: CocoaError.self) {
+      try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
+    }
+    try await fixture.client(session).send(.get("a"))
+    #expect(fixture.sentTokens.last == "Bearer t1")
+  }
+
+  @Test func `a token that could not be stored is not replaced by what stood there before it`() async throws {
+    let isFull = Box(true)
+    let store = FailingTokenStore(
+      AccessToken("old", lifetime: .seconds(3_600), refreshToken: "old"), save: { isFull.value })
+    let session = fixture.session(.refreshToken(.test), store)
+    await #expect(throws: CocoaError.self) {
+      try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
+    }
+    isFull.value = false
+    try await fixture.client(session).send(.get("a"))
+    #expect(spent == ["r0"] && store.value == "t1")
+  }
+
+  @Test func `a store that could not be written is not written over what another process wrote since`() async throws {
+    let isFull = Box(false)
+    let store = FailingTokenStore(save: { isFull.value })
+    let session = try await fixture.alice(store)
+    isFull.value = true
+    try await fixture.client(session).send(.get("a"))
+    await fixture.clock.sleepers(1)
+    store.put(nil)
+    isFull.value = false
+    let events = session.events
+    fixture.clock.advance(by: .seconds(1))
+    #expect(await events.names(through: "signedOut") == ["signedOut"])
+    #expect(store.value == nil)
+  }
+}
+
+/// A store over a place that several stores share.
+private final class PlaceStore: TokenStore {
+  private let place: Box<AccessToken?>
+
+  init(_ place: Box<AccessToken?>) { self.place = place }
+
+  func load() async throws -> AccessToken? { place.value }
+  func save(_ token: AccessToken?) async throws { place.value = token }
+}
+
+/// A store that fails when it is told to.
+private final class FailingTokenStore: TokenStore {
+  private let token: Box<AccessToken?>
+  private let loadFails: @Sendable () -> Bool
+  private let saveFails: @Sendable () -> Bool
+  private let saves = TestGate()
+  private let count = Box(0)
+
+  init(
+    _ token: AccessToken? = nil, load: @escaping @Sendable () -> Bool = { false },
+    save: @escaping @Sendable () -> Bool = { false }
+  ) {
+    self.token = Box(token)
+    loadFails = load
+    saveFails = save
+    saves.open()
+  }
+
+  var value: String? { token.value?.value }
+  var attempts: Int { count.value }
+
+  /// Returns when so many saves have been tried.
+  func attempts(_ number: Int) async { await saves.arrivals(number) }
+
+  func put(_ new: AccessToken?) { token.value = new }
+
+  func load() async throws -> AccessToken? {
+    if loadFails() { throw CocoaError(.fileReadNoPermission) }
+    return token.value
+  }
+
+  func save(_ new: AccessToken?) async throws {
+    let fails = saveFails()
+    if !fails { token.value = new }
+    count.update { $0 += 1 }
+    await saves.pass()
+    if fails { throw CocoaError(.fileWriteOutOfSpace) }
+  }
+}
+
+extension AccessToken {
+  /// The token as a refresh of another one has it.
+  fileprivate func ofSession(_ other: AccessToken?) -> AccessToken {
+    var token = self
+    token.sessionID = other?.sessionID
+    return token
+  }
+}
