@@ -121,6 +121,12 @@
       }
     }
 
+    /// Stops the program where it is, as SIGSTOP does.
+    public func pause() { signal(SIGSTOP) }
+
+    /// Lets a stopped program go on.
+    public func resume() { signal(SIGCONT) }
+
     /// Waits for a number of lines of output.
     ///
     /// - Returns: What has been written, fewer lines if the program ended; the rest is for a later call.

@@ -1,21 +1,36 @@
 import Foundation
 import RequestBehaviors
 
-/// Replaces the token of the file that it is given for ever, and writes a line after each time.
+/// Uses the token file that it is given as a process beside others would.
 ///
-/// The tests stop it with SIGKILL: whenever that is, the file must hold the last token told, or the one after it.
+/// With the path alone it replaces the token for ever. With the base URL of a server too, it sends one request there,
+/// authenticated by a session over the file.
 @main
 enum TokenFileWriter {
   static func main() async throws {
-    guard let path = CommandLine.arguments.dropFirst().first else { return }
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let path = arguments.first else { return }
     let store = FileTokenStore(url: URL(fileURLWithPath: path))
+    guard let text = arguments.dropFirst().first, let baseURL = URL(string: text) else {
+      return try await replaceForEver(store)
+    }
+    try await SessionProcess(store: store, baseURL: baseURL, pause: arguments.last ?? "").run()
+  }
+
+  /// Replaces the token, and writes a line after each time.
+  ///
+  /// The tests stop it with SIGKILL: whenever that is, the file must hold the last token told, or the one after it.
+  private static func replaceForEver(_ store: FileTokenStore) async throws {
     var number = 0
     while true {
       number += 1
       // Longer than a page, so that a replacement which is not atomic would be seen.
       let padding = String(repeating: "x", count: 8_192)
       try await store.save(AccessToken("\(number)", refreshToken: padding))
-      try FileHandle.standardOutput.write(contentsOf: Data("\(number)\n".utf8))
+      tell("\(number)")
     }
   }
 }
+
+/// Writes a line at once.
+func tell(_ line: String) { try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8)) }
