@@ -58,7 +58,7 @@ import Testing
     try await app.client.send(.get("a"))
     server.revoke()
     let late = Task { try await app.client.send(.get("b")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await widget.client.send(.get("b"))
     gate.open()
     try await late.value
@@ -154,7 +154,7 @@ import Testing
     server.revoke()
     server.tokenGate.value = gate
     let task = Task { try await app.client.send(.get("b")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     try await widget.session.signOut()
     gate.open()
     #expect(try await fixture.error(task).code == .signedOut)
@@ -203,7 +203,7 @@ import Testing
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     isLocked.value = true
     gate.open()
     #expect(try await fixture.error(task).code == .tokenUnavailable)
@@ -220,12 +220,12 @@ import Testing
     try await client.send(.get("a"))
     #expect(fixture.sentTokens.last == "Bearer t1" && store.value == "alice")
     #expect(await events.names(through: "storeFailed") == ["refreshed", "storeFailed"])
-    await fixture.clock.sleepers(1)
+    await fixture.clock.waitForSleepers(1)
     let attempts = store.attempts
     fixture.clock.advance(by: .seconds(1))
     await store.attempts(attempts + 1)
     isFull.value = false
-    await fixture.clock.sleepers(1)
+    await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(2))
     await store.attempts(attempts + 2)
     #expect(store.value == "t1")
@@ -264,7 +264,7 @@ import Testing
     let session = try await fixture.alice(store)
     isFull.value = true
     try await fixture.client(session).send(.get("a"))
-    await fixture.clock.sleepers(1)
+    await fixture.clock.waitForSleepers(1)
     store.put(nil)
     isFull.value = false
     let events = session.events
@@ -306,7 +306,7 @@ private final class FailingTokenStore: TokenStore {
   var attempts: Int { count.value }
 
   /// Returns when so many saves have been tried.
-  func attempts(_ number: Int) async { await saves.arrivals(number) }
+  func attempts(_ number: Int) async { await saves.waitForArrivals(number) }
 
   func put(_ new: AccessToken?) { token.value = new }
 

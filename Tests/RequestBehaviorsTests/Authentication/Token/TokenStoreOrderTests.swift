@@ -56,7 +56,7 @@ import Testing
     let client = fixture.client(session)
     try await giveUp(client)
     let second = Task { try await client.send(.get("b")) }
-    await fixture.clock.sleepers(1)
+    await fixture.clock.waitForSleepers(1)
     #expect(server.tokenRequests.count == 1)
     gate.open()
     try await second.value
@@ -70,7 +70,7 @@ import Testing
     try await giveUp(client)
     for _ in 0..<2 {
       let later = Task { try await client.send(.get("b")) }
-      await fixture.clock.sleepers(1)
+      await fixture.clock.waitForSleepers(1)
       fixture.clock.advance(by: .seconds(30))
       #expect(try await fixture.error(later).code == .tokenUnavailable)
     }
@@ -96,8 +96,8 @@ import Testing
     let client = fixture.client(session)
     fixture.clock.advance(by: .seconds(3_550))
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
-    await fixture.clock.sleepers(1)
+    await gate.waitForArrivals(1)
+    await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(30))
     try await task.value
     try await client.send(.get("b"))
@@ -111,7 +111,7 @@ import Testing
     let client = fixture.client(session)
     try await giveUp(client)
     let second = Task { try await client.send(.get("b")) }
-    await fixture.clock.sleepers(1)
+    await fixture.clock.waitForSleepers(1)
     gate.open()
     try await second.value
     #expect(server.tokenRequests.count == 1 && store.value == "t1" && fixture.sentTokens.last == "Bearer t1")
@@ -124,7 +124,7 @@ import Testing
     let client = fixture.client(session)
     try await giveUp(client)
     let second = Task { try await client.send(.get("b")) }
-    await fixture.clock.sleepers(1)
+    await fixture.clock.waitForSleepers(1)
     gate.open()
     #expect(try await fixture.error(second).code == .tokenUnavailable)
     #expect(try await session.isSignedIn() == false && server.tokenRequests.count == 1)
@@ -147,7 +147,7 @@ import Testing
     fixture.answer(200)
     let session = fixture.session(.refreshToken(.test), store)
     async let wasSignedIn = session.isSignedIn()
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let events = session.events
     let signIn = Task { try await session.signIn(AccessToken("bob")) }
     #expect(await events.names(through: "signedIn") == ["signedIn"])
@@ -172,9 +172,9 @@ import Testing
     }
     let client = NetworkClient(transport, [.tokenAuth(session)])
     let task = Task { try await client.send(.get("late")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     gate.open()
-    await late.arrivals(1)
+    await late.waitForArrivals(1)
     try await session.signIn(AccessToken("bob"))
     late.open()
     #expect(try await fixture.error(task).statusCode == 401)
@@ -187,7 +187,7 @@ import Testing
     let events = session.events
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     let signOut = Task { try await session.signOut() }
     #expect(try await fixture.error(task).code == .signedOut)
     gate.open()
@@ -288,7 +288,7 @@ import Testing
     let session = try await fixture.alice(store)
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.arrivals(1)
+    await gate.waitForArrivals(1)
     #expect(server.tokenRequests.count == 1)
     let signOut = Task { try await session.signOut() }
     #expect(try await fixture.error(task).code == .signedOut)

@@ -85,8 +85,8 @@ import Testing
     server.tokenGate.value = gate
     let client = hurriedClient(session)
     let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
-    await gate.arrivals(1)
-    await fixture.clock.sleepers(2)
+    await gate.waitForArrivals(1)
+    await fixture.clock.waitForSleepers(2)
     fixture.clock.advance(by: .seconds(5))
     #expect(try await fixture.error(task).code == .timedOut)
     gate.open()
@@ -103,8 +103,8 @@ import Testing
       try await client.send(
         Request<Void>.post("a", body: .body(.oneShot(ByteStream(chunks: [Data("x".utf8)])))))
     }
-    await gate.arrivals(1)
-    await fixture.clock.sleepers(2)
+    await gate.waitForArrivals(1)
+    await fixture.clock.waitForSleepers(2)
     fixture.clock.advance(by: .seconds(5))
     #expect(try await fixture.error(task).code == .timedOut)
     gate.open()
