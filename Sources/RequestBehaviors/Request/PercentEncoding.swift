@@ -54,7 +54,7 @@ package enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  static func append(_ byte: UInt8, to result: inout [UInt8]) {
+  private static func append(_ byte: UInt8, to result: inout [UInt8]) {
     result.append(UInt8(ascii: "%"))
     result.append(digits[Int(byte >> 4)])
     result.append(digits[Int(byte & 15)])

@@ -1,10 +1,20 @@
 /// Percent-encoding of octets that need not be text, and of forms.
 extension PercentEncoding {
   /// Appends octets with all but unreserved ones escaped.
-  package static func append(escaping octets: some Sequence<UInt8>, to result: inout [UInt8]) {
-    for octet in octets {
-      if isUnreserved(octet) { result.append(octet) } else { append(octet, to: &result) }
+  package static func append(escaping octets: some Collection<UInt8>, to result: inout [UInt8]) {
+    var rest = octets[...]
+    while let index = rest.firstIndex(where: { !isUnreserved($0) }) {
+      result += rest[..<index]
+      result.append(UInt8(ascii: "%"))
+      result.append(hexDigit(rest[index] >> 4))
+      result.append(hexDigit(rest[index] & 15))
+      rest = rest[index...].dropFirst()
     }
+    result += rest
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
   }
 
   /// Returns octets with all but unreserved ones escaped.

@@ -93,6 +93,11 @@ struct OAuth1EncodedParameter: Comparable {
     value = PercentEncoding.escaped(parameter.value)
   }
 
+  init(_ parameter: (name: String, value: String)) {
+    name = PercentEncoding.escaped(parameter.name.utf8)
+    value = PercentEncoding.escaped(parameter.value.utf8)
+  }
+
   /// Appends `name=value`.
   func append(to result: inout [UInt8]) {
     result += name

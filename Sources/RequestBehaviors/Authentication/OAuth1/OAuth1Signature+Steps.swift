@@ -13,7 +13,8 @@ extension OAuth1Signature {
 
   /// The collected parameters escaped, sorted by name and value, and joined (RFC 5849 §3.4.1.3.2).
   public var parameterString: String {
-    String(decoding: OAuth1Signature.parameterString(collectedParameters), as: UTF8.self)
+    String(
+      decoding: OAuth1Signature.parameterString(collectedParameters.map { OAuth1EncodedParameter($0) }), as: UTF8.self)
   }
 
   var sortedParameters: [OAuth1Parameter] {
@@ -31,15 +32,25 @@ extension OAuth1Signature {
   ///
   /// The `realm` comes first, as some servers want, and the parameters are separated by a comma and a space.
   public var authorizationHeader: String {
-    var items = protocolParameters.map {
-      PercentEncoding.escape($0.name) + "=\"" + PercentEncoding.escape($0.value) + "\""
-    }
+    var field = Array("OAuth ".utf8)
+    field.reserveCapacity(1_024)
     if let realm = options.realm {
       // RFC 9110 §5.6.4: a quoted-string.
-      let quoted = realm.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-      items.insert("realm=\"\(quoted)\"", at: 0)
+      field += "realm=\"".utf8
+      for octet in realm.utf8 {
+        if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { field.append(UInt8(ascii: "\\")) }
+        field.append(octet)
+      }
+      field += "\", ".utf8
     }
-    return "OAuth " + items.joined(separator: ", ")
+    for (index, parameter) in protocolParameters.enumerated() {
+      if index > 0 { field += ", ".utf8 }
+      PercentEncoding.append(escaping: parameter.name.utf8, to: &field)
+      field += "=\"".utf8
+      PercentEncoding.append(escaping: parameter.value.utf8, to: &field)
+      field.append(UInt8(ascii: "\""))
+    }
+    return String(decoding: field, as: UTF8.self)
   }
 
   /// The request's URL with the protocol parameters at the end of its query (RFC 5849 §3.5.3).

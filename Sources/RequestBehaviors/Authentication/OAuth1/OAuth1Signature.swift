@@ -97,7 +97,7 @@ public struct OAuth1Signature: Sendable {
       throw NetworkError.invalidRequest(
         "\(name) is in the query or the form body already; each protocol parameter is sent once (RFC 5849 §3.1)")
     }
-    let all = own + parameters.map { OAuth1Parameter($0.name, $0.value) }
+    let all = own.map { OAuth1EncodedParameter($0) } + parameters.map { OAuth1EncodedParameter($0) }
     var base: [UInt8] = []
     base.reserveCapacity(1_024)
     PercentEncoding.append(escaping: method.rawValue.uppercased().utf8, to: &base)
@@ -109,10 +109,10 @@ public struct OAuth1Signature: Sendable {
   }
 
   /// RFC 5849 §3.4.1.3.2.
-  static func parameterString(_ parameters: [OAuth1Parameter]) -> [UInt8] {
+  static func parameterString(_ parameters: [OAuth1EncodedParameter]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(512)
-    for parameter in parameters.map(OAuth1EncodedParameter.init).sorted() {
+    for parameter in parameters.sorted() {
       if !result.isEmpty { result.append(UInt8(ascii: "&")) }
       parameter.append(to: &result)
     }
