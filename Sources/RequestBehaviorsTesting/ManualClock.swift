@@ -9,9 +9,11 @@ public import RequestBehaviors
 /// ```swift
 /// let clock = ManualClock()
 /// configuration.clock = clock.requestClock
+/// let client = NetworkClient(
+///   configuration: configuration, transport: mock)
 /// async let user: User = client.send(.get("me"))
-/// await clock.waitForSleepers(1)     // the client waits for something
-/// clock.advance(by: .seconds(60))    // its time has come
+/// await clock.waitForSleepers(1)  // the client waits for something
+/// clock.advance(by: .seconds(60))  // its time has come
 /// ```
 public final class ManualClock: Sendable {
   private struct Sleeper {

@@ -7,7 +7,8 @@ import Testing
 @Suite struct LoopbackSamplesTests {
   @Test func `the queue comes before the handler, and the test waits for what arrives`() async throws {
     let server = try LoopbackServer { request in
-      request.path == "/users/1" ? .json(#"{"id": 1, "name": "Ada"}"#) : .status(404)
+      guard request.path == "/users/1" else { return .status(404) }
+      return .json(#"{"id": 1, "name": "Ada"}"#)
     }
     server.enqueue(.status(503).header("Retry-After", "1"))
 
@@ -19,8 +20,10 @@ import Testing
       #expect(user.name == "Ada")
     }()
 
-    let received = await server.waitForRequests(2)  // until two requests have arrived
-    await server.waitForConnections(atMost: 0)  // until the client has let go of its connections
+    // Until two requests have arrived.
+    let received = await server.waitForRequests(2)
+    // Until the client has let go of its connections.
+    await server.waitForConnections(atMost: 0)
     #expect(received.map(\.path) == ["/users/1", "/users/1"])
   }
 
@@ -28,9 +31,10 @@ import Testing
     let server = try LoopbackServer()
     let client = NetworkClient(baseURL: server.baseURL)
     let gate = LoopbackGate()
-    server.enqueue(.chunked(["one", "two"]).held(by: gate, at: .body(after: 8)))
+    server.enqueue(
+      .chunked(["one", "two"]).held(by: gate, at: .body(after: 8)))
     async let text: String = client.send(.get("file"))
-    await gate.waitForArrivals(1)  // the first chunk is sent, the second waits
+    await gate.waitForArrivals(1)  // the second chunk waits
     gate.open()
     #expect(try await text == "onetwo")
   }

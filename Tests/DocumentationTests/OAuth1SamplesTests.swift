@@ -20,9 +20,11 @@ import Testing
     let session = OAuth1Session(
       consumer: OAuth1Consumer(key: consumerKey, secret: consumerSecret),
       credentials: OAuth1Credentials(token: token, secret: tokenSecret))
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.oauth1(session)])
 
-    let status: Status = try await client.send(.post("statuses", body: .form(["status": "Hello"])))
+    let status: Status = try await client.send(
+      .post("statuses", body: .form(["status": "Hello"])))
     session.signOut()
 
     #expect(status == Status(id: 1))
@@ -36,8 +38,11 @@ import Testing
     struct KeyStore: Sendable { func sign(_ octets: Data) throws -> Data { octets } }
     let keyStore = KeyStore()
     let session = OAuth1Session(
-      consumer: OAuth1Consumer(key: consumerKey), credentials: OAuth1Credentials(token: token),
-      signatureMethod: .rsaSHA1 { baseString in try keyStore.sign(baseString) })
+      consumer: OAuth1Consumer(key: consumerKey),
+      credentials: OAuth1Credentials(token: token),
+      signatureMethod: .rsaSHA1 { baseString in
+        try keyStore.sign(baseString)
+      })
     #expect(session.signatureMethod.name == "RSA-SHA1")
 
     var options = OAuth1Options()
@@ -48,7 +53,8 @@ import Testing
 
   @Test func `an app signs for itself`() async throws {
     mock.on().respond(200)
-    let session = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)
+    let session = OAuth1Session(
+      consumer: consumer, credentials: OAuth1Credentials.none)
     try await NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock).send(.get("x"))
     let field = try #require(mock.sent.first?.headers["Authorization"])
     #expect(field.contains("oauth_consumer_key"))
@@ -59,7 +65,9 @@ import Testing
     let refusal = Data("oauth_problem=timestamp_refused".utf8)
     mock.on().respond(401, headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"], body: refusal).respond(200)
     let credentials = OAuth1Credentials(token: token, secret: tokenSecret)
-    let session = OAuth1Session(consumer: consumer, credentials: credentials, trustsClockOverHTTP: true)
+    let session = OAuth1Session(
+      consumer: consumer, credentials: credentials,
+      trustsClockOverHTTP: true)
     let baseURL = try #require(URL(string: "http://intranet.example.com"))
     try await NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock).send(.get("x"))
     #expect(mock.sent.last?.headers["Authorization"]?.contains(#"oauth_timestamp="784111777""#) == true)
@@ -89,10 +97,11 @@ import Testing
       callback: URL(string: "myapp://signed-in"), over: client)
 
     let access = try await flow.signIn { url in
-      try await browser.open(url)  // returns the URL that the service called back
+      // Shows the page and returns the URL of the callback.
+      try await browser.open(url)
     }
     try store(access.credentials)
-    let name = access["screen_name"]  // what else the service told
+    let name = access["screen_name"]  // sent along by the service
     #expect(name == "ada")
     #expect(journal.entries == ["at"])
 
@@ -102,7 +111,8 @@ import Testing
     let stored = try JSONEncoder().encode(requestToken)
     let page = try flow.authorizeURL(for: requestToken)
     // … the app is started again by the callback …
-    let token = try JSONDecoder().decode(OAuth1RequestToken.self, from: stored)
+    let token = try JSONDecoder().decode(
+      OAuth1RequestToken.self, from: stored)
     try await flow.finish(token, callback: callbackURL)
     #expect(page.absoluteString.hasSuffix("oauth/authorize?oauth_token=rt"))
     #expect(session.credentials?.token == "at")
@@ -111,12 +121,18 @@ import Testing
   @Test func `the steps of RFC 5849 §3·1 are as the article shows them`() throws {
     var options = OAuth1Options()
     options.includesVersion = false  // as in the RFC
+    let query = "b5=%3D%253D&a3=a&c%40=&a2=r%20b"
     let signature = try OAuth1Signature(
-      method: .post, url: URL(string: "http://example.com/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b")!,
-      headers: ["Content-Type": "application/x-www-form-urlencoded"], body: Data("c2&a3=2+q".utf8),
+      method: .post,
+      url: URL(string: "http://example.com/request?\(query)")!,
+      headers: ["Content-Type": "application/x-www-form-urlencoded"],
+      body: Data("c2&a3=2+q".utf8),
       parameters: OAuth1Parameters(
-        consumerKey: "9djdj82h48djs9d2", token: "kkk9d7dh3k39sjv7", nonce: "7d8f3e4a", timestamp: 137_131_201),
-      key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "j49sk3j29djd", tokenSecret: "dh893hdasih9"),
+        consumerKey: "9djdj82h48djs9d2", token: "kkk9d7dh3k39sjv7",
+        nonce: "7d8f3e4a", timestamp: 137_131_201),
+      key: OAuth1SigningKey(
+        method: .hmacSHA1, consumerSecret: "j49sk3j29djd",
+        tokenSecret: "dh893hdasih9"),
       options: options)
     #expect(signature.baseStringURI == "http://example.com/request")
     #expect(signature.signingKey == "j49sk3j29djd&dh893hdasih9")
@@ -151,7 +167,8 @@ import Testing
     let session = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)
     let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)], transport: mock)
     let answer: String = try await client.send(
-      .post("verify").with(\.oauth1Parameters, ["oauth_session_handle": handle]))
+      .post("verify")
+        .with(\.oauth1Parameters, ["oauth_session_handle": handle]))
     #expect(answer == "ok")
     #expect(mock.sent.first?.headers["Authorization"]?.contains(#"oauth_session_handle="h""#) == true)
   }
@@ -159,15 +176,22 @@ import Testing
   @Test func `a difference reads as the article shows it`() throws {
     let url = try #require(URL(string: "https://api.example.com/search?q=a+b"))
     let (nonce, timestamp) = ("n", 1_700_000_000)
+    let key = OAuth1SigningKey(
+      method: .hmacSHA1, consumerSecret: consumerSecret,
+      tokenSecret: tokenSecret)
     let signature = try OAuth1Signature(
       method: .get, url: url,
-      parameters: OAuth1Parameters(consumerKey: consumerKey, token: token, nonce: nonce, timestamp: timestamp),
-      key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: consumerSecret, tokenSecret: tokenSecret))
+      parameters: OAuth1Parameters(
+        consumerKey: consumerKey, token: token,
+        nonce: nonce, timestamp: timestamp),
+      key: key)
     print(signature.explanation())
     #expect(signature.explanation().contains(signature.baseString))
-    let baseStringOfTheService = signature.baseString.replacingOccurrences(of: "a%2520b", with: "a%252Bb")
-    if let difference = signature.difference(from: baseStringOfTheService) { print(difference) }
-    let difference = try #require(signature.difference(from: baseStringOfTheService))
+    let theirBaseString = signature.baseString.replacingOccurrences(of: "a%2520b", with: "a%252Bb")
+    if let difference = signature.difference(from: theirBaseString) {
+      print(difference)
+    }
+    let difference = try #require(signature.difference(from: theirBaseString))
     #expect(
       "\(difference)" == """
         The base strings differ from octet 205 on, in the parameters.

@@ -14,21 +14,34 @@ struct LoggerSink: LogSink {
   let logger: Logger
 
   func log(_ record: LogRecord) {
-    logger.log(level: record.level == .error ? .error : .info, "\(record)")
+    let level: Logger.Level = record.level == .error ? .error : .info
+    logger.log(level: level, "\(record)")
   }
 }
 
-private struct PrintingMetrics: MetricsRecorder {
-  func add(_ amount: Int, to counter: String, labels: [MetricLabel]) { print(counter, amount, labels) }
-  func record(_ duration: Duration, in timer: String, labels: [MetricLabel]) { print(timer, duration, labels) }
+struct PrintingMetrics: MetricsRecorder {
+  func add(
+    _ amount: Int, to counter: String, labels: [MetricLabel]
+  ) {
+    print(counter, amount, labels)
+  }
+
+  func record(
+    _ duration: Duration, in timer: String, labels: [MetricLabel]
+  ) {
+    print(timer, duration, labels)
+  }
 }
 
-private struct SlowCalls: CallObserver {
+struct SlowCalls: CallObserver {
   let limit: Duration
   let report: @Sendable (String) -> Void
 
   func callEnded(_ call: CallReport) {
-    if call.duration > limit, let request = call.request { report("\(request) took \(call.duration)") }
+    guard call.duration > limit, let request = call.request else {
+      return
+    }
+    report("\(request) took \(call.duration)")
   }
 }
 
@@ -39,15 +52,6 @@ private struct Alarms: Sendable {
 
 /// The samples of the articles about observation.
 @Suite struct ObservationSamplesTests {
-  private struct KeyBehavior: RequestBehavior {
-    let key: String
-    let order = BehaviorOrder.authentication
-
-    func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
-      HTTPHeaders([.init("X-API-Key", key, sensitive: .baseURL)])
-    }
-  }
-
   private let transport = answering("[]")
   private let journal = Journal()
 
@@ -56,7 +60,8 @@ private struct Alarms: Sendable {
     let baseURL = server.baseURL
     let timings = CallTimings()
     let client = NetworkClient(
-      baseURL: baseURL, behaviors: [.logging(), .timing(timings), .traceContext()])
+      baseURL: baseURL,
+      behaviors: [.logging(), .timing(timings), .traceContext()])
     try await client.send(.get("x"))
     #expect(timings.endpoints.map(\.name) == ["GET x"])
     #expect(server.requests.first?.headers["traceparent"] != nil)
@@ -77,7 +82,8 @@ private struct Alarms: Sendable {
     let sink = ClosureLogSink { record in
       if record.level == .error { alarms.send(record.line) }
     }
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.logging(sink)])
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.logging(sink)])
     try await client.send(.get("x"))
     _ = try? await client.send(Request<Int>.get("x"))
     #expect(journal.entries.count == 1)
@@ -88,7 +94,9 @@ private struct Alarms: Sendable {
     let slow = SlowCalls(limit: .zero) { [journal] in journal.note($0) }
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.metrics(PrintingMetrics()), .traceContext(), slow], transport: transport)
-    let incoming = TraceContext(traceparent: headers["traceparent"] ?? "", tracestate: headers["tracestate"])
+    let incoming = TraceContext(
+      traceparent: headers["traceparent"] ?? "",
+      tracestate: headers["tracestate"])
     try await TraceContext.$current.withValue(incoming) {
       try await client.send(.get("users/1"))
     }
@@ -98,7 +106,8 @@ private struct Alarms: Sendable {
 
   @Test func `watching: a request as a command`() async throws {
     let client = NetworkClient(baseURL: baseURL, transport: transport)
-    let response = try await client.send(Request<NetworkResponse>.get("issues", query: ["page": 2]))
+    let response = try await client.send(
+      Request<NetworkResponse>.get("issues", query: ["page": 2]))
     print(response.request.curlCommand())
     #expect(
       response.request.curlCommand()
@@ -107,10 +116,13 @@ private struct Alarms: Sendable {
 
   @Test func `secrets: what is shown by default`() throws {
     let redactor = Redactor.standard
-    let url = URL(string: "https://me:pw@shop.example.com/v1/items?page=2&key=abc#top")!
+    let url = URL(
+      string: "https://me:pw@shop.example.com/v1/items?page=2&key=abc#top")!
     print(redactor.redact(url))
     let body = Data(#"{"user":"me","accessToken":"abc"}"#.utf8)
-    print(redactor.redact(body: body, contentType: "application/json", limit: 100))
+    print(
+      redactor.redact(
+        body: body, contentType: "application/json", limit: 100))
     #expect(redactor.redact(url) == "https://shop.example.com/v1/items?page=2&key=<redacted>")
     #expect(
       redactor.redact(body: body, contentType: "application/json", limit: 100)
@@ -128,7 +140,9 @@ private struct Alarms: Sendable {
     redactor.sensitiveFields.insert("iban")
     redactor.sensitivePointers.insert("/customer/email")
     redactor.sensitivePointers.insert("/orders/*/address")
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.logging(bodyLimit: 2_000, redactor: redactor)])
+    let client = NetworkClient(
+      baseURL: baseURL,
+      behaviors: [.logging(bodyLimit: 2_000, redactor: redactor)])
     #expect(try client.pipeline(for: Request<Void>.get("x")).entries.first?.order == .observation)
 
     let sink = ClosureLogSink { [journal] record in journal.note(record.line) }

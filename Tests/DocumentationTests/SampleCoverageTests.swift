@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every Swift sample of the README and the articles stands, line by line, in a test that compiles and runs.
+/// Every Swift sample of the README, the articles and the doc comments stands, line by line, in a test that compiles.
 @Suite struct SampleCoverageTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -9,7 +9,7 @@ import Testing
   struct Sample: CustomTestStringConvertible, Sendable {
     let file: String
     let line: Int
-    let lines: [String]
+    let lines: [Substring]
     var testDescription: String { "\(file):\(line)" }
   }
 
@@ -23,22 +23,38 @@ import Testing
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  /// The blocks of a Markdown file that are fenced as Swift.
+  /// The lines of a file that are Markdown: all of an article's, those in doc comments of a Swift file; `nil` elsewhere.
+  private static func markdown(in file: URL) throws -> [Substring?] {
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    guard file.pathExtension == "swift" else { return lines }
+    return lines.map { line in
+      let line = line.drop { $0 == " " }
+      guard line.hasPrefix("///") else { return nil }
+      let text = line.dropFirst(3)
+      return text.first == " " ? text.dropFirst() : text
+    }
+  }
+
+  /// The blocks of a file that are fenced as Swift.
   private static func samples(in file: URL) throws -> [Sample] {
     var samples: [Sample] = []
-    var block: [Substring]?
-    for (index, line) in try String(contentsOf: file, encoding: .utf8)
-      .split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
-      if let lines = block, line.hasPrefix("```") {
-        let text = lines.joined(separator: "\n")
-        samples.append(
-          Sample(file: file.lastPathComponent, line: index - lines.count, lines: trimmedLines(of: text)))
+    // The block that is open, of any language.
+    var block: (isSwift: Bool, lines: [Substring])?
+    for (index, line) in try markdown(in: file).enumerated() {
+      guard let line else {
         block = nil
-      } else if block != nil {
-        block?.append(line)
-      } else if line == "```swift" {
-        block = []
+        continue
+      }
+      let isFence = line.drop { $0 == " " }.hasPrefix("```")
+      switch (block, isFence) {
+      case (let open?, true):
+        if open.isSwift {
+          samples.append(Sample(file: file.lastPathComponent, line: index - open.lines.count, lines: open.lines))
+        }
+        block = nil
+      case (nil, true): block = (line.hasSuffix("```swift"), [])
+      case (_?, false): block?.lines.append(line)
+      case (nil, false): break
       }
     }
     return samples
@@ -46,22 +62,36 @@ import Testing
 
   private static let samples: [Sample] = {
     let documents = [root.appending(path: "README.md")] + files(under: "Sources", suffix: ".md")
-    return documents.flatMap { (try? samples(in: $0)) ?? [] }
+    return (documents + files(under: "Sources", suffix: ".swift")).flatMap { (try? samples(in: $0)) ?? [] }
   }()
 
+  /// The sources of this target, whose lines begin after a line break each.
   private static let testedText: Data = {
-    let sources = files(under: "Tests", suffix: ".swift").compactMap { try? String(contentsOf: $0, encoding: .utf8) }
-    return Data(sources.map { trimmedLines(of: $0).joined(separator: "\n") }.joined(separator: "\n\n").utf8)
+    let sources = files(under: "Tests/DocumentationTests", suffix: ".swift")
+      .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
+    return Data(sources.map { "\n" + trimmedLines(of: $0).joined(separator: "\n") }.joined(separator: "\n").utf8)
   }()
 
-  private static func stands(_ text: String) -> Bool { testedText.range(of: Data(text.utf8)) != nil }
+  private static func stands(_ lines: [String]) -> Bool {
+    testedText.range(of: Data(("\n" + lines.joined(separator: "\n")).utf8)) != nil
+  }
 
-  @Test func `there are samples`() { #expect(Self.samples.count > 20) }
+  @Test func `articles and doc comments have samples`() {
+    #expect(Self.samples.count { $0.file.hasSuffix(".md") } > 60)
+    #expect(Self.samples.count { $0.file.hasSuffix(".swift") } > 80)
+  }
+
+  /// The rendered page shows about as many columns beside its list of contents, and cuts the rest off.
+  @Test(arguments: samples)
+  func `a sample is at most 72 columns wide`(sample: Sample) {
+    #expect(sample.lines.filter { $0.count > 72 }.isEmpty)
+  }
 
   @Test(arguments: samples)
   func `a sample stands in a test`(sample: Sample) {
-    let stands = Self.stands(sample.lines.joined(separator: "\n"))
-    let missing = stands ? nil : sample.lines.first { !Self.stands($0) }
+    let lines = Self.trimmedLines(of: sample.lines.joined(separator: "\n"))
+    let stands = Self.stands(lines)
+    let missing = stands ? nil : lines.first { !Self.stands([$0]) }
     #expect(
       stands,
       "the first line that stands in no test at all: \(missing ?? "none; only their order or neighbours differ")")

@@ -19,10 +19,14 @@ struct Problem: Decodable {
   let title: String
 }
 
-struct TenantBehavior: RequestBehavior {
+struct TenantBehavior {
   let tenant: String
+}
 
-  func headers(for request: NetworkRequest) async throws -> HTTPHeaders { ["X-Tenant": tenant] }
+extension TenantBehavior: RequestBehavior {
+  func headers(for request: NetworkRequest) -> HTTPHeaders {
+    ["X-Tenant": tenant]
+  }
 }
 
 /// What a test was shown, in order.

@@ -22,10 +22,11 @@ private actor TagList {
   }
 
   func follow(_ store: SQLiteStore) async throws {
+    let all: SQL = "SELECT * FROM tag ORDER BY name"
     let changes = store.changes(in: "tag")
-    tags = try await store.read { db in try db.query("SELECT * FROM tag ORDER BY name") }
+    tags = try await store.read { db in try db.query(all) }
     for await _ in changes {
-      tags = try await store.read { db in try db.query("SELECT * FROM tag ORDER BY name") }
+      tags = try await store.read { db in try db.query(all) }
     }
   }
 }
@@ -66,10 +67,12 @@ private actor TagList {
       path: path,
       migrations: [
         SQLiteMigration("tags") { db in
-          try db.execute("CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+          try db.execute(
+            "CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
         }
       ])
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.persist(ArtworkTags(), in: store)])
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.persist(ArtworkTags(), in: store)])
 
     let received: [Tag] = try await client.send(.get("artworks/7/tags"))
     let tags: [Tag] = try await store.read { db in try db.query("SELECT * FROM tag ORDER BY name") }
@@ -77,14 +80,29 @@ private actor TagList {
     #expect(tags.map(\.name) == ["oil"])
   }
 
+  @Test func `a migration makes the table of a record type`() async throws {
+    let store = try SQLiteStore(
+      path: path,
+      migrations: [
+        SQLiteMigration("tags") { db in
+          try db.createTable("tag", for: Tag.self)
+        }
+      ])
+    try await store.write { db in _ = try db.save([Tag(id: 1, name: "oil")], into: "tag") }
+    #expect(try await store.read { try $0.query("SELECT name FROM tag", as: String.self) } == ["oil"])
+  }
+
   @Test func `a request saves what it decodes`() async throws {
     let store = try makeStore()
     let client = NetworkClient(baseURL: baseURL)
     let id = 7
     let tags = try await client.send(
-      Request<[Tag]>.get("artworks/\(id)/tags").persist(in: store) { tags, db in
-        try db.save(tags, into: "tag", deletingOthers: .rows(where: "artwork = \(id)"))
-      })
+      Request<[Tag]>.get("artworks/\(id)/tags")
+        .persist(in: store) { tags, db in
+          try db.save(
+            tags, into: "tag",
+            deletingOthers: .rows(where: "artwork = \(id)"))
+        })
     #expect(tags.count == 1)
     #expect(try await store.read { try $0.query("SELECT name FROM tag", as: String.self) } == ["oil"])
   }
@@ -106,8 +124,9 @@ private actor TagList {
     let artworks = [Artwork(id: 1, title: "one")]
     try await store.write { db in
       try db.save(artworks, into: "artwork")
-      let count = try db.first("SELECT count(*) FROM artwork", as: Int.self) ?? 0
-      try db.execute("UPDATE statistics SET artworks = \(count)")
+      let count = try db.first(
+        "SELECT count(*) FROM artwork", as: Int.self)
+      try db.execute("UPDATE statistics SET artworks = \(count ?? 0)")
     }
     #expect(try await store.read { try $0.first("SELECT artworks FROM statistics", as: Int.self) } == 1)
   }

@@ -19,10 +19,13 @@ import Testing
 
   @Test func `the first sample gets a token and sends`() async throws {
     let secret = "s"
-    let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios", clientSecret: secret)
+    let endpoint = TokenEndpoint(
+      "oauth/token", clientID: "shop-ios", clientSecret: secret)
     let session = TokenSession(source: .clientCredentials(endpoint))
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)])
-    try await client.send(.get("catalog"))  // POST oauth/token, then GET catalog with the token
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.tokenAuth(session)])
+    // Sends POST oauth/token, then GET catalog with the token.
+    try await client.send(.get("catalog"))
     #expect(server.requests.map { "\($0.method) \($0.path)" } == ["POST /oauth/token", "GET /catalog"])
     #expect(server.requests.last?.headers["Authorization"] == "Bearer t1")
   }
@@ -31,12 +34,15 @@ import Testing
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)/token.json")
     defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
     let (user, password) = ("u", "p")
+    let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios")
     let session = TokenSession(
-      source: .refreshToken(TokenEndpoint("oauth/token", clientID: "shop-ios")), store: FileTokenStore(url: file))
-    let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)])
+      source: .refreshToken(endpoint), store: FileTokenStore(url: file))
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.tokenAuth(session)])
 
+    let form: Query = ["user": user, "password": password]
     let token: AccessToken = try await client.send(
-      .post("login", body: .form(["user": user, "password": password])).with(\.authentication, .none))
+      .post("login", body: .form(form)).with(\.authentication, .none))
     try await session.signIn(token)
     #expect(try await session.isSignedIn())
     try await session.signOut()
@@ -46,7 +52,8 @@ import Testing
   @Test func `the samples of a source and of two tokens choose what they say`() async throws {
     struct AppTokens: TokenSource {
       func fetch(using client: NetworkClient) async throws -> AccessToken {
-        try await client.send(.get("api/v1/xapp_token", query: ["client_id": "shop", "client_secret": "secret"]))
+        let query: Query = ["client_id": "shop", "client_secret": "secret"]
+        return try await client.send(.get("xapp_token", query: query))
       }
     }
 
@@ -57,8 +64,12 @@ import Testing
     try await user.signIn(AccessToken("u1"))
     let client = NetworkClient(
       baseURL: baseURL,
-      behaviors: [.tokenAuth(user), .tokenAuth(app, header: .field("X-Xapp-Token"))])
-    try await client.send(.get("catalog").with(\.authentication, .only("app")))
+      behaviors: [
+        .tokenAuth(user),
+        .tokenAuth(app, header: .field("X-Xapp-Token")),
+      ])
+    try await client.send(
+      .get("catalog").with(\.authentication, .only("app")))
     try await client.send(.get("feed").with(\.authentication, .optional))
     try await client.send(.get("status").with(\.authentication, .none))
     #expect(server.requests.map { $0.headers["X-Xapp-Token"] } == [nil, "t1", "t1", nil])
@@ -94,7 +105,9 @@ import Testing
     let session = TokenSession(source: refreshing)
     try await session.signIn(AccessToken("t0", refreshToken: "r0"))
     let behavior = TokenAuthBehavior(session) { response in
-      response.statusCode == 401 && response.headers["WWW-Authenticate"]?.contains("invalid_token") == true
+      let challenge = response.headers["WWW-Authenticate"] ?? ""
+      return response.statusCode == 401
+        && challenge.contains("invalid_token")
     }
     let client = NetworkClient(baseURL: baseURL, behaviors: [behavior], transport: mock)
     await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }

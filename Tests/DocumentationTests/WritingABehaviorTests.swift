@@ -5,29 +5,38 @@ import Testing
 
 struct QuotaExhausted: Error {}
 
-final class QuotaBehavior: RequestBehavior {
+final class QuotaBehavior {
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var remaining: Int?
+}
 
-  func modify(_ request: inout NetworkRequest) async throws {
+extension QuotaBehavior: RequestBehavior {
+  func modify(_ request: inout NetworkRequest) throws {
     if lock.withLock({ remaining }) == 0 { throw QuotaExhausted() }
   }
 
-  func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
-    let left = response.headers["X-RateLimit-Remaining"].flatMap { Int($0) }
-    lock.withLock { remaining = left }
+  func afterSuccess(
+    _ response: NetworkResponse, for request: NetworkRequest
+  ) {
+    let left = response.headers["X-RateLimit-Remaining"]
+    lock.withLock { remaining = left.flatMap { Int($0) } }
   }
 
-  func reset() async { lock.withLock { remaining = nil } }
+  func reset() { lock.withLock { remaining = nil } }
 }
 
-struct OnceMoreBehavior: RequestBehavior {
-  let order = BehaviorOrder.retry
+struct OnceMoreBehavior {}
 
-  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+extension OnceMoreBehavior: RequestBehavior {
+  var order: BehaviorOrder { .retry }
+
+  func intercept(
+    _ request: NetworkRequest, next: Next
+  ) async throws -> NetworkResponse {
     let response = try await next(request)
-    guard response.statusCode == 503, request.method.isIdempotent else { return response }
+    guard response.statusCode == 503, request.method.isIdempotent
+    else { return response }
     try await request.call.clock.sleep(for: .seconds(1))
     return try await next(request)
   }
@@ -42,13 +51,17 @@ func isFirstReplay(_ request: NetworkRequest) -> Bool {
   }
 }
 
-struct KeyBehavior: CredentialBehavior {
-  let credential = "key"
+struct KeyBehavior {
   let key: String
+}
 
-  func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+extension KeyBehavior: CredentialBehavior {
+  var order: BehaviorOrder { .authentication }
+  var credential: String { "key" }
+
+  func headers(for request: NetworkRequest) -> HTTPHeaders {
     var headers = HTTPHeaders()
-    headers.set("X-API-Key", key, sensitive: .baseURL)
+    headers.set("X-API-Key", key, sensitive: origins)
     return headers
   }
 }
@@ -63,10 +76,13 @@ extension RequestOptions {
 }
 
 extension RequestBehavior where Self == KeyBehavior {
-  static func key(_ key: String) -> KeyBehavior { KeyBehavior(key: key) }
+  static func key(_ key: String) -> KeyBehavior {
+    KeyBehavior(key: key)
+  }
 }
 
-let keyed = NetworkClient(baseURL: baseURL, behaviors: [.key("s3cret"), .nonceVerification()])
+let keyed = NetworkClient(
+  baseURL: baseURL, behaviors: [.key("s3cret"), .logging()])
 
 @Suite struct WritingABehaviorTests {
   @Test func `the quota refuses to ask when nothing is left, until it is reset`() async throws {
@@ -85,7 +101,8 @@ let keyed = NetworkClient(baseURL: baseURL, behaviors: [.key("s3cret"), .nonceVe
     mock.on(.get, "x").respond(503).respond(200)
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [OnceMoreBehavior()])
     configuration.clock = clock.requestClock
-    let client = NetworkClient(configuration: configuration, transport: mock)
+    let client = NetworkClient(
+      configuration: configuration, transport: mock)
     async let answer: Void = client.send(.get("x"))
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(1))
@@ -94,7 +111,8 @@ let keyed = NetworkClient(baseURL: baseURL, behaviors: [.key("s3cret"), .nonceVe
   }
 
   @Test func `the closure, the option and the keyed client work`() async throws {
-    let english = ClosureBehavior("english", headers: { _ in ["Accept-Language": "en"] })
+    let english = ClosureBehavior(
+      "english", headers: { _ in ["Accept-Language": "en"] })
     let mock = answering("{}")
     let client = NetworkClient(baseURL: baseURL, behaviors: [english, .key("s3cret")], transport: mock)
     try await client.send(.get("feed").with(\.priority, 1))

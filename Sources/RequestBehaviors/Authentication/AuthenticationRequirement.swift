@@ -1,9 +1,11 @@
 /// Whether a request is authenticated, and by whom.
 ///
 /// ```swift
-/// try await client.send(.post("login", body: .json(form)).with(\.authentication, .none))
+/// let token: AccessToken = try await client.send(
+///   .post("login", body: .json(form)).with(\.authentication, .none))
 /// try await client.send(.get("feed").with(\.authentication, .optional))
-/// try await client.send(.get("catalog").with(\.authentication, .only("app")))
+/// try await client.send(
+///   .get("catalog").with(\.authentication, .only("app")))
 /// ```
 public struct AuthenticationRequirement: Sendable, Hashable {
   enum Kind: Sendable, Hashable {

@@ -8,12 +8,15 @@
 /// A user's own behavior obeys by conforming:
 ///
 /// ```swift
-/// struct TicketBehavior: CredentialBehavior {
-///   let order = BehaviorOrder.authentication
-///   let credential = "ticket"
+/// struct TicketBehavior {
 ///   let ticket: String
+/// }
 ///
-///   func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+/// extension TicketBehavior: CredentialBehavior {
+///   var order: BehaviorOrder { .authentication }
+///   var credential: String { "ticket" }
+///
+///   func headers(for request: NetworkRequest) -> HTTPHeaders {
 ///     HTTPHeaders([.init("X-Ticket", ticket, sensitive: origins)])
 ///   }
 /// }

@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// extension RequestBehavior where Self == BehaviorGroup {
-///   static var house: BehaviorGroup { BehaviorGroup(TenantBehavior(tenant: "a"), .nonceVerification()) }
+///   static var house: BehaviorGroup {
+///     BehaviorGroup(TenantBehavior(tenant: "a"), .acceptLanguage())
+///   }
 /// }
 /// ```
 ///

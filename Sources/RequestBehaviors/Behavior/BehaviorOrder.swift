@@ -4,7 +4,8 @@
 /// outcome later, and runs once where one further in may run several times.
 ///
 /// ```swift
-/// AuditBehavior().ordered(.outside(.retry))     // once per call, not once per attempt
+/// // Once for every hop, where it would be once for all of them.
+/// let audit = AuditBehavior().ordered(.inside(.redirects))
 /// ```
 public struct BehaviorOrder: Hashable, Comparable, Sendable {
   private let rank: Int

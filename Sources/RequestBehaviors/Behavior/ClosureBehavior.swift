@@ -1,8 +1,13 @@
 /// A behavior of closures, for uses of five lines that deserve no type.
 ///
 /// ```swift
-/// let audit = ClosureBehavior("audit", afterSuccess: { response, _ in await log.append(response.statusCode) })
-/// let english = ClosureBehavior("english", headers: { _ in ["Accept-Language": "en"] })
+/// let audit = ClosureBehavior(
+///   "audit",
+///   afterSuccess: { response, _ in
+///     await log.append(response.statusCode)
+///   })
+/// let english = ClosureBehavior(
+///   "english", headers: { _ in ["Accept-Language": "en"] })
 /// ```
 public struct ClosureBehavior: RequestBehavior {
   /// Returns header fields to set.
@@ -48,9 +53,10 @@ public struct ClosureBehavior: RequestBehavior {
   /// Creates a behavior that surrounds everything further in.
   ///
   /// ```swift
-  /// let patient = ClosureBehavior("patient", order: .retry) { request, next in
+  /// let again = ClosureBehavior("again", order: .retry) { request, next in
   ///   let response = try await next(request)
-  ///   return response.statusCode == 503 ? try await next(request) : response
+  ///   guard response.statusCode == 503 else { return response }
+  ///   return try await next(request)
   /// }
   /// ```
   public init(_ name: String = "ClosureBehavior", order: BehaviorOrder = .middle, _ intercept: @escaping Intercept) {

@@ -1,7 +1,13 @@
 /// Replaces the errors of everything further in by a user's own.
 ///
 /// ```swift
-/// behaviors: [.mapError { error in (try? (error as? NetworkError)?.decode(APIError.self)) ?? error }]
+/// let client = NetworkClient(
+///   baseURL: baseURL,
+///   behaviors: [
+///     .mapError { error in
+///       (try? (error as? NetworkError)?.decode(APIError.self)) ?? error
+///     }
+///   ])
 /// ```
 ///
 /// It stands first, so that no other behavior sees the replacement. Cancellation is never replaced; errors of building

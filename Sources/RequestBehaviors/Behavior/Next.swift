@@ -1,9 +1,12 @@
 /// Everything further in than a behavior's `intercept`: its own other hooks, the rest of the list, the transport.
 ///
 /// ```swift
-/// func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+/// func intercept(
+///   _ request: NetworkRequest, next: Next
+/// ) async throws -> NetworkResponse {
 ///   let response = try await next(request)
-///   return response.statusCode == 503 ? try await next(request) : response
+///   guard response.statusCode == 503 else { return response }
+///   return try await next(request)
 /// }
 /// ```
 ///

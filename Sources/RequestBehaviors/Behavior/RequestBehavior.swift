@@ -4,10 +4,14 @@
 /// needs; each has a default that does nothing:
 ///
 /// ```swift
-/// struct TenantBehavior: RequestBehavior {
+/// struct TenantBehavior {
 ///   let tenant: String
+/// }
 ///
-///   func headers(for request: NetworkRequest) async throws -> HTTPHeaders { ["X-Tenant": tenant] }
+/// extension TenantBehavior: RequestBehavior {
+///   func headers(for request: NetworkRequest) -> HTTPHeaders {
+///     ["X-Tenant": tenant]
+///   }
 /// }
 /// ```
 ///

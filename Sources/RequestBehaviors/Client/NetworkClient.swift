@@ -5,7 +5,8 @@ public import Foundation
 /// Make one for each server that you talk to, and share it:
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: URL(string: "https://api.example.com/v1")!, behaviors: [.nonceVerification()])
+/// let client = NetworkClient(
+///   baseURL: URL(string: "https://api.example.com/v1")!)
 /// let user: User = try await client.send(.get("users/\(login)"))
 /// ```
 ///

@@ -1,10 +1,10 @@
 /// The list of behaviors that a request runs through, outermost first.
 ///
 /// ```swift
-/// print(try client.pipeline(for: .get("users/1", as: User.self)))
-/// // 1. LoggingBehavior           observation   configuration
-/// // 2. RedirectsBehavior         redirects     built in
-/// // 3. NonceVerificationBehavior verification  configuration
+/// print(try client.pipeline(for: Request<User>.get("users/1")))
+/// // 1. LoggingBehavior            observation   configuration
+/// // 2. RedirectsBehavior          redirects     built in
+/// // 3. NonceVerificationBehavior  verification  configuration
 /// ```
 public struct Pipeline: Sendable {
   /// Who listed a behavior.

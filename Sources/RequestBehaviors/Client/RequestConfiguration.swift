@@ -3,7 +3,8 @@ public import Foundation
 /// What a ``NetworkClient`` is made of: the server, the behaviors, the settings of all requests.
 ///
 /// ```swift
-/// var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.nonceVerification()])
+/// var configuration = RequestConfiguration(
+///   baseURL: baseURL, behaviors: [.logging(), .acceptLanguage()])
 /// configuration.options.timeout = .seconds(30)
 /// configuration.decoder = snakeCaseDecoder
 /// ```

@@ -1,7 +1,8 @@
 /// Sends a secret key in a header field.
 ///
 /// ```swift
-/// behaviors: [.apiKey("X-API-Key", key)]
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.apiKey("X-API-Key", key)])
 /// ```
 ///
 /// The field is hidden in logs and errors, and goes to its origins only. A field of the name that the user sets on a

@@ -3,11 +3,15 @@ public import Foundation
 /// Sets header fields on every request: a user agent, the languages of the user, a client's name.
 ///
 /// ```swift
-/// behaviors: [
-///   .headers(["X-Client": "shop-ios"]),
-///   .acceptLanguage(["da", "en"]),
-///   .headers("clock") { request in ["X-Sent-At": "\(request.call.startedAt)"] },
-/// ]
+/// let client = NetworkClient(
+///   baseURL: baseURL,
+///   behaviors: [
+///     .headers(["X-Client": "shop-ios"]),
+///     .acceptLanguage(["da", "en"]),
+///     .headers("clock") { request in
+///       ["X-Sent-At": "\(request.call.startedAt)"]
+///     },
+///   ])
 /// ```
 ///
 /// Fields that the user sets on a request win. A list may hold several, one for each name; the request's replaces the

@@ -2,9 +2,10 @@
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
-/// headers["accept"]                                          // "application/json"
-/// headers.set("X-API-Key", key, sensitive: .baseURL)         // hidden in logs, sent to the base URL's origin only
+/// print(headers["accept"] ?? "none")  // application/json
 /// headers.append("Prefer", "return=minimal")
+/// // Hidden in logs, and sent to the base URL's origin only.
+/// headers.set("X-API-Key", key, sensitive: .baseURL)
 /// ```
 ///
 /// A field that is marked sensitive is redacted in logs, errors and printed commands, removed on the way to an origin

@@ -5,7 +5,8 @@ public import Foundation
 /// Clients make one from each ``Request``. Tests of a behavior or a transport make their own:
 ///
 /// ```swift
-/// let request = NetworkRequest(.get, url: url, headers: ["Accept": "text/plain"])
+/// let request = NetworkRequest(
+///   .get, url: url, headers: ["Accept": "text/plain"])
 /// ```
 public struct NetworkRequest: Sendable {
   // One reference for what seldom changes, because every behavior on the way copies the request.

@@ -4,7 +4,11 @@
 /// stays repeated.
 ///
 /// ```swift
-/// .get("issues", query: ["state": "open", "page": page, "label": ["bug", "linux"]])
+/// let query: Query = [
+///   "state": "open", "page": page, "label": ["bug", "linux"],
+/// ]
+/// let issues: [Issue] = try await client.send(
+///   .get("issues", query: query))
 /// ```
 ///
 /// Every octet of names and values that is not unreserved (RFC 3986 §2.3) is percent-encoded; a space becomes `%20`.

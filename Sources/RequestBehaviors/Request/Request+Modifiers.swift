@@ -2,7 +2,8 @@ extension Request {
   /// Returns the request with an option set.
   ///
   /// ```swift
-  /// .get("report").with(\.timeout, .seconds(5))
+  /// let report: Data = try await client.send(
+  ///   .get("report").with(\.timeout, .seconds(5)))
   /// ```
   public func with<Setting>(_ option: WritableKeyPath<RequestOptions, Setting>, _ value: Setting) -> Self {
     var copy = self
@@ -41,7 +42,8 @@ extension Request {
   /// Returns the request with the value decoded from a place inside the body.
   ///
   /// ```swift
-  /// let issues: [Issue] = try await client.send(.get("search").decoding(at: "data.items"))
+  /// let items: [Issue] = try await client.send(
+  ///   .get("search").decoding(at: "data.items"))
   /// ```
   ///
   /// - Parameter path: Names of keys separated by `.`, as the decoder's key strategy makes them (`firstName` where it

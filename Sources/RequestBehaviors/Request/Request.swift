@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// ```swift
 /// let user: User = try await client.send(.get("users/\(login)"))
-/// try await client.send(.post("issues", body: .json(draft)).with(\.timeout, .seconds(10)))
+/// try await client.send(
+///   .post("issues", body: .json(draft)).with(\.timeout, .seconds(10)))
 /// ```
 ///
 /// How the answer is decoded follows from `Value`: `Decodable` by the configuration's decoder, `Data` and `String` as

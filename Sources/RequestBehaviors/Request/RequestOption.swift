@@ -9,7 +9,11 @@
 ///     set { self[Priority.self] = newValue }
 ///   }
 /// }
+/// ```
 ///
+/// A request sets it like those of the library:
+///
+/// ```swift
 /// try await client.send(.get("feed").with(\.priority, 1))
 /// ```
 ///

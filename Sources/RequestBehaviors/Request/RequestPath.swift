@@ -3,7 +3,11 @@ public import Foundation
 /// The path of a request, written as a string literal in which each interpolation is one escaped segment.
 ///
 /// ```swift
-/// .get("users/\(login)/repos")     // login "a/b?c" becomes users/a%2Fb%3Fc/repos; its template is users/{}/repos
+/// let login = "a/b?c"
+/// let path: RequestPath = "users/\(login)/repos"
+/// print(path.template)  // users/{}/repos
+/// // Sent to users/a%2Fb%3Fc/repos.
+/// try await client.send(.get(path))
 /// ```
 ///
 /// An interpolated value can never leave its place: every octet that is not unreserved is percent-encoded, and a value

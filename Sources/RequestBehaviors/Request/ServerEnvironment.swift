@@ -4,8 +4,14 @@ public import Foundation
 ///
 /// ```swift
 /// extension ServerEnvironment {
-///   static let staging = ServerEnvironment(baseURL: stagingURL, headers: ["X-Stage": "1"])
+///   static let staging = ServerEnvironment(
+///     baseURL: stagingURL, headers: ["X-Stage": "1"])
 /// }
+/// ```
+///
+/// A request or a configuration chooses it:
+///
+/// ```swift
 /// try await client.send(.get("status").with(\.environment, .staging))
 /// ```
 ///

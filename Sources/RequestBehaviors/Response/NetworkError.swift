@@ -5,8 +5,9 @@ public import Foundation
 /// ```swift
 /// do {
 ///   let user: User = try await client.send(.get("users/\(login)"))
-/// } catch let error as NetworkError where error.code == .unacceptableStatus {
-///   let problem = try error.decode(Problem.self)
+///   print(user)
+/// } catch let error as NetworkError where error.statusCode == 422 {
+///   print(try error.decode(Problem.self).title)
 /// }
 /// ```
 ///

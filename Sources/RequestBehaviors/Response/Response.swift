@@ -1,8 +1,10 @@
 /// A decoded value together with the answer that it came from.
 ///
 /// ```swift
-/// let response = try await client.response(for: .get("users/1", as: User.self))
-/// print(response.value.name, response.network.headers["ETag"] ?? "no validator")
+/// let response = try await client.response(
+///   for: .get("users/\(login)").returning(User.self))
+/// print(response.value.name)
+/// print(response.network.headers["ETag"] ?? "no validator")
 /// ```
 public struct Response<Value> {
   /// The decoded value.

@@ -1,7 +1,8 @@
 /// A set of HTTP status codes.
 ///
 /// ```swift
-/// client.send(.get("feed").with(\.acceptableStatuses, .success.union([404])))
+/// try await client.send(
+///   .get("feed").with(\.acceptableStatuses, .success.union([404])))
 /// ```
 public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral {
   private var ranges: [ClosedRange<Int>]

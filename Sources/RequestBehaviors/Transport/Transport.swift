@@ -16,7 +16,9 @@
 /// struct EchoTransport: Transport {
 ///   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
 ///     try request.validate()
-///     return NetworkResponse(request: request, statusCode: 200, body: .data(request.body?.data ?? Data()))
+///     let body = request.body?.data ?? Data()
+///     return NetworkResponse(
+///       request: request, statusCode: 200, body: .data(body))
 ///   }
 ///
 ///   func shutdown() async {}

@@ -11,8 +11,10 @@ import Foundation
 /// connections between clients:
 ///
 /// ```swift
-/// let transport = URLSessionTransport(configuration: .init(maximumConnectionsPerHost: 8))
-/// let client = NetworkClient(configuration: configuration, transport: transport)
+/// let transport = URLSessionTransport(
+///   configuration: .init(maximumConnectionsPerHost: 8))
+/// let client = NetworkClient(
+///   configuration: configuration, transport: transport)
 /// ```
 ///
 /// Redirects come back as responses, cookies are neither stored nor sent unless asked for, nothing is cached, and no

@@ -7,7 +7,8 @@
 /// ``NetworkResponse/isVerified`` false.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.nonceVerification()])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.nonceVerification()])
 /// ```
 ///
 /// Requests to other origins than the listed ones are neither marked nor checked, which the call records and a 401 of

@@ -5,9 +5,10 @@ extension Request where Value: Decodable & Sendable {
   ///
   /// ```swift
   /// let tags = try await client.send(
-  ///   Request<[Tag]>.get("artworks/\(id)/tags").persist(in: store) { tags, db in
-  ///     try db.save(tags, into: "tag")
-  ///   })
+  ///   Request<[Tag]>.get("artworks/\(id)/tags")
+  ///     .persist(in: store) { tags, db in
+  ///       try db.save(tags, into: "tag")
+  ///     })
   /// ```
   ///
   /// The answer is decoded once, before the transaction begins. For the rest see ``PersistBehavior``.

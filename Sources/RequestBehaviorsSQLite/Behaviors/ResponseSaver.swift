@@ -6,15 +6,17 @@ public import RequestBehaviors
 /// that `.persist(_:in:durability:)` makes of it, a ``PersistBehavior``:
 ///
 /// ```swift
-/// struct ArtworkTags: ResponseSaver {
+/// struct TagSaver: ResponseSaver {
 ///   func save(_ response: NetworkResponse, in db: Database) throws {
-///     guard response.request.endpoint == "artworks/{}/tags" else { return }
+///     let endpoint = response.request.endpoint
+///     guard endpoint == "artworks/{}/tags" else { return }
 ///     let tags: [Tag] = try response.decode()
 ///     try db.save(tags, into: "tag")
 ///   }
 /// }
 ///
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.persist(ArtworkTags(), in: store)])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.persist(TagSaver(), in: store)])
 /// ```
 ///
 /// It is not a behavior and has no other method, so nothing in the conforming type can turn the saving off.

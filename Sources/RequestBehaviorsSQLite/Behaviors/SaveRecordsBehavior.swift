@@ -5,7 +5,9 @@ public import RequestBehaviors
 /// ```swift
 /// let response = try await client.send(
 ///   Request<NetworkResponse>.get("repos/\(repo)/issues").with(
-///     .saveRecords([Issue].self, at: "data.items", into: "issue", in: store, deletingOthers: .rows(where: "repo = \(repo)"))))
+///     .saveRecords(
+///       [Issue].self, at: "data.items", into: "issue", in: store,
+///       deletingOthers: .rows(where: "repo = \(repo)"))))
 /// let counts = response.info[SavedRows.self]
 /// ```
 ///

@@ -6,8 +6,10 @@ extension Database {
   /// Each property takes the column of its name; a type that is a single value, such as `Int` or `Date`, takes the first column.
   ///
   /// ```swift
-  /// let recent: [Artwork] = try db.query("SELECT * FROM artwork WHERE seen > \(date) ORDER BY title")
-  /// let titles = try db.query("SELECT title FROM artwork", as: String.self)
+  /// let recent: [Artwork] = try db.query(
+  ///   "SELECT * FROM artwork WHERE seen > \(date) ORDER BY title")
+  /// let titles = try db.query(
+  ///   "SELECT title FROM artwork", as: String.self)
   /// ```
   ///
   /// - Throws: ``SQLiteError``; `DecodingError` naming the column when a property has none or its value does not fit.

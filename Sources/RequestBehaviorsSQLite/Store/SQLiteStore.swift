@@ -5,13 +5,20 @@ import Dispatch
 /// Make one for each file and share it.
 ///
 /// ```swift
-/// let store = try SQLiteStore(path: path, migrations: [
-///   SQLiteMigration("artworks") { db in
-///     try db.execute("CREATE TABLE artwork (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
-///   }
-/// ])
-/// try await store.write { db in try db.save(artworks, into: "artwork") }
-/// let all: [Artwork] = try await store.read { db in try db.query("SELECT * FROM artwork ORDER BY id") }
+/// let store = try SQLiteStore(
+///   path: path,
+///   migrations: [
+///     SQLiteMigration("artworks") { db in
+///       try db.createTable("artwork", for: Artwork.self)
+///     }
+///   ])
+/// let counts = try await store.write { db in
+///   try db.save(artworks, into: "artwork")
+/// }
+/// print(counts.inserted)
+/// let all: [Artwork] = try await store.read { db in
+///   try db.query("SELECT * FROM artwork ORDER BY id")
+/// }
 /// ```
 ///
 /// The file is in WAL mode: readers see the last commit and never wait for the writer. A write is one `IMMEDIATE` transaction. Several

@@ -6,7 +6,8 @@ public import RequestBehaviors
 /// A hook whose signature is nearly right compiles, and is never called. One line of a test finds it:
 ///
 /// ```swift
-/// #expect(await implementedHooks(of: TenantBehavior(tenant: "a")) == [.headers])
+/// let behavior = TenantBehavior(tenant: "a")
+/// #expect(await implementedHooks(of: behavior) == [.headers])
 /// ```
 ///
 /// Each hook is called once, with a request to `https://example.com/` on a clock that does not wait, in a task that is

@@ -6,8 +6,8 @@ import Foundation
 /// ```swift
 /// let gate = LoopbackGate()
 /// server.enqueue(.text("late").held(by: gate))
-/// async let answer = client.send(.get("/"))
-/// await gate.waitForArrivals(1)  // the server has the request and holds the response
+/// async let text: String = client.send(.get("/"))
+/// await gate.waitForArrivals(1)  // the server holds the response
 /// gate.open()
 /// ```
 public final class LoopbackGate: Sendable {

@@ -18,9 +18,11 @@ extension LoopbackResponse {
   /// Returns the response broken off at a point.
   ///
   /// ```swift
-  /// server.enqueue(.status(200).fault(.reset, at: .request))        // no answer, but a reset
+  /// // A reset instead of a response.
+  /// server.enqueue(.status(200).fault(.reset, at: .request))
   /// server.enqueue(.text("0123456789").fault(.stall, at: .body(after: 5)))
-  /// server.enqueue(.text("ok").fault(.close, at: .nextRequest))     // a stale pooled connection
+  /// // A pooled connection that is stale when it is used again.
+  /// server.enqueue(.text("ok").fault(.close, at: .nextRequest))
   /// ```
   public func fault(_ fault: LoopbackFault, at point: LoopbackPoint) -> LoopbackResponse {
     adding(.fault(fault), at: point)

@@ -8,7 +8,8 @@ public import RequestBehaviors
 /// ```swift
 /// server.enqueue(.json(#"{"id": 1}"#).header("ETag", "\"a\""))
 /// server.enqueue(.status(503).header("Retry-After", "2"))
-/// server.enqueue(.chunked(["one", "two"]).fault(.close, at: .body(after: 4)))
+/// server.enqueue(
+///   .chunked(["one", "two"]).fault(.close, at: .body(after: 4)))
 /// ```
 ///
 /// The server adds nothing but what frames the message: `Content-Length` or `Transfer-Encoding`, and

@@ -8,7 +8,9 @@ public import Foundation
 /// ```swift
 /// let server = try LoopbackServer()
 /// server.enqueue(.status(503), .json(#"{"id": 1}"#))
-/// // … a client that retries sends to server.baseURL …
+/// let client = NetworkClient(baseURL: server.baseURL)
+/// try? await client.send(.get("users/1"))
+/// let user: User = try await client.send(.get("users/1"))
 /// #expect(server.requests.map(\.path) == ["/users/1", "/users/1"])
 /// ```
 ///

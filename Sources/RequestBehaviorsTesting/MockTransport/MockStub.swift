@@ -4,7 +4,8 @@ public import RequestBehaviors
 /// Which requests a ``MockTransport`` answers, and how.
 ///
 /// ```swift
-/// mock.on(.get, "me").respond(503).times(2).respond(200, json: user).delayed(by: .seconds(1))
+/// mock.on(.get, "me").respond(503).times(2)
+///   .respond(200, json: user).delayed(by: .seconds(1))
 /// ```
 ///
 /// Answers are given in the order in which they are added: one for each request, and the last one again and again.

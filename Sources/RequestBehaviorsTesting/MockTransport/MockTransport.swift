@@ -6,11 +6,13 @@ public import RequestBehaviors
 /// ```swift
 /// let mock = MockTransport(baseURL: baseURL)
 /// mock.on(.get, "users/*").respond(200, json: User(id: 1))
-/// mock.on(.post, "repos").respond(503).respond(201, json: Repo(id: 7))
+/// mock.on(.post, "repos").respond(201, json: Repo(id: 7, name: "demo"))
 ///
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.retry()], transport: mock)
-/// // … use the client …
-/// #expect(try mock.sent[0].json(NewRepo.self).name == "demo")
+/// let client = NetworkClient(baseURL: baseURL, transport: mock)
+/// let user: User = try await client.send(.get("users/1"))
+/// try await client.send(.post("repos", body: .json(draft)))
+///
+/// #expect(try mock.sent[1].json(NewRepo.self).name == "demo")
 /// try mock.verify()
 /// ```
 ///
@@ -64,7 +66,9 @@ public final class MockTransport: Transport {
   /// Creates a transport that asks a closure for each request that no stub answers.
   ///
   /// ```swift
-  /// let mock = MockTransport { request in NetworkResponse(request: request, statusCode: 404) }
+  /// let mock = MockTransport { request in
+  ///   NetworkResponse(request: request, statusCode: 404)
+  /// }
   /// ```
   ///
   /// - Parameters:
@@ -87,10 +91,13 @@ public final class MockTransport: Transport {
   /// Adds a stub, which answers the requests that meet all that is given.
   ///
   /// ```swift
-  /// mock.on(.get, "users/*").respond(404)                               // one segment, whatever it is
+  /// // One segment, whatever it is.
+  /// mock.on(.get, "users/*").respond(404)
   /// mock.on(.get, "feed", query: ["page": "2"]).fail(.timedOut)
-  /// mock.on(.put, "repos/**", where: { try $0.json(Repo.self).id == 7 }).respond(204)
-  /// mock.on(.post, "https://auth.example.com/token").respond(200, json: Token("t"))
+  /// mock.on(.put, "repos/**", where: { try $0.json(Repo.self).id == 7 })
+  ///   .respond(204)
+  /// mock.on(.post, "https://auth.example.com/token")
+  ///   .respond(200, json: Token("t"))
   /// ```
   ///
   /// - Parameters:

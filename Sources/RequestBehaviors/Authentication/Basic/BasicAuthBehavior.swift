@@ -3,7 +3,9 @@ import Foundation
 /// Authenticates with a user name and password (RFC 7617).
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.basicAuth(user: "build", password: secret)])
+/// let client = NetworkClient(
+///   baseURL: baseURL,
+///   behaviors: [.basicAuth(user: "build", password: secret)])
 /// ```
 ///
 /// Both are sent in UTF-8. A colon in the user name, and a control character in either, is an error of code

@@ -8,7 +8,8 @@ import Foundation
 /// on the wire, and that a body without a media type gets one, so that both sides take the same for a form.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.oauth1(session)])
 /// ```
 ///
 /// Only requests to the session's ``OAuth1Session/origins`` are signed, and only where

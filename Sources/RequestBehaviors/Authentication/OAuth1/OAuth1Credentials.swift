@@ -29,7 +29,9 @@ public struct OAuth1Consumer: Sendable, Hashable, Codable, CustomStringConvertib
 /// Keep them where secrets are kept; they are `Codable` for that. Descriptions show neither token nor secret.
 ///
 /// ```swift
-/// let session = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials(token: token, secret: secret))
+/// let session = OAuth1Session(
+///   consumer: consumer,
+///   credentials: OAuth1Credentials(token: token, secret: secret))
 /// ```
 public struct OAuth1Credentials: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
   /// The token, sent as `oauth_token`; `nil` leaves the parameter out, an empty one is sent empty.
@@ -84,9 +86,12 @@ public struct OAuth1RequestToken: Sendable, Hashable, Codable, CustomStringConve
 /// What a finished sign-in gives: the user's credentials and what else the service told (RFC 5849 §2.3).
 ///
 /// ```swift
-/// let access = try await flow.signIn { url in try await browser.open(url) }
-/// try keychain.store(access.credentials)
-/// let name = access["screen_name"]
+/// let access = try await flow.signIn { url in
+///   // Shows the page and returns the URL of the callback.
+///   try await browser.open(url)
+/// }
+/// try store(access.credentials)
+/// let name = access["screen_name"]  // sent along by the service
 /// ```
 public struct OAuth1AccessToken: Sendable, CustomStringConvertible, CustomReflectable {
   /// The user's token and secret.

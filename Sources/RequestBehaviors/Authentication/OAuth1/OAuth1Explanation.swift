@@ -5,6 +5,8 @@ import Foundation
 /// ``OAuth1Session/explain(_:)-(Error)`` makes one from the error of a refused request:
 ///
 /// ```swift
+/// do {
+///   try await client.send(.get("statuses"))
 /// } catch {
 ///   print(session.explain(error))
 /// }

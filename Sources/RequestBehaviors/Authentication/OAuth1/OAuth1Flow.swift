@@ -4,9 +4,11 @@ public import Foundation
 ///
 /// ```swift
 /// let flow = OAuth1Flow(
-///   session: session, endpoints: endpoints, callback: URL(string: "myapp://signed-in"), over: client)
+///   session: session, endpoints: endpoints,
+///   callback: URL(string: "myapp://signed-in"), over: client)
 /// let access = try await flow.signIn { url in
-///   try await browser.authenticate(at: url)          // the URL that the service called back
+///   // Shows the page and returns the URL of the callback.
+///   try await browser.open(url)
 /// }
 /// ```
 ///

@@ -40,7 +40,8 @@ public enum OAuth1ParameterLocation: Sendable, Hashable {
 ///
 /// ```swift
 /// let method = OAuth1SignatureMethod.rsaSHA1 { baseString in
-///   try keyStore.sign(baseString)            // RSASSA-PKCS1-v1_5 over SHA-1 of the octets
+///   // RSASSA-PKCS1-v1_5 over SHA-1 of the octets
+///   try keyStore.sign(baseString)
 /// }
 /// ```
 public struct OAuth1SignatureMethod: Sendable, CustomStringConvertible {
@@ -108,7 +109,9 @@ extension RequestOptions {
   /// They are signed and sent where the others are. ``OAuth1Behavior`` refuses those that it sets itself.
   ///
   /// ```swift
-  /// try await client.send(.post("access_token").with(\.oauth1Parameters, ["oauth_session_handle": handle]))
+  /// try await client.send(
+  ///   .post("access_token")
+  ///     .with(\.oauth1Parameters, ["oauth_session_handle": handle]))
   /// ```
   public var oauth1Parameters: [String: String] {
     get { self[OAuth1RequestParameters.self] }

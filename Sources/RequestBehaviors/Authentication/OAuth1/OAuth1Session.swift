@@ -6,8 +6,11 @@ import Foundation
 /// clients.
 ///
 /// ```swift
-/// let session = OAuth1Session(consumer: OAuth1Consumer(key: key, secret: secret), credentials: stored)
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.oauth1(session)])
+/// let session = OAuth1Session(
+///   consumer: OAuth1Consumer(key: key, secret: secret),
+///   credentials: stored)
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.oauth1(session)])
 /// session.signOut()
 /// ```
 ///

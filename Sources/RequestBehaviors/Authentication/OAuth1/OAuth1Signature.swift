@@ -6,10 +6,14 @@ public import Foundation
 /// each request that it signs; make one yourself to see why a service refuses yours:
 ///
 /// ```swift
-/// let key = OAuth1SigningKey(method: .hmacSHA1, consumerSecret: consumerSecret, tokenSecret: tokenSecret)
+/// let key = OAuth1SigningKey(
+///   method: .hmacSHA1, consumerSecret: consumerSecret,
+///   tokenSecret: tokenSecret)
 /// let signature = try OAuth1Signature(
 ///   method: .get, url: url,
-///   parameters: OAuth1Parameters(consumerKey: consumerKey, token: token, nonce: nonce, timestamp: timestamp),
+///   parameters: OAuth1Parameters(
+///     consumerKey: consumerKey, token: token,
+///     nonce: nonce, timestamp: timestamp),
 ///   key: key)
 /// print(signature.explanation())
 /// ```

@@ -3,7 +3,9 @@ public import Foundation
 /// A token that a server gave: what is sent, until when it is good, and what a newer one is got with.
 ///
 /// ```swift
-/// let token = AccessToken("2YotnFZFEjr1zCsicMWpAA", lifetime: .seconds(3600), refreshToken: "tGzv3JOkF0XG5Qx2TlKWIA")
+/// let token = AccessToken(
+///   "2YotnFZFEjr1zCsicMWpAA", lifetime: .seconds(3_600),
+///   refreshToken: "tGzv3JOkF0XG5Qx2TlKWIA")
 /// ```
 ///
 /// It decodes OAuth 2 answers (RFC 6749 §5.1) and the variants of them that servers are known for; see

@@ -1,8 +1,10 @@
 /// Gets tokens for the app itself, by the client credentials grant (RFC 6749 §4.4).
 ///
 /// ```swift
+/// let endpoint = TokenEndpoint(
+///   "oauth/token", clientID: id, clientSecret: secret)
 /// let app = TokenSession(
-///   name: "app", source: .clientCredentials(TokenEndpoint("oauth/token", clientID: id, clientSecret: secret)))
+///   name: "app", source: .clientCredentials(endpoint))
 /// ```
 public struct ClientCredentials: TokenSource {
   private let endpoint: TokenEndpoint

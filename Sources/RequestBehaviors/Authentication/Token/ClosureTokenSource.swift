@@ -1,9 +1,11 @@
 /// A token source of closures.
 ///
 /// ```swift
-/// let session = TokenSession(source: .closure { client in
-///   try await client.send(.get("api/v1/xapp_token", query: ["client_id": id, "client_secret": secret]))
-/// })
+/// let session = TokenSession(
+///   source: .closure { client in
+///     try await client.send(
+///       .get("xapp_token", query: ["client_id": id]))
+///   })
 /// ```
 public struct ClosureTokenSource: TokenSource {
   /// Returns a first token.

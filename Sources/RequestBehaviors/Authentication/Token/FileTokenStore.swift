@@ -3,7 +3,11 @@ public import Foundation
 /// Keeps a token in a file that only the user can read.
 ///
 /// ```swift
-/// let store = FileTokenStore(url: URL.applicationSupportDirectory.appending(path: "shop/token.json"))
+/// let folder = try FileManager.default.url(
+///   for: .applicationSupportDirectory, in: .userDomainMask,
+///   appropriateFor: nil, create: false)
+/// let store = FileTokenStore(
+///   url: folder.appending(path: "shop/token.json"))
 /// ```
 ///
 /// The file has the permissions 0600. It is replaced as a whole: whenever the process or the machine is stopped, the

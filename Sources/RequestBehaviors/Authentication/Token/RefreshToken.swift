@@ -1,7 +1,9 @@
 /// Refreshes the token that the user signed in with, by its refresh token (RFC 6749 §6).
 ///
 /// ```swift
-/// let session = TokenSession(source: .refreshToken(TokenEndpoint("oauth/token", clientID: "shop-ios")), store: store)
+/// let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios")
+/// let session = TokenSession(
+///   source: .refreshToken(endpoint), store: store)
 /// ```
 ///
 /// There is no first token: the user signs in.

@@ -2,7 +2,8 @@
 ///
 /// ```swift
 /// let session = TokenSession(source: .clientCredentials(endpoint))
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.tokenAuth(session)])
 /// ```
 ///
 /// A request waits until there is a fresh token. If the server answers 401 to it, the token is refreshed (unless that

@@ -3,7 +3,8 @@ public import Foundation
 /// A token endpoint (RFC 6749 §3.2), and how this client authenticates to it.
 ///
 /// ```swift
-/// let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios", clientSecret: secret)
+/// let endpoint = TokenEndpoint(
+///   "oauth/token", clientID: "shop-ios", clientSecret: secret)
 /// ```
 public struct TokenEndpoint: Sendable {
   /// How the client proves who it is (RFC 6749 §2.3).

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ```swift
 /// for await event in session.events {
-///   if case .signedOut = event { showSignIn() }
+///   if case .signedOut = event { await showSignIn() }
 /// }
 /// ```
 ///

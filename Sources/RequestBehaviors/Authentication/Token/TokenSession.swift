@@ -3,10 +3,12 @@ import Foundation
 /// Who is signed in: holds a token, gets it before the request that needs it, refreshes it once for everybody.
 ///
 /// ```swift
-/// let session = TokenSession(source: .refreshToken(endpoint), store: FileTokenStore(url: file))
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)])
+/// let session = TokenSession(
+///   source: .refreshToken(endpoint), store: FileTokenStore(url: file))
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.tokenAuth(session)])
 ///
-/// try await session.signIn(token)                                  // what a login answered
+/// try await session.signIn(token)  // what the login returned
 /// let user: User = try await client.send(.get("me"))
 /// try await session.signOut()
 /// ```

@@ -2,8 +2,12 @@
 ///
 /// ```swift
 /// struct AccountTokens: TokenSource {
-///   func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
-///     try await client.send(.post("token/refresh", body: .form(["refresh_token": token.refreshToken])))
+///   func refresh(
+///     _ token: AccessToken, using client: NetworkClient
+///   ) async throws -> AccessToken {
+///     let form: Query = ["refresh_token": token.refreshToken]
+///     return try await client.send(
+///       .post("token/refresh", body: .form(form)))
 ///   }
 /// }
 /// ```

@@ -5,9 +5,17 @@
 /// uses the same place too, what it has written is seen by that: keep the whole token, as its `Codable` does.
 ///
 /// ```swift
-/// final class KeychainTokenStore: TokenStore {
-///   func load() async throws -> AccessToken? { … }
-///   func save(_ token: AccessToken?) async throws { … }
+/// final class VaultTokenStore: TokenStore {
+///   private let vault = Vault(service: "com.example.shop")
+///
+///   func load() async throws -> AccessToken? {
+///     try vault.read("token")
+///       .map { try JSONDecoder().decode(AccessToken.self, from: $0) }
+///   }
+///
+///   func save(_ token: AccessToken?) async throws {
+///     try vault.write("token", token.map(JSONEncoder().encode))
+///   }
 /// }
 /// ```
 public protocol TokenStore: AnyObject, Sendable {

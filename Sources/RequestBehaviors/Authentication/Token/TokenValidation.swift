@@ -1,7 +1,9 @@
 /// A check of the user's own that a token must pass before it is sent.
 ///
 /// ```swift
-/// .tokenAuth(session, validation: TokenValidation { $0.scopes.contains("write") })
+/// let behavior = TokenAuthBehavior(
+///   session,
+///   validation: TokenValidation { $0.scopes.contains("write") })
 /// ```
 ///
 /// A token that fails is refreshed first, once for a request; the newer one is sent whatever the check says.

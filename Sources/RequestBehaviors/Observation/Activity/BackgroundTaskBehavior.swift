@@ -4,7 +4,9 @@
 /// given back at once, as the system demands.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.backgroundTask(UIKitBackgroundTasks())])
+/// let client = NetworkClient(
+///   baseURL: baseURL,
+///   behaviors: [.backgroundTask(UIKitBackgroundTasks())])
 /// ```
 public struct BackgroundTaskBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
   /// Around everything but the user's `.first`.

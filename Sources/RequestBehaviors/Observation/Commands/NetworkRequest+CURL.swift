@@ -4,8 +4,10 @@ extension NetworkRequest {
   /// Returns the request as a `curl` command for a POSIX shell.
   ///
   /// ```swift
-  /// print(response.request.curlCommand())
-  /// // curl 'https://api.example.com/v1/issues?page=2' --header 'Accept: application/json' --header User-Agent:
+  /// print(response.request.curlCommand(isMultiline: true))
+  /// // curl 'https://api.example.com/v1/issues?page=2' \
+  /// //   --header Accept: \
+  /// //   --header User-Agent:
   /// ```
   ///
   /// Secrets are hidden; with `redactor: nil` they are shown and the command sends the same request. A stream body is

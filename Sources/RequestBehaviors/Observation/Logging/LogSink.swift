@@ -7,7 +7,8 @@
 ///   let logger: Logger
 ///
 ///   func log(_ record: LogRecord) {
-///     logger.log(level: record.level == .error ? .error : .info, "\(record)")
+///     let level: Logger.Level = record.level == .error ? .error : .info
+///     logger.log(level: level, "\(record)")
 ///   }
 /// }
 /// ```

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.logging()])
-/// // #1 GET https://api.example.com/v1/issues?page=2 200 4213 B in 123.4 ms
+/// // #1 GET https://api.example.com/v1/issues 200 4213 B in 123.4 ms
 /// ```
 ///
 /// Secrets are hidden before a record reaches its sink; see ``Redactor``. Bodies are logged only if asked for, only

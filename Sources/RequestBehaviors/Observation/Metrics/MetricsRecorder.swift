@@ -2,8 +2,17 @@
 ///
 /// ```swift
 /// struct PrintingMetrics: MetricsRecorder {
-///   func add(_ amount: Int, to counter: String, labels: [MetricLabel]) { print(counter, amount, labels) }
-///   func record(_ duration: Duration, in timer: String, labels: [MetricLabel]) { print(timer, duration, labels) }
+///   func add(
+///     _ amount: Int, to counter: String, labels: [MetricLabel]
+///   ) {
+///     print(counter, amount, labels)
+///   }
+///
+///   func record(
+///     _ duration: Duration, in timer: String, labels: [MetricLabel]
+///   ) {
+///     print(timer, duration, labels)
+///   }
 /// }
 /// ```
 public protocol MetricsRecorder: Sendable {

@@ -11,8 +11,9 @@
 /// var redactor = Redactor.standard
 /// redactor.allowedHeaders.insert("X-Shop-Region")
 /// redactor.sensitiveFields.insert("iban")
-/// redactor.redact(URL(string: "https://me:pw@shop.example.com/v1/items?page=2&key=abc#top")!)
-/// // "https://shop.example.com/v1/items?page=2&key=<redacted>"
+/// let url = URL(string: "https://me:pw@shop.example.com/?page=2&key=abc")!
+/// print(redactor.redact(url))
+/// // https://shop.example.com/?page=2&key=<redacted>
 /// ```
 ///
 /// The path of a URL is shown: keep secrets out of paths.
@@ -79,7 +80,8 @@ public struct Redactor: Sendable {
   ///
   /// ```swift
   /// let redactor = Redactor.standard.hiding(["s3cr3t/key"])
-  /// redactor.redact(text: "no such key: s3cr3t%2Fkey")   // "no such key: <redacted>"
+  /// print(redactor.redact(text: "no such key: s3cr3t%2Fkey"))
+  /// // no such key: <redacted>
   /// ```
   ///
   /// They are found as they are, percent-encoded, with the escapes of JSON or XML, and within base64.

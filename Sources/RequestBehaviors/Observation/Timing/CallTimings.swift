@@ -4,11 +4,12 @@ import Foundation
 ///
 /// ```swift
 /// let timings = CallTimings()
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.timing(timings)])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.timing(timings)])
 /// // … later
 /// print(timings)
-/// // endpoint         calls  failed      p50      p95      p99      max
-/// // GET users/{}       128       2   41.0 ms  112.6 ms  130.0 ms  131.2 ms
+/// // endpoint      calls  failed      p50       p95       p99       max
+/// // GET users/{}    128       2  41.0 ms  112.6 ms  130.0 ms  131.2 ms
 /// ```
 ///
 /// Its memory is fixed: about 4 KiB for each endpoint up to a limit, after which further endpoints count as one.

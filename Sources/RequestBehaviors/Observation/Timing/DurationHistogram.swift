@@ -5,8 +5,10 @@
 ///
 /// ```swift
 /// var histogram = DurationHistogram()
-/// for milliseconds in 1...100 { histogram.record(.milliseconds(milliseconds)) }
-/// histogram.percentile(95)    // about 95 ms
+/// for milliseconds in 1...100 {
+///   histogram.record(.milliseconds(milliseconds))
+/// }
+/// print(histogram.percentile(95))  // about 95 ms
 /// ```
 public struct DurationHistogram: Sendable, Hashable {
   /// How many durations were recorded.

@@ -2,7 +2,8 @@
 ///
 /// ```swift
 /// let timings = CallTimings()
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.timing(timings)])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.timing(timings)])
 /// ```
 public struct TimingBehavior: UniqueBehavior, CallObserver, ReentrantBehavior {
   /// Around everything but the user's `.first`.

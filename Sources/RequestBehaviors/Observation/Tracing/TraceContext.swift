@@ -1,9 +1,10 @@
 /// The identity of a request in a distributed trace (W3C Trace Context).
 ///
 /// ```swift
-/// let incoming = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+/// let field = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+/// let incoming = TraceContext(traceparent: field)
 /// let outgoing = incoming?.child() ?? TraceContext.root()
-/// outgoing.traceparent    // the same trace, a new parent id
+/// print(outgoing.traceparent)  // the same trace, a new parent id
 /// ```
 public struct TraceContext: Sendable, Hashable {
   /// The id of the whole trace: 16 bytes as 32 lower-case hexadecimal digits, not all zero.

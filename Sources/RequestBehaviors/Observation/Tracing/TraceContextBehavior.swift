@@ -1,9 +1,11 @@
 /// Sends the trace that a call belongs to (W3C Trace Context): `traceparent`, and `tracestate` if there is one.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.traceContext()])
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.traceContext()])
 /// try await TraceContext.$current.withValue(incoming) {
-///   try await client.send(.get("users/1"))     // a child of `incoming`
+///   // A child of `incoming`.
+///   try await client.send(.get("users/1"))
 /// }
 /// ```
 ///

@@ -1,7 +1,10 @@
 /// Which redirects are followed.
 ///
 /// ```swift
-/// .get("archive").with(\.redirects, .none)        // the 3xx itself is the outcome
+/// // The 302 itself is the response.
+/// let moved: NetworkResponse = try await client.send(
+///   .get("archive").with(\.redirects, .none)
+///     .with(\.acceptableStatuses, [302]))
 /// ```
 public struct RedirectPolicy: Sendable, Hashable {
   /// The most redirects of one call that are followed; 10 by default.

@@ -1,0 +1,163 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+extension RequestBehavior where Self == BehaviorGroup {
+  static var house: BehaviorGroup {
+    BehaviorGroup(TenantBehavior(tenant: "a"), .acceptLanguage())
+  }
+}
+
+private struct AuditBehavior {}
+
+extension AuditBehavior: RequestBehavior {}
+
+private struct TwiceBehavior {}
+
+extension TwiceBehavior: RequestBehavior {
+  func intercept(
+    _ request: NetworkRequest, next: Next
+  ) async throws -> NetworkResponse {
+    let response = try await next(request)
+    guard response.statusCode == 503 else { return response }
+    return try await next(request)
+  }
+}
+
+struct TicketBehavior {
+  let ticket: String
+}
+
+extension TicketBehavior: CredentialBehavior {
+  var order: BehaviorOrder { .authentication }
+  var credential: String { "ticket" }
+
+  func headers(for request: NetworkRequest) -> HTTPHeaders {
+    HTTPHeaders([.init("X-Ticket", ticket, sensitive: origins)])
+  }
+}
+
+private struct Gate: Sendable {
+  func opened() async {}
+}
+
+private struct GateBehavior {
+  let gate: Gate
+}
+
+extension GateBehavior: RequestBehavior {
+  func modify(_ request: inout NetworkRequest) async throws {
+    try await request.call.wait { await gate.opened() }
+  }
+}
+
+/// The samples in the reference of behaviors.
+@Suite struct BehaviorReferenceTests {
+  private let mock = MockTransport(baseURL: baseURL)
+
+  @Test func `a group stands in the list by its members`() throws {
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.house], transport: mock)
+    let names = try client.pipeline(for: Request<Void>.get("x")).entries.map(\.name)
+    #expect(names.contains("TenantBehavior"))
+    #expect(!names.contains("BehaviorGroup"))
+  }
+
+  @Test func `a behavior is put at another place`() throws {
+    // Once for every hop, where it would be once for all of them.
+    let audit = AuditBehavior().ordered(.inside(.redirects))
+    let client = NetworkClient(baseURL: baseURL, behaviors: [audit], transport: mock)
+    let names = try client.pipeline(for: Request<Void>.get("x")).entries.map(\.name)
+    #expect(names == ["RedirectsBehavior", "AuditBehavior"])
+  }
+
+  @Test func `closures observe, set fields and repeat`() async throws {
+    actor Log {
+      var statuses: [Int] = []
+      func append(_ status: Int) { statuses.append(status) }
+    }
+    let log = Log()
+    let audit = ClosureBehavior(
+      "audit",
+      afterSuccess: { response, _ in
+        await log.append(response.statusCode)
+      })
+    let english = ClosureBehavior(
+      "english", headers: { _ in ["Accept-Language": "en"] })
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      let response = try await next(request)
+      guard response.statusCode == 503 else { return response }
+      return try await next(request)
+    }
+    mock.on().respond(503).respond(200)
+    let client = NetworkClient(baseURL: baseURL, behaviors: [audit, english, again], transport: mock)
+    try await client.send(.get("x"))
+    #expect(await log.statuses == [200])
+    #expect(mock.sent.map { $0.headers["Accept-Language"] } == ["en", "en"])
+  }
+
+  @Test func `an intercept calls next twice`() async throws {
+    mock.on().respond(503).respond(200)
+    try await NetworkClient(baseURL: baseURL, behaviors: [TwiceBehavior()], transport: mock).send(.get("x"))
+    #expect(mock.sent.count == 2)
+  }
+
+  @Test func `errors become the API's own`() async throws {
+    struct APIError: Error, Decodable { var title: String }
+    do {
+      let client = NetworkClient(
+        baseURL: baseURL,
+        behaviors: [
+          .mapError { error in
+            (try? (error as? NetworkError)?.decode(APIError.self)) ?? error
+          }
+        ])
+      mock.on().respond(422, jsonText: #"{"title": "taken"}"#)
+      let mocked = NetworkClient(configuration: client.configuration, transport: mock)
+      let error = await #expect(throws: APIError.self) { try await mocked.send(.get("x")) }
+      #expect(error?.title == "taken")
+    }
+  }
+
+  @Test func `fields are set by several behaviors of one type`() async throws {
+    let client = NetworkClient(
+      baseURL: baseURL,
+      behaviors: [
+        .headers(["X-Client": "shop-ios"]),
+        .acceptLanguage(["da", "en"]),
+        .headers("clock") { request in
+          ["X-Sent-At": "\(request.call.startedAt)"]
+        },
+      ])
+    mock.on().respond()
+    try await NetworkClient(configuration: client.configuration, transport: mock).send(.get("x"))
+    let fields = try #require(mock.sent.first?.headers)
+    #expect(fields["X-Client"] == "shop-ios")
+    #expect(fields["Accept-Language"] == "da, en;q=0.9")
+    #expect(fields["X-Sent-At"] != nil)
+  }
+
+  @Test func `a key is sent, and a ticket`() async throws {
+    let key = "s3cret"
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.apiKey("X-API-Key", key)])
+    mock.on().respond()
+    try await NetworkClient(configuration: client.configuration, transport: mock)
+      .send(Request<Void>.get("x").with(TicketBehavior(ticket: "t1")))
+    let fields = try #require(mock.sent.first?.headers)
+    #expect(fields["X-API-Key"] == "s3cret")
+    #expect(fields["X-Ticket"] == "t1")
+  }
+
+  @Test func `a wait of a behavior ends when its gate opens`() async throws {
+    mock.on().respond()
+    try await NetworkClient(baseURL: baseURL, behaviors: [GateBehavior(gate: Gate())], transport: mock).send(.get("x"))
+    #expect(mock.sent.count == 1)
+  }
+
+  @Test func `the nonce check is listed`() throws {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.nonceVerification()])
+    #expect(try client.pipeline(for: Request<Void>.get("x")).entries.last?.order == .verification)
+  }
+}
