@@ -3,6 +3,9 @@
 /// The members stand in the standard order, outermost first. A behavior further out sees a request earlier, sees its
 /// outcome later, and runs once where one further in may run several times.
 ///
+/// Some places have no behavior of the library yet: ``deadline``, ``coalescing``, ``caching``, ``gate``, ``retry``,
+/// ``hedging``, ``circuitBreaker`` and ``rateLimit``. They are for behaviors of your own.
+///
 /// ```swift
 /// // Once for every hop, where it would be once for all of them.
 /// let audit = AuditBehavior().ordered(.inside(.redirects))
@@ -25,21 +28,21 @@ public struct BehaviorOrder: Hashable, Comparable, Sendable {
   public static let first = BehaviorOrder(0, "first")
   /// Logging, timing, indicators: once per call, with the final outcome.
   public static let observation = BehaviorOrder(1, "observation")
-  /// The total deadline: covers waits, retries and saves.
+  /// A deadline of the whole call: covers waits, repeats and saves.
   public static let deadline = BehaviorOrder(2, "deadline")
-  /// Required headers, trace context: once per call, seen by caching and coalescing.
+  /// Required headers, keys: once per call.
   public static let request = BehaviorOrder(3, "request")
-  /// Joins identical requests in flight; everything further in runs once.
+  /// What joins identical requests in flight; everything further in runs once.
   public static let coalescing = BehaviorOrder(4, "coalescing")
   /// Saves what passed every check further in, before the caller gets it.
   public static let persistence = BehaviorOrder(5, "persistence")
-  /// The HTTP cache; a fresh hit touches nothing further in.
+  /// A cache; a hit touches nothing further in.
   public static let caching = BehaviorOrder(6, "caching")
-  /// Holds or refuses a request before anything is tried.
+  /// What holds or refuses a request before anything is tried.
   public static let gate = BehaviorOrder(7, "gate")
-  /// Retries; each attempt runs what follows again.
+  /// What tries again; each attempt runs what follows again.
   public static let retry = BehaviorOrder(8, "retry")
-  /// Hedging; each attempt runs what follows again.
+  /// What tries twice at once; each attempt runs what follows again.
   public static let hedging = BehaviorOrder(9, "hedging")
   /// The user's own, by default: once per attempt, when redirects and token replay have settled the outcome.
   public static let middle = BehaviorOrder(10, "middle")

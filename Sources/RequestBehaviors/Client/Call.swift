@@ -146,7 +146,7 @@ public final class Call: Sendable {
 }
 
 extension Call {
-  /// A decision of a behavior, for logs: "retry in 2 s", "served from the cache".
+  /// A decision of a behavior, for logs, such as "redirect to https://h/new".
   public struct Event: Sendable {
     /// When it was taken, on the call's clock.
     public let at: Duration

@@ -17,7 +17,7 @@ public import Foundation
 /// Fields that the user sets on a request win. A list may hold several, one for each name; the request's replaces the
 /// configuration's of the same name.
 public struct HeadersBehavior: UniqueBehavior, ReentrantBehavior {
-  /// Once per call, where caching and coalescing see the fields.
+  /// Once per call, whatever is repeated further in.
   public let order = BehaviorOrder.request
 
   /// What tells it from other behaviors of the type; of fixed fields, their names in lower case.

@@ -10,9 +10,9 @@ public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomString
   public static let network = ResponseSource(rawValue: "network")
   /// A mock transport.
   public static let mock = ResponseSource(rawValue: "mock")
-  /// A cache.
+  /// A cache; the library has none yet.
   public static let cache = ResponseSource(rawValue: "cache")
-  /// The answer to an identical request in flight.
+  /// The answer to an identical request in flight; no behavior of the library joins requests yet.
   public static let coalesced = ResponseSource(rawValue: "coalesced")
 
   /// The name of the source.

@@ -6,7 +6,7 @@ public import RequestBehaviors
 /// is described at ``Database/ingest(_:at:into:columns:)``. How many rows were inserted, updated and left unchanged is in
 /// `response.info[SavedRows.self]`. For everything else it does as ``PersistBehavior`` does.
 public struct IngestBehavior: RequestBehavior {
-  /// Outside of caching, retries and verification: only what passed all of them is saved, once.
+  /// Outside of redirects, authentication and verification: only what passed all of them is saved, once.
   public let order = BehaviorOrder.persistence
   private let persistence: Persistence
 

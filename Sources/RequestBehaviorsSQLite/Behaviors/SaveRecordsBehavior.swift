@@ -16,7 +16,7 @@ public import RequestBehaviors
 /// updated where they differ, and left alone where they do not; see ``Database/save(_:into:)-([Record],_)``. How many of each is in
 /// `response.info[SavedRows.self]`. For everything else it does as ``PersistBehavior`` does.
 public struct SaveRecordsBehavior<Record: Codable & Sendable>: RequestBehavior {
-  /// Outside of caching, retries and verification: only what passed all of them is saved, once.
+  /// Outside of redirects, authentication and verification: only what passed all of them is saved, once.
   public let order = BehaviorOrder.persistence
   private let persistence: Persistence
 

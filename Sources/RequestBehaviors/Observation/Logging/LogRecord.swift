@@ -53,7 +53,7 @@ public struct LogRecord: Sendable {
   public var source: ResponseSource?
   /// What went wrong, without the URL of the record; `nil` if nothing did.
   public var error: String?
-  /// What the behaviors decided on the way, such as `RetryBehavior: retry in 2 s`.
+  /// What the behaviors decided on the way, such as `RedirectsBehavior: redirect to https://h/new`.
   public var decisions: [String] = []
   /// The fields of the request as it was sent; `nil` unless headers are logged.
   public var requestHeaders: HTTPHeaders?

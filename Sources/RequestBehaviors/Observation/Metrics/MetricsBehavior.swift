@@ -6,7 +6,7 @@ import Foundation
 /// |---|---|---|
 /// | `http_client_calls` | counter: calls that ended | `endpoint`, `outcome` |
 /// | `http_client_call_duration` | timer: from the beginning of a call to its end | `endpoint`, `outcome` |
-/// | `http_client_sends` | counter: sends, retries and redirects among them | `endpoint` |
+/// | `http_client_sends` | counter: sends, redirects and replays among them | `endpoint` |
 /// | `http_client_received_bytes` | counter: bytes of bodies in memory | `endpoint` |
 ///
 /// The outcome is the class of the status, such as `2xx`, the code of the error, `cancelled`, or `error` for an error

@@ -12,7 +12,7 @@ import Foundation
 /// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
 /// location, a loop, and more hops than ``RedirectPolicy/limit``.
 public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
-  /// Around authentication, inside of retries.
+  /// Around authentication: each hop is authenticated, signed and verified for itself.
   public let order = BehaviorOrder.redirects
 
   /// Creates the behavior; a client has one without being told.
