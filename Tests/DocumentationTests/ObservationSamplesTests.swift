@@ -33,10 +33,12 @@ struct PrintingMetrics: MetricsRecorder {
   }
 }
 
-struct SlowCalls: CallObserver {
+struct SlowCalls {
   let limit: Duration
   let report: @Sendable (String) -> Void
+}
 
+extension SlowCalls: CallObserver {
   func callEnded(_ call: CallReport) {
     guard call.duration > limit, let request = call.request else {
       return

@@ -46,9 +46,12 @@
 /// ## What to keep in mind
 ///
 /// Behaviors are shared by all requests of a client and called concurrently; state is protected by a lock. Nothing
-/// blocks: a hook that waits does so with `await`. Waits and dates come from `request.call.clock`. A hook whose
-/// signature is nearly right is not called: `RequestBehaviorsTesting` has `implementedHooks(of:)`, which tells what a
-/// behavior implements.
+/// blocks: a hook that waits does so with `await`. Waits and dates come from `request.call.clock`. A hook that
+/// neither waits nor throws may leave out `async` and `throws`.
+///
+/// A method whose signature nearly matches a hook is never called. Declare the conformance in an extension: there the
+/// compiler warns about most of them. In tests, `implementedHooks(of:)` of `RequestBehaviorsTesting` returns the hooks
+/// that a behavior implements.
 public protocol RequestBehavior: Sendable {
   /// The place in the list, one for all hooks; by default ``BehaviorOrder/middle``.
   var order: BehaviorOrder { get }
