@@ -1,0 +1,150 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+private struct ShopError: Error {
+  init(_ error: any Error) {}
+}
+
+private struct TagSaver: ResponseSaver {
+  func save(_ response: NetworkResponse, in db: Database) throws {}
+}
+
+private struct Spinner: ActivityIndicator {
+  func setActive(_ isActive: Bool) {}
+}
+
+private struct Tasks: BackgroundTaskRunner {
+  func beginTask(named name: String, expiration: @escaping @MainActor @Sendable () -> Void) -> BackgroundTaskID? { nil }
+  func endTask(_ id: BackgroundTaskID) {}
+}
+
+/// A generator that shuffles the same in every run (SplitMix64).
+private struct Shuffling: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+    return word ^ (word >> 31)
+  }
+}
+
+/// The list of "The standard stack", beside the sort and beside the sources.
+@Suite final class StandardStackTests {
+  private let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite").path()
+
+  deinit {
+    for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+  }
+
+  private func standardStack() throws -> [any RequestBehavior] {
+    let store = try SQLiteStore(path: path)
+    let (timings, recorder, spinner, tasks) = (CallTimings(), PrintingMetrics(), Spinner(), Tasks())
+    let session = TokenSession(source: AccountTokens())
+    let oauth1 = OAuth1Session(consumer: OAuth1Consumer(key: "k", secret: "s"))
+    let (key, secret) = ("k3y", "s3cret")
+
+    let stack: [any RequestBehavior] = [
+      // First: errors leave as your own, and no behavior sees them.
+      .mapError { error in ShopError(error) },
+
+      // Observation: once per call, with the final outcome.
+      .logging(),
+      .timing(timings),
+      .metrics(recorder),
+      .activityIndicator(spinner),
+      .backgroundTask(tasks),
+
+      // Request: once per call, whatever is repeated further in.
+      .headers(["X-Client": "shop-ios"]),
+      .apiKey("X-API-Key", key),
+
+      // Persistence: saves what passed all checks further in.
+      .persist(TagSaver(), in: store),
+      .saveRecords([Issue].self, into: "issue", in: store),
+      .ingest(into: "event", in: store),
+
+      // Middle: your own, unless they say otherwise.
+      TenantBehavior(tenant: "north"),
+
+      // Redirects: built in, listed only to be seen here.
+      RedirectsBehavior(),
+
+      // Authentication: again for every hop.
+      .tokenAuth(session),
+      .basicAuth(user: "build", password: secret),
+
+      // Signing: after all that changes the request.
+      .oauth1(oauth1),
+
+      // Verification: a forged response reaches nothing above.
+      .nonceVerification(),
+      .traceContext(),
+    ]
+    return stack
+  }
+
+  private func sorted(_ behaviors: [any RequestBehavior]) throws -> [Pipeline.Entry] {
+    try NetworkClient(baseURL: baseURL, behaviors: behaviors, transport: MockTransport())
+      .pipeline(for: Request<Void>.get("x")).entries
+  }
+
+  private func name(_ behavior: any RequestBehavior) -> String { "\(type(of: behavior))" }
+
+  @Test func `the stack is sorted as it stands`() throws {
+    let stack = try standardStack()
+    #expect(try sorted(stack).map { name($0.behavior) } == stack.map(name))
+  }
+
+  @Test(arguments: 1...50)
+  func `any shuffle of the stack is sorted into it`(seed: UInt64) throws {
+    let stack = try standardStack()
+    var shuffling = Shuffling(state: seed)
+    let shuffled = stack.shuffled(using: &shuffling)
+    // Behaviors of one place keep the order in which they are listed.
+    let expected = shuffled.enumerated().sorted { left, right in
+      let (outer, inner) = (left.element.order, right.element.order)
+      return outer == inner ? left.offset < right.offset : outer < inner
+    }
+    let entries = try sorted(shuffled)
+    #expect(entries.map { name($0.behavior) } == expected.map { name($0.element) })
+    #expect(entries.map(\.order) == stack.map(\.order))
+  }
+
+  @Test func `every behavior of the library is in the stack`() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    var declared: Set<String> = []
+    for module in ["RequestBehaviors", "RequestBehaviorsSQLite"] {
+      let folder = root.appending(path: "Sources/\(module)")
+      let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+      for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+        let source = try String(contentsOf: file, encoding: .utf8)
+        declared.formUnion(source.matches(of: /\npublic (?:struct|final class) (\w+Behavior)\b/).map { "\($0.1)" })
+      }
+    }
+    // These two have no place of their own.
+    declared.subtract(["ClosureBehavior", "EmptyBehavior"])
+    let stack = try Set(standardStack().map { "\(name($0).prefix { $0 != "<" })" })
+    #expect(declared.count > 15)
+    #expect(declared.isSubset(of: stack), "missing in the stack: \(declared.subtracting(stack).sorted())")
+  }
+
+  @Test func `a client is made of the stack, and another of three`() throws {
+    let stack = try standardStack()
+    let session = TokenSession(source: AccountTokens())
+    let client = NetworkClient(baseURL: baseURL, behaviors: stack)
+    print(try client.pipeline(for: Request<User>.get("users/1")))
+    let behaviors: [any RequestBehavior] = [
+      .logging(),
+      .acceptLanguage(),
+      .tokenAuth(session),
+    ]
+    #expect(try sorted(behaviors).map(\.order) == [.observation, .request, .redirects, .authentication])
+  }
+}
