@@ -100,7 +100,7 @@ import Testing
 
   @Test func `the pipeline can be printed`() throws {
     let client = NetworkClient(baseURL: baseURL, transport: answering("{}"))
-    print(try client.pipeline(for: .get("users/1").returning(User.self)))
-    #expect("\(try client.pipeline(for: .get("users/1").returning(User.self)))".contains("RedirectsBehavior"))
+    print(try client.pipeline(for: Request<User>.get("users/1")))
+    #expect("\(try client.pipeline(for: Request<User>.get("users/1")))".contains("RedirectsBehavior"))
   }
 }
