@@ -46,8 +46,11 @@ final class Chain: Sendable {
     run.note(request.body)
     defer { run.cancelUnsentBodies() }
     try checkCredentials(of: request)
-    for member in members where member.credential?.applies(to: request) != false {
-      if let scope = member.entry.behavior.scope(for: request) { request.call.add(scope: scope) }
+    for member in members where member.isWanted(by: request) {
+      // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the
+      // response is not that user's.
+      let scope = member.entry.behavior.scope(for: request)
+      if let scope, member.credential?.applies(to: request) != false { request.call.add(scope: scope) }
     }
     return try await proceed(from: 0, request, in: run)
   }
@@ -87,7 +90,7 @@ final class Chain: Sendable {
   /// Whether a behavior has a part in a request: one that adds credentials does where they are wanted and may go.
   private func takesPart(_ member: Member, in request: NetworkRequest) -> Bool {
     guard let credential = member.credential, !credential.applies(to: request) else { return true }
-    if let origin = request.origin, request.options.authentication.includes(credential.credential) {
+    if let origin = request.origin, member.isWanted(by: request) {
       request.call.record(withheld: member.entry.name, from: origin, by: member.entry.name)
     }
     return false

@@ -42,7 +42,8 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// - Parameter limit: The most bytes to accept.
   /// - Returns: The joined chunks.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyTooLarge`` as soon as the limit is
-  ///   exceeded (the stream is then cancelled), and whatever the stream throws.
+  ///   exceeded (the stream is then cancelled), `CancellationError` if the task is cancelled before the end, and whatever
+  ///   the stream throws.
   public func collect(upTo limit: Int) async throws -> Data {
     var data = Data()
     for try await chunk in self {
@@ -51,6 +52,11 @@ public struct ByteStream: AsyncSequence, Sendable {
         throw NetworkError.bodyTooLarge(limit: limit)
       }
       data.append(chunk)
+    }
+    // A stream that ends because its reader was cancelled must not pass as a whole one.
+    if Task.isCancelled {
+      cancel()
+      throw CancellationError()
     }
     return data
   }
