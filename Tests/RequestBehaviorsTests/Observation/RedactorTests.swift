@@ -106,8 +106,8 @@ extension RedactorFieldTests {
     consumer_key cookie cookies credential credentials credit_card csrf cvc cvv dpop encryption_key hmac jwt login_code
     master_key mfa_code nonce_secret oauth_nonce oauth_verifier one_time_code otp pass passcode passphrase passwd
     password password_confirmation password_hash passwords pin private_key pwd recovery_code recovery_codes reset_code
-    saml_response secret secret_key secrets security_code session session_id sid sig signature signing_key sms_code ssn
-    subscription_key token totp two_factor_code verification_code xsrf tokens access_tokens refresh_tokens api_tokens
+    saml_response secret secret_key secrets security_code session session_handle session_id sid sig signature
+    signing_key sms_code ssn subscription_key token totp two_factor_code verification_code xsrf tokens access_tokens refresh_tokens api_tokens
     """.split(whereSeparator: \.isWhitespace).map(String.init)
 
   @Test(arguments: names)

@@ -4,6 +4,8 @@ struct FieldNames: Sendable {
   private let ignoresPunctuation: Bool
   private let names: Set<String>
   private let wholeNames: Set<String>
+  /// What the names end in: most other names are told by their last word.
+  private let endings: Set<String>
 
   /// Creates a set.
   ///
@@ -18,6 +20,7 @@ struct FieldNames: Sendable {
     }
     self.names = folded(names)
     self.wholeNames = folded(wholeNames)
+    endings = Set(self.names.union(self.wholeNames).flatMap { name in name.indices.map { String(name[$0...]) } })
   }
 
   /// Whether the name is in the set.
@@ -31,41 +34,39 @@ struct FieldNames: Sendable {
 
   /// Whether the name, or the last of the words that it is made of, is in the set: `newPassword` ends in `password`.
   func containsEnding(of name: some BidirectionalCollection<UInt8>) -> Bool {
-    let words = FieldNames.words(of: name)
-    var ending = ""
-    for word in words.reversed() {
-      ending = word + ending
+    let name = FieldNames.withoutNumber(name)
+    var isLastWord = true
+    for index in name.indices.reversed() where FieldNames.startsWord(name, at: index) {
+      let ending = FieldNames.lettersAndDigits(of: name[index...])
       if names.contains(ending) { return true }
+      if isLastWord, !endings.contains(ending) { return false }
+      isLastWord = false
     }
-    return wholeNames.contains(ending)
+    return wholeNames.contains(FieldNames.lettersAndDigits(of: name))
   }
 
   private static func fold(_ name: some BidirectionalCollection<UInt8>, ignoringPunctuation: Bool) -> String {
-    if ignoringPunctuation { return words(of: name).joined() }
+    if ignoringPunctuation { return lettersAndDigits(of: withoutNumber(name)) }
     return String(decoding: name.map(\.lowercasedASCII), as: UTF8.self)
   }
 
-  /// The words of a name in lower case: a word begins after punctuation, where upper case follows lower case, and with
-  /// the last letter of upper case before lower case, as in `DBPass`.
-  ///
-  /// Digits and punctuation at the end are left out, so that `password2` is a password.
-  private static func words(of name: some BidirectionalCollection<UInt8>) -> [String] {
-    guard let end = name.lastIndex(where: { !$0.isASCIIDigit && !$0.isASCIIPunctuation }) else { return [] }
-    let bytes = Array(name[...end])
-    var words: [String] = []
-    var word: [UInt8] = []
-    func finishWord() {
-      if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
-      word.removeAll(keepingCapacity: true)
-    }
-    for (index, byte) in bytes.enumerated() {
-      let followsUppercase = index > 0 && bytes[index - 1].isASCIIUppercase
-      let precedesLowercase = index + 1 < bytes.count && bytes[index + 1].isASCIILowercase
-      if byte.isASCIIPunctuation || (byte.isASCIIUppercase && (!followsUppercase || precedesLowercase)) { finishWord() }
-      if !byte.isASCIIPunctuation { word.append(byte.lowercasedASCII) }
-    }
-    finishWord()
-    return words
+  private static func lettersAndDigits(of name: ArraySlice<UInt8>) -> String {
+    String(decoding: name.filter { !$0.isASCIIPunctuation }.map(\.lowercasedASCII), as: UTF8.self)
+  }
+
+  /// The name without digits and punctuation at its end, so that `password2` is a password.
+  private static func withoutNumber(_ name: some BidirectionalCollection<UInt8>) -> ArraySlice<UInt8> {
+    let end = name.lastIndex { !$0.isASCIIDigit && !$0.isASCIIPunctuation }
+    return end.map { Array(name[...$0])[...] } ?? []
+  }
+
+  /// Whether a word begins here: after punctuation, where upper case follows lower case, and with the last letter of
+  /// upper case before lower case, as in `DBPass`.
+  private static func startsWord(_ name: ArraySlice<UInt8>, at index: Int) -> Bool {
+    guard !name[index].isASCIIPunctuation else { return false }
+    guard index > name.startIndex, !name[index - 1].isASCIIPunctuation else { return true }
+    let precedesLowercase = index + 1 < name.endIndex && name[index + 1].isASCIILowercase
+    return name[index].isASCIIUppercase && (!name[index - 1].isASCIIUppercase || precedesLowercase)
   }
 }
 
