@@ -38,6 +38,12 @@ final class Chain: Sendable {
       outranksUser = [.authentication, .signing].contains(entry.order.standard)
       credential = entry.behavior as? any CredentialBehavior
     }
+
+    /// Whether the request's options ask for the behavior's credentials; true for a behavior that adds none.
+    func isWanted(by request: NetworkRequest) -> Bool {
+      guard let credential else { return true }
+      return request.options.authentication.includes(credential.credential)
+    }
   }
 
   /// Runs the request through the whole list.
