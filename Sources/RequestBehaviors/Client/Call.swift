@@ -51,7 +51,8 @@ public final class Call: Sendable {
   /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
   let waits: ClientWaits?
 
-  private let lock = NSLock()
+  /// Protects the state, and that of the ``ChainRun``.
+  let lock = NSLock()
   // Protected by `lock`, so that its exclusivity need not be checked as well.
   @exclusivity(unchecked) nonisolated(unsafe) private var state = State()
 

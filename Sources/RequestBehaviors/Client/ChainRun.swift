@@ -7,7 +7,8 @@ import Foundation
 final class ChainRun: Sendable {
   let chain: Chain
   let call: Call
-  private let lock = NSLock()
+  // The call's: a lock of its own would be two more allocations a request.
+  private var lock: NSLock { call.lock }
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
 
