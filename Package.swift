@@ -20,9 +20,10 @@ let package = Package(
   ],
   targets: [
     .target(name: "RequestBehaviors", swiftSettings: strict),
-    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CRequestBehaviorsSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
-      name: "RequestBehaviorsSQLite", dependencies: ["RequestBehaviors", "CSQLite"], swiftSettings: strict),
+      name: "RequestBehaviorsSQLite", dependencies: ["CRequestBehaviorsSQLite", "RequestBehaviors"],
+      swiftSettings: strict),
     .target(name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors"], swiftSettings: strict),
 
     .executableTarget(
@@ -31,7 +32,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CAllocationCounter", "CSQLite", "RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+        "CAllocationCounter", "CRequestBehaviorsSQLite", "RequestBehaviors", "RequestBehaviorsSQLite",
+        "RequestBehaviorsTesting",
       ],
       swiftSettings: strict),
 
@@ -45,7 +47,7 @@ let package = Package(
     .executableTarget(
       name: "CrashingWriter", dependencies: ["RequestBehaviorsSQLite"], path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
-    .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Fixtures/CFaultVFS"),
+    .target(name: "CFaultVFS", dependencies: ["CRequestBehaviorsSQLite"], path: "Tests/Fixtures/CFaultVFS"),
     .testTarget(
       name: "RequestBehaviorsTests",
       dependencies: [

@@ -1,4 +1,4 @@
-import CSQLite
+import CRequestBehaviorsSQLite
 import Foundation
 
 /// The record that is saved and read.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// What SQLite tells of statements while it prepares them, and what is refused: to begin or end a transaction.
 struct Authorization {

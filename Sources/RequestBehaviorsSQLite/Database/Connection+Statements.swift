@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 extension Connection {
   /// Returns the statement for SQL that holds exactly one, prepared once and kept.

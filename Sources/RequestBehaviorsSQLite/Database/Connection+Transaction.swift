@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 extension Connection {
   /// Runs the closure in a write transaction and returns its result once the commit has succeeded.

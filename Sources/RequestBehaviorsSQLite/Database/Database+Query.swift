@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 extension Database {
   /// Returns the records of all rows that the SQL selects.

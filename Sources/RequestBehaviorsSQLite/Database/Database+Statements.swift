@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 extension Database {
   /// Steps through the rows of a statement for as long as the closure returns true.

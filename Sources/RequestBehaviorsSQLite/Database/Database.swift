@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// The database inside a transaction.
 ///

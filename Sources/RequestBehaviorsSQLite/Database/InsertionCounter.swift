@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 import Foundation
 
 /// Counts the rows that are inserted into one table, which an upsert does not tell from those it updates.

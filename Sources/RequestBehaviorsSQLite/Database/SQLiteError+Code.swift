@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 extension SQLiteError {
   /// A primary result code of SQLite.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// A failure of SQLite, or of the way it was used.
 ///

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 import Foundation
 
 /// A prepared statement of one connection.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// Which keys of a JSON object go to which columns.
 final class IngestColumns {

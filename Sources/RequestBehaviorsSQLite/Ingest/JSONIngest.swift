@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 import Foundation
 
 /// Saves the objects of a JSON text as rows, from its bytes to bound parameters.

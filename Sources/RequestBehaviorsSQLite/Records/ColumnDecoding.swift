@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// Reads one value that decodes itself as a single one, such as an enum with a raw value.
 struct ColumnDecoding: Decoder, SingleValueDecodingContainer {

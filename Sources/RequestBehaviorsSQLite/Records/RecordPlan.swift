@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// How records of one type are saved into one table: the columns, the statements, the place of each coding key.
 final class RecordPlan {

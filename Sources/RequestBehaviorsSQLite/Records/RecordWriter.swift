@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// Saves records of one type into one table, several to a statement when there are many.
 struct RecordWriter<Record: Encodable> {

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 import Foundation
 
 /// Binds values to one row of a prepared statement.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 import Foundation
 
 /// Decodes records from the rows of a prepared statement.

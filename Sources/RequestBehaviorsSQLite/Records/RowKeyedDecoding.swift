@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// Reads the properties of a record from the columns of a row.
 ///

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CRequestBehaviorsSQLite
 
 /// A flag that any thread may set and read.
 ///
