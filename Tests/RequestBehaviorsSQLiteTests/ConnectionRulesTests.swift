@@ -18,7 +18,7 @@ import Testing
   @Test func `one SQL can be read within itself`() throws {
     let store = try makeStore(Self.two)
     var seen: [String] = []
-    try store.read { db in
+    try store.readAndWait { db in
       try db.forEach("SELECT * FROM t ORDER BY b", as: Row.self) { outer in
         try db.forEach("SELECT * FROM t ORDER BY b", as: Row.self) { seen.append(outer.a + $0.a) }
       }
@@ -40,7 +40,7 @@ import Testing
 
   @Test func `of two columns of one name the first counts`() throws {
     struct One: Decodable { var a: Int }
-    #expect(try makeStore("").read { try $0.first("SELECT 1 AS a, 2 AS a", as: One.self) }?.a == 1)
+    #expect(try makeStore("").readAndWait { try $0.first("SELECT 1 AS a, 2 AS a", as: One.self) }?.a == 1)
   }
 
   @Test func `a write whose task is cancelled when its closure ends is undone`() async throws {
@@ -72,19 +72,23 @@ import Testing
         SQLiteMigration("schema") { try $0.execute(script: script) },
         SQLiteMigration("rebuild", suspendsForeignKeys: true) { try $0.execute("ALTER TABLE c ADD COLUMN x") },
       ])
-    let error = #expect(throws: SQLiteError.self) { try store.write { try $0.execute("INSERT INTO c (p) VALUES (7)") } }
+    let error = #expect(throws: SQLiteError.self) {
+      try store.writeAndWait { try $0.execute("INSERT INTO c (p) VALUES (7)") }
+    }
     #expect(error?.code == .constraint)
   }
 
   @Test func `the schema cannot be written to as a table`() throws {
     let store = try makeStore(Self.two)
-    _ = try store.write { try $0.first("PRAGMA writable_schema = ON", as: Int.self) }
-    #expect(throws: SQLiteError.self) { try store.write { try $0.execute("UPDATE sqlite_master SET sql = 'x'") } }
+    _ = try store.writeAndWait { try $0.first("PRAGMA writable_schema = ON", as: Int.self) }
+    #expect(throws: SQLiteError.self) {
+      try store.writeAndWait { try $0.execute("UPDATE sqlite_master SET sql = 'x'") }
+    }
   }
 
   @Test func `only a statement's own changes are told`() throws {
     let store = try makeStore(Self.two)
-    try store.write { db in
+    try store.writeAndWait { db in
       let updated = try db.execute("UPDATE t SET b = b + 1")
       let selected = try db.execute("SELECT 1")
       #expect((updated, selected) == (2, 0))
@@ -95,7 +99,7 @@ import Testing
     let store = try makeStore("")
     for arguments in [[1], [1, 2, 3]] {
       let error = #expect(throws: SQLiteError.self) {
-        try store.read { try $0.first(SQL("SELECT ?, ?", arguments: arguments), as: Int.self) }
+        try store.readAndWait { try $0.first(SQL("SELECT ?, ?", arguments: arguments), as: Int.self) }
       }
       #expect(error?.code == .misuse && error?.message.contains("2 parameters") == true)
     }
@@ -105,7 +109,7 @@ import Testing
   func `an error that ended the transaction is told though the closure caught it`(inSavepoint: Bool) throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY ON CONFLICT ROLLBACK, b INTEGER)")
     let error = #expect(throws: SQLiteError.self) {
-      try store.write { db in
+      try store.writeAndWait { db in
         let work = {
           try db.execute("INSERT INTO t VALUES ('x', 1)")
           do { try db.execute("INSERT INTO t VALUES ('x', 2)") } catch is SQLiteError {}
@@ -114,13 +118,13 @@ import Testing
       }
     }
     #expect(error?.message.contains("rolled the transaction back") == true)
-    #expect(try store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
+    #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
   }
 
   @Test func `a read cannot ingest, in memory either`() throws {
     let store = try makeStore(Self.two)
     let error = #expect(throws: SQLiteError.self) {
-      try store.read { try $0.ingest(Data(#"{"a":"x","b":1}"#.utf8), into: "t") }
+      try store.readAndWait { try $0.ingest(Data(#"{"a":"x","b":1}"#.utf8), into: "t") }
     }
     #expect(error?.code == .readOnly)
   }
@@ -132,11 +136,13 @@ import Testing
     }
     let store = try makeStore("CREATE TABLE n (a TEXT, b INTEGER); CREATE TABLE t (a TEXT UNIQUE, b INTEGER)")
     let none = #expect(throws: SQLiteError.self) {
-      try store.write { try $0.save([Keyed(a: "x", b: 1)], into: "n", deletingOthers: .all) }
+      try store.writeAndWait { try $0.save([Keyed(a: "x", b: 1)], into: "n", deletingOthers: .all) }
     }
     #expect(none?.code == .misuse)
     let null = #expect(throws: SQLiteError.self) {
-      try store.write { try $0.save([Keyed(a: nil, b: 1)], into: SQLiteTable("t", key: "a"), deletingOthers: .all) }
+      try store.writeAndWait {
+        try $0.save([Keyed(a: nil, b: 1)], into: SQLiteTable("t", key: "a"), deletingOthers: .all)
+      }
     }
     #expect(null?.code == .misuse && null?.message.contains("no key") == true)
   }
@@ -147,8 +153,8 @@ import Testing
       CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER); CREATE TABLE log (a);
       CREATE TRIGGER g AFTER UPDATE ON t BEGIN INSERT INTO log VALUES (new.a); END
       """)
-    try store.write { _ = try $0.save(Row(a: "x", b: 1), into: "t") }
-    let counts = try store.write { try $0.save([Row(a: "x", b: 2), Row(a: "y", b: 1)], into: "t") }
+    try store.writeAndWait { _ = try $0.save(Row(a: "x", b: 1), into: "t") }
+    let counts = try store.writeAndWait { try $0.save([Row(a: "x", b: 2), Row(a: "y", b: 1)], into: "t") }
     #expect((counts.inserted, counts.updated) == (1, 1))
   }
 
@@ -159,12 +165,12 @@ import Testing
   {
     struct Small: Decodable { var b: Int16 }
     let store = try makeStore("CREATE TABLE d (day DATETIME)")
-    #expect(throws: DecodingError.self) { try store.read { try $0.first("SELECT 70000 AS b", as: Small.self) } }
-    let zone = try store.read { try $0.first("SELECT '2024-01-01T00:30:00-01:30'", as: Date.self) }
+    #expect(throws: DecodingError.self) { try store.readAndWait { try $0.first("SELECT 70000 AS b", as: Small.self) } }
+    let zone = try store.readAndWait { try $0.first("SELECT '2024-01-01T00:30:00-01:30'", as: Date.self) }
     #expect(zone == Date(timeIntervalSince1970: 1_704_074_400))
     struct Day: Codable { var day: Date }
-    try store.write { _ = try $0.save(Day(day: Date(timeIntervalSince1970: 0.9995)), into: "d") }
-    #expect(try store.read { try $0.first("SELECT day FROM d", as: String.self) } == "1970-01-01 00:00:01.000")
+    try store.writeAndWait { _ = try $0.save(Day(day: Date(timeIntervalSince1970: 0.9995)), into: "d") }
+    #expect(try store.readAndWait { try $0.first("SELECT day FROM d", as: String.self) } == "1970-01-01 00:00:01.000")
   }
 
   @Test(arguments: [
@@ -173,11 +179,11 @@ import Testing
   ])
   func `numbers are ingested as the standard library reads them`(text: String, type: String) throws {
     let store = try makeStore("CREATE TABLE t (n \(type))")
-    try store.write { _ = try $0.ingest(Data(#"{"n":\#(text)}"#.utf8), into: "t") }
+    try store.writeAndWait { _ = try $0.ingest(Data(#"{"n":\#(text)}"#.utf8), into: "t") }
     if type == "INTEGER" {
-      #expect(try store.read { try $0.first("SELECT n FROM t", as: Int64.self) } == Int64(text))
+      #expect(try store.readAndWait { try $0.first("SELECT n FROM t", as: Int64.self) } == Int64(text))
     } else {
-      #expect(try store.read { try $0.first("SELECT n FROM t", as: Double.self) } == Double(text))
+      #expect(try store.readAndWait { try $0.first("SELECT n FROM t", as: Double.self) } == Double(text))
     }
   }
 
@@ -188,7 +194,7 @@ import Testing
   func `text that is no Unicode is refused`(bytes: [UInt8]) throws {
     let store = try makeStore("CREATE TABLE t (a TEXT)")
     let json = Data(#"{"a":""#.utf8) + Data(bytes) + Data(#""}"#.utf8)
-    #expect(throws: SQLiteError.self) { try store.write { try $0.ingest(json, into: "t") } }
+    #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.ingest(json, into: "t") } }
   }
 
   @Test func `ticks that nobody has waited for are one`() async throws {

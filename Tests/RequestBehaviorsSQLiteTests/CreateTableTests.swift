@@ -58,7 +58,7 @@ private struct Column: Decodable, Equatable {
 
 @Suite struct CreateTableTests {
   private func columns(of table: String, in store: SQLiteStore) throws -> [Column] {
-    try store.read { try $0.query("SELECT name, type, \"notnull\", pk FROM pragma_table_info(\(table))") }
+    try store.readAndWait { try $0.query("SELECT name, type, \"notnull\", pk FROM pragma_table_info(\(table))") }
   }
 
   private func memory(_ format: RowFormat = RowFormat()) throws -> SQLiteStore {
@@ -67,7 +67,7 @@ private struct Column: Decodable, Equatable {
 
   @Test func `each property is a column of its type, and optional ones may be NULL`() throws {
     let store = try memory()
-    try store.write { try $0.createTable("painting", for: Painting.self) }
+    try store.writeAndWait { try $0.createTable("painting", for: Painting.self) }
     let expected = [
       "id INTEGER NOT NULL", "title TEXT NOT NULL", "note TEXT", "count INTEGER", "price REAL NOT NULL",
       "isSold BOOLEAN NOT NULL", "wasShown BOOLEAN", "made DATETIME NOT NULL", "sold DATETIME", "token BLOB NOT NULL",
@@ -85,7 +85,7 @@ private struct Column: Decodable, Equatable {
   ])
   func `what is saved in the table is read as it was`(format: RowFormat) throws {
     let store = try memory(format)
-    try store.write { try $0.createTable("painting", for: Painting.self) }
+    try store.writeAndWait { try $0.createTable("painting", for: Painting.self) }
     var rich = Painting()
     rich.id = 2
     rich.note = "n"
@@ -94,10 +94,10 @@ private struct Column: Decodable, Equatable {
     rich.frame = Painting.Size(width: 3, height: 4)
     rich.part = Painting.Part(name: "a", inner: Painting.Part(name: "b", inner: nil))
     let all = [Painting(), rich]
-    let counts = try store.write { try $0.save(all, into: "painting") }
+    let counts = try store.writeAndWait { try $0.save(all, into: "painting") }
     #expect(counts.inserted == 2)
-    #expect(try store.read { try $0.query("SELECT * FROM painting ORDER BY id") } == all)
-    let again = try store.write { try $0.save(all, into: "painting") }
+    #expect(try store.readAndWait { try $0.query("SELECT * FROM painting ORDER BY id") } == all)
+    let again = try store.writeAndWait { try $0.save(all, into: "painting") }
     #expect(again.unchanged == 2)
   }
 
@@ -107,7 +107,7 @@ private struct Column: Decodable, Equatable {
       var shortName: String
     }
     let store = try memory(RowFormat(keys: .snakeCase))
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.createTable("tag", for: Tag.self, primaryKey: ["artworkID", "shortName"])
       let tags = [Tag(artworkID: 1, shortName: "a"), Tag(artworkID: 1, shortName: "b")]
       #expect(try db.save(tags + tags, into: "tag").inserted == 2)
@@ -131,7 +131,7 @@ private struct Column: Decodable, Equatable {
 
   @Test func `a table that is there is left as it is`() throws {
     let store = try memory()
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.execute("CREATE TABLE artwork (id INTEGER PRIMARY KEY, title TEXT)")
       try db.createTable("artwork", for: Artwork.self)
     }
@@ -141,7 +141,7 @@ private struct Column: Decodable, Equatable {
   @Test func `quotes in names are part of the names`() throws {
     let store = try memory()
     let name = #"a"; DROP TABLE x; --"#
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.createTable(name, for: Artwork.self)
       #expect(try db.save(Artwork(id: 1, title: "t"), into: SQLiteTable(name)).inserted == 1)
     }
@@ -157,7 +157,7 @@ private struct Column: Decodable, Equatable {
     }
     let store = try memory()
     func message<T: Codable>(_ type: T.Type) throws -> String? {
-      let error = #expect(throws: SQLiteError.self) { try store.write { try $0.createTable("t", for: type) } }
+      let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.createTable("t", for: type) } }
       #expect(error?.code == .mismatch)
       return error?.message
     }

@@ -25,6 +25,37 @@ import Testing
     #expect(openingError(folder.path)?.code == .cannotOpen)
   }
 
+  @Test func `an empty path and one with NUL are refused, for a backup too`() async throws {
+    let folder = try TemporaryFolder()
+    #expect(openingError("")?.message.contains("the path is empty") == true)
+    #expect(openingError(folder.file("a\0b"))?.message.contains("NUL") == true)
+    let test = try TestStore()
+    for path in ["", test.folder.file("a\0b")] {
+      let error = await #expect(throws: SQLiteError.self) { try await test.store.backup(to: path) }
+      #expect(error?.code == .misuse)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: test.folder.file("a")))
+  }
+
+  @Test func `a file that can only be read is an error that says so`() async throws {
+    let test = try TestStore()
+    await test.store.close()
+    let vfs = FaultVFS()
+    vfs.makeReadOnly()
+    let error = #expect(throws: SQLiteError.self) {
+      try SQLiteStore(path: test.store.path, configuration: vfs.configuration(), migrations: [TestStore.artwork])
+    }
+    #expect(error?.code == .readOnly)
+    #expect(error?.message.contains("can only be read") == true)
+    #expect(error?.path == test.store.path)
+  }
+
+  @Test func `an error of the system is told in its words`() throws {
+    let folder = try TemporaryFolder()
+    #expect(openingError(folder.file("none/store.sqlite"))?.message.contains("No such file or directory") == true)
+  }
+
   @Test(.enabled(if: geteuid() != 0, "the superuser may write anywhere"))
   func `a folder that cannot be written to is an error`() throws {
     let folder = try TemporaryFolder()
@@ -105,20 +136,9 @@ import Testing
     let hasty = try SQLiteStore(
       path: test.store.path, configuration: SQLiteConfiguration(busyTimeout: .milliseconds(20)))
     let code = try await test.store.write { _ in
-      Result { try hasty.write { _ = try $0.execute("DELETE FROM artwork") } }.failureCode
+      Result { try hasty.writeAndWait { _ = try $0.execute("DELETE FROM artwork") } }.failureCode
     }
     #expect(code == .busy)
-  }
-
-  @Test func `a write that waits for another's lock can be cancelled`() async throws {
-    let test = try TestStore()
-    let other = try SQLiteStore(path: test.store.path)
-    let waiting = try await test.store.write { _ in
-      let task = Task { _ = try await other.write { try $0.execute("DELETE FROM artwork") } }
-      task.cancel()
-      return task
-    }
-    await #expect(throws: CancellationError.self) { try await waiting.value }
   }
 
   @Test func `a constraint says which kind was violated`() async throws {

@@ -34,6 +34,9 @@ final class FaultVFS: @unchecked Sendable {
     return fault_vfs_failures(pointer) > 0
   }
 
+  /// Opens all files as a read-only file system would from now on.
+  func makeReadOnly() { fault_vfs_make_read_only(pointer) }
+
   // MARK: Power cuts
 
   /// How many changes the files have seen.

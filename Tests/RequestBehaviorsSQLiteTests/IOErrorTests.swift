@@ -44,8 +44,8 @@ import Testing
       do { _ = try open() } catch let error as SQLiteError { #expect(error.isOfTheDisk, "\(error)") }
       hasFailed = vfs.heal()
       let store = try open()
-      try store.write { _ = try $0.save(old, into: "artwork") }
-      #expect(try store.read { try $0.query("SELECT * FROM artwork ORDER BY id") } == old)
+      try store.writeAndWait { _ = try $0.save(old, into: "artwork") }
+      #expect(try store.readAndWait { try $0.query("SELECT * FROM artwork ORDER BY id") } == old)
     }
     #expect(n > 5)
   }

@@ -15,29 +15,31 @@ import Testing
   func `paths that contradict each other are refused and named`(paths: [String: String], word: String) throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, owner TEXT, login TEXT, other TEXT)")
     let json = Data(#"[{"id":1,"owner":{"login":"me"}}]"#.utf8)
-    let error = #expect(throws: SQLiteError.self) { try store.write { try $0.ingest(json, into: "t", columns: paths) } }
+    let error = #expect(throws: SQLiteError.self) {
+      try store.writeAndWait { try $0.ingest(json, into: "t", columns: paths) }
+    }
     #expect(error?.code == .misuse && error?.message.contains(word) == true)
   }
 
   @Test func `what stands where an object should be is an error, null is none`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, login TEXT)")
     let error = #expect(throws: SQLiteError.self) {
-      try store.write {
+      try store.writeAndWait {
         try $0.ingest(Data(#"[{"id":1,"owner":5}]"#.utf8), into: "t", columns: ["login": "owner.login"])
       }
     }
     #expect(error?.code == .mismatch && error?.row == 0 && error?.message.contains(#""owner""#) == true)
-    try store.write {
+    try store.writeAndWait {
       _ = try $0.ingest(Data(#"[{"id":1,"owner":null}]"#.utf8), into: "t", columns: ["login": "owner.login"])
     }
-    #expect(try store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 1)
+    #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 1)
   }
 
   @Test func `errors name row and byte, also those of SQLite and of values out of range`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, day DATETIME)")
     func message(_ json: String, at path: String? = nil) -> (row: Int?, text: String) {
       let error = #expect(throws: SQLiteError.self) {
-        try store.write { try $0.ingest(Data(json.utf8), at: path, into: "t") }
+        try store.writeAndWait { try $0.ingest(Data(json.utf8), at: path, into: "t") }
       }
       return (error?.row, error?.message ?? "")
     }
@@ -53,8 +55,8 @@ import Testing
   @Test func `a column is found behind a thousand other keys`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
     let others = (0..<1000).map { #""k\#($0)":0"# }.joined(separator: ",")
-    try store.write { _ = try $0.ingest(Data("[{\"id\":1,\(others),\"name\":\"n\"}]".utf8), into: "t") }
-    #expect(try store.read { try $0.first("SELECT name FROM t", as: String?.self) } == "n")
+    try store.writeAndWait { _ = try $0.ingest(Data("[{\"id\":1,\(others),\"name\":\"n\"}]".utf8), into: "t") }
+    #expect(try store.readAndWait { try $0.first("SELECT name FROM t", as: String?.self) } == "n")
   }
 
   @Test func `a column that another process has added is saved`() async throws {
@@ -77,10 +79,10 @@ import Testing
     let schema = SQLiteMigration("item") { try $0.createTable("item", for: Item.self) }
     let store = try SQLiteStore(path: ":memory:", migrations: [schema])
     let item = Item(id: UUID(), data: Data([1, 2, 3]))
-    try store.write { _ = try $0.save(item, into: "item") }
+    try store.writeAndWait { _ = try $0.save(item, into: "item") }
     let json = try JSONEncoder().encode([item])
-    let error = #expect(throws: SQLiteError.self) { try store.write { try $0.ingest(json, into: "item") } }
+    let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.ingest(json, into: "item") } }
     #expect(error?.code == .mismatch && error?.message.contains("BLOB") == true)
-    #expect(try store.read { try $0.query("SELECT * FROM item", as: Item.self) } == [item])
+    #expect(try store.readAndWait { try $0.query("SELECT * FROM item", as: Item.self) } == [item])
   }
 }

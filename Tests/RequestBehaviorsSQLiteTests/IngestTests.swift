@@ -31,11 +31,11 @@ import Testing
   private func ingest(
     _ json: String, at path: String? = nil, columns: [String: String] = [:], into store: SQLiteStore
   ) throws -> SQLiteSaveCounts {
-    try store.write { try $0.ingest(Data(json.utf8), at: path, into: "row", columns: columns) }
+    try store.writeAndWait { try $0.ingest(Data(json.utf8), at: path, into: "row", columns: columns) }
   }
 
   private func rows(_ store: SQLiteStore) throws -> [Row] {
-    try store.read { try $0.query("SELECT * FROM row ORDER BY id") }
+    try store.readAndWait { try $0.query("SELECT * FROM row ORDER BY id") }
   }
 
   @Test func `objects become rows`() throws {
@@ -67,6 +67,30 @@ import Testing
     #expect(try rows(store) == all)
   }
 
+  @Test func `numbers of many digits are those that the standard library reads`() throws {
+    var generator = SystemRandomNumberGenerator()
+    let texts = (0..<3000).map { _ in
+      let count = Int.random(in: 13...19, using: &generator)
+      let point = Int.random(in: 1..<count, using: &generator)
+      let digits = (0..<count).map { $0 == 0 ? Int.random(in: 1...9, using: &generator) : Int.random(in: 0...9) }
+      return digits[..<point].map(String.init).joined() + "." + digits[point...].map(String.init).joined()
+    }
+    let store = try makeStore()
+    let json = texts.enumerated().map { #"{"id":\#($0),"score":\#($1)}"# }.joined(separator: ",")
+    try ingest("[\(json)]", into: store)
+    let scores = try rows(store).map(\.score)
+    for (text, score) in zip(texts, scores) { #expect(score == Double(text), "\(text)") }
+  }
+
+  @Test func `keys and long texts with escapes are those that they spell`() throws {
+    let store = try makeStore()
+    let long = String(repeating: "line \"quoted\"\n\t/\\ü😀", count: 6_000)
+    let json = String(decoding: try JSONEncoder().encode(long), as: UTF8.self)
+    try ingest(
+      #"[{"\u0069d": 1, "n\u0061me": "a\u002fb", "extra": \#(json)}, {"id": 2, "extra": \#(json)}]"#, into: store)
+    #expect(try rows(store) == [Row(id: 1, name: "a/b", extra: long), Row(id: 2, extra: long)])
+  }
+
   @Test func `a column that appears late keeps what no object names`() throws {
     let store = try makeStore()
     try ingest(#"{"id": 1, "extra": "kept", "login": "kept"}"#, into: store)
@@ -82,6 +106,11 @@ import Testing
     (#"[{"id": 1.5}]"#, "the value is a fraction"),
     (#"[{"id": 9223372036854775808}]"#, "the value is an integer beyond 64 bits"),
     (#"[{"id": 18446744073709551616}]"#, "the value is an integer beyond 64 bits"),
+    (#"[{"id": 99999999999999999999}]"#, "the value is an integer beyond 64 bits"),
+    (#"[{"id": 200000000000000000000}]"#, "the value is an integer beyond 64 bits"),
+    (#"[{"id": -9223372036854775809}]"#, "the value is an integer beyond 64 bits"),
+    (#"[{"id": -99999999999999999999999999999}]"#, "the value is an integer beyond 64 bits"),
+    (#"[{"id": 1, "flag": 36893488147419103233}]"#, "the value is an integer beyond 64 bits"),
     (#"[{"id": 1, "name": 5}]"#, "\"name\" is TEXT, the value is a number"),
     (#"[{"id": 1, "score": "5"}]"#, "the value is a string"),
     (#"[{"id": 1, "score": 1e999}]"#, "the value is a fraction"),
@@ -117,7 +146,7 @@ import Testing
     ]
     for sequence in sequences {
       let json = Data(#"[{"id": 1, "name": "abcdefgh"#.utf8) + Data(sequence) + Data(#""}]"#.utf8)
-      let error = #expect(throws: SQLiteError.self) { try store.write { try $0.ingest(json, into: "row") } }
+      let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.ingest(json, into: "row") } }
       #expect(error?.message.contains("not UTF-8") == true)
     }
     try ingest(#"[{"id": 1, "name": "abcdefghäあ😀"}]"#, into: store)
@@ -152,7 +181,7 @@ import Testing
       let json = Data(bytes)
       // Where the library's own checks are stricter, as with keys that are no column, it may refuse more, never accept more.
       let isJSON = (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) != nil
-      let isSaved = (try? store.write { try $0.ingest(json, into: "row") }) != nil
+      let isSaved = (try? store.writeAndWait { try $0.ingest(json, into: "row") }) != nil
       if isSaved { #expect(isJSON, "\(String(decoding: bytes, as: UTF8.self))") }
     }
   }

@@ -43,26 +43,26 @@ import Testing
     let store = try SQLiteStore(path: folder.file(), migrations: [schema])
     // The store has prepared all of its own.
     #expect(throws: Stop.self) {
-      try store.write { db in
+      try store.writeAndWait { db in
         try db.savepoint {}
         do { try db.savepoint { throw Stop() } } catch is Stop {}
         throw Stop()
       }
     }
-    try store.write { _ = try $0.execute("DELETE FROM t") }
+    try store.writeAndWait { _ = try $0.execute("DELETE FROM t") }
     let error = #expect(throws: SQLiteError.self) {
-      try store.write { db in
+      try store.writeAndWait { db in
         try db.execute("INSERT INTO t VALUES ('y')")
         try db.execute(SQL(verbatim: sql))
       }
     }
     #expect(error?.code == .misuse && error?.message.contains("savepoint { }") == true)
-    #expect(try store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
+    #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
   }
 
   @Test func `full-text search keeps the savepoints of its own`() throws {
     let store = try makeStore("CREATE VIRTUAL TABLE f USING fts4(x)")
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.execute("INSERT INTO f VALUES ('hello world')")
       try db.execute("INSERT INTO f VALUES ('hello you')")
       #expect(try db.first("SELECT optimize(f) FROM f LIMIT 1", as: String.self) != nil)
@@ -72,16 +72,16 @@ import Testing
   @Test func `what follows a NUL in SQL is not left out silently`() throws {
     let store = try makeStore("CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1), (2)")
     #expect(throws: SQLiteError.self) {
-      try store.write { try $0.execute(SQL(verbatim: "DELETE FROM a\u{0} WHERE x = 1")) }
+      try store.writeAndWait { try $0.execute(SQL(verbatim: "DELETE FROM a\u{0} WHERE x = 1")) }
     }
-    #expect(try store.read { try $0.first("SELECT count(*) FROM a", as: Int.self) } == 2)
+    #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM a", as: Int.self) } == 2)
   }
 
   @Test func `a task that a closure begins may use the store`() async throws {
     let test = try TestStore()
     let store = test.store
     @Sendable func count() throws -> Int? {
-      try store.read { try $0.first("SELECT count(*) FROM artwork", as: Int.self) }
+      try store.readAndWait { try $0.first("SELECT count(*) FROM artwork", as: Int.self) }
     }
     let (tasks, continuation) = AsyncStream.makeStream(of: Task<Int?, any Error>.self)
     try await store.write { db in
@@ -96,12 +96,12 @@ import Testing
 
   @Test func `a comment after a statement is no second statement`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT)")
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.execute("DELETE FROM t; -- all of it")
       try db.execute("DELETE FROM t; /* all */ ; ")
     }
     let error = #expect(throws: SQLiteError.self) {
-      try store.write { try $0.execute("DELETE FROM t; -- x\nSELECT 1") }
+      try store.writeAndWait { try $0.execute("DELETE FROM t; -- x\nSELECT 1") }
     }
     #expect(error?.message.contains("more than one statement") == true)
   }
@@ -124,7 +124,7 @@ import Testing
 
   @Test func `a decoder that is kept throws when its rows are gone`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES ('one', 1), ('two', 2)")
-    let (keepers, lazies, singles) = try store.write { db in
+    let (keepers, lazies, singles) = try store.writeAndWait { db in
       try (
         db.query("SELECT a, b FROM t", as: Keeper.self), db.query("SELECT a, b FROM t", as: Lazy.self),
         db.query("SELECT a FROM t", as: Single.self)
@@ -138,7 +138,7 @@ import Testing
     }
     check()
     // The change of the schema finalises the statements; others take their place.
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.execute(script: "CREATE TABLE z (a)")
       for number in 0..<60 {
         try db.forEach("SELECT 'FOREIGN' AS x, \(number) AS y FROM t", as: String.self) { _ in check() }
@@ -168,28 +168,28 @@ import Testing
   @Test func `an encoder that is kept throws when its save is over`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT)")
     let sink = Sink()
-    try store.write { _ = try $0.save(Leaking(a: "one", sink: sink), into: "t") }
+    try store.writeAndWait { _ = try $0.save(Leaking(a: "one", sink: sink), into: "t") }
     #expect(throws: SQLiteError.self) { try sink.containers[0].encode("two", forKey: .a) }
-    try store.write { try $0.execute(script: "CREATE TABLE z (a)") }
+    try store.writeAndWait { try $0.execute(script: "CREATE TABLE z (a)") }
     #expect(throws: SQLiteError.self) { try sink.containers[0].encode("two", forKey: .a) }
     #expect(throws: SQLiteError.self) { try Row(a: "x", b: 1).encode(to: sink.encoders[0]) }
-    #expect(try store.read { try $0.query("SELECT a FROM t", as: String.self) } == ["one"])
+    #expect(try store.readAndWait { try $0.query("SELECT a FROM t", as: String.self) } == ["one"])
   }
 
   @Test func `a number too large for a Float is an error`() throws {
     let store = try makeStore("CREATE TABLE t (a)")
-    #expect(throws: DecodingError.self) { try store.read { try $0.first("SELECT 1e300", as: Float.self) } }
-    #expect(try store.read { try $0.first("SELECT 1e300", as: Double.self) } == 1e300)
+    #expect(throws: DecodingError.self) { try store.readAndWait { try $0.first("SELECT 1e300", as: Float.self) } }
+    #expect(try store.readAndWait { try $0.first("SELECT 1e300", as: Double.self) } == 1e300)
   }
 
   @Test func `a store inside another's closure inside its own is an error`() throws {
     let one = try makeStore("CREATE TABLE t (a)")
     let two = try makeStore("CREATE TABLE t (a)")
     let error = #expect(throws: SQLiteError.self) {
-      try one.write { _ in try two.write { _ in try one.write { _ in } } }
+      try one.writeAndWait { _ in try two.writeAndWait { _ in try one.writeAndWait { _ in } } }
     }
     #expect(error?.code == .misuse)
-    try one.write { _ in try two.write { _ = try $0.execute("INSERT INTO t VALUES (1)") } }
+    try one.writeAndWait { _ in try two.writeAndWait { _ = try $0.execute("INSERT INTO t VALUES (1)") } }
   }
 
   @Test func `a backup onto the database by another name is refused`() async throws {
@@ -217,8 +217,8 @@ import Testing
     let store = try SQLiteStore(
       path: ":memory:", configuration: SQLiteConfiguration(format: format), migrations: [schema])
     let event = Event(id: UUID(), day: Date(timeIntervalSince1970: 1000))
-    try store.write { _ = try $0.save(event, into: "event") }
-    try store.read { db throws in
+    try store.writeAndWait { _ = try $0.save(event, into: "event") }
+    try store.readAndWait { db throws in
       #expect(try db.find(Event.self, in: "event", key: event.id) == event)
       #expect(try db.query("SELECT * FROM event WHERE day = \(event.day)", as: Event.self) == [event])
       #expect(
@@ -234,7 +234,7 @@ import Testing
   @Test func `what is to be done after a commit is not done where there is none`() throws {
     let store = try makeStore("CREATE TABLE t (a)")
     let log = Log()
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.afterCommit { log.append("write") }
       #expect(throws: Stop.self) {
         try db.savepoint {
@@ -244,41 +244,18 @@ import Testing
       }
     }
     #expect(log.lines == ["write"])
-    let error = #expect(throws: SQLiteError.self) { try store.read { try $0.afterCommit { log.append("read") } } }
+    let error = #expect(throws: SQLiteError.self) {
+      try store.readAndWait { try $0.afterCommit { log.append("read") } }
+    }
     #expect(error?.code == .readOnly)
     #expect(throws: Stop.self) {
-      try store.write { db in
+      try store.writeAndWait { db in
         try db.afterCommit { log.append("undone") }
         throw Stop()
       }
     }
-    try store.write { _ in }
+    try store.writeAndWait { _ in }
     #expect(log.lines == ["write"])
-  }
-
-  @Test func `closing lets reads that wait for a reader end`() async throws {
-    let test = try TestStore(SQLiteConfiguration(maximumReaders: 1))
-    let store = test.store
-    let gate = DispatchSemaphore(value: 0)
-    let (started, start) = AsyncStream.makeStream(of: Void.self)
-    let first = Task {
-      try await store.read { _ in
-        start.yield()
-        gate.wait()
-      }
-    }
-    for await _ in started { break }
-    let waiting = (0..<100).map { number in
-      Task { try await store.read { try $0.first("SELECT \(number)", as: Int.self) } }
-    }
-    for _ in 0..<2_000 { await Task.yield() }
-    let closing = Task { await store.close() }
-    for _ in 0..<2_000 { await Task.yield() }
-    gate.signal()
-    try await first.value
-    await closing.value
-    for (number, task) in waiting.enumerated() { #expect(try await task.value == number) }
-    await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
   }
 
   @Test(.timeLimit(.minutes(1))) func `a store closes while reads keep coming`() async throws {
@@ -303,12 +280,14 @@ import Testing
     let store = try makeStore("CREATE TABLE t (d TEXT)")
     for text in ["'12abc'", "'1,5'", "'abc'", "''", "'NaN'"] {
       #expect(throws: DecodingError.self) {
-        try store.read { try $0.first(SQL(verbatim: "SELECT " + text), as: Decimal.self) }
+        try store.readAndWait { try $0.first(SQL(verbatim: "SELECT " + text), as: Decimal.self) }
       }
     }
-    #expect(try store.read { try $0.first("SELECT '-12.50e1'", as: Decimal.self) } == -125)
+    #expect(try store.readAndWait { try $0.first("SELECT '-12.50e1'", as: Decimal.self) } == -125)
     struct Price: Codable { var d: Decimal }
-    #expect(throws: SQLiteError.self) { try store.write { try $0.save(Price(d: .nan), into: "t") } }
-    #expect(throws: SQLiteError.self) { try store.write { try $0.execute("INSERT INTO t VALUES (\(Decimal.nan))") } }
+    #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.save(Price(d: .nan), into: "t") } }
+    #expect(throws: SQLiteError.self) {
+      try store.writeAndWait { try $0.execute("INSERT INTO t VALUES (\(Decimal.nan))") }
+    }
   }
 }

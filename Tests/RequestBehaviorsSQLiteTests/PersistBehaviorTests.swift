@@ -138,6 +138,26 @@ private struct SaveArtworks: ResponseSaver {
     #expect(error?.response != nil)
   }
 
+  @Test func `a 404 that the request takes as nil saves nothing and succeeds`() async throws {
+    let test = try TestStore()
+    let calls = Log()
+    mock.on(.get, "none").respond(404, json: artworks)
+    let behaviors: [any RequestBehavior] = [
+      .saveRecords([Artwork].self, into: "artwork", in: test.store), .ingest(into: "artwork", in: test.store),
+      .persist(SaveArtworks(), in: test.store), .persist(in: test.store) { _, _ in calls.append("closure") },
+    ]
+    for behavior in behaviors {
+      #expect(try await client([behavior]).send(Request<[Artwork]?>.get("none").nilWhenNotFound()) == nil)
+    }
+    #expect(try await test.artworks.isEmpty)
+    let request = Request<[Artwork]?>.get("none").nilWhenNotFound().persist(in: test.store) { artworks, db in
+      calls.append("\(artworks == nil)")
+    }
+    #expect(try await client().send(request) == nil)
+    #expect(calls.lines == ["true"])
+    await #expect(throws: NetworkError.self) { try await client(behaviors).send(Request<[Artwork]?>.get("none")) }
+  }
+
   @Test func `a body is ingested without being decoded`() async throws {
     let test = try TestStore()
     mock.on(.get, "artworks").respond(json: artworks).respond(jsonText: #"[{"id": "x"}]"#)

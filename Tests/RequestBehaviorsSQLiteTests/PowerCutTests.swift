@@ -74,7 +74,7 @@ import Testing
       let rest = try TemporaryFolder()
       try vfs.cut(at: position, seed: random.next(), to: rest.path)
       let store = try SQLiteStore(path: rest.file(), migrations: [PowerCutTests.tables])
-      let (commits, others, integrity) = try store.read { db in
+      let (commits, others, integrity) = try store.readAndWait { db in
         (
           try db.query("SELECT a.id FROM a JOIN b ON b.id = a.id AND b.text = a.text ORDER BY 1", as: Int.self),
           try db.query("SELECT id FROM a EXCEPT SELECT id FROM b", as: Int.self)

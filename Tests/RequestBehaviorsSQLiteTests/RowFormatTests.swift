@@ -74,20 +74,22 @@ private struct Everything: Codable, Equatable {
 
   @Test func `each value is stored as GRDB stores it`() throws {
     let store = try makeStore()
-    try store.write { _ = try $0.save(full, into: "everything") }
-    let columns = try store.read { try $0.query("SELECT name FROM pragma_table_info('everything')", as: String.self) }
+    try store.writeAndWait { _ = try $0.save(full, into: "everything") }
+    let columns = try store.readAndWait {
+      try $0.query("SELECT name FROM pragma_table_info('everything')", as: String.self)
+    }
     for (column, literal) in zip(columns, golden) {
       let condition =
         "SELECT quote(\"\(column)\") || typeof(\"\(column)\") = quote(\(literal)) || typeof(\(literal)) FROM everything"
-      #expect(try store.read { try $0.first(SQL(verbatim: condition), as: Bool.self) } == true, "\(column)")
+      #expect(try store.readAndWait { try $0.first(SQL(verbatim: condition), as: Bool.self) } == true, "\(column)")
     }
   }
 
   @Test func `what GRDB has stored is read`() throws {
     let store = try makeStore()
     let insertion = "INSERT INTO everything VALUES (" + golden.joined(separator: ",") + ")"
-    try store.write { _ = try $0.execute(SQL(verbatim: insertion)) }
-    #expect(try store.read { try $0.query("SELECT * FROM everything", as: Everything.self) } == [full])
+    try store.writeAndWait { _ = try $0.execute(SQL(verbatim: insertion)) }
+    #expect(try store.readAndWait { try $0.query("SELECT * FROM everything", as: Everything.self) } == [full])
   }
 
   @Test(arguments: [
@@ -96,15 +98,15 @@ private struct Everything: Codable, Equatable {
   ])
   func `every format reads what it wrote`(format: RowFormat) throws {
     let store = try makeStore(format)
-    try store.write { _ = try $0.save([full, Everything(id: 2)], into: "everything") }
-    let rows = try store.read { try $0.query("SELECT * FROM everything ORDER BY id", as: Everything.self) }
+    try store.writeAndWait { _ = try $0.save([full, Everything(id: 2)], into: "everything") }
+    let rows = try store.readAndWait { try $0.query("SELECT * FROM everything ORDER BY id", as: Everything.self) }
     #expect(rows == [full, Everything(id: 2)])
   }
 
   @Test func `other forms of a value are read too`() throws {
     let store = try makeStore()
     func first<T: Decodable>(_ literal: String, _ type: T.Type) throws -> T? {
-      try store.read { try $0.first(SQL(verbatim: "SELECT " + literal), as: type) }
+      try store.readAndWait { try $0.first(SQL(verbatim: "SELECT " + literal), as: type) }
     }
     for text in [
       "'2023-11-14T22:13:20Z'", "'2023-11-14 23:13:20+01:00'", "'2023-11-14 22:13:20'", "1700000000", "1.7e9",
@@ -121,6 +123,25 @@ private struct Everything: Codable, Equatable {
     #expect(try first("NULL", Int?.self) == .some(nil))
   }
 
+  @Test func `what GRDB writes as JSON is read as what it is, and other text is refused`() throws {
+    let store = try makeStore()
+    func first<T: Decodable>(_ literal: String, _ type: T.Type) throws -> T? {
+      try store.readAndWait { try $0.first(SQL(verbatim: "SELECT " + literal), as: type) }
+    }
+    struct Bytes: Decodable { var id: [UInt8] }
+    #expect(try first("'[1,2,255]'", [UInt8].self) == [1, 2, 255])
+    #expect(try first("'[1,2,255]' AS id", Bytes.self)?.id == [1, 2, 255])
+    #expect(try first("'[]'", [UInt8].self) == [])
+    #expect(try first("x'01ff'", [UInt8].self) == [1, 255])
+    for literal in ["'abc'", "''", "'[256]'", "'[-1]'", "'{}'", "1", "1.5", "NULL"] {
+      #expect(throws: DecodingError.self, "\(literal)") { try first(literal, [UInt8].self) }
+      #expect(throws: DecodingError.self, "\(literal)") { try first(literal + " AS id", Bytes.self) }
+    }
+    let error = #expect(throws: DecodingError.self) { try first("'abc' AS id", Bytes.self) }
+    #expect(error.map { "\($0)" }?.contains("the column \"id\" holds TEXT") == true)
+    #expect(try first(#"'"https:\/\/example.com\/a?b=c"'"#, URL.self) == full.url)
+  }
+
   @Test(arguments: [
     ("NULL", "is NULL; make the property optional"), ("'x'", "holds TEXT that is no Int"),
     ("1.5", "holds REAL that is no Int"), ("x'00'", "holds BLOB that is no Int"),
@@ -128,7 +149,7 @@ private struct Everything: Codable, Equatable {
   func `a value that does not fit is named`(literal: String, message: String) throws {
     let store = try makeStore()
     let error = #expect(throws: DecodingError.self) {
-      try store.read { try $0.first(SQL(verbatim: "SELECT 'a' AS name, " + literal + " AS id"), as: Pair.self) }
+      try store.readAndWait { try $0.first(SQL(verbatim: "SELECT 'a' AS name, " + literal + " AS id"), as: Pair.self) }
     }
     #expect(error.map { "\($0)" }?.contains("the column \"id\" \(message)") == true)
   }
@@ -136,10 +157,10 @@ private struct Everything: Codable, Equatable {
   @Test func `a column that is missing is named, and is nil where the property is optional`() throws {
     let store = try makeStore()
     let error = #expect(throws: DecodingError.self) {
-      try store.read { try $0.first("SELECT 'a' AS name, 2 AS other", as: Pair.self) }
+      try store.readAndWait { try $0.first("SELECT 'a' AS name, 2 AS other", as: Pair.self) }
     }
     #expect(error.map { "\($0)" }?.contains("it has name, other") == true)
-    #expect(try store.read { try $0.first("SELECT 1 AS id", as: Everything.self) } == Everything(id: 1))
+    #expect(try store.readAndWait { try $0.first("SELECT 1 AS id", as: Everything.self) } == Everything(id: 1))
   }
 
   @Test func `what SQLite cannot store is an error that names it`() throws {
@@ -147,17 +168,17 @@ private struct Everything: Codable, Equatable {
     var row = Everything(id: 1)
     row.big = .max
     let tooLarge = #expect(throws: SQLiteError.self) {
-      try store.write { try $0.save([Everything(id: 0), row], into: "everything") }
+      try store.writeAndWait { try $0.save([Everything(id: 0), row], into: "everything") }
     }
     #expect(tooLarge?.code == .mismatch)
     #expect(tooLarge?.row == 1)
     row.big = nil
     row.real = .nan
-    #expect(throws: SQLiteError.self) { try store.write { try $0.save(row, into: "everything") } }
-    #expect(throws: SQLiteError.self) { try store.write { try $0.execute("SELECT \(Double.nan)") } }
+    #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.save(row, into: "everything") } }
+    #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.execute("SELECT \(Double.nan)") } }
     row.real = .infinity
-    try store.write { _ = try $0.save(row, into: "everything") }
-    #expect(try store.read { try $0.query("SELECT * FROM everything", as: Everything.self) } == [row])
+    try store.writeAndWait { _ = try $0.save(row, into: "everything") }
+    #expect(try store.readAndWait { try $0.query("SELECT * FROM everything", as: Everything.self) } == [row])
   }
 
   @Test func `dates survive to the millisecond`() throws {
@@ -168,10 +189,14 @@ private struct Everything: Codable, Equatable {
         timeIntervalSince1970: Double(Int64.random(in: -62_000_000_000_000...250_000_000_000_000, using: &generator))
           / 1000)
     }
-    for date in dates { #expect(try store.read { try $0.first("SELECT \(date)", as: Date.self) } == date) }
-    let rounded = try store.read { try $0.first("SELECT \(Date(timeIntervalSince1970: 0.9995))", as: String.self) }
+    for date in dates { #expect(try store.readAndWait { try $0.first("SELECT \(date)", as: Date.self) } == date) }
+    let rounded = try store.readAndWait {
+      try $0.first("SELECT \(Date(timeIntervalSince1970: 0.9995))", as: String.self)
+    }
     #expect(rounded == "1970-01-01 00:00:01.000")
-    #expect(throws: SQLiteError.self) { try store.read { try $0.execute("SELECT \(Date.distantFuture + 1e12)") } }
+    #expect(throws: SQLiteError.self) {
+      try store.readAndWait { try $0.execute("SELECT \(Date.distantFuture + 1e12)") }
+    }
   }
 
   @Test(arguments: [
@@ -193,7 +218,7 @@ private struct Everything: Codable, Equatable {
     }
     let store = try SQLiteStore(
       path: ":memory:", configuration: SQLiteConfiguration(format: RowFormat(keys: .snakeCase)))
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.execute("CREATE TABLE t (\(identifier: column))")
       #expect(try db.save(Row(key: property), into: "t").inserted == 1)
     }

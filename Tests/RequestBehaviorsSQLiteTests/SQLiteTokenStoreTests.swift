@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
 import Testing
 
 @Suite struct SQLiteTokenStoreTests {
@@ -25,5 +26,63 @@ import Testing
     try await app.save(AccessToken("a"))
     try await app.save(nil)
     #expect(try await user.load()?.value == "u")
+  }
+
+  @Test func `two names of one file are two places, and two sessions keep two tokens`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file())
+    let (user, app) = (SQLiteTokenStore(store, name: "user"), SQLiteTokenStore(store, name: "app"))
+    #expect(user.location != app.location)
+    #expect(user.location == SQLiteTokenStore(store, name: "user").location)
+    let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
+    let sessions = (
+      user: TokenSession(source: source, store: user), app: TokenSession(source: source, store: app)
+    )
+    try await sessions.user.signIn(AccessToken("u"))
+    try await sessions.app.signIn(AccessToken("a"))
+    for (session, token) in [(sessions.user, "u"), (sessions.app, "a")] {
+      let mock = MockTransport(baseURL: URL(string: "https://api.example.com/"))
+      mock.on(.get, "*").respond(204)
+      try await NetworkClient(baseURL: mock.baseURL, behaviors: [.tokenAuth(session)], transport: mock).send(.get("x"))
+      #expect(mock.sent.map { $0.headers["Authorization"] } == ["Bearer \(token)"])
+    }
+    #expect(try await user.load()?.value == "u")
+    #expect(try await app.load()?.value == "a")
+  }
+
+  @Test func `the files of a database are its owner's alone`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file())
+    try await SQLiteTokenStore(store).save(AccessToken("secret"))
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(files == ["store.sqlite", "store.sqlite-shm", "store.sqlite-wal"])
+    for file in files { #expect(try mode(of: folder.file(file)) == 0o600, "\(file)") }
+  }
+
+  @Test func `a file that others may read is taken from them when a token is saved`() async throws {
+    let test = try TestStore()
+    let files = ["", "-wal", "-shm"].map { test.store.path + $0 }
+    for file in files { try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file) }
+    let tokens = SQLiteTokenStore(test.store)
+    try await tokens.save(nil)
+    for file in files { #expect(try mode(of: file) == 0o644) }
+    try await tokens.save(AccessToken("secret"))
+    for file in files { #expect(try mode(of: file) == 0o600) }
+  }
+
+  private func mode(of path: String) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
+  }
+
+  @Test(arguments: ["garbage", "{}", "", #"{"value":7}"#])
+  func `what is no token is an error that does not show it`(text: String) async throws {
+    let store = try SQLiteStore(path: ":memory:")
+    let tokens = SQLiteTokenStore(store)
+    try await tokens.save(AccessToken("old"))
+    try await store.write { try $0.execute("UPDATE access_token SET token = \(text)") }
+    let error = await #expect(throws: NetworkError.self) { try await tokens.load() }
+    #expect(error?.code == .tokenStoreFailed)
+    #expect(error?.message.contains("is no token") == true)
+    #expect(error.map { "\($0)" }?.contains("garbage") == false)
   }
 }

@@ -18,11 +18,13 @@ import Testing
   @Test func `a table with two keys takes deletions by either`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER UNIQUE)")
     for _ in 0..<2 {
-      try store.write { _ = try $0.save([Row(a: "x", b: 1)], into: "t", deletingOthers: .all) }
-      try store.write { _ = try $0.save([Row(a: "x", b: 1)], into: SQLiteTable("t", key: "b"), deletingOthers: .all) }
+      try store.writeAndWait { _ = try $0.save([Row(a: "x", b: 1)], into: "t", deletingOthers: .all) }
+      try store.writeAndWait {
+        _ = try $0.save([Row(a: "x", b: 1)], into: SQLiteTable("t", key: "b"), deletingOthers: .all)
+      }
     }
-    try store.write { _ = try $0.save([Row(a: "y", b: 2)], into: "t", deletingOthers: .all) }
-    #expect(try store.read { try $0.query("SELECT a FROM t", as: String.self) } == ["y"])
+    try store.writeAndWait { _ = try $0.save([Row(a: "y", b: 2)], into: "t", deletingOthers: .all) }
+    #expect(try store.readAndWait { try $0.query("SELECT a FROM t", as: String.self) } == ["y"])
   }
 
   @Test func `rows whose key is NULL are none of the saved ones`() throws {
@@ -31,11 +33,11 @@ import Testing
       CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b INTEGER);
       INSERT INTO t (a, b) VALUES (NULL, 3), ('old', 4)
       """)
-    let counts = try store.write {
+    let counts = try store.writeAndWait {
       try $0.save([Row(a: "x", b: 1)], into: SQLiteTable("t", key: "a"), deletingOthers: .all)
     }
     #expect(counts.deleted == 2)
-    #expect(try store.read { try $0.query("SELECT b FROM t", as: Int.self) } == [1])
+    #expect(try store.readAndWait { try $0.query("SELECT b FROM t", as: Int.self) } == [1])
   }
 
   @Test func `rows that a trigger inserts into the same table are not counted`() throws {
@@ -44,18 +46,18 @@ import Testing
       CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER);
       CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO t VALUES (new.a || '-copy', 0); END
       """)
-    let counts = try store.write { try $0.save(Row(a: "x", b: 1), into: "t") }
+    let counts = try store.writeAndWait { try $0.save(Row(a: "x", b: 1), into: "t") }
     #expect((counts.inserted, counts.updated, counts.unchanged) == (1, 0, 0))
   }
 
   @Test func `insertions into a table without row ids are counted when another table has taken its name`() throws {
     let store = try makeStore("CREATE TABLE w (a TEXT PRIMARY KEY, b INTEGER) WITHOUT ROWID")
-    try store.write { _ = try $0.save(Row(a: "x", b: 1), into: "w") }
-    try store.write {
+    try store.writeAndWait { _ = try $0.save(Row(a: "x", b: 1), into: "w") }
+    try store.writeAndWait {
       try $0.execute(
         script: "ALTER TABLE w RENAME TO v; CREATE TABLE w (a TEXT PRIMARY KEY, b INTEGER) WITHOUT ROWID")
     }
-    #expect(try store.write { try $0.save(Row(a: "x", b: 1), into: "w") }.inserted == 1)
+    #expect(try store.writeAndWait { try $0.save(Row(a: "x", b: 1), into: "w") }.inserted == 1)
   }
 
   @Test func `a savepoint that is undone ends no reading around it`() throws {
@@ -65,7 +67,7 @@ import Testing
       CREATE TABLE s (a TEXT); INSERT INTO s VALUES ('1'), ('2'), ('3')
       """)
     var seen: [String] = []
-    try store.write { db in
+    try store.writeAndWait { db in
       try db.forEach("SELECT a FROM s", as: String.self) { a throws in
         #expect(throws: Stop.self) {
           try db.savepoint { () throws in
@@ -102,6 +104,12 @@ import Testing
           try db.save([Artwork(id: 1, title: "x"), Artwork(id: 2, title: "x")], into: "artwork")
         }
       })
+  }
+
+  @Test func `an ingest ticks`() async throws {
+    let test = try TestStore()
+    let json = Data(#"[{"id": 1, "title": "x"}]"#.utf8)
+    #expect(try await ticks(test, "artwork") { try $0.ingest(json, into: "artwork") })
   }
 
   @Test func `an update whose answer cannot be decoded ticks`() async throws {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RequestBehaviorsSQLite
 
@@ -47,4 +48,29 @@ struct TestStore {
   var isIntact: Bool {
     get async throws { try await store.read { try $0.query("PRAGMA integrity_check", as: String.self) } == ["ok"] }
   }
+}
+
+/// Begins work of a store, and returns when it is queued there.
+@MainActor func queue<T: Sendable>(_ work: @escaping @MainActor () async throws -> T) async -> Task<T, any Error> {
+  let task = Task { try await work() }
+  // The main actor runs its tasks in order: when this one runs, the work has come as far as it can without waiting.
+  await Task {}.value
+  return task
+}
+
+/// Work that runs in a store until it is let go.
+struct HeldWork: Sendable {
+  private let gate = DispatchSemaphore(value: 0)
+  private let started = AsyncStream.makeStream(of: Void.self)
+
+  /// Waits on the store's thread until it is let go; call it in the work's closure.
+  func hold() {
+    started.continuation.yield()
+    gate.wait()
+  }
+
+  /// Returns when the work holds.
+  func isHeld() async { for await _ in started.stream { return } }
+
+  func letGo() { gate.signal() }
 }

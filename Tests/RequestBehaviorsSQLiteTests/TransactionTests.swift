@@ -49,7 +49,7 @@ import Testing
     let counts = try await store.read { db in
       let before = try db.query("SELECT count(*) FROM artwork", as: Int.self)
       let other = try SQLiteStore(path: store.path)
-      try other.write { _ = try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+      try other.writeAndWait { _ = try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
       return (before, try db.query("SELECT count(*) FROM artwork", as: Int.self))
     }
     #expect(counts.0 == counts.1)
@@ -61,11 +61,11 @@ import Testing
     let store = test.store
     let outcome = try await store.write { _ in
       [
-        Result { try store.write { _ in } }.failureCode, Result { try store.read { _ in } }.failureCode,
+        Result { try store.writeAndWait { _ in } }.failureCode, Result { try store.readAndWait { _ in } }.failureCode,
       ]
     }
     #expect(outcome == [.misuse, .misuse])
-    let inRead = try await store.read { _ in Result { try store.read { _ in } }.failureCode }
+    let inRead = try await store.read { _ in Result { try store.readAndWait { _ in } }.failureCode }
     #expect(inRead == .misuse)
   }
 

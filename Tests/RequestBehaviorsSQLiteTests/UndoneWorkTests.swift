@@ -26,13 +26,13 @@ import Testing
   // Without NOT NULL a statement of many rows needs no journal of its own: a full disk ends the whole transaction.
   @Test(arguments: [false, true]) func `a full disk leaves nothing of many rows`(ingests: Bool) throws {
     let store = try makeStore("CREATE TABLE p (id INTEGER PRIMARY KEY, text TEXT)")
-    _ = try store.write { try $0.first("PRAGMA max_page_count = 30", as: Int.self) }
+    _ = try store.writeAndWait { try $0.first("PRAGMA max_page_count = 30", as: Int.self) }
     let json = try JSONEncoder().encode(texts)
     let error = #expect(throws: SQLiteError.self) {
-      try store.write { db in _ = try ingests ? db.ingest(json, into: "p") : db.save(texts, into: "p") }
+      try store.writeAndWait { db in _ = try ingests ? db.ingest(json, into: "p") : db.save(texts, into: "p") }
     }
     #expect(error?.code == .full)
-    #expect(try store.read { try $0.first("SELECT count(*) FROM p", as: Int.self) } == 0)
+    #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM p", as: Int.self) } == 0)
   }
 
   @Test func `a conflict that rolls back leaves nothing of many rows`() throws {
@@ -42,9 +42,9 @@ import Testing
       CREATE TRIGGER g BEFORE INSERT ON t WHEN new.b = 125 BEGIN SELECT RAISE(ROLLBACK, 'no'); END
       """)
     let json = try JSONEncoder().encode(rows)
-    #expect(throws: (any Error).self) { try store.write { try $0.save(rows, into: "t") } }
-    #expect(throws: (any Error).self) { try store.write { try $0.ingest(json, into: "t") } }
-    #expect(try store.read { try $0.query("SELECT b FROM t", as: Int.self) }.isEmpty)
+    #expect(throws: (any Error).self) { try store.writeAndWait { try $0.save(rows, into: "t") } }
+    #expect(throws: (any Error).self) { try store.writeAndWait { try $0.ingest(json, into: "t") } }
+    #expect(try store.readAndWait { try $0.query("SELECT b FROM t", as: Int.self) }.isEmpty)
   }
 
   @Test func `a text that was refused leaves nothing in the rows of the next one`() throws {
@@ -52,30 +52,32 @@ import Testing
     let secret = String(repeating: "of another response ", count: 4)
     let refused = Data(#"[{"owner":{"login":"\#(secret)"},"id":"bad"}]"#.utf8)
     #expect(throws: SQLiteError.self) {
-      try store.write { try $0.ingest(refused, into: "t", columns: ["login": "owner.login"]) }
+      try store.writeAndWait { try $0.ingest(refused, into: "t", columns: ["login": "owner.login"]) }
     }
-    try store.write { _ = try $0.ingest(Data(#"[{"id":2}]"#.utf8), into: "t", columns: ["login": "owner.login"]) }
-    #expect(try store.read { try $0.first("SELECT login FROM t", as: String?.self) } == .some(nil))
+    try store.writeAndWait {
+      _ = try $0.ingest(Data(#"[{"id":2}]"#.utf8), into: "t", columns: ["login": "owner.login"])
+    }
+    #expect(try store.readAndWait { try $0.first("SELECT login FROM t", as: String?.self) } == .some(nil))
 
     let good = (0..<110).map { #"{"id":\#($0),"n":7}"# }.joined(separator: ",")
     #expect(throws: SQLiteError.self) {
-      try store.write { try $0.ingest(Data("[\(good),{\"id\":110,\"n\":7},{\"id\":\"bad\"}]".utf8), into: "t") }
+      try store.writeAndWait { try $0.ingest(Data("[\(good),{\"id\":110,\"n\":7},{\"id\":\"bad\"}]".utf8), into: "t") }
     }
     let next = (0..<130).map { #"{"id":\#($0)\#($0 == 0 ? #","n":1"# : "")}"# }.joined(separator: ",")
-    try store.write { _ = try $0.ingest(Data("[\(next)]".utf8), into: "t") }
-    #expect(try store.read { try $0.query("SELECT id FROM t WHERE n = 7", as: Int.self) }.isEmpty)
+    try store.writeAndWait { _ = try $0.ingest(Data("[\(next)]".utf8), into: "t") }
+    #expect(try store.readAndWait { try $0.query("SELECT id FROM t WHERE n = 7", as: Int.self) }.isEmpty)
   }
 
   @Test func `rows are deleted as before when a write or savepoint that did so was undone`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER)")
     let row = Row(a: "x", b: 1)
     #expect(throws: Stop.self) {
-      try store.write { db in
+      try store.writeAndWait { db in
         try db.save([row], into: "t", deletingOthers: .all)
         throw Stop()
       }
     }
-    let counts = try store.write { db in
+    let counts = try store.writeAndWait { db in
       #expect(throws: Stop.self) {
         try db.savepoint {
           try db.save([row], into: "t", deletingOthers: .all)
@@ -90,15 +92,15 @@ import Testing
   @Test func `a schema that was undone is forgotten`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER); INSERT INTO t VALUES ('7', 9)")
     #expect(throws: Stop.self) {
-      try store.write { db in
+      try store.writeAndWait { db in
         try db.execute(script: "DROP TABLE t; CREATE TABLE t (a TEXT, b INTEGER PRIMARY KEY)")
         try db.save(Row(a: "x", b: 1), into: "t")
         _ = try db.find(Row.self, in: "t", key: 1)
         throw Stop()
       }
     }
-    #expect(try store.write { try $0.find(Row.self, in: "t", key: "7") } == Row(a: "7", b: 9))
-    try store.write { _ = try $0.save(Row(a: "x", b: 1), into: "t") }
+    #expect(try store.writeAndWait { try $0.find(Row.self, in: "t", key: "7") } == Row(a: "7", b: 9))
+    try store.writeAndWait { _ = try $0.save(Row(a: "x", b: 1), into: "t") }
   }
 
   @Test func `many who make one new file at once all open it`() throws {

@@ -88,7 +88,7 @@ extension RequestOptions {
     set { self[AcceptableContentTypes.self] = newValue }
   }
 
-  var nilWhenNotFound: Bool {
+  package var nilWhenNotFound: Bool {
     get { self[NilWhenNotFound.self] }
     set { self[NilWhenNotFound.self] = newValue }
   }

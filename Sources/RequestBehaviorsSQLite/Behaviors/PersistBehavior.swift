@@ -6,8 +6,9 @@ public import RequestBehaviors
 /// after the commit. If the saver throws, or the commit fails, everything is rolled back and the request fails with
 /// the code `persistenceFailed`; the error holds the response.
 ///
-/// Rows that are there unchanged cost nothing. A 304 to the caller's own conditional request has nothing
-/// to save. Each behavior of this kind that is listed saves; a request's does not replace the configuration's.
+/// Rows that are there unchanged cost nothing. A 304 to the caller's own conditional request has nothing to save, nor has
+/// a 404 that the request takes as nil. Each behavior of this kind that is listed saves; a request's does not replace the
+/// configuration's.
 public struct PersistBehavior: RequestBehavior {
   /// Outside of redirects, authentication and verification: only what passed all of them is saved, once.
   public let order = BehaviorOrder.persistence

@@ -9,10 +9,14 @@ struct Persistence: Sendable {
   let durability: SQLiteDurability?
   /// Does what needs no database, such as decoding, and returns the write.
   let prepare: @Sendable (NetworkResponse) throws -> Write
+  /// Whether a 404 that the request takes as nil is handed on: for what takes nil itself.
+  var takesNil = false
 
   /// Returns the response once its save is committed; a response that is not to be saved at once.
   func save(_ original: NetworkResponse) async throws -> NetworkResponse {
     guard original.isAcceptable, original.isVerified, original.statusCode != 304 else { return original }
+    let isNil = original.statusCode == 404 && original.request.call.options.nilWhenNotFound
+    guard takesNil || !isNil else { return original }
     var response = try await original.buffered()
     do {
       let write = try prepare(response)

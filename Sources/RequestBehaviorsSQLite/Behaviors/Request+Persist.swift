@@ -11,7 +11,7 @@ extension Request where Value: Decodable & Sendable {
   ///     })
   /// ```
   ///
-  /// The answer is decoded once, before the transaction begins. For the rest see ``PersistBehavior``.
+  /// The answer is decoded once, before the transaction begins; a 404 that the request takes as nil is nil here too. For the rest see ``PersistBehavior``.
   ///
   /// - Parameters:
   ///   - store: Where to save.
@@ -40,11 +40,14 @@ struct PersistValueBehavior<Value: Decodable & Sendable>: RequestBehavior {
     let value = try response.decode(Value.self)
     response.keepDecoded(value)
     let save = save
-    return try await Persistence(store: store, durability: durability) { _ in
-      { db in
-        try save(value, db)
-        return nil
-      }
-    }.save(response)
+    let persistence = Persistence(
+      store: store, durability: durability,
+      prepare: { _ in
+        { db in
+          try save(value, db)
+          return nil
+        }
+      }, takesNil: true)
+    return try await persistence.save(response)
   }
 }

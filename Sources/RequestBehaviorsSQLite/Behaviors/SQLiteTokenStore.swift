@@ -6,7 +6,8 @@ public import RequestBehaviors
 /// let tokens = SQLiteTokenStore(store, name: "account")
 /// ```
 ///
-/// The table `access_token` is made when a token is first saved. The token stands in the file as it is: protect the file as a password.
+/// The table `access_token` is made when a token is first saved. The token stands in the file as it is. Where others than the file's owner
+/// may read it, they no longer may once a token is saved; that goes for its `-wal` and `-shm` too.
 public final class SQLiteTokenStore: TokenStore {
   private let store: SQLiteStore
   private let name: String
@@ -43,8 +44,10 @@ public final class SQLiteTokenStore: TokenStore {
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
   public func save(_ token: AccessToken?) async throws {
     let name = name
+    let path = store.path
     try await reporting("write") {
       try await store.write(durability: .full) { db in
+        if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
         try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
         if let token {
           try db.save(Stored(name: name, token: token), into: "access_token")

@@ -53,6 +53,11 @@ extension Connection {
   /// Forgets all that depends on the schema.
   func forgetSchema() {
     statements.removeAll()
+    forgetPlans()
+  }
+
+  /// Forgets what was made for the tables as they were.
+  func forgetPlans() {
     plans.removeAll()
     lastPlan = nil
     finders.removeAll()

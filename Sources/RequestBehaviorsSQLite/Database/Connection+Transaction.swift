@@ -19,6 +19,7 @@ extension Connection {
       throw error
     }
     isInTransaction = false
+    knowsSchemaVersion = false
     didCommit()
     return result
   }
@@ -54,6 +55,7 @@ extension Connection {
   private func rollBack() {
     interruption = nil
     isInTransaction = false
+    knowsSchemaVersion = false
     forgetUndoneSchema()
     touched = []
     afterCommit = []
@@ -75,7 +77,6 @@ extension Connection {
     changesTemporarySchema = false
     afterCommit = []
     touched = []
-    if tables.contains("sqlite_master") { forgetSchema() }
     if !tables.isEmpty { state.changes.publish(tables) }
     for action in actions { action() }
   }

@@ -20,6 +20,8 @@ final class Connection {
   var isFullySynchronous = false
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
+  /// Whether work waits for locks of other connections; without, it is busy at once.
+  var waitsForLocks = true
   var plans: [RecordPlan.Key: RecordPlan] = [:]
   /// The plan and the finder that were used last: looking a table's name up costs as much as a small save.
   var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
@@ -27,6 +29,8 @@ final class Connection {
   var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
+  /// Whether the transaction under way has asked for the schema's version.
+  var knowsSchemaVersion = false
   let insertionCounter: InsertionCounter
   var statements = StatementCache()
   var authorization = Authorization()
@@ -39,10 +43,17 @@ final class Connection {
     self.isReader = isReader
     let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     var opened: OpaquePointer?
+    if !isReader, state.path != ":memory:" { PrivateFile.create(state.path) }
     let result = sqlite3_open_v2(state.path, &opened, access | SQLITE_OPEN_NOMUTEX, configuration.vfs)
     guard result == SQLITE_OK, let opened else {
       defer { sqlite3_close_v2(opened) }
       throw SQLiteError(result, handle: opened, path: state.path)
+    }
+    guard isReader || sqlite3_db_readonly(opened, "main") == 0 else {
+      sqlite3_close_v2(opened)
+      throw SQLiteError(
+        .readOnly, "the file can only be read, because of its permissions or those of its file system; "
+          + "a store needs to write: copy the file to where this program may write", path: state.path)
     }
     handle = opened
     insertionCounter = InsertionCounter(handle: opened)
@@ -130,7 +141,7 @@ final class Connection {
   private func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
     if attempt == 0 { busyDeadline = now + configuration.busyTimeout }
-    guard !mustStop, let busyDeadline, now < busyDeadline else { return false }
+    guard waitsForLocks, !mustStop, let busyDeadline, now < busyDeadline else { return false }
     Self.waitABit()
     return true
   }

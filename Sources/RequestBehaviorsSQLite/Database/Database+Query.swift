@@ -116,6 +116,7 @@ final class Finder {
 extension Connection {
   /// Returns the statement that selects a row by its key, made once for a table.
   func statementForFinding(in table: SQLiteTable) throws -> Statement {
+    try checkSchemaVersion()
     if let lastFinder, lastFinder.table == table { return lastFinder.statement }
     let finder = try finders[table] ?? Finder(table: table, statement: prepareFinder(in: table))
     finders[table] = finder

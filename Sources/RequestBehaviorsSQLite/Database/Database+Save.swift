@@ -66,25 +66,26 @@ extension Database {
   /// Deletes the rows of the scope whose keys the closure did not note.
   func deleteOthers(in scope: SQLiteScope, _ plan: RecordPlan, noting: () throws -> Void) throws -> Int {
     let connection = try connection()
-    let key = plan.conflictKey
+    let key = try plan.conflictKey
     guard !key.isEmpty else {
       throw connection.misuse(
         "rows of \"\(plan.schema.name)\" can be deleted only if the table has a key and the records name all of it")
     }
     defer { connection.ignoreChanges() }
     _ = try plan.keepingStatement()
-    try connection.run("DELETE FROM \(plan.keptTable)")
+    let kept = try plan.keptTable
+    try connection.run("DELETE FROM \(kept)")
     try noting()
     let names = key.map(SQL.quoted)
     let unknown = names.map { "\($0) IS NULL" }.joined(separator: " OR ")
-    let keyless = "SELECT count(*) FROM \(plan.keptTable) WHERE \(unknown)"
+    let keyless = "SELECT count(*) FROM \(kept) WHERE \(unknown)"
     guard try connection.scalar(keyless) == 0 else {
       throw connection.misuse("a record of \"\(plan.schema.name)\" has no key, so it is not known which rows to delete")
     }
     let list = names.joined(separator: ",")
     connection.ignoreChanges()
     // A row whose key is not known is none of the saved ones, though NULL is not "not in" any list.
-    let others = "((\(list)) NOT IN (SELECT \(list) FROM \(plan.keptTable)) OR \(unknown))"
+    let others = "((\(list)) NOT IN (SELECT \(list) FROM \(kept)) OR \(unknown))"
     return try execute(
       "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(verbatim: others))")
   }
@@ -93,6 +94,7 @@ extension Database {
 extension Connection {
   /// Returns the plan for saving records of a type, made once.
   func plan(for type: Any.Type, _ table: SQLiteTable) throws -> RecordPlan {
+    try checkSchemaVersion()
     let key = RecordPlan.Key(type: ObjectIdentifier(type), table: table)
     if let lastPlan, lastPlan.key == key { return lastPlan.plan }
     let plan = try plans[key] ?? RecordPlan(table: table, connection: self)
@@ -101,11 +103,20 @@ extension Connection {
     return plan
   }
 
-  /// Returns the table's schema, read again when the file's has changed, be it by another process.
-  func currentSchema(of table: String) throws -> TableSchema {
+  /// Forgets what depends on the schema if it has changed since the last transaction, be it by another process.
+  ///
+  /// Asked once in a transaction, whose snapshot has one schema; what it changes itself is forgotten when it does so.
+  func checkSchemaVersion() throws {
+    guard !knowsSchemaVersion else { return }
     let version = try scalar("PRAGMA schema_version")
-    if version != schemaVersion { schemas.removeAll() }
+    if version != schemaVersion { forgetPlans() }
     schemaVersion = version
+    knowsSchemaVersion = true
+  }
+
+  /// Returns the table's schema as it is now.
+  func currentSchema(of table: String) throws -> TableSchema {
+    try checkSchemaVersion()
     if let schema = schemas[table] { return schema }
     let schema = try TableSchema(of: table, on: self)
     schemas[table] = schema

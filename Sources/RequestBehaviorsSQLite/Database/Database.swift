@@ -62,6 +62,7 @@ public final class Database {
   ///
   /// - Throws: What the closure throws, after its changes are undone. A full disk, an I/O error or a cancellation ends the whole
   ///   transaction, which every later statement then reports.
+  @discardableResult
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     let connection = try connection()
     try connection.checkTransaction()

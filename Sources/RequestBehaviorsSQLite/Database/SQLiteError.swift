@@ -1,4 +1,5 @@
 internal import CRequestBehaviorsSQLite
+import Foundation
 
 /// A failure of SQLite, or of the way it was used.
 ///
@@ -58,6 +59,7 @@ extension SQLiteError {
       Code(rawValue: extended & 0xFF), text.map { String(cString: $0) } ?? "unknown error", sql: sql, path: path)
     extendedCode = extended
     systemErrno = matches ? handle.map { sqlite3_system_errno($0) } ?? 0 : 0
+    if code == .cannotOpen || code == .io, systemErrno != 0 { message += ": " + String(cString: strerror(systemErrno)) }
     let position = matches ? handle.map { rb_sqlite3_error_offset($0) } ?? -1 : -1
     offset = position >= 0 && sql != nil ? Int(position) : nil
   }

@@ -6,7 +6,7 @@ struct JSONIngest {
   let connection: Connection
   let columns: IngestColumns
   let binder: RowBinder
-  let key: [String]
+  let table: SQLiteTable
   var scanner: JSONScanner
   private(set) var rows = 0
   private(set) var changed = 0
@@ -25,7 +25,7 @@ struct JSONIngest {
   ) throws {
     self.connection = connection
     self.columns = columns
-    key = table.key.isEmpty ? columns.schema.primaryKey : table.key
+    self.table = table
     let idle = try connection.statement("SELECT 1")
     binder = RowBinder(statement: idle.pointer, format: connection.configuration.format)
     scanner = JSONScanner(bytes, empty: UnsafePointer(binder.arena.start))
@@ -106,8 +106,8 @@ struct JSONIngest {
     }
     columns.root.expected = 0
     guard !columns.columns.isEmpty else {
-      let names = columns.schema.columns.map(\.name).joined(separator: ", ")
-      throw mismatch("no key of the object is a column of \"\(columns.schema.name)\", which has \(names)")
+      throw mismatch(
+        "no key of the object is a column of \"\(columns.schema.name)\", which has \(columns.schema.columnList)")
     }
   }
 
@@ -132,15 +132,11 @@ struct JSONIngest {
   private mutating func statement(rows: Int) throws -> Statement {
     if let statement = statements[rows] { return statement }
     width = columns.columns.count
-    let sql = UpsertSQL(table: columns.schema.name, columns: columns.columns, key: conflictKey)
+    let key = try columns.schema.key(of: table, among: columns.columns)
+    let sql = UpsertSQL(table: columns.schema.name, columns: columns.columns, key: key)
     let statement = try connection.statement(sql.statement(rows: rows))
     statements[rows] = statement
     return statement
-  }
-
-  private var conflictKey: [String] {
-    let names = Set(columns.columns.map { $0.name.lowercased() })
-    return key.allSatisfy { names.contains($0.lowercased()) } ? key : []
   }
 
   private mutating func end() throws {

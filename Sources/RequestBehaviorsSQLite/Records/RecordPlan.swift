@@ -83,7 +83,7 @@ final class RecordPlan {
   func statement(rows: Int) throws -> Statement {
     if rows == 1, let single { return single }
     if let several, several.rows == rows { return several.statement }
-    let sql = UpsertSQL(table: schema.name, columns: columns, key: conflictKey)
+    let sql = UpsertSQL(table: schema.name, columns: columns, key: try conflictKey)
     let statement = try connection.prepare(sql.statement(rows: rows))
     if rows == 1 { single = statement } else { several = (rows, statement) }
     return statement
@@ -92,6 +92,8 @@ final class RecordPlan {
   /// Returns the statement that notes a row's key among those to keep; it takes the parameters of a row.
   func keepingStatement() throws -> Statement {
     if let keepsKeys { return keepsKeys }
+    let conflictKey = try conflictKey
+    let keptTable = try keptTable
     let names = conflictKey.map(SQL.quoted).joined(separator: ",")
     let sources = conflictKey.compactMap { key in
       columns.firstIndex { $0.name.lowercased() == key.lowercased() }.map { "?\($0 + 1)" }
@@ -110,21 +112,21 @@ final class RecordPlan {
 
   /// The temporary table of the keys to keep, one for each key that a table has.
   var keptTable: String {
-    let key = conflictKey.map { $0 + " " + (schema.column($0)?.declaredType ?? "") }
-    return "temp." + SQL.quoted("rb_kept_\(schema.name)(\(key.joined(separator: ",")))")
+    get throws {
+      let key = try conflictKey.map { $0 + " " + (schema.column($0)?.declaredType ?? "") }
+      return "temp." + SQL.quoted("rb_kept_\(schema.name)(\(key.joined(separator: ",")))")
+    }
   }
 
   /// The columns that identify a row, as far as the records name them all.
   var conflictKey: [String] {
-    let key = table.key.isEmpty ? schema.primaryKey : table.key
-    let saved = Set(columns.map { $0.name.lowercased() })
-    return key.allSatisfy { saved.contains($0.lowercased()) } ? key : []
+    get throws { try schema.key(of: table, among: columns) }
   }
 
   private func unknown(_ column: String, of type: String) -> SQLiteError {
-    let names = schema.columns.map(\.name).joined(separator: ", ")
-    return SQLiteError(
-      .error, "the table \"\(schema.name)\" has no column \"\(column)\" for the property of \(type); it has \(names)",
+    SQLiteError(
+      .error,
+      "the table \"\(schema.name)\" has no column \"\(column)\" for the property of \(type); it has \(schema.columnList)",
       path: connection.path)
   }
 }

@@ -61,7 +61,12 @@ extension RowDecoder {
 
   private func nested<T: Decodable>(_ column: Column, as type: T.Type) throws -> T {
     guard sqlite3_value_type(column.value) != SQLITE_NULL else { throw mismatch(type, column) }
-    return try NestedJSON.decoder().decode(type, from: data(column))
+    do {
+      return try NestedJSON.decoder().decode(type, from: data(column))
+    } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+      // It is no JSON at all.
+      throw mismatch(type, column)
+    }
   }
 
   /// Whether ``standardValue(_:as:)`` reads the type; asked first, since an optional of a generic type is costly to make.
@@ -84,7 +89,11 @@ extension RowDecoder {
     if T.self == Date.self { return unsafeBitCast(try date(column), to: T.self) }
     if T.self == UUID.self { return unsafeBitCast(try uuid(column), to: T.self) }
     if T.self == Data.self { return unsafeBitCast(try bytes(column), to: T.self) }
-    if T.self == [UInt8].self { return unsafeBitCast([UInt8](try bytes(column)), to: T.self) }
+    if T.self == [UInt8].self {
+      // Text is what other libraries make of an array of numbers: JSON. Its characters are not the bytes.
+      guard sqlite3_value_type(column.value) == SQLITE_BLOB else { return try nested(column, as: type) }
+      return unsafeBitCast([UInt8](data(column)), to: T.self)
+    }
     if T.self == URL.self { return try url(column) as? T }
     if T.self == Decimal.self { return try decimal(column) as? T }
     return nil
@@ -127,7 +136,10 @@ extension RowDecoder {
   }
 
   private func url(_ column: Column) throws -> URL {
-    guard let url = URL(string: try string(column)) else { throw mismatch(URL.self, column) }
+    let text = try string(column)
+    // Some write a URL as JSON, in quotes, of which no URL has any.
+    if text.hasPrefix("\"") { return try nested(column, as: URL.self) }
+    guard let url = URL(string: text) else { throw mismatch(URL.self, column) }
     return url
   }
 

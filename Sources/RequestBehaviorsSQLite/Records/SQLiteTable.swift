@@ -6,6 +6,8 @@ public struct SQLiteTable: Hashable, Sendable, ExpressibleByStringLiteral {
   public var name: String
 
   /// The columns of a unique index or constraint that identify a row; empty for the table's primary key.
+  ///
+  /// Every record that is saved must name them; a column that is not among the saved ones is an error.
   public var key: [String]
 
   /// Creates a table.

@@ -38,6 +38,23 @@ struct TableSchema {
     columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
   }
 
+  /// Returns the columns that identify a row: those that the table names, else its primary key if the saved columns hold all of that.
+  ///
+  /// - Throws: ``SQLiteError`` when the table names a column that is not saved: every save would insert the row anew.
+  func key(of table: SQLiteTable, among saved: [Column]) throws -> [String] {
+    let key = table.key.isEmpty ? primaryKey : table.key
+    let names = Set(saved.map { $0.name.lowercased() })
+    guard let missing = key.first(where: { !names.contains($0.lowercased()) }) else { return key }
+    guard !table.key.isEmpty else { return [] }
+    throw SQLiteError(
+      .misuse,
+      "the key \"\(missing)\" is not among the columns that are saved into \"\(name)\", which has \(columnList); "
+        + "name columns of a unique index that every record has")
+  }
+
+  /// The names of all columns, for messages.
+  var columnList: String { columns.map(\.name).joined(separator: ", ") }
+
   private static func columns(of table: String, on connection: Connection) throws -> [Column] {
     let statement = try connection.prepare("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)")
     _ = statement.bind(.text(table), at: 1)

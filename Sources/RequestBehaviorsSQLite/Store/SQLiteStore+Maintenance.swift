@@ -9,10 +9,23 @@ extension SQLiteStore {
   /// - Parameter path: Where the copy goes; its folder must exist.
   /// - Throws: ``SQLiteError`` when the copy cannot be written; what was at the path may then be incomplete.
   public func backup(to path: String) async throws {
+    try Self.checkNamesFile(path)
     guard Self.file(at: path) == nil || Self.file(at: path) != Self.file(at: self.path) else {
       throw SQLiteError(.misuse, "the backup would replace the database itself; choose another path", path: path)
     }
     try await perform(on: anyReader) { try $0.backup(to: path) }
+  }
+
+  /// Throws for a path that SQLite would take for another file than it says, or for none.
+  static func checkNamesFile(_ path: String) throws {
+    if path.isEmpty {
+      throw SQLiteError(
+        .misuse, "the path is empty: SQLite would keep what is saved in a temporary file and delete that at the end; "
+          + "give a path, or \":memory:\" for a database in memory", path: path)
+    }
+    if path.utf8.contains(0) {
+      throw SQLiteError(.misuse, "the path holds a NUL, where SQLite would cut it off", path: path)
+    }
   }
 
   /// Which file is at a path, by whatever name; nil if there is none.
@@ -33,11 +46,19 @@ extension SQLiteStore {
   ///
   /// SQLite does so by itself as the WAL grows; this is for a moment before the file is copied by other means.
   ///
-  /// - Throws: ``SQLiteError/Code/busy`` when readers kept it from finishing.
+  /// Open reads keep it from finishing, here and in other processes. It waits for them as long as
+  /// ``SQLiteConfiguration/busyTimeout`` says; writes go on meanwhile.
+  ///
+  /// - Throws: ``SQLiteError/Code/busy`` when reads kept it from finishing.
   public func checkpoint() async throws {
-    try await perform(on: writer) { connection in
-      let result = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-      if result != SQLITE_OK { throw connection.failure(result) }
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    while true {
+      do {
+        return try await perform(on: writer) { try $0.checkpoint() }
+      } catch let error as SQLiteError where error.code == .busy && ContinuousClock.now < deadline {
+        // Here and not in SQLite's busy handler, which would hold the writer meanwhile.
+        try await Task.sleep(for: .milliseconds(5))
+      }
     }
   }
 
@@ -59,8 +80,10 @@ extension SQLiteStore {
     state.close()
     for lane in readers?.all ?? [] { await lane.close() }
     await writer.close { connection in
+      // Not worth waiting for others who use the file: the last of them to close it tidies up too.
+      connection.waitsForLocks = false
       try? connection.runScript("PRAGMA optimize")
-      sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+      try? connection.checkpoint()
     }
     state.changes.finish()
   }
@@ -69,6 +92,15 @@ extension SQLiteStore {
 }
 
 extension Connection {
+  /// Moves all commits into the database file and empties the WAL file; busy, without waiting, when reads are in the way.
+  fileprivate func checkpoint() throws {
+    let waits = waitsForLocks
+    waitsForLocks = false
+    defer { waitsForLocks = waits }
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    if result != SQLITE_OK { throw failure(result) }
+  }
+
   fileprivate func backup(to path: String) throws {
     var target: OpaquePointer?
     defer { sqlite3_close_v2(target) }

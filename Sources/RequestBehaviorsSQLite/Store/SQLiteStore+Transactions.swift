@@ -10,6 +10,7 @@ extension SQLiteStore {
   /// - Returns: What the closure returned, after the commit.
   /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`.
   @inlinable
+  @discardableResult
   public func write<T: Sendable>(
     durability: SQLiteDurability? = nil, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -38,7 +39,8 @@ extension SQLiteStore {
   ///
   /// - Throws: As the asynchronous form, and ``SQLiteError/Code/misuse`` inside a read or write of the same store.
   @available(*, noasync, message: "use try await store.write")
-  public func write<T>(durability: SQLiteDurability? = nil, _ body: (Database) throws -> T) throws -> T {
+  @discardableResult
+  public func writeAndWait<T>(durability: SQLiteDurability? = nil, _ body: (Database) throws -> T) throws -> T {
     try writer.performSync { try $0.write(durability: durability ?? configuration.durability, body) }
   }
 
@@ -46,7 +48,7 @@ extension SQLiteStore {
   ///
   /// - Throws: As the asynchronous form, and ``SQLiteError/Code/misuse`` inside a read or write of the same store.
   @available(*, noasync, message: "use try await store.read")
-  public func read<T>(_ body: (Database) throws -> T) throws -> T {
+  public func readAndWait<T>(_ body: (Database) throws -> T) throws -> T {
     guard let readers else { return try writer.performSync { try $0.read(body) } }
     try ConnectionLane.checkReentrancy(of: state)
     return try readers.withLane { lane in try lane.performSync { try $0.read(body) } }

@@ -41,7 +41,8 @@ public final class SQLiteStore: Sendable {
   /// Opening takes about 0.1 ms; migrations take what they take. ``open(path:configuration:migrations:)`` does the same elsewhere.
   ///
   /// - Parameters:
-  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory.
+  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. A file that is made here can be read and
+  ///     written by its owner alone, and so can its `-wal` and `-shm`; one that is there keeps its permissions.
   ///   - configuration: Durability, waiting, the format of rows.
   ///   - migrations: The steps of the schema, oldest first; append only.
   /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged or not a database, or is newer than the migrations; or
@@ -49,6 +50,7 @@ public final class SQLiteStore: Sendable {
   public init(
     path: String, configuration: SQLiteConfiguration = SQLiteConfiguration(), migrations: [SQLiteMigration] = []
   ) throws {
+    try Self.checkNamesFile(path)
     self.path = path
     self.configuration = configuration
     let state = StoreState(path: path)

@@ -30,6 +30,7 @@ struct fault_vfs {
   long countdown;
   int lasts;
   long failures;
+  int is_read_only;
   char *files[MAXIMUM_FILES];
   int file_count;
   change *changes;
@@ -180,6 +181,11 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
   new->index = index_of(owner(vfs), path);
   new->system = (sqlite3_file *)(new + 1);
   new->file.pMethods = NULL;
+  if (owner(vfs)->is_read_only && flags & SQLITE_OPEN_READWRITE) {
+    /* The system's own VFS opens a database that it may not write to for reading, and no other file. */
+    if (!(flags & SQLITE_OPEN_MAIN_DB)) return SQLITE_CANTOPEN;
+    flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+  }
   int result = owner(vfs)->system->xOpen(owner(vfs)->system, path, new->system, flags, out_flags);
   if (new->system->pMethods) new->file.pMethods = &methods;
   return result;
@@ -226,6 +232,12 @@ void fault_vfs_fail(fault_vfs *vfs, long n, int lasts) {
   vfs->countdown = n;
   vfs->lasts = lasts;
   vfs->failures = 0;
+  pthread_mutex_unlock(&vfs->mutex);
+}
+
+void fault_vfs_make_read_only(fault_vfs *vfs) {
+  pthread_mutex_lock(&vfs->mutex);
+  vfs->is_read_only = 1;
   pthread_mutex_unlock(&vfs->mutex);
 }
 
@@ -350,4 +362,28 @@ int fault_vfs_cut(fault_vfs *vfs, long position, unsigned long long seed, const 
   }
   pthread_mutex_unlock(&vfs->mutex);
   return result;
+}
+
+/* Connections */
+
+void fault_refuse_statements(sqlite3 *db) { sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1); }
+
+int fault_statement_count(sqlite3 *db) {
+  int count = 0;
+  for (sqlite3_stmt *next = sqlite3_next_stmt(db, NULL); next; next = sqlite3_next_stmt(db, next)) count += 1;
+  return count;
+}
+
+sqlite3 *fault_lock_file(const char *path) {
+  sqlite3 *db = NULL;
+  if (sqlite3_open(path, &db) == SQLITE_OK &&
+      sqlite3_exec(db, "CREATE TABLE IF NOT EXISTS locked (x); BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK)
+    return db;
+  sqlite3_close(db);
+  return NULL;
+}
+
+void fault_unlock_file(sqlite3 *db) {
+  sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+  sqlite3_close(db);
 }

@@ -16,6 +16,9 @@ void fault_vfs_fail(fault_vfs *vfs, long n, int lasts);
 /* How many operations have failed since fault_vfs_fail was called. */
 long fault_vfs_failures(fault_vfs *vfs);
 
+/* Opens all files as a read-only file system would from now on. */
+void fault_vfs_make_read_only(fault_vfs *vfs);
+
 /* How many changes have been recorded. */
 long fault_vfs_position(fault_vfs *vfs);
 
@@ -24,5 +27,19 @@ long fault_vfs_position(fault_vfs *vfs);
  was written after it any part, torn at 512 bytes. Returns 0, or an errno.
  */
 int fault_vfs_cut(fault_vfs *vfs, long position, unsigned long long seed, const char *folder);
+
+struct sqlite3;
+
+/* Makes a connection refuse to prepare statements. */
+void fault_refuse_statements(struct sqlite3 *db);
+
+/* How many prepared statements a connection has. */
+int fault_statement_count(struct sqlite3 *db);
+
+/* Locks a database file, made if need be and not in WAL mode, against all others. Null if it cannot. */
+struct sqlite3 *fault_lock_file(const char *path);
+
+/* Releases the lock. */
+void fault_unlock_file(struct sqlite3 *db);
 
 #endif

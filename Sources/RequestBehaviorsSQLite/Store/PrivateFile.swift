@@ -1,0 +1,43 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Database files that their owner alone may read and write; every call blocks.
+enum PrivateFile {
+  private static let mode: mode_t = 0o600
+
+  /// Makes an empty file unless there is one; SQLite gives its `-wal` and `-shm` the same mode.
+  ///
+  /// Under another name first: closing a file of a name that another thread has opened would release its locks. Where it cannot be made
+  /// SQLite makes it, or says why it cannot.
+  static func create(_ path: String) {
+    guard access(path, F_OK) != 0 else { return }
+    let temporary = "\(path)-\(UUID().uuidString)"
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard file >= 0 else { return }
+    // The mask of the process may have taken rights away.
+    fchmod(file, mode)
+    close(file)
+    link(temporary, path)
+    unlink(temporary)
+  }
+
+  /// Takes the rights of all but its owner from a database file and what belongs to it.
+  static func protect(_ path: String) throws {
+    for file in [path, path + "-wal", path + "-shm"] {
+      var status = stat()
+      guard stat(file, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
+      guard chmod(file, mode) == 0 else {
+        throw SQLiteError(
+          .readOnly, "others than its owner may read \(file), which is to hold a token, and that cannot be changed: "
+            + String(cString: strerror(errno)), path: path)
+      }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import CFaultVFS
+import Foundation
+import Testing
+
+// The connection behind a store is looked at: what SQLite keeps and what it refuses cannot be seen from outside.
+@testable import RequestBehaviorsSQLite
+
+/// Who waits for whom: readers, the writer, other processes, and those who close.
+@Suite struct LaneTests {
+  private struct Stop: Error {}
+
+  @Test func `one reader serves one blocking read after the other`() throws {
+    let test = try TestStore(SQLiteConfiguration(maximumReaders: 1))
+    for number in 0..<3 {
+      #expect(try test.store.readAndWait { try $0.first("SELECT \(number)", as: Int.self) } == number)
+    }
+  }
+
+  @Test func `work that was queued before a suspension does not run`() async throws {
+    let test = try TestStore()
+    let (store, held, log) = (test.store, HeldWork(), Log())
+    let first = Task { try await store.write { _ in held.hold() } }
+    await held.isHeld()
+    let queued = await queue { try await store.write { _ in log.append("ran") } }
+    let suspension = await queue { await store.suspend() }
+    held.letGo()
+    for task in [first, queued] {
+      let error = await #expect(throws: SQLiteError.self) { try await task.value }
+      #expect(error?.code == .interrupted)
+    }
+    try await suspension.value
+    #expect(log.lines.isEmpty)
+    store.resume()
+    try await store.write { _ in log.append("resumed") }
+    #expect(log.lines == ["resumed"])
+  }
+
+  @MainActor @Test func `reads that wait for a reader end before a store closes`() async throws {
+    let test = try TestStore(SQLiteConfiguration(maximumReaders: 1))
+    let (store, held) = (test.store, HeldWork())
+    let first = Task { try await store.read { _ in held.hold() } }
+    await held.isHeld()
+    var waiting: [Task<Int?, any Error>] = []
+    for number in 0..<20 {
+      waiting.append(await queue { try await store.read { try $0.first("SELECT \(number)", as: Int.self) } })
+    }
+    let closing = await queue { await store.close() }
+    // As far as closing gets without the reads.
+    _ = try? await store.write { _ in }
+    held.letGo()
+    try await first.value
+    for (number, task) in waiting.enumerated() { #expect(try await task.value == number) }
+    try await closing.value
+    await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
+  }
+
+  @Test func `writes go on while a checkpoint waits for a read, and the checkpoint ends after it`() async throws {
+    let test = try TestStore(SQLiteConfiguration(busyTimeout: .seconds(20)))
+    let (store, held) = (test.store, HeldWork())
+    try await store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    let reading = Task {
+      try await store.read { db in
+        let count = try db.first("SELECT count(*) FROM artwork", as: Int.self)
+        held.hold()
+        return count
+      }
+    }
+    await held.isHeld()
+    let checkpoint = await queue { try await store.checkpoint() }
+    try await store.write { try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+    held.letGo()
+    #expect(try await reading.value == 1)
+    try await checkpoint.value
+    #expect(try size(store.path + "-wal") == 0)
+  }
+
+  @Test func `a checkpoint that may not wait says at once that a read is in its way`() async throws {
+    let test = try TestStore(SQLiteConfiguration(busyTimeout: .zero))
+    let (store, held) = (test.store, HeldWork())
+    let reading = Task {
+      try await store.read { db in
+        _ = try db.first("SELECT count(*) FROM artwork", as: Int.self)
+        held.hold()
+      }
+    }
+    await held.isHeld()
+    try await store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    let error = await #expect(throws: SQLiteError.self) { try await store.checkpoint() }
+    #expect(error?.code == .busy)
+    held.letGo()
+    try await reading.value
+  }
+
+  @Test func `closing does not wait for another store's read`() async throws {
+    let test = try TestStore(SQLiteConfiguration(busyTimeout: .seconds(30)))
+    let (other, held) = (try SQLiteStore(path: test.store.path), HeldWork())
+    try await test.store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    let reading = Task {
+      try await other.read { db in
+        _ = try db.first("SELECT count(*) FROM artwork", as: Int.self)
+        held.hold()
+      }
+    }
+    await held.isHeld()
+    let start = ContinuousClock.now
+    await test.store.close()
+    #expect(start.duration(to: .now) < .seconds(15))
+    held.letGo()
+    try await reading.value
+  }
+
+  private func size(_ path: String) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? -1
+  }
+
+  @Test func `a write that waits for another's lock is cancelled at once`() async throws {
+    let test = try TestStore()
+    let (held, log) = (HeldWork(), AsyncStream.makeStream(of: Void.self))
+    // The last statement before the one that waits.
+    let configuration = SQLiteConfiguration(busyTimeout: .seconds(20)) {
+      if $0.sql == "PRAGMA synchronous=FULL" { log.continuation.yield() }
+    }
+    let other = try SQLiteStore(path: test.store.path, configuration: configuration)
+    let holder = Task { try await test.store.write { _ in held.hold() } }
+    await held.isHeld()
+    let waiting = Task { try await other.write(durability: .full) { try $0.execute("DELETE FROM artwork") } }
+    for await _ in log.stream { break }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    held.letGo()
+    try await holder.value
+  }
+
+  @Test func `a connection that cannot roll back is replaced`() throws {
+    let test = try TestStore()
+    #expect(throws: Stop.self) {
+      try test.store.writeAndWait { db in
+        try db.save(Artwork(id: 1, title: "one"), into: "artwork")
+        // SQLite fails no ROLLBACK by itself; what can fail is that it is prepared.
+        fault_refuse_statements(try db.connection().handle)
+        throw Stop()
+      }
+    }
+    try test.store.writeAndWait { try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+    #expect(try test.store.readAndWait { try $0.query("SELECT id FROM artwork", as: Int.self) } == [2])
+  }
+
+  @Test func `a connection keeps the 64 statements that were used last`() throws {
+    let test = try TestStore()
+    try test.store.writeAndWait { db throws in
+      for number in 0..<200 {
+        let sql = SQL(verbatim: "SELECT \(number) AS n, id FROM artwork")
+        #expect(try db.query(sql, as: Artwork.self).isEmpty)
+        #expect(try db.first("SELECT 'again'", as: String.self) == "again")
+      }
+      #expect((60...64).contains(fault_statement_count(try db.connection().handle)))
+    }
+  }
+
+  @Test func `a new store waits for a file that another has locked`() async throws {
+    let folder = try TemporaryFolder()
+    let locked = try #require(fault_lock_file(folder.file()))
+    let error = #expect(throws: SQLiteError.self) {
+      try SQLiteStore(path: folder.file(), configuration: SQLiteConfiguration(busyTimeout: .milliseconds(20)))
+    }
+    #expect(error?.code == .busy)
+    async let opening = SQLiteStore.open(
+      path: folder.file(), configuration: SQLiteConfiguration(busyTimeout: .seconds(30)))
+    fault_unlock_file(locked)
+    #expect(try await opening.read { try $0.first("SELECT count(*) FROM locked", as: Int.self) } == 0)
+  }
+
+  @Test func `a caller whose work ends knows at once that a stream of changes has ended`() async throws {
+    let test = try TestStore()
+    do {
+      let ticks = test.store.changes(in: "artwork")
+      #expect(test.store.state.changes.listenerCount == 1)
+      withExtendedLifetime(ticks) {}
+    }
+    #expect(test.store.state.changes.listenerCount == 0)
+  }
+}
