@@ -1,5 +1,6 @@
 import CRequestBehaviorsSQLite
 import Foundation
+import RequestBehaviorsSQLite
 
 /// The record that is saved and read.
 struct BenchmarkItem: Codable, Sendable {
@@ -18,6 +19,20 @@ struct BenchmarkItem: Codable, Sendable {
         id: index, name: "the name of item \(index)", body: String(repeating: "lorem ipsum \(index % 10) ", count: 14),
         updated: 1_700_000_000.25 + Double(index), flag: index % 2 == 0)
     }
+  }
+}
+
+extension BenchmarkItem {
+  /// Reads the columns by number.
+  init(numbered row: SQLiteRow) throws {
+    self.init(id: try row[0], name: try row[1], body: try row[2], updated: try row[3], flag: try row[4])
+  }
+
+  /// Reads the columns by name.
+  init(named row: SQLiteRow) throws {
+    self.init(
+      id: try row["id"], name: try row["name"], body: try row["body"], updated: try row["updated"],
+      flag: try row["flag"])
   }
 }
 

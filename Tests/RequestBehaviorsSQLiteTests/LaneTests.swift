@@ -125,8 +125,10 @@ import Testing
     await held.isHeld()
     let waiting = Task { try await other.write(durability: .full) { try $0.execute("DELETE FROM artwork") } }
     for await _ in log.stream { break }
+    let start = ContinuousClock.now
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(start.duration(to: .now) < .seconds(15))
     held.letGo()
     try await holder.value
   }
@@ -160,10 +162,12 @@ import Testing
   @Test func `a new store waits for a file that another has locked`() async throws {
     let folder = try TemporaryFolder()
     let locked = try #require(fault_lock_file(folder.file()))
+    let start = ContinuousClock.now
     let error = #expect(throws: SQLiteError.self) {
       try SQLiteStore(path: folder.file(), configuration: SQLiteConfiguration(busyTimeout: .milliseconds(20)))
     }
     #expect(error?.code == .busy)
+    #expect(start.duration(to: .now) >= .milliseconds(20))
     async let opening = SQLiteStore.open(
       path: folder.file(), configuration: SQLiteConfiguration(busyTimeout: .seconds(30)))
     fault_unlock_file(locked)

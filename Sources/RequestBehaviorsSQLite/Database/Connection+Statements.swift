@@ -27,7 +27,9 @@ extension Connection {
     }
     guard let pointer else { throw misuse("there is no statement in the SQL", sql: sql) }
     let isControl = authorization.isControl
-    let statement = Statement(pointer: pointer, sql: sql, writes: authorization.takeWrites(), isControl: isControl)
+    let statement = Statement(
+      pointer: pointer, sql: sql, format: configuration.format, writes: authorization.takeWrites(),
+      isControl: isControl)
     guard !holdsMore else {
       throw misuse("the SQL holds more than one statement; use execute(script:) for scripts without values", sql: sql)
     }

@@ -10,13 +10,13 @@ final class Connection {
   var path: String { state.path }
 
   /// The work under way; its cancellation stops statements until the commit begins.
-  var interruption: Interruption?
+  @exclusivity(unchecked) var interruption: Interruption?
   /// Tables that the transaction under way has changed.
   var touched: Set<String> = []
   var afterCommit: [() -> Void] = []
   /// Whether the transaction under way has made temporary objects, which a rollback undoes.
   var changesTemporarySchema = false
-  var isInTransaction = false
+  @exclusivity(unchecked) var isInTransaction = false
   var isFullySynchronous = false
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
@@ -26,11 +26,11 @@ final class Connection {
   /// The plan and the finder that were used last: looking a table's name up costs as much as a small save.
   var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
   var finders: [SQLiteTable: Finder] = [:]
-  var lastFinder: Finder?
+  @exclusivity(unchecked) var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
   /// Whether the transaction under way has asked for the schema's version.
-  var knowsSchemaVersion = false
+  @exclusivity(unchecked) var knowsSchemaVersion = false
   let insertionCounter: InsertionCounter
   var statements = StatementCache()
   var authorization = Authorization()
@@ -52,7 +52,8 @@ final class Connection {
     guard isReader || sqlite3_db_readonly(opened, "main") == 0 else {
       sqlite3_close_v2(opened)
       throw SQLiteError(
-        .readOnly, "the file can only be read, because of its permissions or those of its file system; "
+        .readOnly,
+        "the file can only be read, because of its permissions or those of its file system; "
           + "a store needs to write: copy the file to where this program may write", path: state.path)
     }
     handle = opened

@@ -1,85 +1,193 @@
 internal import CRequestBehaviorsSQLite
 
+/// Reading rows: by a closure, by a type that reads itself, by decoding.
 extension Database {
-  /// Returns the records of all rows that the SQL selects.
-  ///
-  /// Each property takes the column of its name; a type that is a single value, such as `Int` or `Date`, takes the first column.
+  /// Returns what the closure makes of each row that the SQL selects.
   ///
   /// ```swift
-  /// let recent: [Artwork] = try db.query(
-  ///   "SELECT * FROM artwork WHERE seen > \(date) ORDER BY title")
+  /// let titles = try db.query("SELECT id, title FROM artwork") { row in
+  ///   Title(id: try row[0], text: try row["title"])
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - sql: One statement.
+  ///   - read: Makes a value of a row, which can be read until it returns.
+  /// - Returns: The values, in the order of the rows.
+  /// - Throws: ``SQLiteError``; `DecodingError` naming the column when there is none or its value does not fit; what the closure throws.
+  @inlinable
+  public func query<Value>(_ sql: SQL, _ read: (SQLiteRow) throws -> Value) throws -> [Value] {
+    var values: [Value] = []
+    try forEach(sql) { values.append(try read($0)) }
+    return values
+  }
+
+  /// Returns what the closure makes of the first row that the SQL selects, or nil when there is none.
+  ///
+  /// - Throws: As ``query(_:_:)``.
+  @inlinable
+  public func first<Value>(_ sql: SQL, _ read: (SQLiteRow) throws -> Value) throws -> Value? {
+    var value: Value?
+    try forEachRow(of: sql) { row in
+      value = try read(row)
+      return false
+    }
+    return value
+  }
+
+  /// Calls the closure with each row that the SQL selects, without keeping anything in memory.
+  ///
+  /// - Throws: As ``query(_:_:)``.
+  @inlinable
+  public func forEach(_ sql: SQL, _ body: (SQLiteRow) throws -> Void) throws {
+    try forEachRow(of: sql) { row in
+      try body(row)
+      return true
+    }
+  }
+
+  /// Returns what the closure makes of the row with this key, or nil when there is none.
+  ///
+  /// - Parameters:
+  ///   - table: The table, whose key is one column.
+  ///   - key: The key's value.
+  ///   - read: Makes a value of the row, which can be read until it returns.
+  /// - Returns: The value, or nil.
+  /// - Throws: As ``query(_:_:)``.
+  @inlinable
+  public func find<Value>(
+    in table: SQLiteTable, key: some SQLBindable, _ read: (SQLiteRow) throws -> Value
+  ) throws -> Value? {
+    var value: Value?
+    try withRow(in: table, key: key) { value = try read($0) }
+    return value
+  }
+}
+
+extension Database {
+  /// Returns the records of all rows that the SQL selects, each read by its initializer; a single value is the first column.
+  ///
+  /// ```swift
   /// let titles = try db.query(
   ///   "SELECT title FROM artwork", as: String.self)
   /// ```
   ///
+  /// - Throws: As ``query(_:_:)``.
+  @inlinable
+  public func query<Record: SQLiteRecord>(_ sql: SQL, as type: Record.Type = Record.self) throws -> [Record] {
+    try query(sql) { try Record(row: $0) }
+  }
+
+  /// Returns the record of the first row that the SQL selects, read by its initializer, or nil when there is none.
+  @inlinable
+  public func first<Record: SQLiteRecord>(_ sql: SQL, as type: Record.Type = Record.self) throws -> Record? {
+    try first(sql) { try Record(row: $0) }
+  }
+
+  /// Calls the closure with the record of each row that the SQL selects, read by its initializer, without keeping them in memory.
+  @inlinable
+  public func forEach<Record: SQLiteRecord>(
+    _ sql: SQL, as type: Record.Type = Record.self, _ body: (Record) throws -> Void
+  ) throws {
+    try forEach(sql) { try body(Record(row: $0)) }
+  }
+
+  /// Returns the record of the row with this key, read by its initializer, or nil when there is none.
+  ///
+  /// - Throws: As ``query(_:_:)``.
+  @inlinable
+  public func find<Record: SQLiteRecord>(
+    _ type: Record.Type = Record.self, in table: SQLiteTable, key: some SQLBindable
+  ) throws -> Record? {
+    try find(in: table, key: key) { try Record(row: $0) }
+  }
+}
+
+// A type that also reads itself has both doors; disfavored, these leave it the other.
+extension Database {
+  /// Returns the records of all rows that the SQL selects.
+  ///
+  /// Each property takes the column of its name; a type that is a single value, such as an enum, takes the first column. A type that is
+  /// a ``SQLiteRecord`` too is read by its initializer.
+  ///
+  /// ```swift
+  /// let recent: [Artwork] = try db.query(
+  ///   "SELECT * FROM artwork WHERE seen > \(date) ORDER BY title")
+  /// ```
+  ///
   /// - Throws: ``SQLiteError``; `DecodingError` naming the column when a property has none or its value does not fit.
+  @_disfavoredOverload
   @inlinable
   public func query<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> [Record] {
-    var records: [Record] = []
-    try forEachRow(of: sql) { row in
-      records.append(try row.record(type))
-      return true
-    }
-    return records
+    if let read = Self.reader(of: type) { return try query(sql, read) }
+    return try query(sql) { try $0.decode(type) }
   }
 
   /// Returns the record of the first row that the SQL selects, or nil when there is none.
+  @_disfavoredOverload
   @inlinable
   public func first<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> Record? {
-    var record: Record?
-    try forEachRow(of: sql) { row in
-      record = try row.record(type)
-      return false
-    }
-    return record
+    if let read = Self.reader(of: type) { return try first(sql, read) }
+    return try first(sql) { try $0.decode(type) }
   }
 
   /// Calls the closure with the record of each row that the SQL selects, without keeping them all in memory.
+  @_disfavoredOverload
   @inlinable
   public func forEach<Record: Decodable>(
     _ sql: SQL, as type: Record.Type = Record.self, _ body: (Record) throws -> Void
   ) throws {
-    try forEachRow(of: sql) { row in
-      try body(row.record(type))
-      return true
-    }
+    if let read = Self.reader(of: type) { return try forEach(sql) { try body(read($0)) } }
+    try forEach(sql) { try body($0.decode(type)) }
   }
 
-  /// Returns the record of the row with this primary key, or nil when there is none.
+  /// Returns the record of the row with this key, or nil when there is none.
   ///
   /// - Parameters:
   ///   - type: The record's type.
   ///   - table: The table, whose key is one column.
   ///   - key: The key's value.
   /// - Returns: The record, or nil.
-  /// - Throws: As ``query(_:as:)``.
+  /// - Throws: As ``query(_:as:)-([Record],_,_)``.
+  @_disfavoredOverload
   @inlinable
   public func find<Record: Decodable>(
     _ type: Record.Type = Record.self, in table: SQLiteTable, key: some SQLBindable
   ) throws -> Record? {
-    var record: Record?
-    try withRow(in: table, key: key) { record = try $0.record(type) }
-    return record
+    if let read = Self.reader(of: type) { return try find(in: table, key: key, read) }
+    return try find(in: table, key: key) { try $0.decode(type) }
+  }
+
+  /// Returns what reads a type that, where it is generic, is not known to read itself; nil if it does not.
+  @usableFromInline
+  static func reader<Record>(of type: Record.Type) -> ((SQLiteRow) throws -> Record)? {
+    guard let record = type as? any SQLiteRecord.Type else { return nil }
+    return { row in
+      guard let record = try record.init(row: row) as? Record else {
+        throw SQLiteError(.mismatch, "\(type) does not read itself as \(type)")
+      }
+      return record
+    }
   }
 }
 
-// What is generic above is inlined, so that it is compiled for the record's type; the work itself is not.
+// What is generic above is inlined, so that it is compiled for the value's type; the work itself is not.
 extension Database {
   /// Calls the closure with each row that the SQL selects for as long as it returns true.
   @usableFromInline
-  func forEachRow(of sql: SQL, _ body: (RowDecoder) throws -> Bool) throws {
-    let format = try connection().configuration.format
+  func forEachRow(of sql: SQL, _ body: (SQLiteRow) throws -> Bool) throws {
     try withStatement(for: sql) { statement, connection in
-      guard try connection.step(statement) else { return }
-      // The columns are known for sure only after the first step, which may have prepared the statement anew.
-      let row = statement.decoder(format: format)
-      while try body(row), try connection.step(statement) {}
+      let (cursor, pointer) = (statement.cursor, statement.pointer)
+      guard try connection.step(statement), try body(cursor.row(of: pointer, isFirst: true)) else { return }
+      while try connection.step(statement) {
+        guard try body(cursor.row(of: pointer, isFirst: false)) else { return }
+      }
     }
   }
 
   /// Calls the closure with the row that has this key, if there is one.
   @usableFromInline
-  func withRow(in table: SQLiteTable, key: some SQLBindable, _ body: (RowDecoder) throws -> Void) throws {
+  func withRow(in table: SQLiteTable, key: some SQLBindable, _ body: (SQLiteRow) throws -> Void) throws {
     let connection = try connection()
     let statement = try connection.statementForFinding(in: table)
     guard !statement.isInUse else {
@@ -98,7 +206,7 @@ extension Database {
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     try connection.checkTransaction()
     guard try connection.step(statement) else { return }
-    try body(statement.decoder(format: connection.configuration.format))
+    try body(statement.cursor.row(of: statement.pointer, isFirst: true))
   }
 }
 

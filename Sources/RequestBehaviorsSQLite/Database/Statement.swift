@@ -10,14 +10,14 @@ final class Statement {
   private(set) var writes: Set<String>
   /// Whether it begins or ends a transaction or savepoint.
   let isControl: Bool
-  var isInUse = false
+  @exclusivity(unchecked) var isInUse = false
   var lastUse: UInt64 = 0
   private var knownRevision: Int32 = 0
-  private var columns: ColumnMap?
-  private var keptDecoder: RowDecoder?
-  private let source = RowSource()
+  /// Where the rows of a run are read.
+  let cursor: RowCursor
 
-  init(pointer: OpaquePointer, sql: String, writes: Set<String>, isControl: Bool) {
+  init(pointer: OpaquePointer, sql: String, format: RowFormat, writes: Set<String>, isControl: Bool) {
+    cursor = RowCursor(format: format)
     self.pointer = pointer
     self.sql = sql
     self.writes = writes
@@ -26,7 +26,7 @@ final class Statement {
   }
 
   deinit {
-    source.row = nil
+    cursor.end()
     sqlite3_finalize(pointer)
   }
 
@@ -41,32 +41,9 @@ final class Statement {
 
   /// Forgets row and values, so that nothing of this use is seen by the next.
   func reset() {
-    source.row = nil
+    cursor.end()
     sqlite3_reset(pointer)
     sqlite3_clear_bindings(pointer)
-  }
-
-  /// The columns of the result; read again when SQLite has prepared the statement anew after a change of the schema.
-  func columnMap(format: RowFormat) -> ColumnMap {
-    let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
-    if let columns, columns.revision == revision, columns.keys == format.keys { return columns }
-    let names = (0..<sqlite3_column_count(pointer)).map { index in
-      sqlite3_column_name(pointer, index).map { String(cString: $0) } ?? ""
-    }
-    let map = ColumnMap(names: names, keys: format.keys, revision: revision)
-    columns = map
-    return map
-  }
-
-  /// The decoder of the rows, kept with the places of the coding keys it has seen.
-  func decoder(format: RowFormat) -> RowDecoder {
-    source.row = pointer
-    let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
-    // A statement belongs to one connection, and a connection has one format.
-    if let keptDecoder, keptDecoder.map.revision == revision { return keptDecoder }
-    let decoder = RowDecoder(source: source, map: columnMap(format: format), format: format)
-    keptDecoder = decoder
-    return decoder
   }
 
   /// Binds a value to the parameter at a 1-based index; SQLite keeps its own copy of the bytes.
@@ -89,27 +66,5 @@ final class Statement {
       guard let count = Int32(exactly: data.count) else { return SQLITE_TOOBIG }
       return data.withUnsafeBytes { rb_sqlite3_bind_blob(pointer, index, $0.baseAddress, count) }
     }
-  }
-}
-
-/// The columns of a result by the name of the property they fill.
-final class ColumnMap {
-  let names: [String]
-  let keys: RowFormat.Keys
-  let revision: Int32
-  private let indexes: [String: Int32]
-
-  init(names: [String], keys: RowFormat.Keys, revision: Int32) {
-    self.names = names
-    self.keys = keys
-    self.revision = revision
-    // Of two columns of one name the first counts, as in SQLite itself.
-    indexes = Dictionary(
-      names.enumerated().map { ($1.lowercased(), Int32($0)) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// Returns the column of a property, in any case.
-  func index(of property: String) -> Int32? {
-    indexes[keys.column(for: property).lowercased()] ?? indexes[property.lowercased()]
   }
 }

@@ -1,5 +1,3 @@
-internal import CRequestBehaviorsSQLite
-
 /// Reads the properties of a record from the columns of a row.
 ///
 /// A class: the standard library copies a container for each value it asks it for.
@@ -13,45 +11,35 @@ final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   var codingPath: [any CodingKey] { [] }
-  var allKeys: [Key] { decoder.map.names.compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] { decoder.columns.names.compactMap { Key(stringValue: $0) } }
 
   /// The index of the key's column, or a negative number when the row has none.
   @inline(__always)
   private func index(_ key: Key) -> Int32 {
-    guard let slot = table.slot(of: key) else { return decoder.map.index(of: key.stringValue) ?? -1 }
+    guard let slot = table.slot(of: key) else { return decoder.columns.index(of: key.stringValue) ?? -1 }
     if slot.pointee == unresolvedColumn {
-      slot.pointee = decoder.map.index(of: key.stringValue) ?? -1
+      slot.pointee = decoder.columns.index(of: key.stringValue) ?? -1
     }
     return slot.pointee
   }
 
   @inline(__always)
-  func required(_ key: Key) throws -> RowDecoder.Column {
+  func required(_ key: Key) throws -> SQLiteColumn {
     let index = index(key)
-    guard index >= 0 else { throw decoder.noColumn(for: key) }
-    return try decoder.column(index)
-  }
-
-  /// The key's column unless there is none or it is NULL.
-  @inline(__always)
-  func present(_ key: Key) throws -> RowDecoder.Column? {
-    let index = index(key)
-    guard index >= 0 else { return nil }
-    let column = try decoder.column(index)
-    return sqlite3_value_type(column.value) == SQLITE_NULL ? nil : column
+    guard index >= 0 else { throw decoder.cursor.noColumn(for: key) }
+    return decoder.column(index)
   }
 
   func contains(_ key: Key) -> Bool { index(key) >= 0 }
 
-  func decodeNil(forKey key: Key) throws -> Bool { try present(key) == nil }
+  // What an optional property is decoded by asks this before it decodes.
+  func decodeNil(forKey key: Key) throws -> Bool {
+    let index = index(key)
+    return try index < 0 || decoder.column(index).isNull
+  }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try decoder.value(required(key), as: type)
-  }
-
-  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    guard let column = try present(key) else { return nil }
-    return try decoder.value(column, as: type)
   }
 
   func nestedContainer<Nested: CodingKey>(

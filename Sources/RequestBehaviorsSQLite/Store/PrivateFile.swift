@@ -35,7 +35,8 @@ enum PrivateFile {
       guard stat(file, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
       guard chmod(file, mode) == 0 else {
         throw SQLiteError(
-          .readOnly, "others than its owner may read \(file), which is to hold a token, and that cannot be changed: "
+          .readOnly,
+          "others than its owner may read \(file), which is to hold a token, and that cannot be changed: "
             + String(cString: strerror(errno)), path: path)
       }
     }

@@ -20,8 +20,10 @@ extension SQLiteStore {
   static func checkNamesFile(_ path: String) throws {
     if path.isEmpty {
       throw SQLiteError(
-        .misuse, "the path is empty: SQLite would keep what is saved in a temporary file and delete that at the end; "
-          + "give a path, or \":memory:\" for a database in memory", path: path)
+        .misuse,
+        "the path is empty: SQLite would keep what is saved in a temporary file and delete that at the end; "
+          + "give a path, or \":memory:\" for a database in memory",
+        path: path)
     }
     if path.utf8.contains(0) {
       throw SQLiteError(.misuse, "the path holds a NUL, where SQLite would cut it off", path: path)

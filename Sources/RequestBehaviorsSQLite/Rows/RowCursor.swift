@@ -1,0 +1,127 @@
+internal import CRequestBehaviorsSQLite
+
+/// Where rows of a statement are read, one after the other.
+///
+/// Used by one thread at a time, and by nothing that is called while it is changed: what is asked for each column is not checked for
+/// exclusive access, which would cost as much as reading it.
+@usableFromInline
+final class RowCursor {
+  /// The number of the row that can be read now; a row of another number is over.
+  @exclusivity(unchecked) private(set) var number = 0
+  /// The statement, while it stands on a row.
+  @exclusivity(unchecked) private(set) var statement: OpaquePointer?
+  @exclusivity(unchecked) private(set) var columnCount: Int32 = 0
+  let format: RowFormat
+  @exclusivity(unchecked) private var map: ColumnMap?
+  @exclusivity(unchecked) private var revision: Int32 = -1
+  @exclusivity(unchecked) private var keptDecoder: RowDecoder?
+  /// The column after the one that was asked for by name last: they are mostly read in their order.
+  @exclusivity(unchecked) private var expected = 0
+
+  init(format: RowFormat) { self.format = format }
+
+  /// Returns the row that the statement stands on; the first of a run may be that of a statement that was prepared anew.
+  @inline(__always)
+  func row(of statement: OpaquePointer, isFirst: Bool) -> SQLiteRow {
+    if isFirst {
+      self.statement = statement
+      noticeColumns(of: statement)
+    }
+    number += 1
+    return SQLiteRow(cursor: self, number: number)
+  }
+
+  /// Ends the run: no row can be read any more.
+  func end() {
+    statement = nil
+    number += 1
+  }
+
+  /// Forgets the names of columns, and where they are, if SQLite has prepared the statement anew.
+  private func noticeColumns(of statement: OpaquePointer) {
+    let now = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0)
+    guard now != revision else { return }
+    revision = now
+    columnCount = sqlite3_column_count(statement)
+    map = nil
+    keptDecoder = nil
+  }
+
+  /// The columns by their names.
+  var columns: ColumnMap {
+    if let map { return map }
+    let names = (0..<columnCount).map { index in
+      sqlite3_column_name(statement, index).map { String(cString: $0) } ?? ""
+    }
+    let map = ColumnMap(names: names, keys: format.keys)
+    self.map = map
+    return map
+  }
+
+  /// Returns the number of the column of a name.
+  @usableFromInline
+  func index(of name: String) throws -> Int {
+    guard statement != nil else { throw gone() }
+    let columns = columns
+    if expected < columns.names.count, columns.names[expected] == name {
+      expected += 1
+      return expected - 1
+    }
+    guard let index = columns.index(ofColumn: name) else { throw noColumn(for: ColumnName(stringValue: name)) }
+    expected = Int(index) + 1
+    return Int(index)
+  }
+
+  /// The decoder of the row, kept with the places of the coding keys it has seen.
+  func decoder() -> RowDecoder {
+    if let keptDecoder { return keptDecoder }
+    let decoder = RowDecoder(cursor: self, columns: columns)
+    keptDecoder = decoder
+    return decoder
+  }
+
+  // MARK: Errors
+
+  func gone() -> DecodingError {
+    let rule = "a row was read after its time; read all of it in the closure or initializer that is given it"
+    return .dataCorrupted(.init(codingPath: [], debugDescription: rule))
+  }
+
+  func noColumn(for key: any CodingKey) -> DecodingError {
+    let names = columns.names.joined(separator: ", ")
+    return .keyNotFound(
+      key, .init(codingPath: [], debugDescription: "the row has no column \"\(key.stringValue)\"; it has \(names)"))
+  }
+
+  private struct ColumnName: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+}
+
+/// The columns of a result by the name of the property they fill.
+final class ColumnMap {
+  let names: [String]
+  private let keys: RowFormat.Keys
+  private let indexes: [String: Int32]
+
+  init(names: [String], keys: RowFormat.Keys) {
+    self.names = names
+    self.keys = keys
+    // Of two columns of one name the first counts, as in SQLite itself.
+    indexes = Dictionary(
+      names.enumerated().map { ($1.lowercased(), Int32($0)) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Returns the column of a name, in any case.
+  func index(ofColumn name: String) -> Int32? {
+    names.firstIndex(of: name).map { Int32($0) } ?? indexes[name.lowercased()]
+  }
+
+  /// Returns the column of a property, in any case.
+  func index(of property: String) -> Int32? {
+    indexes[keys.column(for: property).lowercased()] ?? indexes[property.lowercased()]
+  }
+}

@@ -1,0 +1,108 @@
+/// A row of a result, whose columns are read by number or name.
+///
+/// What is read has the type that is asked for, and an error names the column where it does not fit:
+///
+/// ```swift
+/// let titles = try db.query("SELECT id, title FROM artwork") { row in
+///   Title(id: try row[0], text: try row["title"])
+/// }
+/// ```
+///
+/// A row can be read until its closure or initializer returns; one that is kept throws after that.
+public struct SQLiteRow {
+  @usableFromInline let cursor: RowCursor
+  @usableFromInline let number: Int
+
+  @usableFromInline
+  init(cursor: RowCursor, number: Int) {
+    self.cursor = cursor
+    self.number = number
+  }
+
+  /// Returns the value of a column by its number; the first is 0.
+  ///
+  /// - Throws: `DecodingError` naming the column when there is none or its value does not fit the type.
+  @inlinable
+  public subscript<Value: SQLReadable>(index: Int) -> Value {
+    get throws { try Value(column: SQLiteColumn(row: self, index: index)) }
+  }
+
+  /// Returns the value of a column by its name, in any case; of two columns of one name the first counts.
+  ///
+  /// - Throws: `DecodingError` naming the column when there is none or its value does not fit the type.
+  @inlinable
+  public subscript<Value: SQLReadable>(name: String) -> Value {
+    get throws { try Value(column: SQLiteColumn(row: self, index: try cursor.index(of: name))) }
+  }
+
+  /// Returns the record that the row's columns make, each property of the column of its name.
+  ///
+  /// - Throws: `DecodingError` naming the column when a property has none or its value does not fit.
+  public func decode<Record: Decodable>(_ type: Record.Type = Record.self) throws -> Record {
+    guard cursor.number == number else { throw cursor.gone() }
+    return try Record(from: cursor.decoder())
+  }
+}
+
+/// A column of a row, for types that read themselves from one; see ``SQLReadable``.
+public struct SQLiteColumn {
+  @usableFromInline let cursor: RowCursor
+  @usableFromInline let number: Int
+  @usableFromInline let index: Int
+
+  @inlinable
+  init(row: SQLiteRow, index: Int) {
+    cursor = row.cursor
+    number = row.number
+    self.index = index
+  }
+}
+
+/// A type that reads itself from a row.
+///
+/// ``Database/query(_:as:)-([Record],_,_)`` and its siblings read such a type by its initializer, also where it is `Decodable`: two to
+/// three times faster than by decoding.
+///
+/// ```swift
+/// extension Artwork: SQLiteRecord {
+///   init(row: SQLiteRow) throws {
+///     self.init(id: try row["id"], title: try row["title"])
+///   }
+/// }
+/// ```
+public protocol SQLiteRecord {
+  /// Creates a value from a row, which can be read until the initializer returns.
+  init(row: SQLiteRow) throws
+}
+
+/// A type that a single column can be read as.
+///
+/// Conforming types are the integers, `Bool`, `Double`, `Float`, `String`, `Date`, `UUID`, `Data`, `[UInt8]`, `URL`, `Decimal`, optionals
+/// of these and ``SQLValue``. An enum with a raw value needs only the conformance; another type reads itself from one of these:
+///
+/// ```swift
+/// extension Price: SQLReadable {
+///   init(column: SQLiteColumn) throws { cents = try Int(column: column) }
+/// }
+/// ```
+///
+/// As a record such a type is the row's first column.
+public protocol SQLReadable: SQLiteRecord {
+  /// Creates a value from a column, which can be read until the initializer returns.
+  init(column: SQLiteColumn) throws
+}
+
+extension SQLReadable {
+  /// Creates a value from the row's first column.
+  @inlinable
+  public init(row: SQLiteRow) throws { self = try row[0] }
+}
+
+extension RawRepresentable where Self: SQLReadable, RawValue: SQLReadable {
+  /// Creates the value whose raw value the column holds.
+  @inlinable
+  public init(column: SQLiteColumn) throws {
+    guard let value = Self(rawValue: try RawValue(column: column)) else { throw column.mismatch(Self.self) }
+    self = value
+  }
+}
