@@ -7,11 +7,13 @@ struct Authorization {
   /// Whether the statement that is being prepared begins or ends a transaction or savepoint.
   private(set) var isControl = false
   private var isPreparing = false
+  private var reads: Set<String> = []
   private var writes: Set<String> = []
   private var refusedWord: String?
 
   /// Begins to prepare.
   mutating func begin() {
+    reads = []
     writes = []
     isControl = false
     isPreparing = true
@@ -20,9 +22,12 @@ struct Authorization {
   /// Ends to prepare; what SQLite itself does while a statement runs, as full-text search does, is its own.
   mutating func end() { isPreparing = false }
 
-  /// Notes what a statement may write to and whether it controls transactions; false if that is refused.
+  /// Notes what a statement may read and write to and whether it controls transactions; false if that is refused.
   mutating func allows(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
     switch action {
+    case SQLITE_READ:
+      reads.insert(String(cString: name).lowercased())
+      return true
     case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
       writes.insert(String(cString: name).lowercased())
       return true
@@ -35,7 +40,13 @@ struct Authorization {
     }
   }
 
-  /// Returns the tables that were noted since, in lower case, and forgets them.
+  /// Returns the tables, in lower case, that were noted since as read, and forgets them.
+  mutating func takeReads() -> Set<String> {
+    defer { reads = [] }
+    return reads
+  }
+
+  /// Returns the tables, in lower case, that were noted since as written to, and forgets them.
   mutating func takeWrites() -> Set<String> {
     defer { writes = [] }
     return writes

@@ -28,8 +28,8 @@ extension Connection {
     guard let pointer else { throw misuse("there is no statement in the SQL", sql: sql) }
     let isControl = authorization.isControl
     let statement = Statement(
-      pointer: pointer, sql: sql, format: configuration.format, writes: authorization.takeWrites(),
-      isControl: isControl)
+      pointer: pointer, sql: sql, format: configuration.format, reads: authorization.takeReads(),
+      writes: authorization.takeWrites(), isControl: isControl)
     guard !holdsMore else {
       throw misuse("the SQL holds more than one statement; use execute(script:) for scripts without values", sql: sql)
     }
@@ -55,11 +55,6 @@ extension Connection {
   /// Forgets all that depends on the schema.
   func forgetSchema() {
     statements.removeAll()
-    forgetPlans()
-  }
-
-  /// Forgets what was made for the tables as they were.
-  func forgetPlans() {
     plans.removeAll()
     lastPlan = nil
     finders.removeAll()

@@ -14,6 +14,8 @@ final class Connection {
   /// Tables that the transaction under way has changed.
   var touched: Set<String> = []
   var afterCommit: [() -> Void] = []
+  /// The tables that the read under way has read, nil where nobody wants to know.
+  @exclusivity(unchecked) var tablesRead: Set<String>?
   /// Whether the transaction under way has made temporary objects, which a rollback undoes.
   var changesTemporarySchema = false
   @exclusivity(unchecked) var isInTransaction = false

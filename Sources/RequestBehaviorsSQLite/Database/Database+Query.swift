@@ -205,6 +205,7 @@ extension Database {
     if bound != SQLITE_OK { throw connection.failure(bound, sql: statement.sql) }
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     try connection.checkTransaction()
+    connection.tablesRead?.formUnion(statement.reads)
     guard try connection.step(statement) else { return }
     try body(statement.cursor.row(of: statement.pointer, isFirst: true))
   }

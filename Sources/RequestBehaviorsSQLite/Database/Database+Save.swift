@@ -109,7 +109,7 @@ extension Connection {
   func checkSchemaVersion() throws {
     guard !knowsSchemaVersion else { return }
     let version = try scalar("PRAGMA schema_version")
-    if version != schemaVersion { forgetPlans() }
+    if version != schemaVersion { forgetSchema() }
     schemaVersion = version
     knowsSchemaVersion = true
   }

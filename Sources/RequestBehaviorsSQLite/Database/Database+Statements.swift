@@ -27,6 +27,7 @@ extension Database {
   func run<T>(_ statement: Statement, on connection: Connection, _ steps: () throws -> T) throws -> T {
     if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
     try connection.checkTransaction()
+    connection.tablesRead?.formUnion(statement.reads)
     defer {
       if !statement.isReadOnly {
         // Also of a statement that fails halfway: the closure may catch the error. SQLite counts at the end.

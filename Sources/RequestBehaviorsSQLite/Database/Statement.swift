@@ -6,6 +6,8 @@ final class Statement {
   let pointer: OpaquePointer
   let sql: String
   let isReadOnly: Bool
+  /// The tables that the statement reads, through views too, as of the schema it was prepared with; lower-case.
+  let reads: Set<String>
   /// The tables that the statement, or a trigger it fires, writes to; lower-case.
   private(set) var writes: Set<String>
   /// Whether it begins or ends a transaction or savepoint.
@@ -16,7 +18,9 @@ final class Statement {
   /// Where the rows of a run are read.
   let cursor: RowCursor
 
-  init(pointer: OpaquePointer, sql: String, format: RowFormat, writes: Set<String>, isControl: Bool) {
+  init(pointer: OpaquePointer, sql: String, format: RowFormat, reads: Set<String>, writes: Set<String>, isControl: Bool)
+  {
+    self.reads = reads
     cursor = RowCursor(format: format)
     self.pointer = pointer
     self.sql = sql

@@ -2,46 +2,105 @@ import Foundation
 
 /// Tells whoever listens which tables a commit touched.
 final class ChangeHub: @unchecked Sendable {
+  private struct Entry {
+    weak var listener: ChangeListener?
+  }
+
   // What follows is protected by `lock`.
   private let lock = NSLock()
-  private var listeners: [Int: (tables: Set<String>, continuation: AsyncStream<Void>.Continuation)] = [:]
-  private var nextID = 0
+  private var entries: [Entry] = []
   private var isFinished = false
 
-  /// Returns a stream that ticks after each commit that touched one of the tables; no tables means any.
-  func stream(of tables: Set<String>) -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let id: Int? = lock.withLock {
-      if isFinished { return nil }
-      nextID += 1
-      listeners[nextID] = (tables, continuation)
-      return nextID
+  /// Returns what is told of all commits from now on, for as long as somebody keeps it.
+  func listen() -> ChangeListener {
+    let listener = ChangeListener()
+    let isLate = lock.withLock {
+      entries.removeAll { $0.listener == nil }
+      entries.append(Entry(listener: listener))
+      return isFinished
     }
-    guard let id else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] _ in self?.remove(id) }
-    return stream
+    if isLate { listener.finish() }
+    return listener
   }
 
   func publish(_ touched: Set<String>) {
-    let due = lock.withLock {
-      listeners.values.filter { $0.tables.isEmpty || !$0.tables.isDisjoint(with: touched) }.map { $0.continuation }
+    for listener in listeners { listener.note(touched) }
+  }
+
+  /// Tells all that nothing follows.
+  func finish() {
+    lock.withLock { isFinished = true }
+    for listener in listeners { listener.finish() }
+  }
+
+  var listeners: [ChangeListener] { lock.withLock { entries.compactMap(\.listener) } }
+}
+
+/// What one subscriber has not looked at yet.
+final class ChangeListener: @unchecked Sendable {
+  private struct Waiter {
+    /// Lower-case names of the tables that it waits for; nil for any.
+    var tables: Set<String>?
+    var continuation: CheckedContinuation<Bool, Never>
+  }
+
+  // What follows is protected by `lock`.
+  private let lock = NSLock()
+  private var touched: Set<String> = []
+  private var isFinished = false
+  private var waiters: [Int: Waiter] = [:]
+  private var nextWaiter = 0
+
+  /// Returns true once a commit has touched one of the tables since this was last asked; commits that nobody has waited for are one.
+  ///
+  /// - Parameter tables: Lower-case names; nil for any table.
+  /// - Returns: False when the store is closed or the task cancelled.
+  func wait(for tables: Set<String>?) async -> Bool {
+    let id = lock.withLock {
+      nextWaiter += 1
+      return nextWaiter
     }
-    for continuation in due { continuation.yield() }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer: Bool? = lock.withLock {
+          if takeTouched(tables) { return true }
+          if isFinished || Task.isCancelled { return false }
+          waiters[id] = Waiter(tables: tables, continuation: continuation)
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      let waiter = lock.withLock { waiters.removeValue(forKey: id) }
+      waiter?.continuation.resume(returning: false)
+    }
+  }
+
+  /// Forgets the commits so far.
+  func forget() { lock.withLock { touched = [] } }
+
+  func note(_ tables: Set<String>) {
+    let due = lock.withLock {
+      touched.formUnion(tables)
+      let due = waiters.filter { takeTouched($0.value.tables) }
+      for id in due.keys { waiters[id] = nil }
+      return due.values
+    }
+    for waiter in due { waiter.continuation.resume(returning: true) }
   }
 
   func finish() {
     let all = lock.withLock {
       isFinished = true
-      defer { listeners = [:] }
-      return listeners.values.map { $0.continuation }
+      defer { waiters = [:] }
+      return waiters.values
     }
-    for continuation in all { continuation.finish() }
+    for waiter in all { waiter.continuation.resume(returning: false) }
   }
 
-  var listenerCount: Int { lock.withLock { listeners.count } }
-
-  private func remove(_ id: Int) { _ = lock.withLock { listeners.removeValue(forKey: id) } }
+  private func takeTouched(_ tables: Set<String>?) -> Bool {
+    let isDue = tables.map { !$0.isDisjoint(with: touched) } ?? !touched.isEmpty
+    if isDue { touched = [] }
+    return isDue
+  }
 }
