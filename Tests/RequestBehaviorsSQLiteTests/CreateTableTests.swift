@@ -6,16 +6,8 @@ import Testing
 private struct Painting: Codable, Equatable, Sendable {
   enum Kind: String, Codable, CaseIterable { case oil, ink }
   enum Style: String, Codable { case cubism, pop }
+  enum Level: Int8, Codable, CaseIterable { case low, high }
   struct Size: Codable, Equatable { var width = 0, height = 0 }
-  struct Reference: Codable, Equatable {
-    var number: Int
-    init(_ number: Int) { self.number = number }
-    init(from decoder: any Decoder) throws { number = try decoder.singleValueContainer().decode(Int.self) }
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      try container.encode(number)
-    }
-  }
   /// Of its own type again.
   final class Part: Codable, Equatable, Sendable {
     let name: String
@@ -42,10 +34,9 @@ private struct Painting: Codable, Equatable, Sendable {
   var tax = Decimal(2)
   var kind = Kind.ink
   var style: Style?
-  var size = Size()
+  var level = Level.high
   var frame: Size?
-  var tags = ["a"]
-  var reference = Reference(7)
+  var tags: [String]?
   var part: Part?
 }
 
@@ -72,7 +63,7 @@ private struct Column: Decodable, Equatable {
       "id INTEGER NOT NULL", "title TEXT NOT NULL", "note TEXT", "count INTEGER", "price REAL NOT NULL",
       "isSold BOOLEAN NOT NULL", "wasShown BOOLEAN", "made DATETIME NOT NULL", "sold DATETIME", "token BLOB NOT NULL",
       "image BLOB NOT NULL", "page TEXT", "tax TEXT NOT NULL", "kind TEXT NOT NULL", "style TEXT",
-      "size TEXT NOT NULL", "frame TEXT", "tags TEXT NOT NULL", "reference INTEGER NOT NULL", "part TEXT",
+      "level INTEGER NOT NULL", "frame ", "tags ", "part ",
     ]
     let found = try columns(of: "painting", in: store)
     #expect(found.map { "\($0.name) \($0.type)\($0.notnull ? " NOT NULL" : "")" } == expected)
@@ -91,6 +82,7 @@ private struct Column: Decodable, Equatable {
     rich.note = "n"
     rich.sold = Date(timeIntervalSince1970: 1_600_000_000)
     rich.style = .pop
+    rich.tags = ["a", "b"]
     rich.frame = Painting.Size(width: 3, height: 4)
     rich.part = Painting.Part(name: "a", inner: Painting.Part(name: "b", inner: nil))
     let all = [Painting(), rich]
@@ -155,6 +147,10 @@ private struct Column: Decodable, Equatable {
       var id: Int
       var state: State
     }
+    struct Nested: Codable {
+      var id: Int
+      var tags: [String]
+    }
     let store = try memory()
     func message<T: Codable>(_ type: T.Type) throws -> String? {
       let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.createTable("t", for: type) } }
@@ -167,5 +163,6 @@ private struct Column: Decodable, Equatable {
     #expect(try message(Keyless.self)?.contains("has no property \"id\" for the primary key; it has name") == true)
     #expect(try message(Strict.self)?.contains("the property \"state\" of Strict") == true)
     #expect(try message(Strict.self)?.contains("CaseIterable") == true)
+    #expect(try message(Nested.self)?.contains("the property \"tags\" of Nested") == true)
   }
 }

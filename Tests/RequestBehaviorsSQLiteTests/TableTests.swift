@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `saving into a table without row ids reads the rest of it once, not every time`() throws {
+  @Test func `saving into a table without row ids does not read the rest of it`() throws {
     let log = Log()
     let store = try makeStore(
       "CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER, c TEXT) WITHOUT ROWID",
@@ -69,7 +69,7 @@ import Testing
       let counts = try store.writeAndWait { try $0.save([Row(a: "\(index)", b: 1), Row(a: "0", b: 2)], into: "t") }
       #expect((counts.inserted, counts.updated) == (1, index == 0 ? 1 : 0))
     }
-    #expect(log.lines.count { $0.hasPrefix("SELECT count(*) FROM \"t\"") } == 2)
+    #expect(!log.lines.contains { $0.hasPrefix("SELECT count(*)") })
   }
 
   @Test func `another unique key can identify a row`() throws {

@@ -4,7 +4,6 @@ extension Connection {
   /// Runs the closure in a write transaction and returns its result once the commit has succeeded.
   func write<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
     try setDurability(durability)
-    insertionCounter.makeTriggers(on: self)
     try run("BEGIN IMMEDIATE")
     isInTransaction = true
     let result: T

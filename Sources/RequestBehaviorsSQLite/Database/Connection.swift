@@ -33,7 +33,8 @@ final class Connection {
   var schemaVersion = 0
   /// Whether the transaction under way has asked for the schema's version.
   @exclusivity(unchecked) var knowsSchemaVersion = false
-  let insertionCounter: InsertionCounter
+  /// How many rows the upsert under way has updated; the others that it changed it has inserted.
+  @exclusivity(unchecked) var updatedRows = 0
   var statements = StatementCache()
   var authorization = Authorization()
   /// How many changes SQLite had counted when they were noted last.
@@ -59,7 +60,6 @@ final class Connection {
           + "a store needs to write: copy the file to where this program may write", path: state.path)
     }
     handle = opened
-    insertionCounter = InsertionCounter(handle: opened)
     try configure()
   }
 
@@ -118,6 +118,13 @@ final class Connection {
         guard let name else { return SQLITE_OK }
         return Connection.of(context).authorization.allows(action, name) ? SQLITE_OK : SQLITE_DENY
       }, context)
+    // Called by upserts for each row that they are about to update, which SQLite does not tell from those it inserts.
+    sqlite3_create_function_v2(
+      handle, UpsertSQL.updateCounter, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
+      { context, _, _ in
+        Connection.of(sqlite3_user_data(context)).updatedRows += 1
+        sqlite3_result_int(context, 1)
+      }, nil, nil, nil)
     guard configuration.trace != nil else { return }
     sqlite3_trace_v2(
       handle, UInt32(SQLITE_TRACE_PROFILE),

@@ -9,11 +9,11 @@ extension Database {
   /// ```
   ///
   /// Integers become INTEGER, `Bool` BOOLEAN, `Double` and `Float` REAL, `Date` DATETIME, `Data` and `[UInt8]` BLOB, `UUID` BLOB or TEXT
-  /// as ``RowFormat/uuids`` says, a type that decodes itself as a single value what that value becomes, and everything else TEXT: strings,
-  /// URLs, decimals, and nested types as JSON. A property that is not optional is NOT NULL. Columns are called as ``RowFormat/keys`` says.
+  /// as ``RowFormat/uuids`` says, strings, URLs and decimals TEXT, an enum what its raw value becomes. Other types get a column without a
+  /// type, which takes anything. A property that is not optional is NOT NULL. Columns are called as ``RowFormat/keys`` says.
   ///
-  /// What the properties are is found by decoding the type from placeholders. A property that is an enum of strings needs
-  /// `CaseIterable` for that, unless it is optional.
+  /// What the properties are is found by decoding the type from placeholders, which exist for the types above. An enum needs
+  /// `CaseIterable` for that. A property of another type must be optional.
   ///
   /// - Parameters:
   ///   - name: The table's name.
@@ -33,7 +33,10 @@ extension Database {
       }
       return SQL.quoted(found.name)
     }
-    let columns = shape.columns.map { "\(SQL.quoted($0.name)) \($0.type)\($0.isOptional ? "" : " NOT NULL")" }
+    let columns = shape.columns.map { column in
+      [SQL.quoted(column.name), column.type, column.isOptional ? "" : "NOT NULL"].filter { !$0.isEmpty }
+        .joined(separator: " ")
+    }
     let constraint = key.isEmpty ? [] : ["PRIMARY KEY (\(key.joined(separator: ", ")))"]
     let definition = (columns + constraint).joined(separator: ", ")
     try execute(SQL(verbatim: "CREATE TABLE IF NOT EXISTS \(SQL.quoted(name)) (\(definition))"))

@@ -35,14 +35,12 @@ extension Database {
     while true {
       do {
         return try savepoint {
-          try connection.counting(schema) {
-            try json.withUnsafeBytes { bytes in
-              var ingest = try JSONIngest(
-                bytes.bindMemory(to: UInt8.self), columns: columns, isRepeated: isRepeated, table: table,
-                connection: connection)
-              try ingest.run(at: keys)
-              return (ingest.rows, ingest.changed)
-            }
+          try json.withUnsafeBytes { bytes in
+            var ingest = try JSONIngest(
+              bytes.bindMemory(to: UInt8.self), columns: columns, isRepeated: isRepeated, table: table,
+              connection: connection)
+            try ingest.run(at: keys)
+            return ingest.counts
           }
         }
       } catch is JSONIngest.NewColumn {

@@ -148,7 +148,7 @@ extension Database {
   ///   - table: The table, whose key is one column.
   ///   - key: The key's value.
   /// - Returns: The record, or nil.
-  /// - Throws: As ``query(_:as:)-([Record],_,_)``.
+  /// - Throws: As ``query(_:_:)``.
   @_disfavoredOverload
   @inlinable
   public func find<Record: Decodable>(

@@ -42,10 +42,7 @@ extension Database {
     guard let first = records.first else { return try deleteAll(in: scope, of: table) }
     let plan = try connection.plan(for: Record.self, table)
     var writer = try RecordWriter(plan: plan, connection: connection, sample: first)
-    var counts = try connection.counting(plan.schema) {
-      let changed = try writer.save(records)
-      return (records.count, changed)
-    }
+    var counts = try writer.save(records)
     if let scope { counts.deleted = try deleteOthers(in: scope, plan) { try writer.keep(records) } }
     return counts
   }
@@ -123,17 +120,18 @@ extension Connection {
     return schema
   }
 
-  /// Runs the closure, which returns how many rows it saved and changed, and counts.
-  func counting(
-    _ schema: TableSchema, _ body: () throws -> (rows: Int, changed: Int)
-  ) throws -> SQLiteSaveCounts {
+  /// Runs a statement that saves rows, and returns what it did to them.
+  func save(by statement: Statement, rows: Int) throws -> SQLiteSaveCounts {
+    if mustStop { throw failure(SQLITE_INTERRUPT) }
+    updatedRows = 0
+    let result = sqlite3_step(statement.pointer)
+    noteChanges(by: statement)
+    guard result == SQLITE_DONE else { throw failure(result, sql: statement.sql) }
+    let changed = Int(sqlite3_changes(handle))
     var counts = SQLiteSaveCounts()
-    var saved = (rows: 0, changed: 0)
-    let inserted = try insertionCounter.insertions(into: schema, on: self) { saved = try body() }
-    // Rows that triggers insert into the same table are not the caller's.
-    counts.inserted = min(inserted, saved.changed)
-    counts.updated = saved.changed - counts.inserted
-    counts.unchanged = saved.rows - saved.changed
+    counts.updated = min(updatedRows, changed)
+    counts.inserted = changed - counts.updated
+    counts.unchanged = rows - changed
     return counts
   }
 

@@ -9,7 +9,7 @@ struct JSONIngest {
   let table: SQLiteTable
   var scanner: JSONScanner
   private(set) var rows = 0
-  private(set) var changed = 0
+  private(set) var counts = SQLiteSaveCounts()
   private var batch: (statement: Statement, size: Int, filled: Int)?
   private var batchStart = 0
   private var statements: [Int: Statement] = [:]
@@ -143,7 +143,7 @@ struct JSONIngest {
     batch?.filled += 1
     guard let batch, batch.filled == batch.size else { return }
     self.batch = nil
-    do { try step(batch.statement) } catch let error as SQLiteError {
+    do { try save(batch.statement, batch.size) } catch let error as SQLiteError {
       if batch.size == 1 {
         var error = error
         error.row = rows - 1
@@ -173,16 +173,12 @@ struct JSONIngest {
     scanner.index = end
   }
 
-  private mutating func step(_ statement: Statement) throws {
+  private mutating func save(_ statement: Statement, _ rows: Int) throws {
     defer {
       statement.reset()
       binder.arena.removeAll()
     }
-    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
-    let result = sqlite3_step(statement.pointer)
-    connection.noteChanges(by: statement)
-    guard result == SQLITE_DONE else { throw connection.failure(result, sql: statement.sql) }
-    changed += Int(sqlite3_changes(connection.handle))
+    counts = counts + (try connection.save(by: statement, rows: rows))
   }
 
   /// Saves the rows of a statement that the text did not fill.

@@ -20,9 +20,9 @@ struct RecordShape {
       throw SQLiteError(
         .mismatch,
         "\(property)\(type) cannot be decoded from a placeholder, so its columns are not known; "
-          + "make an enum CaseIterable, or write CREATE TABLE as SQL (\(error))")
+          + "make an enum CaseIterable, or the property optional, or write CREATE TABLE as SQL (\(error))")
     }
-    guard probe.container == .keyed, !probe.properties.isEmpty else {
+    guard !probe.properties.isEmpty else {
       throw SQLiteError(.mismatch, "\(type) decodes no properties, so a table for it would have no columns")
     }
     for property in probe.properties where !columns.contains(where: { $0.property == property.name }) {
@@ -34,58 +34,36 @@ struct RecordShape {
   }
 }
 
-/// Gives a type placeholders to decode itself from, and notes what it asks for.
-final class ShapeProbe: Decoder {
-  enum Container { case keyed, unkeyed, single }
-
+/// Gives a record type placeholders to decode itself from, and notes what it asks for.
+private final class ShapeProbe: Decoder {
   let format: RowFormat
-  /// Whether the value is within a property: what it consists of is not a column, and may be of its own type again.
-  let isNested: Bool
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
-  fileprivate(set) var container: Container?
-  fileprivate(set) var properties: [(name: String, type: String, isOptional: Bool)] = []
-  /// The type of column that a single value wants.
-  fileprivate var singleType = "TEXT"
+  var properties: [(name: String, type: String, isOptional: Bool)] = []
   /// The key that was asked for being nil, before its value is decoded: it is optional.
-  fileprivate var optionalKey: String?
+  var optionalKey: String?
 
-  init(format: RowFormat, isNested: Bool = false) {
-    self.format = format
-    self.isNested = isNested
-  }
+  init(format: RowFormat) { self.format = format }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    container = .keyed
-    return KeyedDecodingContainer(ShapeKeyedDecoding<Key>(probe: self))
+    KeyedDecodingContainer(ShapeKeyedDecoding<Key>(probe: self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    container = .unkeyed
-    return ShapeEmptyDecoding(probe: self)
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.unsupported("an array") }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.unsupported("a single value") }
+
+  static func unsupported(_ what: String) -> SQLiteError {
+    SQLiteError(.mismatch, "\(what) decodes no properties, so a table for it would have no columns")
   }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    container = .single
-    return ShapeSingleDecoding(probe: self)
-  }
-
-  /// Returns a value of the type, and the type of column that it wants.
-  fileprivate func placeholder<T: Decodable>(_ type: T.Type) -> (value: Result<T, any Error>, column: String) {
-    if let (value, column) = standard(type), let value = value as? T { return (.success(value), column) }
-    let probe = ShapeProbe(format: format, isNested: true)
-    let decoded = Result { try T(from: probe) }
-    let column = probe.container == .single ? probe.singleType : "TEXT"
-    // An enum refuses a raw value that is none of its cases; any case will do.
-    if case .failure = decoded, let cases = type as? any CaseIterable.Type, let first = Self.first(of: cases) as? T {
-      return (.success(first), column)
+  /// Returns a value of the type, nil if none is known, and the type of column that it wants; a column without a type takes anything.
+  func placeholder(_ type: Any.Type) -> (value: Any?, column: String) {
+    if let cases = type as? any CaseIterable.Type {
+      let raw = (type as? any RawRepresentable.Type).map { Self.rawType(of: $0) }
+      return (Self.first(of: cases), raw.map { placeholder($0).column } ?? "")
     }
-    return (decoded, column)
-  }
-
-  private static func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { Cases.allCases.first }
-
-  private func standard(_ type: Any.Type) -> (Any, String)? {
+    if let raw = type as? any RawRepresentable.Type { return (nil, placeholder(Self.rawType(of: raw)).column) }
     if let integer = type as? any FixedWidthInteger.Type { return (Self.zero(integer), "INTEGER") }
     switch type {
     case is Bool.Type: return (false, "BOOLEAN")
@@ -96,11 +74,15 @@ final class ShapeProbe: Decoder {
     case is UUID.Type: return (UUID(), format.uuids == .blob ? "BLOB" : "TEXT")
     case is Data.Type: return (Data(), "BLOB")
     case is [UInt8].Type: return ([UInt8](), "BLOB")
-    case is URL.Type: return URL(string: "placeholder:").map { ($0, "TEXT") }
+    case is URL.Type: return (URL(string: "placeholder:"), "TEXT")
     case is Decimal.Type: return (Decimal(0), "TEXT")
-    default: return nil
+    default: return (nil, "")
     }
   }
+
+  private static func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { Cases.allCases.first }
+
+  private static func rawType<Raw: RawRepresentable>(of type: Raw.Type) -> Any.Type { Raw.RawValue.self }
 
   private static func zero<I: FixedWidthInteger>(_ type: I.Type) -> Any { I.zero }
 }
@@ -121,13 +103,14 @@ private struct ShapeKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     let (value, column) = probe.placeholder(type)
-    let isOptional = probe.optionalKey == key.stringValue || type is any OptionalValue.Type
-    probe.properties.append((key.stringValue, column, isOptional))
-    return try value.get()
+    probe.properties.append((key.stringValue, column, probe.optionalKey == key.stringValue))
+    guard let value = value as? T else { throw unsupported(key) }
+    return value
   }
 
+  // Asked for optional properties of types that are none of the standard library's primitives.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    if !probe.isNested { probe.properties.append((key.stringValue, probe.placeholder(type).column, true)) }
+    probe.properties.append((key.stringValue, probe.placeholder(type).column, true))
     return nil
   }
 
@@ -137,51 +120,11 @@ private struct ShapeKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw unsupported(key) }
 
-  func superDecoder() throws -> any Decoder { ShapeProbe(format: probe.format, isNested: true) }
+  func superDecoder() throws -> any Decoder { throw ShapeProbe.unsupported("superDecoder()") }
 
-  func superDecoder(forKey key: Key) throws -> any Decoder { ShapeProbe(format: probe.format, isNested: true) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw unsupported(key) }
 
   private func unsupported(_ key: Key) -> SQLiteError {
-    SQLiteError(.mismatch, "a nested container for \"\(key.stringValue)\" has no place in a row")
+    SQLiteError(.mismatch, "there is no placeholder for \"\(key.stringValue)\"")
   }
 }
-
-/// An array without elements.
-private struct ShapeEmptyDecoding: UnkeyedDecodingContainer {
-  let probe: ShapeProbe
-  var codingPath: [any CodingKey] { [] }
-  var count: Int? { 0 }
-  var isAtEnd: Bool { true }
-  var currentIndex: Int { 0 }
-
-  func decodeNil() throws -> Bool { true }
-
-  func decode<T: Decodable>(_ type: T.Type) throws -> T { try probe.placeholder(type).value.get() }
-
-  func nestedContainer<Nested: CodingKey>(
-    keyedBy type: Nested.Type
-  ) throws -> KeyedDecodingContainer<Nested> { KeyedDecodingContainer(ShapeKeyedDecoding(probe: probe)) }
-
-  func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { self }
-
-  func superDecoder() throws -> any Decoder { ShapeProbe(format: probe.format, isNested: true) }
-}
-
-/// A single value, such as that of an enum.
-private struct ShapeSingleDecoding: SingleValueDecodingContainer {
-  let probe: ShapeProbe
-  var codingPath: [any CodingKey] { [] }
-
-  func decodeNil() -> Bool { false }
-
-  func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    let (value, column) = probe.placeholder(type)
-    probe.singleType = column
-    return try value.get()
-  }
-}
-
-/// An optional of whatever type.
-private protocol OptionalValue {}
-
-extension Optional: OptionalValue {}

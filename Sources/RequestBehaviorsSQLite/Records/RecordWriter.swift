@@ -6,7 +6,7 @@ struct RecordWriter<Record: Encodable> {
   let connection: Connection
   let encoder: RowEncoder
   private let binder: RowBinder
-  private var changed = 0
+  private var counts = SQLiteSaveCounts()
 
   init(plan: RecordPlan, connection: Connection, sample: Record) throws {
     self.plan = plan
@@ -26,8 +26,8 @@ struct RecordWriter<Record: Encodable> {
     }
   }
 
-  /// Saves the records and returns how many rows SQLite inserted or changed.
-  mutating func save(_ records: [Record]) throws -> Int {
+  /// Saves the records and returns what became of their rows.
+  mutating func save(_ records: [Record]) throws -> SQLiteSaveCounts {
     let size = plan.rowsPerStatement
     var index = 0
     if records.count >= 200, size > 1 {
@@ -42,7 +42,7 @@ struct RecordWriter<Record: Encodable> {
       }
     }
     try saveSingly(records, from: index, to: records.count)
-    return changed
+    return counts
   }
 
   private mutating func saveSingly(_ records: [Record], from start: Int, to end: Int) throws {
@@ -68,11 +68,7 @@ struct RecordWriter<Record: Encodable> {
       binder.arena.removeAll()
       binder.statement = nil
     }
-    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
-    let result = sqlite3_step(statement.pointer)
-    connection.noteChanges(by: statement)
-    guard result == SQLITE_DONE else { throw connection.failure(result, sql: statement.sql) }
-    changed += Int(sqlite3_changes(connection.handle))
+    counts = counts + (try connection.save(by: statement, rows: count))
   }
 
   private func fill(_ statement: Statement, _ records: [Record], _ start: Int, _ count: Int) throws {

@@ -1,73 +1,30 @@
 extension RowKeyedEncoding {
-  func encode(_ value: Int, forKey key: Key) throws {
+  @inline(__always)
+  private func bind(_ key: Key, _ bind: (Int32) throws -> Void) throws {
     let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
+    if column >= 0 { try bind(column) }
   }
 
-  func encode(_ value: Int8, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
-  }
-
-  func encode(_ value: Int16, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
-  }
-
-  func encode(_ value: Int32, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
-  }
-
-  func encode(_ value: Int64, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(value, column) }
-  }
-
-  func encode(_ value: UInt8, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
-  }
-
-  func encode(_ value: UInt16, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
-  }
-
-  func encode(_ value: UInt32, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Int64(value), column) }
-  }
-
+  func encode(_ value: Int, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int8, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int16, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int32, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int64, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(value, $0) } }
+  func encode(_ value: UInt8, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: UInt16, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: UInt32, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
   func encode(_ value: UInt, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(unsigned: UInt64(value), column) }
+    try bind(key) { try encoder.binder.bind(unsigned: UInt64(value), $0) }
   }
-
   func encode(_ value: UInt64, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(unsigned: value, column) }
+    try bind(key) { try encoder.binder.bind(unsigned: value, $0) }
   }
-
   func encode(_ value: Bool, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(value ? 1 as Int64 : 0, column) }
+    try bind(key) { try encoder.binder.bind(value ? 1 as Int64 : 0, $0) }
   }
-
-  func encode(_ value: Double, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(value, column) }
-  }
-
-  func encode(_ value: Float, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(Double(value), column) }
-  }
-
-  func encode(_ value: String, forKey key: Key) throws {
-    let column = try column(of: key)
-    if column >= 0 { try encoder.binder.bind(value, column) }
-  }
+  func encode(_ value: Double, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(value, $0) } }
+  func encode(_ value: Float, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Double(value), $0) } }
+  func encode(_ value: String, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(value, $0) } }
 
   // MARK: Optionals
 

@@ -11,24 +11,15 @@ struct TableSchema {
     var hasLooseCollation: Bool
   }
 
-  /// The name as the schema spells it.
   let name: String
-  /// The name as SQLite's hooks tell it.
-  let hookName: ContiguousArray<CChar>
   let columns: [Column]
-  let hasRowID: Bool
   private let indexes: [String: Int]
 
   init(of table: String, on connection: Connection) throws {
     columns = try Self.columns(of: table, on: connection)
     indexes = Dictionary(
       columns.enumerated().map { ($1.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-    let (name, isView) = try Self.spelling(of: table, on: connection)
-    self.name = name
-    hookName = name.utf8CString
-    // Of tables only those without row ids refuse to select one.
-    hasRowID =
-      isView || (try? connection.prepare("SELECT rowid FROM \(SQL.quoted(table)) LIMIT 0")) != nil
+    name = table
   }
 
   /// Returns the column of a name in any case.
@@ -81,14 +72,5 @@ struct TableSchema {
     let result = sqlite3_table_column_metadata(connection.handle, nil, table, column, nil, &collation, nil, nil, nil)
     guard result == SQLITE_OK, let collation else { return false }
     return String(cString: collation).uppercased() != "BINARY"
-  }
-
-  private static func spelling(of table: String, on connection: Connection) throws -> (name: String, isView: Bool) {
-    let statement = try connection.prepare(
-      "SELECT name, type = 'view' FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')")
-    _ = statement.bind(.text(table), at: 1)
-    guard try connection.step(statement) else { return (table, false) }
-    let name = sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) } ?? table
-    return (name, sqlite3_column_int64(statement.pointer, 1) != 0)
   }
 }

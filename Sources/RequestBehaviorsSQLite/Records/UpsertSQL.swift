@@ -5,6 +5,9 @@ struct UpsertSQL {
   /// The conflict target; empty for a table without key, or when the rows do not name the whole key.
   let key: [String]
 
+  /// The function that notes that a row is updated, and returns 1.
+  static let updateCounter = "rb_updated"
+
   /// Returns an `INSERT` for so many rows which updates rows of the same key only where they differ.
   ///
   /// The guard makes saving unchanged rows free: no page is written, `changes()` is 0.
@@ -26,6 +29,8 @@ struct UpsertSQL {
     let old = others.map { SQL.quoted($0.name) + ($0.hasLooseCollation ? " COLLATE BINARY" : "") }
     let new = others.map { "excluded." + SQL.quoted($0.name) }
     return " ON CONFLICT(\(target)) DO UPDATE SET \(assignments.joined(separator: ","))"
-      + " WHERE (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
+      + " WHERE CASE WHEN (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
+      // Of a CASE, unlike of AND, SQLite promises to evaluate only what it needs.
+      + " THEN \(Self.updateCounter)() ELSE 0 END"
   }
 }

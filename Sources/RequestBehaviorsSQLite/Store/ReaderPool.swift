@@ -9,8 +9,7 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
   private let lock = NSLock()
   private var idle: [ConnectionLane] = []
   private var lanes: [ConnectionLane] = []
-  private var waiting: [Receiver?] = []
-  private var firstWaiting = 0
+  private var waiting: [Receiver] = []
   private var handedOut = 0
   private let maximum: Int
   private let makeLane: @Sendable () -> ConnectionLane
@@ -36,7 +35,7 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
 
   /// Returns when all jobs so far, waiting ones included, have ended; what comes meanwhile is not waited for.
   func drain() async {
-    let last = lock.withLock { handedOut + waiting.count - firstWaiting }
+    let last = lock.withLock { handedOut + waiting.count }
     while lock.withLock({ handedOut < last }) {
       for lane in all { await lane.drain() }
     }
@@ -78,23 +77,12 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
 
   private func giveBack(_ lane: ConnectionLane) {
     let receive = lock.withLock { () -> Receiver? in
-      guard firstWaiting < waiting.count else {
-        waiting.removeAll(keepingCapacity: true)
-        firstWaiting = 0
+      guard !waiting.isEmpty else {
         idle.append(lane)
         return nil
       }
-      // Let go of at once: it holds what its read returned.
-      defer {
-        waiting[firstWaiting] = nil
-        firstWaiting += 1
-        handedOut += 1
-        if firstWaiting >= 64, firstWaiting > waiting.count / 2 {
-          waiting.removeFirst(firstWaiting)
-          firstWaiting = 0
-        }
-      }
-      return waiting[firstWaiting]
+      handedOut += 1
+      return waiting.removeFirst()
     }
     receive?(lane)
   }
