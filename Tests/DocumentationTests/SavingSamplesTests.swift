@@ -4,18 +4,64 @@ import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
 
-private struct Tag: Codable, Sendable {
+struct Tag: Codable, Equatable, Sendable {
   var id: Int
   var name: String
 }
+
+private struct Poster: Equatable {
+  var id: Int
+  var title: String
+  var price: Double?
+}
+
+extension Poster: SQLiteRecord {
+  init(row: SQLiteRow) throws {
+    self.init(id: try row["id"], title: try row["title"], price: try row["price"])
+  }
+}
+
+enum Technique: String, SQLReadable { case oil, ink }
 
 private struct Artwork: Codable, Sendable {
   var id: Int
   var title: String
 }
 
-/// What a screen of tags does: it shows them, and shows them again when they change.
-private actor TagList {
+@MainActor final class TagList {
+  private(set) var tags: [Tag] = []
+  private let client: NetworkClient
+  private let store: SQLiteStore
+
+  init(client: NetworkClient, store: SQLiteStore) {
+    self.client = client
+    self.store = store
+  }
+
+  func follow() async throws {
+    let saved = store.values { db in try db.query("SELECT * FROM tag ORDER BY name", as: Tag.self) }
+    for try await tags in saved { self.tags = tags }
+  }
+
+  func refresh() async throws {
+    try await client.send(.get("tags").with(.saveRecords([Tag].self, into: "tag", in: store, deletingOthers: .all)))
+  }
+}
+
+@MainActor private func tagsOfModel(over store: SQLiteStore, _ client: NetworkClient) async throws -> [String] {
+  let model = TagList(client: client, store: store)
+  try await model.refresh()
+  let following = Task { try await model.follow() }
+  // The main actor runs its tasks in order: when this one runs, the model has asked for what is there.
+  await Task {}.value
+  // Closing lets that read end, and ends the loop.
+  await store.close()
+  try await following.value
+  return model.tags.map(\.name)
+}
+
+/// Shows tags by the loop alone.
+private actor Shelf {
   let shown = AsyncStream<[String]>.makeStream()
   private var tags: [Tag] = [] {
     didSet { shown.continuation.yield(tags.map(\.name)) }
@@ -23,11 +69,10 @@ private actor TagList {
 
   func follow(_ store: SQLiteStore) async throws {
     let all: SQL = "SELECT * FROM tag ORDER BY name"
-    let changes = store.changes(in: "tag")
-    tags = try await store.read { db in try db.query(all) }
-    for await _ in changes {
-      tags = try await store.read { db in try db.query(all) }
+    let saved = store.values { db in
+      try db.query(all, as: Tag.self)
     }
+    for try await tags in saved { self.tags = tags }
   }
 }
 
@@ -109,14 +154,42 @@ private actor TagList {
 
   @Test func `a list is read again when its table changes`() async throws {
     let store = try makeStore()
-    let list = TagList()
-    let following = Task { try await list.follow(store) }
-    var shown = list.shown.stream.makeAsyncIterator()
+    let shelf = Shelf()
+    let following = Task { try await shelf.follow(store) }
+    var shown = shelf.shown.stream.makeAsyncIterator()
     #expect(await shown.next() == [])
-    _ = try await store.write { db in try db.save([Tag(id: 1, name: "oil")], into: "tag") }
+    try await store.write { db in try db.save([Tag(id: 1, name: "oil")], into: "tag") }
     #expect(await shown.next() == ["oil"])
     following.cancel()
-    _ = await following.result
+    await #expect(throws: CancellationError.self) { try await following.value }
+  }
+
+  @Test func `a model shows what its requests save`() async throws {
+    #expect(try await tagsOfModel(over: makeStore(), NetworkClient(baseURL: baseURL)) == ["oil"])
+  }
+
+  @Test func `rows are read by decoding, by closures and by initializers`() async throws {
+    let store = try makeStore()
+    try await store.write { db in
+      try db.execute(script: "ALTER TABLE artwork ADD COLUMN price REAL; INSERT INTO tag VALUES (1, 'oil', 7)")
+      try db.save([Artwork(id: 3, title: "three"), Artwork(id: 7, title: "seven")], into: "artwork")
+    }
+    let last = 3
+    try await store.read { db in
+      let recent: [Artwork] = try db.query("SELECT * FROM artwork WHERE id > \(last) ORDER BY title")
+      let artwork = try db.find(Artwork.self, in: "artwork", key: 7)
+      let count = try db.first("SELECT count(*) FROM artwork", as: Int.self) ?? 0
+      #expect((recent.map(\.id), artwork?.title, count) == ([7], "seven", 2))
+      // swift-format-ignore
+      let lines = try db.query("SELECT title, count(tag.id) AS tags FROM artwork JOIN tag ON tag.artwork = artwork.id") { row in
+        "\(try row["title"] as String): \(try row["tags"] as Int)"
+      }
+      #expect(lines == ["seven: 1"])
+      let posters = try db.query("SELECT * FROM artwork ORDER BY id", as: Poster.self)
+      #expect(posters == [Poster(id: 3, title: "three"), Poster(id: 7, title: "seven")])
+      let technique = try db.first("SELECT name FROM tag", as: Technique.self)
+      #expect(technique == .oil)
+    }
   }
 
   @Test func `a write uses the database it is given`() async throws {

@@ -2,9 +2,8 @@ extension SQLiteStore {
   /// Returns what the closure reads: now, and again after each commit that may have changed it.
   ///
   /// ```swift
-  /// for try await tags in store.values({ db in try db.query("SELECT * FROM tag ORDER BY name", as: Tag.self) }) {
-  ///   self.tags = tags
-  /// }
+  /// let saved = store.values { db in try db.query("SELECT * FROM tag ORDER BY name", as: Tag.self) }
+  /// for try await tags in saved { self.tags = tags }
   /// ```
   ///
   /// Which commits those are is found by what the closure's statements read, through views and joins too: name no tables. The closure runs
@@ -25,7 +24,7 @@ extension SQLiteStore {
 
   /// Returns what the closure reads: now, and after each commit that has changed it.
   ///
-  /// As ``values(_:)-(_)``, without values that are equal to the one before.
+  /// As `values(_:)`, without values that are equal to the one before.
   public func values<Value: Sendable & Equatable>(
     _ read: @escaping @Sendable (Database) throws -> Value
   ) -> SQLiteValues<Value> {
@@ -34,7 +33,7 @@ extension SQLiteStore {
 
   /// Returns a stream that ticks after each commit of this store that changed rows of the tables.
   ///
-  /// A tick says only that something changed: read again, or let ``values(_:)-(_)`` do so. Ticks that nobody has waited for yet become
+  /// A tick says only that something changed: read again, or let `values(_:)` do so. Ticks that nobody has waited for yet become
   /// one; the stream ends when the store is closed. It listens from the moment it is made: make it, read, then read again at each tick, and
   /// nothing is missed.
   ///
@@ -49,7 +48,7 @@ extension SQLiteStore {
   }
 }
 
-/// What a closure reads from a store, now and after each change; see ``SQLiteStore/values(_:)-(_)``.
+/// What a closure reads from a store, now and after each change; see `SQLiteStore.values(_:)`.
 public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
   /// What the closure returns.
   public typealias Element = Value
