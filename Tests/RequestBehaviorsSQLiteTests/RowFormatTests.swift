@@ -142,6 +142,21 @@ private struct Everything: Codable, Equatable {
     #expect(try first(#"'"https:\/\/example.com\/a?b=c"'"#, URL.self) == full.url)
   }
 
+  @Test func `dates are of the Gregorian calendar, from the year 0 to 9999`() throws {
+    let store = try makeStore()
+    let past = try store.readAndWait { try $0.first("SELECT \(Date.distantPast)", as: String.self) }
+    #expect(past == "0000-12-30 00:00:00.000")
+    #expect(try store.readAndWait { try $0.first("SELECT '0000-12-30'", as: Date.self) } == Date.distantPast)
+    let last = try store.readAndWait { try $0.first("SELECT '9999-12-31 23:59:59.999'", as: Date.self) }
+    let error = #expect(throws: SQLiteError.self) {
+      try store.readAndWait { try $0.first("SELECT \(try #require(last) + 0.001)", as: Date.self) }
+    }
+    #expect(error?.message.contains("outside the years 0 to 9999") == true)
+    #expect(throws: DecodingError.self) {
+      try store.readAndWait { try $0.first("SELECT '10000-01-01 00:00:00.000'", as: Date.self) }
+    }
+  }
+
   @Test(arguments: [
     ("NULL", "is NULL; make the property optional"), ("'x'", "holds TEXT that is no Int"),
     ("1.5", "holds REAL that is no Int"), ("x'00'", "holds BLOB that is no Int"),

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Users of the library, as they set their own packages up: none of its upcoming features, main-actor default isolation,
-// the core alone.
+// Swift 5 mode, the core alone.
 let package = Package(
   name: "Consumers",
   platforms: [.macOS(.v13)],
@@ -31,5 +31,8 @@ let package = Package(
         .product(name: "RequestBehaviors", package: "RequestBehaviors"),
         .product(name: "RequestBehaviorsTesting", package: "RequestBehaviors"),
       ], path: "MainActorApp", swiftSettings: [.defaultIsolation(MainActor.self)]),
+    .executableTarget(
+      name: "SwiftFive", dependencies: [.product(name: "RequestBehaviorsSQLite", package: "RequestBehaviors")],
+      path: "SwiftFive", swiftSettings: [.swiftLanguageMode(.v5)]),
   ]
 )

@@ -20,6 +20,13 @@ struct TenantBehavior: RequestBehavior {
   }
 }
 
+// The sample of SQLiteStore: what a write returns need not be used.
+func save(_ users: [User], in store: SQLiteStore) async throws -> [User] {
+  try await store.write { db in try db.save(users, into: "user") }
+  try await store.write { db in try db.savepoint { try db.execute("DELETE FROM user WHERE name = ''") } }
+  return try await store.read { db in try db.query("SELECT * FROM user") }
+}
+
 let server = try LoopbackServer { request in
   .json(#"{"name":"\#(request.headers["X-Tenant"] ?? "")"}"#)
 }
@@ -28,4 +35,8 @@ let client = NetworkClient(
   behaviors: [TenantBehavior(), ClosureBehavior("note", afterSuccess: { response, _ in print(response) })])
 let user: User = try await client.send(.get("users/\("octocat")"))
 print("Plain got \(user.name)")
-exit(user.name == "a" ? 0 : 1)
+let store = try SQLiteStore(
+  path: ":memory:",
+  migrations: [SQLiteMigration("user") { db in try db.createTable("user", for: User.self, primaryKey: ["name"]) }])
+let saved = try await save([user], in: store)
+exit(user.name == "a" && saved.map(\.name) == ["a"] ? 0 : 1)
