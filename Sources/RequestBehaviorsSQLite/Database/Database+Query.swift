@@ -198,7 +198,7 @@ extension Database {
     }
     statement.isInUse = true
     defer {
-      statement.reset()
+      statement.rewind()
       statement.isInUse = false
     }
     let bound = statement.bind(try key.stored(in: connection.configuration.format), at: 1)

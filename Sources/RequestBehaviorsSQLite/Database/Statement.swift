@@ -50,6 +50,12 @@ final class Statement {
     sqlite3_clear_bindings(pointer)
   }
 
+  /// Forgets the row; the values stay bound until others are.
+  func rewind() {
+    cursor.end()
+    sqlite3_reset(pointer)
+  }
+
   /// Binds a value to the parameter at a 1-based index; SQLite keeps its own copy of the bytes.
   func bind(_ value: SQLValue, at index: Int32) -> Int32 {
     switch value {

@@ -89,7 +89,7 @@ public protocol SQLiteRecord {
 /// As a record such a type is the row's first column.
 public protocol SQLReadable: SQLiteRecord {
   /// Creates a value from a column, which can be read until the initializer returns.
-  init(column: SQLiteColumn) throws
+  init(column: borrowing SQLiteColumn) throws
 }
 
 extension SQLReadable {
@@ -101,7 +101,7 @@ extension SQLReadable {
 extension RawRepresentable where Self: SQLReadable, RawValue: SQLReadable {
   /// Creates the value whose raw value the column holds.
   @inlinable
-  public init(column: SQLiteColumn) throws {
+  public init(column: borrowing SQLiteColumn) throws {
     guard let value = Self(rawValue: try RawValue(column: column)) else { throw column.mismatch(Self.self) }
     self = value
   }
