@@ -85,22 +85,43 @@ import Testing
 
   @Test func `an equal value is left out`() async throws {
     let test = try makeTest()
-    var values = test.store.values(Self.titles).makeAsyncIterator()
-    #expect(try await values.next() == [])
-    let next = await queue { () -> [String]? in
-      var values = values
-      return try await values.next()
+    let (reads, read) = AsyncStream.makeStream(of: Void.self)
+    let next = Task {
+      var values = test.store.values { db in
+        let titles = try Self.titles(db)
+        read.yield()
+        return titles
+      }.makeAsyncIterator()
+      return [try await values.next(), try await values.next()]
     }
-    try await test.store.write { try $0.execute("INSERT INTO artwork (id, title) VALUES (1, 'x')") }
-    #expect(try await next.value == ["x"])
-    let after = Task {
-      var values = test.store.values(Self.titles).makeAsyncIterator()
-      _ = try await values.next()
-      try await test.store.write { try $0.execute("UPDATE artwork SET note = 'changed'") }
-      try await test.store.write { try $0.execute("UPDATE artwork SET title = 'y'") }
-      return try await values.next()
+    var waiting = reads.makeAsyncIterator()
+    await waiting.next()
+    try await test.store.write { db in
+      try db.execute("INSERT INTO artwork (id, title) VALUES (1, 'x')")
+      try db.execute("DELETE FROM artwork")
     }
-    #expect(try await after.value == ["y"])
+    // Read again, and found equal.
+    await waiting.next()
+    try await test.store.write { try $0.execute("INSERT INTO artwork (id, title) VALUES (1, 'y')") }
+    #expect(try await next.value == [[], ["y"]])
+  }
+
+  @Test func `a commit that the first value has seen reads nothing again`() async throws {
+    let test = try makeTest()
+    let reads = Log()
+    let next = Task { @MainActor in
+      var values = test.store.values { db in
+        reads.append("read")
+        return try Self.titles(db)
+      }.makeAsyncIterator()
+      try await test.store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+      #expect(try await values.next() == ["one"])
+      let closing = Task { await test.store.close() }
+      #expect(try await values.next() == nil)
+      await closing.value
+    }
+    try await next.value
+    #expect(reads.lines.count == 1)
   }
 
   @Test func `a value without equality comes again with each commit`() async throws {
