@@ -13,7 +13,8 @@ public import Foundation
 /// The file has the permissions 0600. It is replaced as a whole: whenever the process or the machine is stopped, the
 /// file holds the old token or the new one. A file that holds neither is an error of code
 /// ``NetworkError/Code-swift.struct/tokenStoreFailed`` until it is removed or somebody signs in or out. On Apple
-/// platforms the keychain is the better place.
+/// platforms the file can be read from the first unlock after a start of the device on and is left out of backups; the
+/// keychain is the better place there: use `KeychainTokenStore`.
 public final class FileTokenStore: TokenStore {
   /// The file.
   public let url: URL
@@ -35,15 +36,7 @@ public final class FileTokenStore: TokenStore {
   public func load() async throws -> AccessToken? {
     try await onQueue { path in
       guard let data = try TokenFile.read(path) else { return nil }
-      guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
-        throw NetworkError.tokenStoreFailed(
-          "the token file \(path) is damaged; sign in again, or call signOut(), which removes it")
-      }
-      guard content.format == Content.currentFormat else {
-        throw NetworkError.tokenStoreFailed(
-          "the token file \(path) has the format \(content.format), this version reads \(Content.currentFormat)")
-      }
-      return content.token
+      return try StoredToken.decode(data, from: "the token file \(path)")
     }
   }
 
@@ -51,16 +44,10 @@ public final class FileTokenStore: TokenStore {
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   public func save(_ token: AccessToken?) async throws {
-    let data = try token.map { try JSONEncoder().encode(Content(format: Content.currentFormat, token: $0)) }
+    let data = try token.map(StoredToken.encode)
     try await onQueue { path in
       if let data { try TokenFile.replace(path, with: data) } else { try TokenFile.remove(path) }
     }
-  }
-
-  private struct Content: Codable {
-    static let currentFormat = 1
-    let format: Int
-    let token: AccessToken
   }
 
   private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {

@@ -4,6 +4,8 @@ import Foundation
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -60,6 +62,7 @@ enum TokenFile {
     defer { close(file) }
     // The mask of the process may have taken rights away, never given any.
     guard fchmod(file, 0o600) == 0 else { throw failure("protect", path) }
+    try keepOnDevice(path)
     var rest = [UInt8](data)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) }
@@ -67,7 +70,34 @@ enum TokenFile {
       guard count > 0 else { throw failure("write", path) }
       rest = rest.dropFirst(count)
     }
-    guard fsync(file) == 0 else { throw failure("write", path) }
+    guard isOnDisk(file) else { throw failure("write", path) }
+  }
+
+  /// Waits until the bytes of a file are on the disk; returns false, with `errno`, if they cannot be written there.
+  private static func isOnDisk(_ file: Int32) -> Bool {
+    #if canImport(Darwin)
+      // fsync leaves them in the memory of the drive there; not every file system can do more (Darwin: fsync(2)).
+      if fcntl(file, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(file) == 0
+  }
+
+  /// Has the system encrypt a file until the first unlock, and leave it out of backups, where it knows of such things.
+  private static func keepOnDevice(_ path: String) throws {
+    #if canImport(Darwin)
+      do {
+        #if !os(macOS)
+          try FileManager.default.setAttributes(
+            [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
+        #endif
+        var url = URL(filePath: path)
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try url.setResourceValues(values)
+      } catch {
+        throw NetworkError.tokenStoreFailed("could not protect the token file \(path)", error)
+      }
+    #endif
   }
 
   private static func makeFolder(_ folder: String) throws {

@@ -4,6 +4,8 @@
 /// sessions over one store share one state, so that a token is refreshed once for all of them. Where another process
 /// uses the same place too, what it has written is seen by that: keep the whole token, as its `Codable` does.
 ///
+/// `KeychainTokenStore` on Apple platforms and ``FileTokenStore`` are stores; one of your own has two methods:
+///
 /// ```swift
 /// final class VaultTokenStore: TokenStore {
 ///   private let vault = Vault(service: "com.example.shop")

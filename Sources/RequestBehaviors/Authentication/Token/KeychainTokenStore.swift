@@ -1,0 +1,136 @@
+#if canImport(Security)
+  import Dispatch
+  import Foundation
+  import Security
+
+  /// Keeps a token in the keychain.
+  ///
+  /// ```swift
+  /// let store = KeychainTokenStore(service: "com.example.shop", accessGroup: "ABCDE12345.com.example.shared")
+  /// let session = TokenSession(source: .refreshToken(endpoint), store: store)
+  /// ```
+  ///
+  /// The item is a generic password. It can be read from the first unlock after a start of the device on, stays on this
+  /// device, and is not synchronized. An app and its extensions share it if they name one access group, which both must
+  /// be entitled to. A device that is locked is an error of code
+  /// ``NetworkError/Code-swift.struct/tokenStoreFailed``, not a missing token: nobody is signed out by it.
+  public final class KeychainTokenStore: TokenStore {
+    private let item: KeychainItem
+    // The keychain's functions block; the threads of Swift concurrency must not.
+    private let queue = DispatchQueue(label: "KeychainTokenStore")
+
+    /// The item: stores of one item are one store.
+    public var location: String? {
+      [item.service, item.account, item.accessGroup ?? "", item.usesLoginKeychain ? "login" : ""]
+        .map { "\($0.utf8.count):\($0)" }.joined()
+    }
+
+    /// Creates a store.
+    ///
+    /// - Parameters:
+    ///   - service: Whose token it is, such as the app's bundle identifier.
+    ///   - account: Which token of the service it is; `token` by default.
+    ///   - accessGroup: The access group of the item, with its prefix; by default the first one of the program, which
+    ///     its extensions do not share.
+    ///   - protection: When it can be read; by default from the first unlock on, on this device only.
+    ///   - usesLoginKeychain: Whether the login keychain of macOS is used instead of the data protection keychain, for
+    ///     programs that are not signed with entitlements; it has neither access groups nor protections. False by
+    ///     default; must be false on other platforms.
+    public init(
+      service: String, account: String = "token", accessGroup: String? = nil,
+      protection: KeychainProtection = .afterFirstUnlockThisDeviceOnly, usesLoginKeychain: Bool = false
+    ) {
+      item = KeychainItem(
+        service: service, account: account, accessGroup: accessGroup, protection: protection,
+        usesLoginKeychain: usesLoginKeychain)
+    }
+
+    /// Returns the token; `nil` if the keychain has none.
+    ///
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status,
+    ///   also while the device is locked.
+    public func load() async throws -> AccessToken? {
+      try await onQueue { item in
+        try item.read(from: SystemKeychain()).map { try StoredToken.decode($0, from: item.name) }
+      }
+    }
+
+    /// Replaces the token, or removes it.
+    ///
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status.
+    public func save(_ token: AccessToken?) async throws {
+      let data = try token.map(StoredToken.encode)
+      try await onQueue { item in
+        if let data { try item.write(data, to: SystemKeychain()) } else { try item.remove(from: SystemKeychain()) }
+      }
+    }
+
+    private func onQueue<Value: Sendable>(
+      _ work: @escaping @Sendable (KeychainItem) throws -> Value
+    ) async throws -> Value {
+      try await withCheckedThrowingContinuation { [item] continuation in
+        queue.async { continuation.resume(with: Result { try work(item) }) }
+      }
+    }
+  }
+
+  /// The keychain of the Security framework.
+  private struct SystemKeychain: Keychain {
+    func copyData(_ query: KeychainQuery) -> (status: Int32, data: Data?) {
+      var result: CFTypeRef?
+      let status = SecItemCopyMatching(dictionary(query), &result)
+      return (status, result as? Data)
+    }
+
+    func update(_ query: KeychainQuery, with changes: KeychainQuery) -> Int32 {
+      SecItemUpdate(dictionary(query), dictionary(changes))
+    }
+
+    func add(_ query: KeychainQuery) -> Int32 { SecItemAdd(dictionary(query), nil) }
+
+    func delete(_ query: KeychainQuery) -> Int32 { SecItemDelete(dictionary(query)) }
+
+    func text(for status: Int32) -> String? { SecCopyErrorMessageString(status, nil).map { $0 as String } }
+
+    private func dictionary(_ query: KeychainQuery) -> CFDictionary {
+      let pairs = query.map { (name(of: $0.key) as String, object(for: $0.value)) }
+      return NSDictionary(dictionary: Dictionary(pairs) { $1 }) as CFDictionary
+    }
+
+    private func name(of attribute: KeychainItem.Attribute) -> CFString {
+      switch attribute {
+      case .itemClass: kSecClass
+      case .service: kSecAttrService
+      case .account: kSecAttrAccount
+      case .accessGroup: kSecAttrAccessGroup
+      case .isSynchronizable: kSecAttrSynchronizable
+      case .usesDataProtectionKeychain: kSecUseDataProtectionKeychain
+      case .protection: kSecAttrAccessible
+      case .data: kSecValueData
+      case .returnsData: kSecReturnData
+      case .matchLimit: kSecMatchLimit
+      }
+    }
+
+    private func object(for value: KeychainItem.Value) -> Any {
+      switch value {
+      case .text(let text): text
+      case .flag(let flag): flag
+      case .data(let data): data
+      case .protection(let protection): constant(for: protection)
+      case .genericPassword: kSecClassGenericPassword
+      case .one: kSecMatchLimitOne
+      }
+    }
+
+    private func constant(for protection: KeychainProtection) -> CFString {
+      switch protection {
+      case .afterFirstUnlockThisDeviceOnly: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+      case .afterFirstUnlock: kSecAttrAccessibleAfterFirstUnlock
+      case .whenUnlockedThisDeviceOnly: kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+      case .whenUnlocked: kSecAttrAccessibleWhenUnlocked
+      case .whenPasscodeSetThisDeviceOnly: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+      }
+    }
+  }
+#endif
