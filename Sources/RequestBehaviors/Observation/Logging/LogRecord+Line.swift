@@ -8,9 +8,7 @@ extension LogRecord {
   /// Headers and bodies, where they are logged, follow on lines of their own, `>` before what was sent and `<` before
   /// what came. Line breaks and other control characters in values are escaped, so that no value can forge a line.
   public var line: String {
-    var text = kind == .attempt || kind == .attemptStart ? "#\(call).\(sends)" : "#\(call)"
-    if let parent { text += " for #\(parent)" }
-    text += " \(method) \(url)"
+    var text = "\(number) \(method) \(url)"
     if let statusCode { text += " \(statusCode)" }
     if let responseBytes { text += " \(responseBytes) B" }
     if let duration { text += " in \(LogText.milliseconds(duration)) ms" }
@@ -20,16 +18,27 @@ extension LogRecord {
     return ([LogText.escapingControls(text)] + details).joined(separator: "\n")
   }
 
-  private var remarks: [String] {
-    var remarks: [String] = []
-    if let source, source != .network { remarks.append("from \(source)") }
-    if kind == .call, sends > 1 { remarks.append("\(sends) sends") }
-    remarks += decisions
-    if let traceID { remarks.append("trace \(traceID)") }
-    return remarks
+  /// The number of the call, of the send, and of the call that needed this one.
+  var number: String {
+    let number = kind == .attempt || kind == .attemptStart ? "#\(call).\(sends)" : "#\(call)"
+    return parent.map { "\(number) for #\($0)" } ?? number
   }
 
-  private var details: [String] {
+  private var remarks: [String] { facts + decisions + trace }
+
+  /// Remarks that are made of the library's own words only.
+  var facts: [String] {
+    var facts: [String] = []
+    if let source, source != .network { facts.append("from \(source)") }
+    if kind == .call, sends > 1 { facts.append("\(sends) sends") }
+    return facts
+  }
+
+  /// The remark of the trace, if there is one.
+  var trace: [String] { traceID.map { ["trace \($0)"] } ?? [] }
+
+  /// The lines of headers and bodies.
+  var details: [String] {
     let sent = (requestHeaders?.map { "\($0.name): \($0.value)" } ?? []) + [requestBody].compactMap(\.self)
     let received = (responseHeaders?.map { "\($0.name): \($0.value)" } ?? []) + [responseBody].compactMap(\.self)
     return sent.map { "  > " + LogText.escapingControls($0) } + received.map { "  < " + LogText.escapingControls($0) }

@@ -34,4 +34,25 @@ enum LogText {
     }
     return escaped
   }
+  /// Cuts a text into pieces: at its last line break within the limit, else before the character that exceeds it.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - limit: The most bytes of a piece in UTF-8, at least 4.
+  /// - Returns: At least one piece; no Unicode scalar is cut. The line breaks at which the text is cut are left out.
+  static func pieces(of text: String, limit: Int) -> [Substring] {
+    let limit = max(limit, 4)
+    var pieces: [Substring] = []
+    var rest = text[...]
+    while let index = rest.utf8.index(rest.startIndex, offsetBy: limit, limitedBy: rest.endIndex), index < rest.endIndex
+    {
+      var end = index
+      while rest.utf8[end] & 0xC0 == 0x80 { end = rest.utf8.index(before: end) }
+      let newline = rest.utf8[..<rest.utf8.index(after: end)].lastIndex(of: UInt8(ascii: "\n"))
+      if let newline, newline > rest.startIndex { end = newline }
+      pieces.append(rest[..<end])
+      rest = end == newline ? rest[rest.utf8.index(after: end)...] : rest[end...]
+    }
+    return pieces + [rest]
+  }
 }

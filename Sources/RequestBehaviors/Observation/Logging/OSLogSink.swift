@@ -3,18 +3,44 @@
 
   /// A log sink that writes to the unified logging system.
   ///
-  /// Records are written as public text, since every secret in them is hidden already.
+  /// The system cuts what exceeds 1,024 bytes of an entry before it is stored (Apple: `os/log.h`), so a longer record
+  /// becomes several entries, each with the number of its call.
   public struct OSLogSink: LogSink {
-    private let logger: Logger
+    /// Who may see the parts of a record that name users and what they do.
+    public enum Privacy: Sendable {
+      /// The URL, headers and bodies, and the words of errors and behaviors are private text; open are the call's
+      /// number, method, endpoint, status, sizes and durations.
+      ///
+      /// The system then shows the private parts only while a debugger is attached or a profile allows it (Apple:
+      /// "Generating log messages from your code").
+      case personalPartsAreHidden
+      /// Everything is public text; secrets are hidden already.
+      case everythingIsPublic
+    }
 
-    /// Creates a sink over a logger; by default of category `network` in the subsystem `RequestBehaviors`.
-    public init(_ logger: Logger = Logger(subsystem: "RequestBehaviors", category: "network")) {
+    private static let entryLimit = 1_000
+    private let logger: Logger
+    private let privacy: Privacy
+
+    /// Creates a sink.
+    ///
+    /// - Parameters:
+    ///   - logger: Where it writes; by default category `network` of the subsystem `RequestBehaviors`.
+    ///   - privacy: Who may see personal parts; by default they are hidden.
+    public init(
+      _ logger: Logger = Logger(subsystem: "RequestBehaviors", category: "network"),
+      privacy: Privacy = .personalPartsAreHidden
+    ) {
       self.logger = logger
+      self.privacy = privacy
     }
 
     /// Writes a record.
     public func log(_ record: LogRecord) {
-      logger.log(level: level(of: record), "\(record.line, privacy: .public)")
+      let level = level(of: record)
+      for entry in record.entries(limit: OSLogSink.entryLimit, hidesPersonal: privacy == .personalPartsAreHidden) {
+        logger.log(level: level, "\(entry.open, privacy: .public)\(entry.personal, privacy: .private)")
+      }
     }
 
     private func level(of record: LogRecord) -> OSLogType {
