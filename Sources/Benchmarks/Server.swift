@@ -5,29 +5,36 @@ import RequestBehaviorsTesting
 /// A loopback server in a process of its own, so that what it costs is not counted.
 final class Server {
   let baseURL: URL
-  private let process: Process
+  #if os(Linux) || os(macOS)
+    private let process: Process
 
-  /// Starts the server: this program again, with `--serve`.
-  init() throws {
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    if !FileManager.default.fileExists(atPath: "/proc/self/exe") {
-      process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+    /// Starts the server: this program again, with `--serve`.
+    init() throws {
+      process = Process()
+      process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      if !FileManager.default.fileExists(atPath: "/proc/self/exe") {
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+      }
+      process.arguments = ["--serve"]
+      let output = Pipe()
+      process.standardOutput = output
+      // The server ends when this pipe is closed, with this program at the latest.
+      process.standardInput = Pipe()
+      try process.run()
+      let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      guard let url = URL(string: line.trimmingCharacters(in: .whitespacesAndNewlines)), url.host != nil else {
+        throw CocoaError(.executableLoad)
+      }
+      baseURL = url
     }
-    process.arguments = ["--serve"]
-    let output = Pipe()
-    process.standardOutput = output
-    // The server ends when this pipe is closed, with this program at the latest.
-    process.standardInput = Pipe()
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let url = URL(string: line.trimmingCharacters(in: .whitespacesAndNewlines)), url.host != nil else {
-      throw CocoaError(.executableLoad)
-    }
-    baseURL = url
-  }
 
-  func stop() { process.terminate() }
+    func stop() { process.terminate() }
+  #else
+    // Nothing can be started there.
+    init() throws { throw CocoaError(.featureUnsupported) }
+
+    func stop() {}
+  #endif
 
   /// Serves 1 KB of JSON and echoes nonces until standard input ends.
   static func serve() throws {

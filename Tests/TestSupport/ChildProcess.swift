@@ -60,9 +60,13 @@
     ) throws -> pid_t {
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
       #else
         var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
       #endif
+      posix_spawnattr_init(&attributes)
+      defer { posix_spawnattr_destroy(&attributes) }
       posix_spawn_file_actions_init(&actions)
       defer { posix_spawn_file_actions_destroy(&actions) }
       posix_spawn_file_actions_adddup2(&actions, input, 0)
@@ -72,25 +76,32 @@
       } else {
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
       }
-      // The child must not hold the tests' connections and pipes open: their ends would never be seen. Descriptors are
-      // numbered from the lowest free one up, so the margin is for those that are opened meanwhile.
-      for descriptor in 3..<(try highestDescriptor()) + 1_000 {
-        posix_spawn_file_actions_addclose(&actions, descriptor)
-      }
+      // The child must not hold the tests' connections and pipes open: their ends would never be seen.
+      #if canImport(Darwin)
+        // To close a descriptor that is not open would fail there, and the start with it.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+      #else
+        // Descriptors are numbered from the lowest free one up, so the margin is for those that are opened meanwhile.
+        for descriptor in 3..<(try highestDescriptor()) + 1_000 {
+          posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+      #endif
       var argv = arguments.map { strdup($0) } + [nil]
       var envp = variables.map { strdup($0) } + [nil]
       defer {
         for text in argv + envp { free(text) }
       }
       var identifier = pid_t()
-      let code = posix_spawn(&identifier, path, &actions, nil, &argv, &envp)
+      let code = posix_spawn(&identifier, path, &actions, &attributes, &argv, &envp)
       guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOENT) }
       return identifier
     }
 
-    private static func highestDescriptor() throws -> Int32 {
-      try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
-    }
+    #if !canImport(Darwin)
+      private static func highestDescriptor() throws -> Int32 {
+        try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
+      }
+    #endif
 
     private func signal(_ number: Int32) {
       lock.withLock { if !hasEnded { _ = Foundation.kill(identifier, number) } }

@@ -4,6 +4,8 @@ import Foundation
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -17,7 +19,7 @@ enum LoopbackSocket {
   static func listen(port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
     #if canImport(Glibc)
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    #elseif canImport(Musl)
+    #elseif canImport(Musl) || canImport(Android)
       let descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)
     #else
       let descriptor = socket(AF_INET, SOCK_STREAM, 0)

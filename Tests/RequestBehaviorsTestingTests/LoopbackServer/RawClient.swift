@@ -5,6 +5,8 @@ import TestSupport
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 /// A blocking socket that shows what is on the wire; each call runs on a thread of its own, off the cooperative pool.
@@ -30,6 +32,11 @@ final class RawClient: Sendable {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
     }
     if result != 0 { throw Failure(call: "connect", code: errno) }
+    #if canImport(Darwin)
+      // Darwin has no flag of `send` for it: to write after the server has closed would end the tests.
+      var isOn: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+    #endif
     // Nothing in these tests takes so long: a test that would hang fails instead.
     var limit = timeval(tv_sec: ThreadSanitizer.isRunning ? 100 : 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
