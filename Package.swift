@@ -3,7 +3,6 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("ImmutableWeakCaptures"),
   .enableUpcomingFeature("InferIsolatedConformances"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),

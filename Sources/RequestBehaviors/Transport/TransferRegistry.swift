@@ -197,10 +197,10 @@ extension TransferRegistry {
   }
 
   private func arm(_ deadline: Duration) {
-    timer.arm(deadline) { [weak self] in
-      self?.queue.async { self?.expire() }
-    }
+    timer.arm(deadline) { [weak self] in self?.timerFired() }
   }
+
+  private func timerFired() { queue.async { self.expire() } }
 
   private func expire() {
     timer.stop()

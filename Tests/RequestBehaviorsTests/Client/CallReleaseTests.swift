@@ -188,7 +188,9 @@ private struct Reply: Sendable {
 /// Counts the calls and bodies that are still in use.
 private final class Memory: Sendable {
   private struct WeakCall: Sendable {
-    weak let call: Call?
+    let call: @Sendable () -> Call?
+
+    init(_ call: Call) { self.call = { [weak call] in call } }
   }
 
   private let calls = Box<[WeakCall]>([])
@@ -212,7 +214,7 @@ private final class Memory: Sendable {
     _ reply: @escaping @Sendable (NetworkRequest) async throws -> Reply = { _ in Reply(200) }
   ) -> NetworkClient {
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors)
-    configuration.observers = [{ [calls] report in calls.update { $0.append(WeakCall(call: report.call)) } }]
+    configuration.observers = [{ [calls] report in calls.update { $0.append(WeakCall(report.call)) } }]
     let transport = ForgetfulTransport { [self] request in
       response(to: request, try await reply(request), body: body)
     }
@@ -241,7 +243,7 @@ private final class Memory: Sendable {
 
   func expectAllReleased(sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(callCount > 0, sourceLocation: sourceLocation)
-    #expect(calls.value.count { $0.call != nil } == 0, "calls in use", sourceLocation: sourceLocation)
+    #expect(calls.value.count { $0.call() != nil } == 0, "calls in use", sourceLocation: sourceLocation)
     #expect(bodiesInUse == 0, "bodies in use", sourceLocation: sourceLocation)
   }
 }

@@ -94,11 +94,11 @@ import Testing
   @Test func `connections are closed when the transport goes`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     var transport: URLSessionTransport? = URLSessionTransport()
-    weak let released = transport
+    let isReleased = { [weak transport] in transport == nil }
     _ = try await transport?.send(server.request())
     #expect(server.openConnectionCount == 1)
     transport = nil
-    #expect(released == nil)
+    #expect(isReleased())
     await server.waitForConnections(atMost: 0)
   }
 
