@@ -3,7 +3,7 @@ import Foundation
 /// Encodes records straight into the parameters of a prepared statement.
 final class RowEncoder: Encoder {
   // The plan owns its encoder; a record that keeps it may outlive the plan.
-  private weak let plan: RecordPlan?
+  private weak var plan: RecordPlan?
   let binder: RowBinder
   let recordType: String
   var codingPath: [any CodingKey] { [] }
