@@ -15,6 +15,20 @@ import Testing
     #expect(error?.message.contains("closed") == true)
   }
 
+  @Test func `a closed store leaves one file also where SQLite keeps the others`() async throws {
+    let vfs = FaultVFS()
+    try await closeLeavingOneFile(vfs.configuration())
+    withExtendedLifetime(vfs) {}
+  }
+
+  private func closeLeavingOneFile(_ configuration: SQLiteConfiguration) async throws {
+    let test = try TestStore(configuration)
+    try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    #expect(try await test.artworks.count == 1)
+    await test.store.close()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: test.folder.path) == ["store.sqlite"])
+  }
+
   @Test func `a suspended store undoes running work and refuses new until it resumes`() async throws {
     let test = try TestStore()
     let store = test.store

@@ -75,6 +75,10 @@ final class Connection {
 
   private func configure() throws {
     sqlite3_extended_result_codes(handle, 1)
+    // Apple's SQLite keeps the -wal and -shm files when the last connection is closed; without them there is one file to
+    // copy, protect and remove.
+    var keepsWAL: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsWAL)
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)

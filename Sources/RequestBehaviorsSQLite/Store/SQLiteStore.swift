@@ -24,6 +24,10 @@ import Dispatch
 /// The file is in WAL mode: readers see the last commit and never wait for the writer. A write is one `IMMEDIATE` transaction. Several
 /// stores, in one process or several, can use one file; work waits for the other's lock as long as
 /// ``SQLiteConfiguration/busyTimeout`` says.
+///
+/// When the last store of a file is closed, the `-wal` and `-shm` files beside it are removed. On iOS and its kin the files have the
+/// protection of their folder, by default from the first unlock after a start of the device on (Apple: "Encrypting Your App's Files").
+/// A stricter one of the folder locks them together with the device; ``suspend()`` the store before.
 public final class SQLiteStore: Sendable {
   /// The path the store was opened with.
   public let path: String

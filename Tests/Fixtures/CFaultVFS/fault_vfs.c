@@ -188,6 +188,11 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
   }
   int result = owner(vfs)->system->xOpen(owner(vfs)->system, path, new->system, flags, out_flags);
   if (new->system->pMethods) new->file.pMethods = &methods;
+  if (result == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB) {
+    /* As Apple's SQLite does, unless it is told otherwise. */
+    int keeps_wal = 1;
+    new->system->pMethods->xFileControl(new->system, SQLITE_FCNTL_PERSIST_WAL, &keeps_wal);
+  }
   return result;
 }
 
