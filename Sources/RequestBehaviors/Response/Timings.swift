@@ -1,3 +1,5 @@
+package import Foundation
+
 /// When the phases of an exchange were, on the call's monotonic clock.
 public struct Timings: Sendable, Hashable {
   /// When the transport got the request.
@@ -6,6 +8,9 @@ public struct Timings: Sendable, Hashable {
   public var firstByte: Duration?
   /// When the last byte of the body was there.
   public var lastByte: Duration
+
+  /// What the transport measured of the connection; `nil` where it cannot tell, as over URLSession on Linux.
+  public var connection: ConnectionTimings?
 
   /// Creates timings.
   public init(sent: Duration, firstByte: Duration? = nil, lastByte: Duration) {
@@ -16,4 +21,48 @@ public struct Timings: Sendable, Hashable {
 
   /// How long the exchange took, from handing it to the transport to the last byte.
   public var total: Duration { lastByte - sent }
+}
+
+/// How long the connection of an exchange took to make, and what it is.
+public struct ConnectionTimings: Sendable, Hashable {
+  /// How long the host's name took to be resolved; `nil` if it was not.
+  public var nameLookup: Duration?
+  /// How long the connection took to be made, without TLS; `nil` if an existing one was used.
+  public var connecting: Duration?
+  /// How long the handshake of TLS took; `nil` if there was none.
+  public var securing: Duration?
+  /// Whether the connection existed before.
+  public var isReused: Bool
+  /// The protocol by its ALPN name, such as `h2` (RFC 7301); `nil` if it is not known.
+  public var protocolName: String?
+
+  /// Creates timings.
+  public init(
+    nameLookup: Duration? = nil, connecting: Duration? = nil, securing: Duration? = nil, isReused: Bool = false,
+    protocolName: String? = nil
+  ) {
+    self.nameLookup = nameLookup
+    self.connecting = connecting
+    self.securing = securing
+    self.isReused = isReused
+    self.protocolName = protocolName
+  }
+
+  /// A beginning and an end; either may be missing.
+  package typealias Interval = (start: Date?, end: Date?)
+
+  /// Creates timings of dates, where the time for connecting contains that for securing.
+  package init(
+    nameLookup: Interval, connecting: Interval, securing: Interval, isReused: Bool, protocolName: String?
+  ) {
+    self.init(
+      nameLookup: Self.duration(nameLookup),
+      connecting: Self.duration((connecting.start, securing.start ?? connecting.end)),
+      securing: Self.duration(securing), isReused: isReused, protocolName: protocolName)
+  }
+
+  private static func duration(_ interval: Interval) -> Duration? {
+    guard let start = interval.start, let end = interval.end, end >= start else { return nil }
+    return Duration(clamping: end.timeIntervalSince(start))
+  }
 }

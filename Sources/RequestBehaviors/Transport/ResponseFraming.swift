@@ -1,16 +1,25 @@
-import Foundation
-
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+  import Foundation
+  package import FoundationNetworking
+#else
+  package import Foundation
 #endif
 
 /// What the head of a response tells of its body, and why such a response is refused (RFC 9112 §6.3).
-struct ResponseFraming {
+package struct ResponseFraming {
   /// The most header fields of a response, far more than servers send.
   static let maximumFieldCount = 1_000
 
+  package static var isLenient: Bool {
+    #if canImport(FoundationNetworking)
+      false
+    #else
+      true
+    #endif
+  }
+
   /// Why the response is refused; `nil` if it is not.
-  private(set) var objection: String?
+  package private(set) var objection: String?
 
   /// How many bytes of body the platform will deliver; `nil` if the head does not tell.
   private(set) var bodyLength: Int64?
@@ -22,9 +31,17 @@ struct ResponseFraming {
   /// - Parameters:
   ///   - response: The response; fields of one name are joined by commas.
   ///   - method: The method of the request.
-  init(_ response: HTTPURLResponse, to method: HTTPMethod) {
+  ///   - takesAnythingForHTTP: Whether the platform takes text without a status line for an answer of HTTP/0.9, with the
+  ///     status 200 and no field. Apple's does.
+  package init(
+    _ response: HTTPURLResponse, to method: HTTPMethod, takesAnythingForHTTP: Bool = ResponseFraming.isLenient
+  ) {
     isRedirect = (300..<400).contains(response.statusCode)
     let fieldCount = response.allHeaderFields.count
+    if takesAnythingForHTTP, response.statusCode == 200, fieldCount == 0 {
+      objection = "the answer has no header field: it is not HTTP/1.1"
+      return
+    }
     let limit = ResponseFraming.maximumFieldCount
     guard fieldCount <= limit else {
       objection = "the answer has \(fieldCount) header fields; at most \(limit) are accepted"

@@ -14,8 +14,7 @@ final class Transfer: @unchecked Sendable {
   struct Answer: Sendable {
     let response: HTTPURLResponse
     let body: Data
-    let firstByte: Duration
-    let lastByte: Duration
+    let timings: Timings
   }
 
   typealias Continuation = CheckedContinuation<Answer, any Error>
@@ -40,6 +39,7 @@ final class Transfer: @unchecked Sendable {
   private var framing: ResponseFraming?
   private var firstByte: Duration?
   private var body = Data()
+  var connection: ConnectionTimings?
 
   init(_ request: NetworkRequest, _ urlRequest: URLRequest) {
     self.request = request
@@ -116,25 +116,29 @@ extension Transfer {
     return true
   }
 
+  /// What to tell of the body if it is shorter than the head says.
+  var missing: String? { framing?.missing(from: body.count) }
+
   /// Settles the outcome when URLSession says that the transfer is complete.
   func complete() {
     guard let response else { return fail(.badResponse, "the answer is not HTTP") }
-    if let missing = framing?.missing(from: body.count) { return fail(.truncatedBody, missing) }
+    if let missing { return fail(.truncatedBody, missing) }
     succeed(response)
   }
 
   /// Settles the outcome with the response and what there is of the body.
   func succeed(_ response: HTTPURLResponse) {
     let now = request.call.clock.now()
-    settle(.success(Answer(response: response, body: body, firstByte: firstByte ?? now, lastByte: now)))
+    var timings = Timings(sent: sent, firstByte: firstByte ?? now, lastByte: now)
+    timings.connection = connection
+    settle(.success(Answer(response: response, body: body, timings: timings)))
   }
 }
 
 extension NetworkResponse {
-  init(_ answer: Transfer.Answer, request: NetworkRequest, sent: Duration) {
+  init(_ answer: Transfer.Answer, request: NetworkRequest) {
     self.init(
       request: request, statusCode: answer.response.statusCode, headers: HTTPHeaders(answer.response),
-      body: .data(answer.body),
-      timings: Timings(sent: sent, firstByte: answer.firstByte, lastByte: answer.lastByte))
+      body: .data(answer.body), timings: answer.timings)
   }
 }

@@ -25,7 +25,7 @@ extension TransferRegistry: URLSessionDataDelegate {
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     guard let transfer = remove(task), !transfer.isSettled else { return }
-    if let error { return transfer.fail(TransportFailure(error).networkError) }
+    if let error { return fail(transfer, error) }
     // On Linux the head of a redirect that leads nowhere is told only now.
     if transfer.response == nil, let response = task.response as? HTTPURLResponse,
       let error = transfer.didReceive(response)
@@ -86,6 +86,49 @@ extension TransferRegistry: URLSessionDataDelegate {
       abandon(transfer)
     }
   #endif
+
+  #if canImport(Security) && !canImport(FoundationNetworking)
+    /// Asks the trust policy, and lets the system answer what is not about certificates: it has no credentials.
+    ///
+    /// URLSession asks here because there is no method for a whole session (Apple:
+    /// "urlSession(_:didReceive:completionHandler:)").
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      // Called once, from wherever the answer comes.
+      nonisolated(unsafe) let answer = completionHandler
+      serverTrust.answer(challenge) { [self] decision in
+        switch decision {
+        case .system: answer(.performDefaultHandling, nil)
+        case .credential(let credential): answer(.useCredential, credential)
+        case .failure(let error):
+          transfer(of: task)?.fail(error)
+          answer(.cancelAuthenticationChallenge, nil)
+        }
+      }
+    }
+
+    /// Keeps what the platform measured; it tells so before it tells of the end, if at all.
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+      guard let transfer = transfer(of: task), let last = metrics.transactionMetrics.last else { return }
+      transfer.connection = ConnectionTimings(
+        nameLookup: (last.domainLookupStartDate, last.domainLookupEndDate),
+        connecting: (last.connectStartDate, last.connectEndDate),
+        securing: (last.secureConnectionStartDate, last.secureConnectionEndDate),
+        isReused: last.isReusedConnection, protocolName: last.networkProtocolName)
+    }
+  #endif
+
+  private func fail(_ transfer: Transfer, _ error: any Error) {
+    let failure = TransportFailure(error, isWithinBody: transfer.response != nil).networkError
+    // What no code and no text tells, the length does.
+    if failure.code == .transportFailed, let missing = transfer.missing {
+      transfer.fail(NetworkError(.truncatedBody, missing, underlyingError: error))
+    } else {
+      transfer.fail(failure)
+    }
+  }
 
   private func cutOff(_ transfer: Transfer, _ error: NetworkError) {
     transfer.fail(error)

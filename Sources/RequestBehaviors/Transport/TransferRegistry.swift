@@ -17,6 +17,9 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   private let delegateQueue: OperationQueue
   private let spool: BodySpool
   private let clock: RequestClock
+  #if canImport(Security) && !canImport(FoundationNetworking)
+    let serverTrust: ServerTrust
+  #endif
 
   // Used on `queue` only. No session means that the registry is closed: idle connections live as long as the session.
   private var session: URLSession?
@@ -27,8 +30,11 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   private var transfers: [ObjectIdentifier: Transfer] = [:]
   private var deadlines = DeadlineTable<Transfer>()
 
-  init(configuration: URLSessionConfiguration, spool: BodySpool, clock: RequestClock) {
-    self.configuration = configuration
+  init(_ configuration: URLSessionTransport.Configuration, spool: BodySpool, clock: RequestClock) {
+    self.configuration = configuration.makePlatformConfiguration()
+    #if canImport(Security) && !canImport(FoundationNetworking)
+      serverTrust = ServerTrust(configuration.trust, configuration.identity)
+    #endif
     self.delegateQueue = DelegateQueue.make(over: queue)
     self.spool = spool
     self.clock = clock

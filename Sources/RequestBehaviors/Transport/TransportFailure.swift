@@ -5,24 +5,55 @@ import Foundation
 #endif
 
 /// What an error of URLSession means.
-struct TransportFailure {
+package struct TransportFailure {
   private let error: any Error
+  private let isWithinBody: Bool
 
-  init(_ error: any Error) { self.error = error }
+  /// Reads an error.
+  ///
+  /// - Parameters:
+  ///   - error: The error.
+  ///   - isWithinBody: Whether it came when the head of the answer was there.
+  package init(_ error: any Error, isWithinBody: Bool) {
+    self.error = error
+    self.isWithinBody = isWithinBody
+  }
 
   /// The error for the caller.
-  var networkError: NetworkError {
+  package var networkError: NetworkError {
     let code = self.code
     let meaning = TransportFailure.meanings[code] ?? "the platform could not send"
     return NetworkError(code, "\(meaning): \(error.localizedDescription)", underlyingError: error)
   }
 
   /// The code for the error.
-  var code: NetworkError.Code {
+  private var code: NetworkError.Code {
+    if let code = posixCode { return TransportFailure.posixCodes[code] ?? .transportFailed }
     guard let error = error as? URLError else { return .transportFailed }
-    if let code = TransportFailure.codes[error.code] { return code }
-    return TransportFailure.code(forText: error.localizedDescription)
+    #if canImport(FoundationNetworking)
+      return TransportFailure.codes[error.code] ?? TransportFailure.code(forText: error.localizedDescription)
+    #else
+      let code = TransportFailure.codes[error.code] ?? .transportFailed
+      // The platform has one code for a connection that was reset and one that was closed too early. The number of the
+      // stream's error, which CFNetwork adds, tells them apart.
+      let isReset = error.userInfo["_kCFStreamErrorCodeKey"] as? Int == Int(POSIXErrorCode.ECONNRESET.rawValue)
+      return code == .connectionLost && isWithinBody && !isReset ? .truncatedBody : code
+    #endif
   }
+
+  private var posixCode: POSIXErrorCode? {
+    let error = error as NSError
+    return error.domain == NSPOSIXErrorDomain ? POSIXErrorCode(rawValue: Int32(clamping: error.code)) : nil
+  }
+
+  /// Errors of the system's own domain, which URLSession hands on now and then.
+  private static let posixCodes: [POSIXErrorCode: NetworkError.Code] = [
+    .ECONNREFUSED: .cannotConnect, .EHOSTUNREACH: .cannotConnect, .EHOSTDOWN: .cannotConnect,
+    .ENETUNREACH: .cannotConnect, .ENETDOWN: .cannotConnect, .EADDRNOTAVAIL: .cannotConnect,
+    .ECONNRESET: .connectionLost, .ECONNABORTED: .connectionLost, .EPIPE: .connectionLost,
+    .ENOTCONN: .connectionLost, .ENETRESET: .connectionLost, .ESHUTDOWN: .connectionLost,
+    .ETIMEDOUT: .timedOut,
+  ]
 
   private static let codes: [URLError.Code: NetworkError.Code] = [
     .cannotConnectToHost: .cannotConnect, .notConnectedToInternet: .cannotConnect,
@@ -42,23 +73,25 @@ struct TransportFailure {
     .fileIsDirectory: .bodyUnreadable,
   ]
 
-  private static func code(forText text: String) -> NetworkError.Code {
-    let text = text.lowercased()
-    return texts.first { text.contains($0.0) }?.1 ?? .transportFailed
-  }
+  #if canImport(FoundationNetworking)
+    private static func code(forText text: String) -> NetworkError.Code {
+      let text = text.lowercased()
+      return texts.first { text.contains($0.0) }?.1 ?? .transportFailed
+    }
 
-  /// What libcurl says, in lower case, where URLSession on Linux gives no code; the first that is found counts.
-  private static let texts: [(String, NetworkError.Code)] = [
-    ("remaining to read", .truncatedBody), ("outstanding read data", .truncatedBody),
-    ("end of response with", .truncatedBody),
-    ("broken pipe", .connectionLost), ("connection reset", .connectionLost), ("connection died", .connectionLost),
-    ("empty reply", .connectionLost), ("recv failure", .connectionLost), ("send failure", .connectionLost),
-    ("not closed cleanly", .connectionLost), ("syscall, errno", .connectionLost),
-    ("certificate", .tlsFailed), ("ssl", .tlsFailed), ("tls", .tlsFailed),
-    ("hexadecimal", .badResponse), ("chunk", .badResponse), ("header", .badResponse), ("encoding", .badResponse),
-    ("http/0.9", .badResponse), ("framing", .badResponse), ("out of memory", .badResponse),
-    ("invalid", .badResponse), ("unsupported", .badResponse),
-  ]
+    /// What libcurl says, in lower case, where URLSession on Linux gives no code; the first that is found counts.
+    private static let texts: [(String, NetworkError.Code)] = [
+      ("remaining to read", .truncatedBody), ("outstanding read data", .truncatedBody),
+      ("end of response with", .truncatedBody),
+      ("broken pipe", .connectionLost), ("connection reset", .connectionLost), ("connection died", .connectionLost),
+      ("empty reply", .connectionLost), ("recv failure", .connectionLost), ("send failure", .connectionLost),
+      ("not closed cleanly", .connectionLost), ("syscall, errno", .connectionLost),
+      ("certificate", .tlsFailed), ("ssl", .tlsFailed), ("tls", .tlsFailed),
+      ("hexadecimal", .badResponse), ("chunk", .badResponse), ("header", .badResponse), ("encoding", .badResponse),
+      ("http/0.9", .badResponse), ("framing", .badResponse), ("out of memory", .badResponse),
+      ("invalid", .badResponse), ("unsupported", .badResponse),
+    ]
+  #endif
 
   private static let meanings: [NetworkError.Code: String] = [
     .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",

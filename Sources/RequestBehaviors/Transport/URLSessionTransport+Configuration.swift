@@ -1,8 +1,8 @@
 #if canImport(FoundationNetworking)
   import Foundation
-  package import FoundationNetworking
+  public import FoundationNetworking
 #else
-  package import Foundation
+  public import Foundation
 #endif
 
 extension URLSessionTransport {
@@ -18,10 +18,58 @@ extension URLSessionTransport {
     /// If so, they replace a `Cookie` field of a request on Linux.
     public var handlesCookies: Bool
 
+    /// Which servers are trusted; those that the system trusts by default.
+    ///
+    /// On Linux any other policy fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``: URLSession
+    /// asks nobody there.
+    public var trust: TrustPolicy
+
+    /// What shows a server who the client is, if it asks; none by default.
+    ///
+    /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``.
+    public var identity: ClientIdentity?
+
+    /// Changes the platform's settings: proxies, the use of cellular or constrained networks, the least version of TLS,
+    /// protocol classes, and others; called once, when the transport is made.
+    ///
+    /// ```swift
+    /// let configuration = URLSessionTransport.Configuration { platform in
+    ///   platform.waitsForConnectivity = true
+    ///   platform.allowsConstrainedNetworkAccess = false
+    /// }
+    /// ```
+    ///
+    /// It gets an ephemeral configuration; there are no background sessions. What the transport promises is set after it:
+    ///
+    /// | setting | value | why |
+    /// |---|---|---|
+    /// | `urlCache`, `requestCachePolicy` | none | a transport caches nothing; on Linux a cache ends the process |
+    /// | `urlCredentialStorage` | none | credentials are the behaviors' |
+    /// | `httpMaximumConnectionsPerHost` | ``maximumConnectionsPerHost`` | it stands beside |
+    /// | cookies, unless ``handlesCookies`` | none | one user's must not be another's |
+    /// | `httpAdditionalHeaders` | none | they would go to any host, and no log would show them; use ``HeadersBehavior`` |
+    /// | `timeoutIntervalForRequest`, `timeoutIntervalForResource` | weeks | ``RequestOptions/idleTimeout`` and ``RequestOptions/timeout`` decide, by the transport's clock |
+    ///
+    /// With `waitsForConnectivity` the idle timeout runs while URLSession waits.
+    public var adjustPlatform: (@Sendable (URLSessionConfiguration) -> Void)?
+
     /// Creates settings.
-    public init(maximumConnectionsPerHost: Int = 128, handlesCookies: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - maximumConnectionsPerHost: The most connections to one host at a time.
+    ///   - handlesCookies: Whether cookies are kept and sent back.
+    ///   - trust: Which servers are trusted.
+    ///   - identity: What shows a server who the client is.
+    ///   - adjustPlatform: Changes the platform's settings.
+    public init(
+      maximumConnectionsPerHost: Int = 128, handlesCookies: Bool = false, trust: TrustPolicy = .system,
+      identity: ClientIdentity? = nil, adjustPlatform: (@Sendable (URLSessionConfiguration) -> Void)? = nil
+    ) {
       self.maximumConnectionsPerHost = maximumConnectionsPerHost
       self.handlesCookies = handlesCookies
+      self.trust = trust
+      self.identity = identity
+      self.adjustPlatform = adjustPlatform
     }
   }
 }
@@ -29,11 +77,15 @@ extension URLSessionTransport {
 extension URLSessionTransport.Configuration {
   package func makePlatformConfiguration() -> URLSessionConfiguration {
     let platform = URLSessionConfiguration.ephemeral
+    adjustPlatform?(platform)
     // With a cache, cancelling a task ends the process on Linux; it never stores anything there anyway.
     platform.urlCache = nil
     platform.requestCachePolicy = .reloadIgnoringLocalCacheData
     platform.urlCredentialStorage = nil
     platform.httpMaximumConnectionsPerHost = max(maximumConnectionsPerHost, 1)
+    platform.httpAdditionalHeaders = nil
+    platform.timeoutIntervalForRequest = URLRequest.longestTimeout
+    platform.timeoutIntervalForResource = URLRequest.longestTimeout
     if !handlesCookies {
       platform.httpCookieStorage = nil
       platform.httpShouldSetCookies = false
@@ -41,5 +93,23 @@ extension URLSessionTransport.Configuration {
       platform.httpCookieAcceptPolicy = .never
     }
     return platform
+  }
+
+  /// Why no send can obey the settings; `nil` if each can.
+  var objection: NetworkError? {
+    #if canImport(FoundationNetworking)
+      guard trust.isSystem else {
+        return NetworkError(
+          .unsupportedTrust,
+          "URLSession on Linux trusts the servers that the system trusts and no others; leave trust out, or use another "
+            + "transport")
+      }
+      guard identity == nil else {
+        return NetworkError(
+          .unsupportedTrust,
+          "URLSession on Linux cannot show servers an identity; leave identity out, or use another transport")
+      }
+    #endif
+    return nil
   }
 }

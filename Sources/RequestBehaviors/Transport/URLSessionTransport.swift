@@ -19,11 +19,14 @@ import Foundation
 ///
 /// Redirects come back as responses, cookies are neither stored nor sent unless asked for, nothing is cached, and no
 /// credential is found by the platform. Timeouts may be fractions of a second and are measured on the transport's
-/// clock. A body whose connection is lost while it is sent is not sent again; that is for a retry to decide.
+/// clock. A body whose connection is lost while it is sent is not sent again; that is for a retry to decide. Requests
+/// whose repetition does no harm, such as `GET` (RFC 9110 §9.2.2), may be sent again by the platform when a connection
+/// is lost before the answer begins; no platform tells of it.
 ///
 /// On Linux header fields of a response arrive without their order, and same names joined by `", "`.
 public final class URLSessionTransport: Transport {
   private let registry: TransferRegistry
+  private let objection: NetworkError?
 
   /// Creates a transport with connections of its own.
   ///
@@ -35,7 +38,8 @@ public final class URLSessionTransport: Transport {
   }
 
   package init(configuration: Configuration = Configuration(), clock: RequestClock = .system, spool: BodySpool) {
-    registry = TransferRegistry(configuration: configuration.makePlatformConfiguration(), spool: spool, clock: clock)
+    objection = configuration.objection
+    registry = TransferRegistry(configuration, spool: spool, clock: clock)
   }
 
   // The registry and its session keep each other until it is closed, but nothing keeps the transport.
@@ -50,6 +54,10 @@ public final class URLSessionTransport: Transport {
   ///   cancelled.
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     try request.validate()
+    if var objection {
+      objection.request = request
+      throw objection
+    }
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
     urlRequest.timeoutInterval = URLRequest.longestTimeout
@@ -61,7 +69,7 @@ public final class URLSessionTransport: Transport {
     } onCancel: {
       registry.cancel(transfer)
     }
-    return NetworkResponse(answer, request: request, sent: transfer.sent)
+    return NetworkResponse(answer, request: request)
   }
 
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.

@@ -13,7 +13,10 @@ import Testing
         "a head that ends too early is an error": "URLSession on Linux ends the process",
       ]
     #else
-      [:]
+      [
+        "a send that fails is not repeated":
+          "URLSession repeats idempotent requests by itself (Apple: QA1941)"
+      ]
     #endif
   }
 

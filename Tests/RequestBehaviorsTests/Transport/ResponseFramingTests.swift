@@ -3,6 +3,10 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// What the head says of the body, and whether it came (RFC 9112 §6.3).
 @Suite struct ResponseFramingTests {
   private let transport = URLSessionTransport()
@@ -60,6 +64,18 @@ import Testing
     let error = try await transport.failure(of: server.request())
     #expect(error.code == .badResponse)
     #expect(error.message == "the answer has 1001 header fields; at most 1000 are accepted")
+  }
+
+  @Test func `an answer without a field is refused where the platform takes anything for HTTP`() throws {
+    func objection(_ status: Int, _ fields: [String: String], takesAnything: Bool) throws -> String? {
+      let response = try #require(
+        HTTPURLResponse(url: baseURL, statusCode: status, httpVersion: nil, headerFields: fields))
+      return ResponseFraming(response, to: .get, takesAnythingForHTTP: takesAnything).objection
+    }
+    #expect(try objection(200, [:], takesAnything: true) == "the answer has no header field: it is not HTTP/1.1")
+    #expect(try objection(200, [:], takesAnything: false) == nil)
+    #expect(try objection(204, [:], takesAnything: true) == nil)
+    #expect(try objection(200, ["Date": "x"], takesAnything: true) == nil)
   }
 
   #if os(Linux)

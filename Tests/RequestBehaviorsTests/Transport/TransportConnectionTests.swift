@@ -43,7 +43,9 @@ import Testing
     #expect(server.connectionCount <= 2)
   }
 
-  @Test func `the default limit is 128 connections to a host, and further sends wait for one`() async throws {
+  // Apple's URLSession may use fewer than it is told ("httpMaximumConnectionsPerHost").
+  @Test(.enabled(if: isLinux))
+  func `the default limit is 128 connections to a host, and further sends wait for one`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .status(200).held(by: gate) }
     let transport = URLSessionTransport()
@@ -91,6 +93,31 @@ import Testing
     #expect(configuration.httpMaximumConnectionsPerHost == 1)
   }
 
+  @Test func `the platform's settings can be changed, and what the transport promises is set after that`() {
+    let configuration = URLSessionTransport.Configuration(maximumConnectionsPerHost: 3) { platform in
+      platform.allowsCellularAccess = false
+      platform.httpAdditionalHeaders = ["Authorization": "x"]
+      platform.httpMaximumConnectionsPerHost = 1
+      platform.urlCache = URLCache.shared
+      platform.urlCredentialStorage = .shared
+      platform.httpShouldSetCookies = true
+      platform.timeoutIntervalForRequest = 1
+      platform.timeoutIntervalForResource = 1
+    }
+    let made = configuration.makePlatformConfiguration()
+    #expect(!made.allowsCellularAccess)
+    #expect(made.httpAdditionalHeaders == nil && made.urlCache == nil && made.urlCredentialStorage == nil)
+    #expect(made.httpMaximumConnectionsPerHost == 3 && !made.httpShouldSetCookies)
+    #expect(made.timeoutIntervalForRequest > 1_000_000 && made.timeoutIntervalForResource > 1_000_000)
+  }
+
+  @Test func `a protocol class of the user's answers instead of the network`() async throws {
+    let transport = URLSessionTransport(configuration: .init { $0.protocolClasses = [AnsweringProtocol.self] })
+    let response = try await transport.send(NetworkRequest(url: baseURL))
+    #expect(response.statusCode == 203)
+    #expect(try response.text == "answered")
+  }
+
   @Test func `connections are closed when the transport goes`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     var transport: URLSessionTransport? = URLSessionTransport()
@@ -130,4 +157,30 @@ import Testing
     #expect(try await URLSessionTransport().send(NetworkRequest(url: url)).statusCode == 204)
     #expect(server.requests.first?.target == "/a?b")
   }
+}
+
+private let isLinux: Bool = {
+  #if canImport(FoundationNetworking)
+    true
+  #else
+    false
+  #endif
+}()
+
+/// Answers every request by itself.
+private final class AnsweringProtocol: URLProtocol {
+  override class func canInit(with request: URLRequest) -> Bool { true }
+
+  override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+  override func startLoading() {
+    guard let url = request.url, let client,
+      let response = HTTPURLResponse(url: url, statusCode: 203, httpVersion: nil, headerFields: ["X": "y"])
+    else { return }
+    client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    client.urlProtocol(self, didLoad: Data("answered".utf8))
+    client.urlProtocolDidFinishLoading(self)
+  }
+
+  override func stopLoading() {}
 }

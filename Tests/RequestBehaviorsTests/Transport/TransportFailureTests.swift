@@ -4,7 +4,9 @@ import RequestBehaviorsTesting
 import Testing
 
 @Suite struct TransportFailureTests {
-  private static let answers: [(LoopbackResponse, NetworkError.Code)] = [
+  private static let answers: [(LoopbackResponse, NetworkError.Code)] = certain + platformAnswers
+
+  private static let certain: [(LoopbackResponse, NetworkError.Code)] = [
     (.status(200).fault(.reset, at: .request), .connectionLost),
     (.status(200).fault(.close, at: .request), .connectionLost),
     (.text("0123456789").fault(.reset, at: .body(after: 4)), .connectionLost),
@@ -13,12 +15,25 @@ import Testing
     (.chunked(["one", "two"]).fault(.close, at: .body(after: 6)), .truncatedBody),
     (.badChunk(after: ["one"]), .badResponse),
     (.garbage, .badResponse),
-    (.raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nno field\r\n\r\nok"), .badResponse),
-    (.raw("HTTP/1.1 200 OK\r\nContent-Length:2\r\nX: \u{FF}".utf8.map { $0 } + [0xFF, 13, 10, 13, 10]), .badResponse),
-    (.raw("HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 200_000))\r\n\r\n"), .badResponse),
     (.text("hello").header("Content-Encoding", "gzip"), .badResponse),
-    (.text("hello").header("Content-Encoding", "nonsense"), .badResponse),
   ]
+
+  /// What libcurl refuses and other clients may bear with.
+  private static var platformAnswers: [(LoopbackResponse, NetworkError.Code)] {
+    #if canImport(FoundationNetworking)
+      [
+        (.raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nno field\r\n\r\nok"), .badResponse),
+        (
+          .raw("HTTP/1.1 200 OK\r\nContent-Length:2\r\nX: \u{FF}".utf8.map { $0 } + [0xFF, 13, 10, 13, 10]),
+          .badResponse
+        ),
+        (.raw("HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 200_000))\r\n\r\n"), .badResponse),
+        (.text("hello").header("Content-Encoding", "nonsense"), .badResponse),
+      ]
+    #else
+      []
+    #endif
+  }
 
   @Test(arguments: answers.indices)
   func `a broken answer is told by its code`(index: Int) async throws {
@@ -29,7 +44,21 @@ import Testing
     let error = try await URLSessionTransport().failure(of: request)
     #expect(error.code == code, "\(answer): \(error)")
     #expect(error.request?.url == request.url)
-    #expect(error.underlyingError != nil)
+    #if canImport(FoundationNetworking)
+      #expect(error.underlyingError != nil)
+    #endif
+  }
+
+  @Test(arguments: [
+    (POSIXErrorCode.ECONNREFUSED, NetworkError.Code.cannotConnect), (.ENETDOWN, .cannotConnect),
+    (.EHOSTUNREACH, .cannotConnect), (.ECONNRESET, .connectionLost), (.EPIPE, .connectionLost),
+    (.ECONNABORTED, .connectionLost), (.ETIMEDOUT, .timedOut), (.E2BIG, .transportFailed),
+  ])
+  func `an error of the system's domain has a code`(code: POSIXErrorCode, wanted: NetworkError.Code) {
+    let error = POSIXError(code)
+    #expect(TransportFailure(error, isWithinBody: false).networkError.code == wanted)
+    #expect(TransportFailure(error as NSError, isWithinBody: true).networkError.code == wanted)
+    #expect(TransportFailure(error, isWithinBody: false).networkError.underlyingError is POSIXError)
   }
 
   @Test(arguments: [

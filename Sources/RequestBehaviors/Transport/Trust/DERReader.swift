@@ -1,0 +1,46 @@
+/// Reads the elements of DER one after the other (X.690 §8.1, §10.1); whatever the bytes are, none beyond them is read.
+struct DERReader {
+  /// An element: its tag, its content, and both with the length between them.
+  struct Element {
+    let tag: UInt8
+    let content: ArraySlice<UInt8>
+    let whole: ArraySlice<UInt8>
+  }
+
+  static let sequence: UInt8 = 0x30
+
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  /// Whether everything was read.
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Reads the next element; `nil` if there is none or it is not whole.
+  mutating func next() -> Element? {
+    var cursor = rest
+    // Tags of several bytes do not occur in certificates.
+    guard let tag = cursor.popFirst(), tag & 0x1F != 0x1F, let first = cursor.popFirst() else { return nil }
+    var length = Int(first)
+    if first >= 0x80 {
+      // No length is indefinite in DER, and no certificate needs more than four bytes for one.
+      guard (0x81...0x84).contains(first) else { return nil }
+      length = 0
+      for _ in 0..<(first & 0x7F) {
+        guard let byte = cursor.popFirst() else { return nil }
+        length = length << 8 | Int(byte)
+      }
+    }
+    guard length <= cursor.count else { return nil }
+    let content = cursor.prefix(length)
+    let whole = rest[rest.startIndex..<content.endIndex]
+    rest = rest[content.endIndex...]
+    return Element(tag: tag, content: content, whole: whole)
+  }
+
+  /// Reads the next element if it has a tag; `nil`, and reads nothing, if it has another.
+  mutating func next(_ tag: UInt8) -> Element? {
+    guard rest.first == tag else { return nil }
+    return next()
+  }
+}

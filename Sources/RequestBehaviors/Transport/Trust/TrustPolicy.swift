@@ -1,0 +1,114 @@
+package import Foundation
+
+#if canImport(Security)
+  public import Security
+#endif
+
+/// Which servers are who they say.
+///
+/// ```swift
+/// let keys = try [PublicKeyPin("GIQx4IPpIjzBVKdvsxutK0e4oy/99OMUr6LkuYjZlKM="), PublicKeyPin(backup)]
+/// let trust = try TrustPolicy.system.pinning(["api.example.com": keys])
+/// let transport = URLSessionTransport(configuration: .init(trust: trust))
+/// ```
+///
+/// A transport that cannot obey a policy fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``. A
+/// server that is not trusted is an error of code ``NetworkError/Code-swift.struct/tlsFailed``.
+public struct TrustPolicy: Sendable {
+  /// What decides before pins do.
+  enum Basis: Sendable {
+    case system
+    case anchors([X509Certificate], besidesSystem: Bool)
+    #if canImport(Security)
+      case closure(@Sendable (SecTrust, String) -> Bool)
+    #endif
+  }
+
+  let basis: Basis
+  private(set) var pins: [String: Set<PublicKeyPin>] = [:]
+
+  /// The system decides, by its certificates and rules.
+  public static let system = TrustPolicy(basis: .system)
+
+  /// A server is trusted if its certificate leads to one of some authorities, and is valid otherwise.
+  ///
+  /// - Parameters:
+  ///   - certificates: The certificates of the authorities, or a server's own that is signed by itself.
+  ///   - besidesSystem: Whether the system's authorities are trusted too; false by default.
+  /// - Returns: The policy.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if there are none.
+  public static func anchors(_ certificates: [X509Certificate], besidesSystem: Bool = false) throws -> TrustPolicy {
+    guard !certificates.isEmpty else {
+      throw NetworkError(.invalidTrust, "there is no certificate to trust; give at least one, or use .system")
+    }
+    return TrustPolicy(basis: .anchors(certificates, besidesSystem: besidesSystem))
+  }
+
+  #if canImport(Security)
+    /// A closure decides.
+    ///
+    /// - Parameter isTrusted: Gets the server's certificates and the host; called on a queue of the transport's, so that
+    ///   it may block, as evaluating them does.
+    /// - Returns: The policy.
+    public static func closure(_ isTrusted: @escaping @Sendable (SecTrust, _ host: String) -> Bool) -> TrustPolicy {
+      TrustPolicy(basis: .closure(isTrusted))
+    }
+  #endif
+
+  /// Returns a policy that also demands that a certificate of the server's chain has a pinned key (RFC 7469 §2.6).
+  ///
+  /// - Parameter pins: The keys by host. `*.example.com` stands for hosts with one label more than `example.com`. Give
+  ///   two keys at least, one of them a spare that is kept elsewhere, or a lost key locks the app out. A host that is not
+  ///   named needs none.
+  /// - Returns: The policy; of a host that was pinned before, the new keys count.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if a host is none or has no key.
+  public func pinning(_ pins: [String: some Sequence<PublicKeyPin>]) throws -> TrustPolicy {
+    var policy = self
+    for (host, keys) in pins {
+      let name = host.hasPrefix("*.") ? String(host.dropFirst(2)) : host
+      guard !name.isEmpty, !name.contains(where: { "/:@*? ".contains($0) }) else {
+        throw NetworkError(.invalidTrust, "\"\(host)\" is no host, such as api.example.com or *.example.com")
+      }
+      let keys = Set(keys)
+      guard !keys.isEmpty else {
+        throw NetworkError(.invalidTrust, "no key is pinned for \(host); leave the host out if it needs none")
+      }
+      policy.pins[host.lowercased()] = keys
+    }
+    return policy
+  }
+}
+
+// MARK: - Decisions
+
+extension TrustPolicy {
+  /// Whether it is the system's alone, which every transport obeys.
+  package var isSystem: Bool { if case .system = basis { pins.isEmpty } else { false } }
+
+  /// Why pins refuse a chain of certificates that is trusted otherwise; `nil` if they do not.
+  ///
+  /// - Parameters:
+  ///   - chain: The certificates in DER.
+  ///   - host: The host that was connected to.
+  /// - Returns: The message, or `nil`.
+  package func pinObjection(to chain: [Data], of host: String) -> String? {
+    guard let wanted = pins(for: host.lowercased()) else { return nil }
+    let found = chain.compactMap { try? X509Certificate(der: $0).publicKeyPin }
+    if found.contains(where: wanted.contains) { return nil }
+    let names = found.map(\.description).joined(separator: ", ")
+    return "no key of \(host) is pinned; its certificates have \(names.isEmpty ? "none that can be read" : names)"
+  }
+
+  private func pins(for host: String) -> Set<PublicKeyPin>? {
+    if let pins = pins[host] { return pins }
+    guard let dot = host.firstIndex(of: ".") else { return nil }
+    return pins["*" + host[dot...]]
+  }
+}
+
+extension NetworkError.Code {
+  /// A certificate, a pin or an identity of the settings is malformed.
+  public static let invalidTrust = NetworkError.Code(rawValue: "invalidTrust")
+  /// The transport cannot obey the trust policy, or has no use for a client's identity.
+  public static let unsupportedTrust = NetworkError.Code(rawValue: "unsupportedTrust")
+}
