@@ -49,13 +49,6 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  #if canImport(Security)
-    @Test func `the sample of the keychain names a place`() {
-      let store = KeychainTokenStore(service: "com.example.shop", accessGroup: "ABCDE12345.com.example.shared")
-      #expect(store.location?.contains("com.example.shop") == true)
-    }
-  #endif
-
   @Test func `the samples of a source and of two tokens choose what they say`() async throws {
     struct AppTokens: TokenSource {
       func fetch(using client: NetworkClient) async throws -> AccessToken {

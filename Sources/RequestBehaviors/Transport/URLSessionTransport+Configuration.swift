@@ -33,9 +33,8 @@ extension URLSessionTransport {
     /// protocol classes, and others; called once, when the transport is made.
     ///
     /// ```swift
-    /// let configuration = URLSessionTransport.Configuration { platform in
-    ///   platform.waitsForConnectivity = true
-    ///   platform.allowsConstrainedNetworkAccess = false
+    /// let configuration = URLSessionTransport.Configuration {
+    ///   $0.allowsCellularAccess = false
     /// }
     /// ```
     ///

@@ -6,8 +6,11 @@
   /// Keeps a token in the keychain.
   ///
   /// ```swift
-  /// let store = KeychainTokenStore(service: "com.example.shop", accessGroup: "ABCDE12345.com.example.shared")
-  /// let session = TokenSession(source: .refreshToken(endpoint), store: store)
+  /// let store = KeychainTokenStore(
+  ///   service: "com.example.shop",
+  ///   accessGroup: "ABCDE12345.com.example.shared")
+  /// let session = TokenSession(
+  ///   source: .refreshToken(endpoint), store: store)
   /// ```
   ///
   /// The item is a generic password. It can be read from the first unlock after a start of the device on, stays on this

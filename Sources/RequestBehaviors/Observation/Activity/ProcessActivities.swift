@@ -6,7 +6,9 @@
   /// macOS.
   ///
   /// ```swift
-  /// let client = NetworkClient(baseURL: baseURL, behaviors: [.backgroundTask(ProcessActivities())])
+  /// let client = NetworkClient(
+  ///   baseURL: baseURL,
+  ///   behaviors: [.backgroundTask(ProcessActivities())])
   /// ```
   ///
   /// One activity holds the time for all calls under way. On macOS, where a process is not suspended, it keeps the system

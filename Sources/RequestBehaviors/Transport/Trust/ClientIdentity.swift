@@ -3,8 +3,11 @@ public import Foundation
 /// A certificate and its private key, by which a client shows a server who it is.
 ///
 /// ```swift
-/// let identity = try ClientIdentity(pkcs12: data, passphrase: passphrase, hosts: ["api.example.com"])
-/// let transport = URLSessionTransport(configuration: .init(identity: identity))
+/// let identity = try ClientIdentity(
+///   pkcs12: file, passphrase: passphrase,
+///   hosts: ["api.example.com"])
+/// let transport = URLSessionTransport(
+///   configuration: .init(identity: identity))
 /// ```
 ///
 /// No description of it shows the key or the passphrase. Over URLSession on macOS the system also adds it to the user's

@@ -7,9 +7,11 @@ package import Foundation
 /// Which servers are who they say.
 ///
 /// ```swift
-/// let keys = try [PublicKeyPin("GIQx4IPpIjzBVKdvsxutK0e4oy/99OMUr6LkuYjZlKM="), PublicKeyPin(backup)]
-/// let trust = try TrustPolicy.system.pinning(["api.example.com": keys])
-/// let transport = URLSessionTransport(configuration: .init(trust: trust))
+/// let keys = try [PublicKeyPin(current), PublicKeyPin(spare)]
+/// let trust = try TrustPolicy.system
+///   .pinning(["api.example.com": keys])
+/// let transport = URLSessionTransport(
+///   configuration: .init(trust: trust))
 /// ```
 ///
 /// A transport that cannot obey a policy fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``. A
