@@ -4,11 +4,6 @@ import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
 
-private struct Tag: Codable, Sendable {
-  var id: Int
-  var name: String
-}
-
 private struct Artwork: Codable, Sendable {
   var id: Int
   var title: String

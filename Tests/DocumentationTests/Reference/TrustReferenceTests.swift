@@ -2,6 +2,10 @@ import Foundation
 import RequestBehaviors
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// The samples of the doc comments about trust and the platform's settings, and of those about Apple's platforms.
 @Suite struct TrustReferenceTests {
   @Test func `pins of a host are what a transport is given`() throws {

@@ -5,7 +5,7 @@ import Foundation
 /// Every field of every send is asked for, and programs use few names. So each verdict is found out once: that takes
 /// 0.6 µs and four allocations, a look at the verdict a tenth of it and none.
 enum CredentialFieldNames {
-  /// How many verdicts are kept. Names beyond them, which only a program that makes names up has, are judged each time.
+  // Names beyond these, which only a program that makes names up has, are judged each time.
   private static let limit = 1_000
 
   private static let lock = NSLock()
