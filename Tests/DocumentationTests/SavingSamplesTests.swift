@@ -17,7 +17,9 @@ private struct Poster: Equatable {
 
 extension Poster: SQLiteRecord {
   init(row: SQLiteRow) throws {
-    self.init(id: try row["id"], title: try row["title"], price: try row["price"])
+    self.init(
+      id: try row["id"], title: try row["title"],
+      price: try row["price"])
   }
 }
 
@@ -39,12 +41,20 @@ private struct Artwork: Codable, Sendable {
   }
 
   func follow() async throws {
-    let saved = store.values { db in try db.query("SELECT * FROM tag ORDER BY name", as: Tag.self) }
+    let all: SQL = "SELECT * FROM tag ORDER BY name"
+    let saved = store.values { db in
+      try db.query(all, as: Tag.self)
+    }
     for try await tags in saved { self.tags = tags }
   }
 
   func refresh() async throws {
-    try await client.send(.get("tags").with(.saveRecords([Tag].self, into: "tag", in: store, deletingOthers: .all)))
+    let request = Request<Void>.get("tags")
+      .with(
+        .saveRecords(
+          [Tag].self, into: "tag", in: store,
+          deletingOthers: .all))
+    try await client.send(request)
   }
 }
 
@@ -176,12 +186,17 @@ private actor Shelf {
     }
     let last = 3
     try await store.read { db in
-      let recent: [Artwork] = try db.query("SELECT * FROM artwork WHERE id > \(last) ORDER BY title")
+      let recent: [Artwork] = try db.query(
+        "SELECT * FROM artwork WHERE id > \(last) ORDER BY title")
       let artwork = try db.find(Artwork.self, in: "artwork", key: 7)
-      let count = try db.first("SELECT count(*) FROM artwork", as: Int.self) ?? 0
-      #expect((recent.map(\.id), artwork?.title, count) == ([7], "seven", 2))
-      // swift-format-ignore
-      let lines = try db.query("SELECT title, count(tag.id) AS tags FROM artwork JOIN tag ON tag.artwork = artwork.id") { row in
+      let count = try db.first(
+        "SELECT count(*) FROM artwork", as: Int.self)
+      #expect((recent.map(\.id), artwork?.title, count ?? 0) == ([7], "seven", 2))
+      let counted: SQL = """
+        SELECT title, count(tag.id) AS tags
+        FROM artwork JOIN tag ON tag.artwork = artwork.id
+        """
+      let lines = try db.query(counted) { row in
         "\(try row["title"] as String): \(try row["tags"] as Int)"
       }
       #expect(lines == ["seven: 1"])

@@ -5,7 +5,9 @@ extension Database {
   /// Returns what the closure makes of each row that the SQL selects.
   ///
   /// ```swift
-  /// let titles = try db.query("SELECT id, title FROM artwork") { row in
+  /// let titles = try db.query(
+  ///   "SELECT id, title FROM artwork"
+  /// ) { row in
   ///   Title(id: try row[0], text: try row["title"])
   /// }
   /// ```

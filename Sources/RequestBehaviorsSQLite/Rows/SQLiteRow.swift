@@ -3,7 +3,9 @@
 /// What is read has the type that is asked for, and an error names the column where it does not fit:
 ///
 /// ```swift
-/// let titles = try db.query("SELECT id, title FROM artwork") { row in
+/// let titles = try db.query(
+///   "SELECT id, title FROM artwork"
+/// ) { row in
 ///   Title(id: try row[0], text: try row["title"])
 /// }
 /// ```
@@ -82,7 +84,9 @@ public protocol SQLiteRecord {
 ///
 /// ```swift
 /// extension Price: SQLReadable {
-///   init(column: SQLiteColumn) throws { cents = try Int(column: column) }
+///   init(column: borrowing SQLiteColumn) throws {
+///     cents = try Int(column: column)
+///   }
 /// }
 /// ```
 ///

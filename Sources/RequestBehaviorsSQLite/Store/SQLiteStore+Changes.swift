@@ -2,7 +2,10 @@ extension SQLiteStore {
   /// Returns what the closure reads: now, and again after each commit that may have changed it.
   ///
   /// ```swift
-  /// let saved = store.values { db in try db.query("SELECT * FROM tag ORDER BY name", as: Tag.self) }
+  /// let all: SQL = "SELECT * FROM tag ORDER BY name"
+  /// let saved = store.values { db in
+  ///   try db.query(all, as: Tag.self)
+  /// }
   /// for try await tags in saved { self.tags = tags }
   /// ```
   ///
