@@ -38,7 +38,8 @@ extension URLSessionTransport {
     /// }
     /// ```
     ///
-    /// It gets an ephemeral configuration; there are no background sessions. What the transport promises is set after it:
+    /// On Linux import `FoundationNetworking` for it. It gets an ephemeral configuration; there are no background
+    /// sessions. What the transport promises is set after it:
     ///
     /// | setting | value | why |
     /// |---|---|---|
@@ -47,7 +48,7 @@ extension URLSessionTransport {
     /// | `httpMaximumConnectionsPerHost` | ``maximumConnectionsPerHost`` | it stands beside |
     /// | cookies, unless ``handlesCookies`` | none | one user's must not be another's |
     /// | `httpAdditionalHeaders` | none | they would go to any host, and no log would show them; use ``HeadersBehavior`` |
-    /// | `timeoutIntervalForRequest`, `timeoutIntervalForResource` | weeks | ``RequestOptions/idleTimeout`` and ``RequestOptions/timeout`` decide, by the transport's clock |
+    /// | `timeoutIntervalForRequest`, `timeoutIntervalForResource` | weeks | the transport's own clock decides |
     ///
     /// With `waitsForConnectivity` the idle timeout runs while URLSession waits.
     public var adjustPlatform: (@Sendable (URLSessionConfiguration) -> Void)?
