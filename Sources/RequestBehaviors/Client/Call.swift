@@ -48,6 +48,8 @@ public final class Call: Sendable {
   let userHeaders: HTTPHeaders
   /// What the default hooks tell that they ran; `nil` but in a test's check.
   let hookProbe: HookProbe?
+  /// The clock without the end of sleeps when the client is shut down, for sessions, which outlive clients.
+  let sessionClock: RequestClock
   /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
   let waits: ClientWaits?
 
@@ -90,7 +92,8 @@ public final class Call: Sendable {
 
   init(
     clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
-    userHeaders: HTTPHeaders, hookProbe: HookProbe? = nil, waits: ClientWaits? = nil
+    userHeaders: HTTPHeaders, hookProbe: HookProbe? = nil, waits: ClientWaits? = nil,
+    sessionClock: RequestClock? = nil
   ) {
     self.id = CallCounter.next()
     self.parent = parent
@@ -104,6 +107,7 @@ public final class Call: Sendable {
     self.userHeaders = userHeaders
     self.hookProbe = hookProbe
     self.waits = waits
+    self.sessionClock = sessionClock ?? clock
     state.secrets = CallSecrets(user: userHeaders)
   }
 

@@ -125,7 +125,8 @@ final class Chain: Sendable {
     let own = members[index]
     if own.onlyIntercepts { return try await proceed(from: index + 1, original, in: run) }
     var request = original
-    let added = try await own.entry.behavior.headers(for: request)
+    var added = try await own.entry.behavior.headers(for: request)
+    if let credential = own.credential { added.markUnmarked(as: credential.origins) }
     if !added.isEmpty { merge(added, into: &request, outranksUser: own.outranksUser) }
     do {
       try await own.entry.behavior.modify(&request)

@@ -140,12 +140,12 @@ extension NetworkClient {
     var run: ChainRun?
     var built: NetworkRequest?
     do {
+      if waits.isShutDown { throw NetworkError.clientShutDown() }
       let chain = try chain(for: request)
       let newRun = ChainRun(chain, call)
       run = newRun
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
-      if waits.isShutDown { throw NetworkError.clientShutDown() }
       let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return Answer(call: call, chain: chain, request: networkRequest, response: response)
@@ -174,7 +174,7 @@ extension NetworkClient {
     Call(
       clock: clock, options: configuration.options.overridden(by: request.options),
       baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent, userHeaders: request.headers,
-      waits: waits)
+      waits: waits, sessionClock: configuration.clock)
   }
 
   private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {

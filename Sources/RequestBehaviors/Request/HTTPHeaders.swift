@@ -125,6 +125,11 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
+  /// Marks every field that nobody marked.
+  mutating func markUnmarked(as scope: OriginScope) {
+    for index in fields.indices where !fields[index].isSensitive { fields[index].sensitivity = scope }
+  }
+
   /// Returns the list without white space around values, which is no part of them (RFC 9110 §5.5).
   func withoutOuterSpace() -> HTTPHeaders {
     var trimmed = self

@@ -214,6 +214,21 @@ import Testing
     #expect(error?.request?.call.events.isEmpty == true)
   }
 
+  @Test func `an unmarked field of a behavior that adds credentials does not follow a redirect to another origin`()
+    async throws
+  {
+    struct Unmarked: CredentialBehavior {
+      var credential: String { "unmarked" }
+      func headers(for request: NetworkRequest) -> HTTPHeaders { ["X-Ticket": "canary"] }
+    }
+    let transport = ClosureTransport { request in
+      guard request.url.host() == baseURL.host() else { return NetworkResponse(request: request, statusCode: 200) }
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "https://other.example/x"])
+    }
+    try await NetworkClient(transport, [Unmarked()]).send(.get("x"))
+    #expect(transport.sent.map { $0.headers["X-Ticket"] } == ["canary", nil])
+  }
+
   @Test func `a redirect to another origin goes there without credentials even where they are required`() async throws {
     let transport = ClosureTransport { request in
       guard request.url.host() == "api.example.com" else { return NetworkResponse(request: request, statusCode: 200) }

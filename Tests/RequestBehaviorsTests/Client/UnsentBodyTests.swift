@@ -71,6 +71,13 @@ import Testing
     #expect(cancelled.value == 1)
   }
 
+  @Test func `a client that was shut down cancels the body`() async {
+    let client = NetworkClient(ClosureTransport())
+    await client.shutdown()
+    await #expect(throws: NetworkError.self) { try await client.send(upload) }
+    #expect(cancelled.value == 1)
+  }
+
   @Test func `a cancelled body cannot be sent any more`() async throws {
     let body = body
     body.cancel()

@@ -212,6 +212,14 @@ import Testing
       lines.first?.split(separator: "\n").dropFirst() == ["  > X-Region: europe-central-1", "  > X-Key: <redacted>"])
   }
 
+  @Test func `a record's endpoint hides what its URL hides`() async throws {
+    let key = ClosureBehavior("key", modify: { $0.call.addSecret("BOTKEY-1234abcd") })
+    let client = NetworkClient(ClosureTransport(), [.logging(sink, level: .debug), key])
+    try await client.send(.get(url: baseURL.appending(path: "botBOTKEY-1234abcd/send")))
+    let record = try #require(records.value.last)
+    #expect(!record.endpoint.contains("BOTKEY") && record.endpoint.hasSuffix("/send"))
+  }
+
   @Test func `no stream is read to be logged`() async throws {
     let reads = Box(0)
     let stream = ByteStream(

@@ -45,7 +45,9 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     if session.currentSigner == nil, request.options.authentication.isOptional {
       return request.call.record("sent without a signature: nobody is signed in", from: "OAuth1Behavior")
     }
+    let user = try session.claim(request.call)
     try await session.sign(&request, with: try session.requiredSigner(for: request))
+    try session.check(user)
   }
 
   /// Sends the request, and once more if the service told that the clock was wrong.
@@ -57,6 +59,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
 
   /// Tells who is signed in by a hash of the consumer's key and the token.
   public func scope(for request: NetworkRequest) -> String? {
+    session.note(request.call)
     guard applies(to: request), let token = session.credentials?.token else { return nil }
     let digest = HashFunction.sha256.digest(of: Array((session.consumer.key + "&" + token).utf8))
     return "oauth1 " + Data(digest).base64EncodedString()

@@ -34,6 +34,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var signer: OAuth1Signer?
+  // Protected by `lock`: grows with every sign-in and sign-out.
+  nonisolated(unsafe) private var userNumber = 0
   // Protected by `lock`.
   nonisolated(unsafe) private var clocks = OAuth1Clocks()
 
@@ -75,13 +77,27 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// ``OAuth1Flow`` calls it at the end of a sign-in; call it yourself for credentials that you got otherwise.
   public func signIn(_ credentials: OAuth1Credentials) {
     let new = OAuth1Signer(consumer: consumer, credentials: credentials, method: signatureMethod, options: options)
-    lock.withLock { signer = new }
+    lock.withLock {
+      signer = new
+      userNumber += 1
+    }
   }
 
   /// Forgets the user's credentials; requests fail from now on.
-  public func signOut() { lock.withLock { signer = nil } }
+  ///
+  /// A request that was signed and waits further in is not sent; it fails with
+  /// ``NetworkError/Code-swift.struct/signedOut``.
+  public func signOut() {
+    lock.withLock {
+      signer = nil
+      userNumber += 1
+    }
+  }
 
   var currentSigner: OAuth1Signer? { lock.withLock { signer } }
+
+  /// Whose signer it is: a number that differs for every sign-in; `nil` if nobody is signed in.
+  var user: Int? { lock.withLock { signer == nil ? nil : userNumber } }
 
   func learnedClock(of origin: Origin) -> OAuth1Clock? { lock.withLock { clocks[origin] } }
 

@@ -37,7 +37,9 @@ extension NetworkError {
     let error = cause as? NetworkError
     let ownCodes: [Code] = [.notSignedIn, .tokenUnavailable, .invalidBehavior]
     if let error, error.response == nil, ownCodes.contains(error.code) { return error }
-    let reason = error?.message ?? "the source threw \(type(of: cause))"
+    // The message may quote what only the call of the token request knows to be secret.
+    let redactor = error?.request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
+    let reason = error.map { redactor.redact(text: $0.message) } ?? "the source threw \(type(of: cause))"
     return NetworkError(
       error?.code == .notSignedIn ? .notSignedIn : .tokenUnavailable,
       "the request was not sent, as its token could not be got: \(reason)", underlyingError: cause)

@@ -88,7 +88,6 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
       return try await next(request)
     }
-    request.call.checkToken(in: header.name, of: session.keeper)
     let response = try await next(authorized(request, lease))
     guard blame(for: response, lease) != .none else { return response }
     return try await answer(to: response, request, lease, next)
@@ -97,7 +96,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
   private func arrive(_ request: NetworkRequest) throws -> TokenLease? {
     session.follow(request.call)
-    let arrival = session.keeper.arrive(request.call.clock)
+    let arrival = session.keeper.arrive(request.call.sessionClock)
     let noted = request.call.arrive(at: session.keeper.id, arrival)
     guard noted.generation == arrival.ticket.generation else { throw NetworkError.signedOut() }
     return arrival.lease
@@ -106,22 +105,24 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOn
   /// Returns a token that can be sent, after waiting for it.
   private func wait(_ request: NetworkRequest, _ arrived: TokenLease?, _ next: Next) async throws -> TokenLease {
     if let arrived { return try await renew(arrived, request, next) }
-    guard let lease = try await session.lease(.token, for: request, next) else {
-      throw NetworkError.notSignedIn()
-    }
+    let waited = try await request.call.wait { try await session.lease(.token, for: request, next) }
+    guard let lease = waited else { throw NetworkError.notSignedIn() }
     return isAccepted(lease) ? lease : try await renew(lease, request, next)
   }
 
   /// Returns a newer token than one that the user's check rejects, or that one if there is none.
   private func renew(_ rejected: TokenLease, _ request: NetworkRequest, _ next: Next) async throws -> TokenLease {
-    try await session.lease(.newer(than: rejected), for: request, next) ?? rejected
+    try await request.call.wait { try await session.lease(.newer(than: rejected), for: request, next) } ?? rejected
   }
 
   private func isAccepted(_ lease: TokenLease) -> Bool { validation?.accepts(lease.token) ?? true }
 
+  /// Returns the request with the token, which is checked once more right before it is sent.
   func authorized(_ request: NetworkRequest, _ lease: TokenLease) -> NetworkRequest {
+    let value = header.value(of: lease)
+    request.call.checkToken(value, in: header.name, of: session.keeper)
     var authorized = request
-    authorized.headers.set(header.name, header.value(of: lease), sensitive: origins)
+    authorized.headers.set(header.name, value, sensitive: origins)
     return authorized
   }
 

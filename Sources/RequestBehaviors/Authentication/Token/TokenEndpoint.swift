@@ -68,7 +68,10 @@ public struct TokenEndpoint: Sendable {
   /// - Returns: The token.
   /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the answer is no token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
-    let answer = try await client.send(request(grant).with(\.acceptableStatuses, .success))
+    var request = request(grant).with(\.acceptableStatuses, .success)
+    // The body holds the secrets: whatever the client lets uploads do, it goes to this server only.
+    request.options.redirects = RedirectPolicy(limit: client.configuration.options.redirects.limit)
+    let answer = try await client.send(request)
     do {
       let response = try await answer.buffered()
       return try JSONDecoder().decode(AccessToken.self, from: response.data)

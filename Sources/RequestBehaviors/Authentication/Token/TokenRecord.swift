@@ -7,6 +7,8 @@ struct TokenRecord: Sendable {
   var hasReplayed = false
   /// The field whose token is checked before every send.
   var checkedField: String?
+  /// What this session set the field to; another session may have set it to something else since.
+  var fieldValue: String?
 }
 
 /// What a call remembers of its sessions; the first one, which most calls have at most, needs no allocation.
@@ -62,15 +64,17 @@ extension Call {
   }
 
   /// Adds the last check of a token, once for a field: nothing is sent with a token whose user has gone.
-  func checkToken(in field: String, of keeper: TokenKeeper) {
+  func checkToken(_ value: String, in field: String, of keeper: TokenKeeper) {
     let isChecked = updateRecord(of: keeper.id) { record in
+      record.fieldValue = value
       defer { record.checkedField = field }
       return record.checkedField == field
     }
     if isChecked { return }
     addSendCheck { request in
       guard keeper.generation != request.call.tokenTicket(of: keeper.id).generation else { return }
-      if request.headers.field(named: field)?.isSensitive == true { throw NetworkError.signedOut() }
+      let own = request.call.updateRecord(of: keeper.id) { $0.fieldValue }
+      if let sent = request.headers.field(named: field)?.value, sent == own { throw NetworkError.signedOut() }
     }
   }
 

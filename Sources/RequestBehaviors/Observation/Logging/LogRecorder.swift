@@ -67,7 +67,8 @@ struct LogRecorder {
     LogRecord(
       kind: kind, level: level, date: call.clock.date(), call: call.id, parent: call.parent,
       traceID: call.trace?.traceID, sends: 0, method: request?.method ?? "?",
-      url: request.map { redactor.redact($0.url) } ?? "(no URL)", endpoint: request?.endpoint ?? "",
+      url: request.map { redactor.redact($0.url) } ?? "(no URL)",
+      endpoint: request.map { redactor.redact(text: $0.endpoint) } ?? "",
       requestBytes: request?.body?.length)
   }
 

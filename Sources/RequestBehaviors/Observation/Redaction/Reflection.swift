@@ -140,3 +140,8 @@ extension CallReport: CustomStringConvertible, CustomReflectable {
   /// Only what the description shows.
   public var customMirror: Mirror { Mirror(self, children: ["description": description, "response": response as Any]) }
 }
+
+extension RequestOptions: CustomReflectable {
+  /// Nothing: an option may hold a secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -36,7 +36,8 @@ public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior, Reentran
       guard visited.insert(Visit(hop)).inserted else {
         throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
       }
-      request.call.record("redirect to \(Redactor.standard.redact(hop.url))", from: "RedirectsBehavior")
+      let shown = Redactor.standard.hiding(secretsOf: hop).redact(hop.url)
+      request.call.record("redirect to \(shown)", from: "RedirectsBehavior")
       response.body.cancel()
       current = hop
       response = try await next(hop)

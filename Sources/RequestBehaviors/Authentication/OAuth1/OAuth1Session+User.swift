@@ -1,0 +1,51 @@
+/// The user of each session that a call belongs to.
+private enum OAuth1Users: CallKey {
+  static let defaultValue: [ObjectIdentifier: Record] = [:]
+
+  struct Record: Sendable {
+    let user: Int
+    var isChecked = false
+  }
+}
+
+// A call keeps the user that it began with: its response is kept as that user's, so it must not be sent as another's.
+extension OAuth1Session {
+  /// Notes who is signed in when a call begins; nobody if nobody is.
+  func note(_ call: Call) {
+    guard let user else { return }
+    call.update(OAuth1Users.self) { users in
+      if users[ObjectIdentifier(self)] == nil { users[ObjectIdentifier(self)] = OAuth1Users.Record(user: user) }
+    }
+  }
+
+  /// Returns the user that the call belongs to, and has every later send of it checked.
+  ///
+  /// A call that began when nobody was signed in belongs to whoever is when it is first signed.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut`` if another user, or nobody, is signed
+  ///   in now.
+  func claim(_ call: Call) throws -> Int? {
+    note(call)
+    let (record, isFirst) = call.update(OAuth1Users.self) { users in
+      let isFirst = users[ObjectIdentifier(self)]?.isChecked == false
+      users[ObjectIdentifier(self)]?.isChecked = true
+      return (users[ObjectIdentifier(self)], isFirst)
+    }
+    guard let record else { return nil }
+    try check(record.user)
+    if isFirst {
+      call.addSendCheck { [self] request in
+        if let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) {
+          try check(record.user)
+        }
+      }
+    }
+    return record.user
+  }
+
+  /// Throws unless this user is still signed in.
+  func check(_ user: Int?) throws {
+    guard let user, self.user != user else { return }
+    throw NetworkError.signedOut()
+  }
+}
