@@ -34,10 +34,13 @@ import Testing
   @Test func `another client's call still times out after the first client was shut down`() async throws {
     let session = slowSession()
     let (first, second) = (client(session), client(session))
+    let events = session.events
     let ended = Task { try await first.send(.get("a")) }
     await gate.waitForArrivals(1)
     await first.shutdown()
     #expect(try await fixture.error(ended).code == .clientShutDown)
+    fixture.clock.advance(by: .seconds(30))
+    #expect(await events.names(through: "refreshFailed") == ["refreshFailed"])
     let waiting = Task { try await second.send(.get("b")) }
     await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(30))
