@@ -8,6 +8,15 @@ private struct ShopError: Error {
   init(_ error: any Error) {}
 }
 
+/// Keeps what it is told.
+private final class Reports: @unchecked Sendable {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  private var reports: [CallReport] = []
+
+  func append(_ report: CallReport) { lock.withLock { reports.append(report) } }
+}
+
 private struct TagSaver: ResponseSaver {
   func save(_ response: NetworkResponse, in db: Database) throws {}
 }
@@ -48,6 +57,7 @@ private struct Shuffling: RandomNumberGenerator {
     let session = TokenSession(source: AccountTokens())
     let oauth1 = OAuth1Session(consumer: OAuth1Consumer(key: "k", secret: "s"))
     let (key, secret) = ("k3y", "s3cret")
+    let reports = Reports()
 
     let stack: [any RequestBehavior] = [
       // First: errors leave as your own, and no behavior sees them.
@@ -57,6 +67,7 @@ private struct Shuffling: RandomNumberGenerator {
       .logging(),
       .timing(timings),
       .metrics(recorder),
+      .onCallEnd { report in reports.append(report) },
       .activityIndicator(spinner),
       .backgroundTask(tasks),
 

@@ -17,11 +17,11 @@ import Testing
 
   @Test func `a closed store leaves one file also where SQLite keeps the others`() async throws {
     let vfs = FaultVFS()
-    try await closeLeavingOneFile(vfs.configuration())
+    try await checkOneFileIsLeft(vfs.configuration())
     withExtendedLifetime(vfs) {}
   }
 
-  private func closeLeavingOneFile(_ configuration: SQLiteConfiguration) async throws {
+  private func checkOneFileIsLeft(_ configuration: SQLiteConfiguration) async throws {
     let test = try TestStore(configuration)
     try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
     #expect(try await test.artworks.count == 1)

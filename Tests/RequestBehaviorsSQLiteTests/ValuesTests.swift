@@ -297,6 +297,11 @@ import Testing
     let ticks = test.store.changes(in: "artwork")
     let loops = (0..<2).map { _ in Task { for await _ in ticks {} } }
     await test.store.close()
-    for loop in loops { await loop.value }
+    var ended = 0
+    for loop in loops {
+      await loop.value
+      ended += 1
+    }
+    #expect(ended == 2)
   }
 }

@@ -44,3 +44,35 @@ extension CallObserver {
   /// By default nothing is done.
   public func callEnded(_ report: CallReport) {}
 }
+
+/// Calls a closure at the end of every call, whatever ended it, after the caller's outcome is settled.
+///
+/// ```swift
+/// let client = NetworkClient(
+///   baseURL: baseURL,
+///   behaviors: [
+///     .onCallEnd { report in
+///       if let error = report.error { failures.append(error) }
+///     }
+///   ])
+/// ```
+public struct CallEndBehavior: CallObserver {
+  /// Among what observes.
+  public let order = BehaviorOrder.observation
+  private let note: @Sendable (CallReport) -> Void
+
+  /// Creates the behavior.
+  ///
+  /// - Parameter note: Gets the report; it is called on the path of the request and must not block.
+  public init(_ note: @escaping @Sendable (CallReport) -> Void) { self.note = note }
+
+  /// Calls the closure.
+  public func callEnded(_ report: CallReport) { note(report) }
+}
+
+extension RequestBehavior where Self == CallEndBehavior {
+  /// Calls a closure at the end of every call; see ``CallEndBehavior``.
+  public static func onCallEnd(_ note: @escaping @Sendable (CallReport) -> Void) -> CallEndBehavior {
+    CallEndBehavior(note)
+  }
+}

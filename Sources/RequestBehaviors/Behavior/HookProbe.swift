@@ -1,15 +1,15 @@
 import Foundation
 
-/// Notes which hooks of a behavior are the defaults: each default tells the probe of the call, if there is one.
+/// Notes which hooks of a behavior are the defaults: each default tells the probe of the task, if there is one.
 ///
-/// A hook that a type implements itself says nothing. Requests have no probe; only a test's check gives its own call one.
+/// A hook that a type implements itself says nothing. Tasks of requests have no probe; only a test's check has one.
 package final class HookProbe: Sendable {
   /// A member of ``RequestBehavior`` that has a default.
   package enum Hook: String, Sendable {
-    case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, scope, reset
+    case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, runsForPrerequisites, scope, reset
   }
 
-  /// The probe for the members that get no request.
+  /// The probe of the task.
   @TaskLocal package static var current: HookProbe?
 
   private struct Note: Hashable {
@@ -32,15 +32,6 @@ package final class HookProbe: Sendable {
   /// Whether the default of a type's hook ran.
   package func hasDefault(_ hook: Hook, of type: Any.Type) -> Bool {
     lock.withLock { notes.contains(Note(hook: hook, type: ObjectIdentifier(type))) }
-  }
-}
-
-extension Call {
-  /// Creates a call with a probe.
-  package convenience init(clock: RequestClock, hookProbe: HookProbe) {
-    self.init(
-      clock: clock, options: RequestOptions(), baseOrigin: nil, decoder: RequestConfiguration.jsonDecoder, parent: nil,
-      userHeaders: HTTPHeaders(), hookProbe: hookProbe)
   }
 }
 

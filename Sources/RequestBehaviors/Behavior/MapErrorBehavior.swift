@@ -12,7 +12,7 @@
 ///
 /// It stands first, so that no other behavior sees the replacement. Cancellation is never replaced; errors of building
 /// the request and of decoding the answer arise outside of the list and stay as they are.
-public struct MapErrorBehavior: UniqueBehavior, InterceptOnlyBehavior {
+public struct MapErrorBehavior: UniqueBehavior {
   /// Outermost.
   public let order = BehaviorOrder.first
   private let transform: @Sendable (any Error) async -> any Error

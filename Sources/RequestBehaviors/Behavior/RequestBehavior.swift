@@ -58,8 +58,8 @@ public protocol RequestBehavior: Sendable {
 
   /// Returns header fields to set, every time the request passes.
   ///
-  /// They replace fields of the same name, but not those that the user set on the ``Request``, unless the behavior's
-  /// order is `.authentication` or `.signing`.
+  /// They replace fields of the same name, but not those that the user set on the ``Request``. A field that must win
+  /// over the user's is set in ``modify(_:)``.
   ///
   /// - Parameter request: The request as it is so far.
   /// - Returns: The fields to set.
@@ -100,6 +100,13 @@ public protocol RequestBehavior: Sendable {
   /// - Throws: What prevents an answer.
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse
 
+  /// Whether ``intercept(_:next:)`` also runs for the prerequisites of a request that is within it; `false` by default.
+  ///
+  /// A prerequisite is a request that another one needs first, such as one for a token. A behavior that holds something
+  /// while it waits for `next`, such as the only permit of a limiter, would make the prerequisite wait for the request
+  /// that waits for it. One that holds nothing returns `true`. The other hooks run for prerequisites in any case.
+  var runsForPrerequisites: Bool { get }
+
   /// Tells whose answer this will be, for the keys of coalescing and caching.
   ///
   /// - Parameter request: The request before the first behavior has seen it.
@@ -110,8 +117,7 @@ public protocol RequestBehavior: Sendable {
   func reset() async
 }
 
-// Each default tells the probe of the call that it ran; without one that is a look at a constant of the call. They are
-// inlined into the witnesses of the behaviors here, for which a request would else make two calls each.
+// Each default tells the probe of the task that it ran; only a test's check has one.
 extension RequestBehavior {
   /// By default a behavior stands in the middle.
   public var order: BehaviorOrder {
@@ -120,43 +126,49 @@ extension RequestBehavior {
   }
 
   /// By default no fields are set.
-  @inline(__always) public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
-    request.call.hookProbe?.note(.headers, of: Self.self)
+  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    HookProbe.current?.note(.headers, of: Self.self)
     return HTTPHeaders()
   }
 
   /// By default nothing is changed.
-  @inline(__always) public func modify(_ request: inout NetworkRequest) async throws {
-    request.call.hookProbe?.note(.modify, of: Self.self)
+  public func modify(_ request: inout NetworkRequest) async throws {
+    HookProbe.current?.note(.modify, of: Self.self)
   }
 
   /// By default nothing is done.
-  @inline(__always) public func beforeSend(_ request: NetworkRequest) async {
-    request.call.hookProbe?.note(.beforeSend, of: Self.self)
+  public func beforeSend(_ request: NetworkRequest) async {
+    HookProbe.current?.note(.beforeSend, of: Self.self)
   }
 
   /// By default nothing is done.
-  @inline(__always) public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
-    request.call.hookProbe?.note(.afterSuccess, of: Self.self)
+  public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
+    HookProbe.current?.note(.afterSuccess, of: Self.self)
   }
 
   /// By default nothing is done.
-  @inline(__always) public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
-    request.call.hookProbe?.note(.afterFailure, of: Self.self)
+  public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
+    HookProbe.current?.note(.afterFailure, of: Self.self)
   }
 
   /// By default `next` is called once.
-  @inline(__always) public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    request.call.hookProbe?.note(.intercept, of: Self.self)
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    HookProbe.current?.note(.intercept, of: Self.self)
     return try await next(request)
   }
 
+  /// By default `intercept` does not run for the prerequisites of a request that is within it.
+  public var runsForPrerequisites: Bool {
+    HookProbe.current?.note(.runsForPrerequisites, of: Self.self)
+    return false
+  }
+
   /// By default the answer is the same for everybody.
-  @inline(__always) public func scope(for request: NetworkRequest) -> String? {
-    request.call.hookProbe?.note(.scope, of: Self.self)
+  public func scope(for request: NetworkRequest) -> String? {
+    HookProbe.current?.note(.scope, of: Self.self)
     return nil
   }
 
   /// By default there is no state.
-  @inline(__always) public func reset() async { HookProbe.current?.note(.reset, of: Self.self) }
+  public func reset() async { HookProbe.current?.note(.reset, of: Self.self) }
 }

@@ -1,4 +1,4 @@
-/// How a call ended, for the configuration's observers.
+/// How a call ended, for a ``CallObserver``.
 public struct CallReport: Sendable {
   /// Where a call was when it ended.
   public enum Phase: Sendable, Hashable {
@@ -28,4 +28,18 @@ public struct CallReport: Sendable {
   public let duration: Duration
   /// The latest failure before a cancellation, which the `CancellationError` that the caller gets does not tell.
   public let lastFailure: (any Error)?
+
+  init(
+    call: Call, request: NetworkRequest?, response: NetworkResponse?, error: (any Error)?, phase: Phase,
+    decoding: Duration = .zero, lastFailure: (any Error)? = nil
+  ) {
+    self.call = call
+    self.request = request
+    self.response = response
+    self.error = error
+    self.phase = phase
+    self.decoding = decoding
+    self.duration = call.clock.now() - call.startedAt
+    self.lastFailure = lastFailure
+  }
 }

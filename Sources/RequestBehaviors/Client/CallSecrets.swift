@@ -1,19 +1,16 @@
 /// What a call knows to be secret: the values in the header fields of its requests, and what was added to them.
 ///
-/// The fields are kept as they were: which of their values are secret depends on the redactor that asks.
+/// The fields are kept as they were, because which of their values are secret depends on the redactor that asks.
 struct CallSecrets: Sendable {
   private var added: [String] = []
-  /// The fields that the user set.
-  private let user: HTTPHeaders
-  // Most calls send one list of fields, for which no array is needed.
-  private var latest = HTTPHeaders()
-  private var earlier: [HTTPHeaders] = []
+  private var headers: [HTTPHeaders]
 
-  init(user: HTTPHeaders = HTTPHeaders()) { self.user = user }
+  /// Creates the secrets of a call whose user set these fields.
+  init(user: HTTPHeaders = HTTPHeaders()) { headers = user.isEmpty ? [] : [user] }
 
   /// The values that a redactor must hide.
   func values(for redactor: Redactor) -> [String] {
-    added + ([user, latest] + earlier).flatMap { redactor.secrets(in: $0) }
+    added + headers.flatMap { redactor.secrets(in: $0) }
   }
 
   mutating func add(_ secret: String) {
@@ -21,9 +18,23 @@ struct CallSecrets: Sendable {
   }
 
   /// Adds the fields of a request as it was on its way.
-  mutating func add(_ headers: HTTPHeaders) {
-    guard !headers.isEmpty, headers != latest else { return }
-    if !latest.isEmpty { earlier.append(latest) }
-    latest = headers
+  mutating func add(_ fields: HTTPHeaders) {
+    guard !fields.isEmpty, fields != headers.last else { return }
+    headers.append(fields)
   }
+}
+
+extension Call {
+  /// Notes a value that no description of this call may show, such as a key that a behavior puts into the path.
+  ///
+  /// The values of header fields that are marked sensitive or mean a credential need not be noted.
+  ///
+  /// - Parameter secret: The value; one of less than four bytes is not looked for.
+  public func addSecret(_ secret: String) { withState { $0.secrets.add(secret) } }
+
+  /// Notes the secrets in the fields of a request as it was on its way.
+  func noteSecrets(in headers: HTTPHeaders) { withState { $0.secrets.add(headers) } }
+
+  /// What the call knows to be secret.
+  var secrets: CallSecrets { withState { $0.secrets } }
 }

@@ -13,7 +13,8 @@ final class ChainRun: Sendable {
   nonisolated(unsafe) private var state = State()
 
   private struct State {
-    var steps = StepLedger()
+    // Whether each pass through an `intercept` is over.
+    var hasStepEnded: [Bool] = []
     var lastOutcome: Outcome?
     var oneShotBodies: [OneShotStream] = []
   }
@@ -74,11 +75,17 @@ extension ChainRun {
 // MARK: - Steps
 
 extension ChainRun {
-  func beginStep() -> Int { lock.withLock { state.steps.begin() } }
+  /// Begins a pass through a behavior's `intercept`, and returns its number.
+  func beginStep() -> Int {
+    lock.withLock {
+      state.hasStepEnded.append(false)
+      return state.hasStepEnded.count - 1
+    }
+  }
 
-  func endStep(_ step: Int) { lock.withLock { state.steps.end(step) } }
+  func endStep(_ step: Int) { lock.withLock { state.hasStepEnded[step] = true } }
 
-  func hasEnded(step: Int) -> Bool { lock.withLock { state.steps.hasEnded(step) } }
+  func hasEnded(step: Int) -> Bool { lock.withLock { state.hasStepEnded[step] } }
 }
 
 // MARK: - One-shot bodies

@@ -18,14 +18,14 @@ public final class NetworkClient: Sendable {
 
   let transport: any Transport
   let waits: ClientWaits
-  private let parent: Call.ID?
+  let parent: Parent?
   // The configuration's, with sleeps that end when the client is shut down.
-  private let clock: RequestClock
-  private let baseOrigin: Origin?
+  let clock: RequestClock
+  let baseOrigin: Origin?
   // What requests for decoded values ask for, unless they say it themselves; `nil` if the decoder takes anything.
   let acceptedTypes: String?
   // The list of all requests without behaviors of their own, made once.
-  private let chain: Result<Chain, any Error>
+  let chain: Result<Chain, any Error>
 
   /// Creates a client.
   ///
@@ -53,7 +53,7 @@ public final class NetworkClient: Sendable {
   }
 
   init(
-    configuration: RequestConfiguration, transport: any Transport, parent: Call.ID?,
+    configuration: RequestConfiguration, transport: any Transport, parent: Parent?,
     waits: ClientWaits = ClientWaits()
   ) {
     self.configuration = configuration
@@ -86,7 +86,7 @@ public final class NetworkClient: Sendable {
   ///
   /// Sessions that users hold, such as a signed-in user's, are not ended by it.
   public func reset() async {
-    guard let entries = try? chain.get().entries else { return }
+    guard let entries = try? chain.get().pipeline.entries else { return }
     for entry in entries { await entry.behavior.reset() }
   }
 
@@ -116,130 +116,17 @@ public final class NetworkClient: Sendable {
     return try Pipeline(
       [(.builtIn, builtIns), (.configuration, configuration.behaviors), (.request, own)], without: removed)
   }
-
-  private static let builtIns: [any RequestBehavior] = [RedirectsBehavior()]
 }
 
-// MARK: - Exchanges
-
 extension NetworkClient {
-  /// What a call came to before its answer is decoded.
-  struct Answer: Sendable {
-    let call: Call
-    let chain: Chain
-    let request: NetworkRequest
-    let response: NetworkResponse
-  }
+  /// The call that needs the requests of a client first, and what their calls inherit.
+  struct Parent: Sendable {
+    let id: Call.ID
+    let memory: Call.Memory
 
-  /// Builds the request, runs it through the list, and checks the status.
-  ///
-  /// A caller that is isolated to an actor is left here, once.
-  @concurrent
-  func exchange<Value>(_ request: Request<Value>, accept: String? = nil) async throws -> Answer {
-    let call = makeCall(for: request)
-    var run: ChainRun?
-    var built: NetworkRequest?
-    do {
-      if waits.isShutDown { throw NetworkError.clientShutDown() }
-      let chain = try chain(for: request)
-      let newRun = ChainRun(chain, call)
-      run = newRun
-      let networkRequest = try build(request, call, accept: accept)
-      built = networkRequest
-      let response = try await chain.run(networkRequest, in: newRun)
-      guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
-      return Answer(call: call, chain: chain, request: networkRequest, response: response)
-    } catch let thrown {
-      if built == nil { request.body?.cancelUnlessTaken() }
-      let error = attribute(thrown, to: built)
-      report(error, call, run?.chain, request: built, lastFailure: run?.lastFailure)
-      throw error
+    init(_ call: Call) {
+      id = call.id
+      memory = call.inheritedMemory
     }
-  }
-
-  /// An error of a behavior's that names no request gets the call's: its description hides what the call knows to be
-  /// secret.
-  private func attribute(_ error: any Error, to request: NetworkRequest?) -> any Error {
-    guard var error = error as? NetworkError, error.request == nil else { return error }
-    error.request = request
-    return error
-  }
-
-  private func chain<Value>(for request: Request<Value>) throws -> Chain {
-    if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
-    return Chain(try pipeline(for: request), transport: transport, configuration: configuration, waits: waits)
-  }
-
-  private func makeCall<Value>(for request: Request<Value>) -> Call {
-    Call(
-      clock: clock, options: configuration.options.overridden(by: request.options),
-      baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent, userHeaders: request.headers,
-      waits: waits, sessionClock: configuration.clock)
-  }
-
-  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {
-    let environment = call.options.environment
-    var built = try makeRequest(request, call, in: environment)
-    if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
-    var own = request.headers
-    if let origin = built.origin { own.markCredentials(as: .only([origin])) }
-    built.headers.merge(own)
-    if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
-    if let content = request.body {
-      let body = try content.makeBody(with: configuration.encoder)
-      if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }
-      built.body = body
-    }
-    return built
-  }
-
-  private func makeRequest<Value>(
-    _ request: Request<Value>, _ call: Call, in environment: ServerEnvironment?
-  ) throws -> NetworkRequest {
-    switch request.target {
-    case .path(let path):
-      let url = try RequestURL.resolve(path, query: request.query, in: environment)
-      let origin = path.isAbsolute ? Origin(url) : environment?.origin
-      return NetworkRequest(request.method, url: url, origin: origin, endpoint: path.template, call: call)
-    case .url(let url):
-      let checked = try RequestURL.check(url, adding: request.query)
-      let path = checked.path(percentEncoded: true)
-      return NetworkRequest(request.method, url: checked, origin: Origin(checked), endpoint: path, call: call)
-    }
-  }
-}
-
-// MARK: - Reports
-
-extension NetworkClient {
-  /// Reports a call that ended before its response was decoded; `lastFailure` matters for a cancelled one only.
-  func report(
-    _ error: any Error, _ call: Call, _ chain: Chain?, request: NetworkRequest?,
-    lastFailure: @autoclosure () -> (any Error)? = nil
-  ) {
-    guard isObserved(chain) else { return }
-    report(
-      CallReport(
-        call: call, request: request, response: (error as? NetworkError)?.response, error: error,
-        phase: request == nil ? .building : .exchange, decoding: .zero, duration: call.clock.now() - call.startedAt,
-        lastFailure: error is CancellationError ? lastFailure() : nil), to: chain)
-  }
-
-  func report(_ answer: Answer, decoding: Duration, error: (any Error)?) {
-    guard isObserved(answer.chain) else { return }
-    report(
-      CallReport(
-        call: answer.call, request: answer.request, response: answer.response, error: error,
-        phase: error == nil ? .finished : .decoding, decoding: decoding,
-        duration: answer.call.clock.now() - answer.call.startedAt, lastFailure: nil), to: answer.chain)
-  }
-
-  private func isObserved(_ chain: Chain?) -> Bool {
-    !configuration.observers.isEmpty || chain?.observers.isEmpty == false
-  }
-
-  private func report(_ report: CallReport, to chain: Chain?) {
-    for observer in chain?.observers ?? [] { observer.callEnded(report) }
-    for observer in configuration.observers { observer(report) }
   }
 }

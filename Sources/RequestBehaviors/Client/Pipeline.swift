@@ -26,7 +26,23 @@ public struct Pipeline: Sendable {
     /// Who listed it.
     public let source: Source
     /// Whether `intercept` does not run, because the request that this one is a prerequisite of is within it.
-    var runsHooksOnly = false
+    let runsHooksOnly: Bool
+    /// The behavior, if it adds credentials.
+    let credential: (any CredentialBehavior)?
+
+    init(_ behavior: any RequestBehavior, order: BehaviorOrder, source: Source, runsHooksOnly: Bool = false) {
+      self.behavior = behavior
+      self.order = order
+      self.source = source
+      self.runsHooksOnly = runsHooksOnly
+      self.credential = behavior as? any CredentialBehavior
+    }
+
+    /// Whether a request's options ask for the behavior's credentials; true for a behavior that adds none.
+    func isWanted(by request: NetworkRequest) -> Bool {
+      guard let credential else { return true }
+      return request.options.authentication.includes(credential.credential)
+    }
 
     /// The name of the behavior's type, and its own name if it has one.
     public var name: String { Self.name(of: behavior) }
@@ -90,7 +106,7 @@ public struct Pipeline: Sendable {
   ) -> [Entry] {
     behaviors.flatMap { behavior -> [Entry] in
       guard let group = behavior as? BehaviorGroup else {
-        return [Entry(behavior: behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly)]
+        return [Entry(behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly)]
       }
       return group.members.flatMap { member in
         flatten(

@@ -28,11 +28,6 @@ public struct RequestConfiguration: Sendable {
   /// The clock of every wait and date; the system's by default.
   public var clock: RequestClock
 
-  /// Told of the end of every call, whatever ended it, after the caller's outcome is settled; none by default.
-  ///
-  /// This is where errors of building a request and of decoding its answer can be seen, which no behavior sees.
-  public var observers: [@Sendable (CallReport) -> Void]
-
   /// Creates a configuration.
   ///
   /// - Parameters:
@@ -45,7 +40,6 @@ public struct RequestConfiguration: Sendable {
     self.encoder = RequestConfiguration.jsonEncoder
     self.decoder = RequestConfiguration.jsonDecoder
     self.clock = .system
-    self.observers = []
     self.baseURL = baseURL
   }
 

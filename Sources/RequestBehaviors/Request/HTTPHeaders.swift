@@ -125,9 +125,14 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// Marks every field that nobody marked.
-  mutating func markUnmarked(as scope: OriginScope) {
-    for index in fields.indices where !fields[index].isSensitive { fields[index].sensitivity = scope }
+  /// Marks every field that nobody marked, but those that another list has with the same value.
+  mutating func markUnmarked(as scope: OriginScope, except others: HTTPHeaders = HTTPHeaders()) {
+    for index in fields.indices where !fields[index].isSensitive {
+      let isOther = others.contains { other in
+        other.value == fields[index].value && HTTPHeaders.areEqual(other.name, fields[index].name)
+      }
+      if !isOther { fields[index].sensitivity = scope }
+    }
   }
 
   /// Returns the list without white space around values, which is no part of them (RFC 9110 §5.5).

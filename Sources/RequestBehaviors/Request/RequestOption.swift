@@ -65,8 +65,7 @@ public struct RequestOptions: Sendable {
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
   public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
     guard let index = index(of: ObjectIdentifier(option)) else { return nil }
-    // An option has one type of value, so the cast, which costs more than all the rest, can be spared.
-    return unsafeDowncast(entries[index].setting, to: Setting<Option.Value>.self).value
+    return (entries[index].setting as? Setting<Option.Value>)?.value
   }
 
   /// Removes what was set for an option.

@@ -33,11 +33,16 @@ extension NetworkError {
       .bodyNotBuffered, "the body is a stream; read it with buffered() or iterate it", response: response)
   }
 
-  static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
+  /// Returns the error of a response whose status the call does not accept.
+  ///
+  /// Its message has the status, the ``NetworkResponse/refusalReason``, and for a 401 or 403 the credentials that were
+  /// withheld from the origin.
+  ///
+  /// - Parameter response: The response.
+  /// - Returns: An error of code ``Code-swift.struct/unacceptableStatus``.
+  public static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
     var message = "the server answered \(response.statusCode)"
-    if [400, 401, 403].contains(response.statusCode), let reason = OAuth1Refusal(response).reason {
-      message += ": \(reason)"
-    }
+    if let reason = response.refusalReason { message += ": \(reason)" }
     if response.statusCode == 401 || response.statusCode == 403 {
       message += response.request.call.noteOnWithheld(from: response.request.origin) ?? ""
     }

@@ -5,9 +5,9 @@ public import Foundation
 /// ```swift
 /// do {
 ///   let user: User = try await client.send(.get("users/\(login)"))
-///   print(user)
+///   show(user.name)
 /// } catch let error as NetworkError where error.statusCode == 422 {
-///   print(try error.decode(Problem.self).title)
+///   show(try error.decode(Problem.self).title)
 /// }
 /// ```
 ///

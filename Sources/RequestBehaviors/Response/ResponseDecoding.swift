@@ -70,7 +70,7 @@ private enum DecodedValue: ResponseInfoKey {
 
 extension NetworkResponse {
   /// Keeps what a behavior has decoded of the body, so that it is not decoded again for the caller.
-  package mutating func keepDecoded(_ value: some Sendable) { info[DecodedValue.self] = value }
+  public mutating func keepDecoded(_ value: some Sendable) { info[DecodedValue.self] = value }
 
   /// Forgets it, because the body is another one.
   mutating func forgetDecoded() {
@@ -84,7 +84,7 @@ extension NetworkResponse {
   ///   - path: Names of keys separated by `.`; the request's own path when nil.
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit.
-  package func decode<Value: Decodable>(_ type: Value.Type, at path: String?) throws -> Value {
+  public func decode<Value: Decodable>(_ type: Value.Type, at path: String?) throws -> Value {
     try ResponseDecoding(self, at: path).value(type)
   }
 }

@@ -13,7 +13,7 @@
 ///
 /// Requests to other origins than the listed ones are neither marked nor checked, which the call records and a 401 of
 /// such an origin tells.
-public struct NonceVerificationBehavior: UniqueBehavior, InterceptOnlyBehavior {
+public struct NonceVerificationBehavior: UniqueBehavior {
   /// Innermost but for the user's `.last`.
   public let order = BehaviorOrder.verification
   private let verification: NonceVerification

@@ -14,6 +14,8 @@ public enum BehaviorHook: String, CaseIterable, Sendable {
   case afterFailure
   /// `intercept(_:next:)`
   case intercept
+  /// `runsForPrerequisites`
+  case runsForPrerequisites
   /// `scope(for:)`
   case scope
   /// `reset()`

@@ -24,7 +24,7 @@ public func implementedHooks(of behavior: any RequestBehavior) async -> Set<Beha
   let probe = HookProbe()
   let task = Task {
     withUnsafeCurrentTask { $0?.cancel() }
-    await HookProbe.$current.withValue(probe) { await callHooks(of: behavior, probe) }
+    await HookProbe.$current.withValue(probe) { await callHooks(of: behavior) }
   }
   await task.value
   let type = type(of: behavior)
@@ -34,12 +34,13 @@ public func implementedHooks(of behavior: any RequestBehavior) async -> Set<Beha
     })
 }
 
-private func callHooks(of behavior: any RequestBehavior, _ probe: HookProbe) async {
+private func callHooks(of behavior: any RequestBehavior) async {
   let mock = MockTransport()
-  let call = Call(clock: .immediate, hookProbe: probe)
+  let call = Call(clock: .immediate)
   var request = NetworkRequest(url: mock.baseURL, call: call)
   let response = NetworkResponse(request: request, statusCode: 200, source: .mock)
   _ = behavior.order
+  _ = behavior.runsForPrerequisites
   _ = behavior.scope(for: request)
   _ = try? await behavior.headers(for: request)
   try? await behavior.modify(&request)

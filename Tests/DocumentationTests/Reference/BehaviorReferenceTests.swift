@@ -52,6 +52,17 @@ extension GateBehavior: RequestBehavior {
   }
 }
 
+/// Keeps the errors that it is told.
+private final class Failures: @unchecked Sendable {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  private var errors: [any Error] = []
+
+  var count: Int { lock.withLock { errors.count } }
+
+  func append(_ error: any Error) { lock.withLock { errors.append(error) } }
+}
+
 /// The samples in the reference of behaviors.
 @Suite struct BehaviorReferenceTests {
   private let mock = MockTransport(baseURL: baseURL)
@@ -153,6 +164,21 @@ extension GateBehavior: RequestBehavior {
     mock.on().respond()
     try await NetworkClient(baseURL: baseURL, behaviors: [GateBehavior(gate: Gate())], transport: mock).send(.get("x"))
     #expect(mock.sent.count == 1)
+  }
+
+  @Test func `the end of a call is told to a closure`() async throws {
+    let failures = Failures()
+    let client = NetworkClient(
+      baseURL: baseURL,
+      behaviors: [
+        .onCallEnd { report in
+          if let error = report.error { failures.append(error) }
+        }
+      ])
+    mock.on().respond(500)
+    let tested = NetworkClient(configuration: client.configuration, transport: mock)
+    await #expect(throws: NetworkError.self) { try await tested.send(.get("x")) }
+    #expect(failures.count == 1)
   }
 
   @Test func `the nonce check is listed`() throws {

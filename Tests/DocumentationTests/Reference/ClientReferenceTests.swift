@@ -107,12 +107,15 @@ struct EchoTransport: Transport {
 
   @Test func `an error is caught by its status`() async throws {
     mock.on().respond(422, jsonText: #"{"title": "taken"}"#)
+    var shown: [String] = []
+    func show(_ text: String) { shown.append(text) }
     do {
       let user: User = try await client.send(.get("users/\(login)"))
-      print(user)
+      show(user.name)
     } catch let error as NetworkError where error.statusCode == 422 {
-      print(try error.decode(Problem.self).title)
+      show(try error.decode(Problem.self).title)
     }
+    #expect(shown == ["taken"])
   }
 
   @Test func `a transport echoes, another has its own limits`() async throws {

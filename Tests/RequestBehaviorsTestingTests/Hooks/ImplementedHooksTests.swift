@@ -11,6 +11,7 @@ import Testing
 
   @Test func `every hook is found that a type implements`() async {
     struct All: RequestBehavior {
+      let runsForPrerequisites = true
       var order: BehaviorOrder { .first }
       func headers(for request: NetworkRequest) async throws -> HTTPHeaders { [:] }
       func modify(_ request: inout NetworkRequest) async throws {}
@@ -95,15 +96,7 @@ import Testing
     func endTask(_ id: BackgroundTaskID) {}
   }
 
-  // Their other hooks would not be called.
-  @Test func `the behaviors that only intercept implement no other hook around a request`() async {
-    let session = TokenSession(source: .closure { _ in AccessToken("t") })
-    let behaviors: [any RequestBehavior] = [
-      RedirectsBehavior(), MapErrorBehavior { $0 }, TokenAuthBehavior(session), NonceVerificationBehavior(),
-      ActivityIndicatorBehavior(Idle()), BackgroundTaskBehavior(Idle()),
-    ]
-    for behavior in behaviors {
-      #expect(await implementedHooks(of: behavior).subtracting([.scope]) == [.order, .intercept])
-    }
+  @Test func `a behavior that also intercepts prerequisites implements the property`() async {
+    #expect(await implementedHooks(of: RedirectsBehavior()) == [.order, .intercept, .runsForPrerequisites])
   }
 }

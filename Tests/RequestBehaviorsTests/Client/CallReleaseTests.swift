@@ -214,7 +214,7 @@ private final class Memory: Sendable {
     _ reply: @escaping @Sendable (NetworkRequest) async throws -> Reply = { _ in Reply(200) }
   ) -> NetworkClient {
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors)
-    configuration.observers = [{ [calls] report in calls.update { $0.append(WeakCall(report.call)) } }]
+    configuration.behaviors.append(.onCallEnd { [calls] report in calls.update { $0.append(WeakCall(report.call)) } })
     let transport = ForgetfulTransport { [self] request in
       response(to: request, try await reply(request), body: body)
     }

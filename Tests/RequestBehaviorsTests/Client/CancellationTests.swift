@@ -53,7 +53,7 @@ import Testing
     }
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [patient])
     configuration.clock = clock.requestClock
-    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
     let client = NetworkClient(configuration: configuration, transport: ClosureTransport(503))
     let task = Task { try await client.send(.get("x")) }
     await clock.waitForSleepers(1)

@@ -220,9 +220,8 @@ import Testing
     let texts = Box<[String]>([])
     let failing = ClosureTransport { _ in throw Talkative(description: "the key abc-canary is bad") }
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [header("X-Key", "abc-canary")])
-    configuration.observers = [
-      { report in texts.update { $0 += ["\(report)"] + report.call.history.map(\.description) } }
-    ]
+    configuration.behaviors.append(
+      .onCallEnd { report in texts.update { $0 += ["\(report)"] + report.call.history.map(\.description) } })
     let client = NetworkClient(configuration: configuration, transport: failing)
     await #expect(throws: Talkative.self) { try await client.send(.get("x")) }
     #expect(texts.value.count == 2)

@@ -88,7 +88,7 @@ import Testing
     try await client.send(.get("x"))
     await client.shutdown()
     await client.shutdown()
-    for client in [client, client.with { $0.observers = [] }] {
+    for client in [client, client.with { $0.behaviors = [] }] {
       let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
       #expect(error?.code == .clientShutDown)
     }

@@ -97,12 +97,21 @@ import Testing
     #expect(transport.sent[0].headers.values(for: "B") == ["user"])
   }
 
-  @Test(arguments: [BehaviorOrder.authentication, .signing])
-  func `rule 6: authentication and signing win over the request's own field`(order: BehaviorOrder) async throws {
+  @Test(arguments: [BehaviorOrder.middle, .outside(.authentication), .authentication, .signing])
+  func `rule 6: what modify sets wins over the request's own field, at any place`(order: BehaviorOrder) async throws {
     let transport = ClosureTransport()
-    let sign = ClosureBehavior("sign", order: order, headers: { _ in ["Authorization": "behavior"] })
+    let sign = ClosureBehavior("sign", order: order, modify: { $0.headers["Authorization"] = "behavior" })
     try await NetworkClient(transport, [sign]).send(.get("x", headers: ["Authorization": "user"]))
     #expect(transport.sent[0].headers.values(for: "Authorization") == ["behavior"])
+  }
+
+  @Test(arguments: [BehaviorOrder.inside(.authentication), .authentication, .outside(.authentication)])
+  func `rule 6: a password wins over the request's own field, wherever it is listed`(order: BehaviorOrder) async throws
+  {
+    let transport = ClosureTransport()
+    let password = BasicAuthBehavior(user: "u", password: "p").ordered(order)
+    try await NetworkClient(transport, [password]).send(.get("x", headers: ["Authorization": "user"]))
+    #expect(transport.sent[0].headers.values(for: "Authorization") == ["Basic dTpw"])
   }
 
   // MARK: Rule 7
@@ -110,7 +119,7 @@ import Testing
   @Test func `rule 7: no hook sees an error of building the request, the observer does`() async throws {
     let reports = Box<[CallReport]>([])
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior("any")])
-    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
     let client = NetworkClient(configuration: configuration, transport: ClosureTransport())
     await #expect(throws: NetworkError.self) { try await client.send(.post("x", body: .json(Double.infinity))) }
     await #expect(throws: NetworkError.self) { try await client.send(.get("../../x")) }
@@ -122,7 +131,7 @@ import Testing
   @Test func `rule 7: no hook sees an error of decoding, the observer does`() async throws {
     let reports = Box<[CallReport]>([])
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior("any")])
-    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
     let client = NetworkClient(configuration: configuration, transport: ClosureTransport(200, "no JSON"))
     let error = await #expect(throws: NetworkError.self) { let _: Int = try await client.send(.get("x")) }
     #expect(error?.code == .decodingFailed)
@@ -135,7 +144,7 @@ import Testing
   @Test func `an observer is told of success with the time that decoding took`() async throws {
     let reports = Box<[CallReport]>([])
     var configuration = RequestConfiguration(baseURL: baseURL)
-    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
     let client = NetworkClient(configuration: configuration, transport: ClosureTransport(200, "7"))
     let value: Int = try await client.send(.get("x"))
     #expect(value == 7)

@@ -127,7 +127,7 @@ import Testing
     let transport = transport(reaction)
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors + [.timing(timings)])
     let reports = Box<[CallReport]>([])
-    configuration.observers = [{ report in reports.update { $0.append(report) } }]
+    configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
     let client = NetworkClient(configuration: configuration, transport: transport)
     let request = request
     let task = Task { try await client.response(for: request) }

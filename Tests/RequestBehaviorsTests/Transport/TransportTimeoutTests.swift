@@ -164,6 +164,7 @@ import Testing
       now: RequestClock.system.now, date: RequestClock.system.date,
       sleep: { duration in
         sleeps.update { $0.append(duration) }
+        // Never waited out: the response ends it. A manual clock would not show what the system's can sleep.
         try await RequestClock.system.sleep(for: duration)
       })
     for clock in [clock, .system] {

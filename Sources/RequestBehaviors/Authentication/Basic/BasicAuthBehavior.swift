@@ -33,10 +33,10 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
     self.value = Result { () throws(NetworkError) in try BasicAuthBehavior.credentials(user, password) }
   }
 
-  /// Returns the `Authorization` field for requests to its origins.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
-    guard applies(to: request) else { return HTTPHeaders() }
-    return HTTPHeaders([HTTPHeaders.Field("Authorization", try value.get(), sensitive: origins)])
+  /// Sets the `Authorization` field, also over one that the request has.
+  public func modify(_ request: inout NetworkRequest) async throws {
+    guard applies(to: request) else { return }
+    request.headers.set("Authorization", try value.get(), sensitive: origins)
   }
 
   /// The answers are this user's.

@@ -54,7 +54,9 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     // An answer to a request that is not signed tells nothing of a clock.
     guard applies(to: request), session.currentSigner != nil else { return try await next(request) }
-    return try await session.correctingClock(request, next: next)
+    var response = try await session.correctingClock(request, next: next)
+    if [400, 401, 403].contains(response.statusCode) { response.refusalReason = OAuth1Refusal(response).reason }
+    return response
   }
 
   /// Tells who is signed in by a hash of the consumer's key and the token.

@@ -17,7 +17,7 @@
 ///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
-public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, InterceptOnlyBehavior {
+public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// Among authentication: waiting for a token holds no permit of a limiter.
   public let order = BehaviorOrder.authentication
 

@@ -25,7 +25,7 @@ extension TokenKeeper {
     let client = client.with {
       if let environment { $0.options.environment = environment }
       $0.behaviors.append(TokenRequestCheck(keeper: self, flight: flight))
-      $0.observers.append { tally.note($0) }
+      $0.behaviors.append(.onCallEnd { tally.note($0) })
     }
     return Task {
       await TokenKeeper.$atWork.withValue(atWork) { await self.run(flight, source, client, tally) }

@@ -20,16 +20,17 @@ final class TokenKeeper: Sendable {
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
   private let lock = NSLock()
-  // Protected by `lock`, so that its exclusivity need not be checked as well.
-  @exclusivity(unchecked) nonisolated(unsafe) private var state: TokenState
-  // Protected by `lock`.
+  // All of these are protected by `lock`.
+  nonisolated(unsafe) private var state: TokenState
   nonisolated(unsafe) private var clock: RequestClock
+  // Protected by `lock` too: whether the clock is one that a user or a client gave.
   nonisolated(unsafe) private var hasClock: Bool
-  // Protected by `lock`.
+  // Protected by `lock` too: who waits, and who has left before it waited.
   nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
   nonisolated(unsafe) private var leavers: Set<UInt64> = []
+  // Protected by `lock` too.
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
-  // Protected by `lock`: what runs a flight, what ends the wait for it, and what tries to save again.
+  // Protected by `lock` too: what runs a flight, what ends the wait for it, and what tries to save again.
   nonisolated(unsafe) private var run: Task<Void, Never>?
   nonisolated(unsafe) private var timer: Task<Void, Never>?
   nonisolated(unsafe) private var retry: Task<Void, Never>?

@@ -11,21 +11,9 @@ struct TokenRecord: Sendable {
   var fieldValue: String?
 }
 
-/// What a call remembers of its sessions; the first one, which most calls have at most, needs no allocation.
-struct TokenRecords: Sendable {
-  private var first: (keeper: TokenKeeper.ID, record: TokenRecord)?
-  private var rest: [TokenKeeper.ID: TokenRecord] = [:]
-
-  subscript(keeper: TokenKeeper.ID) -> TokenRecord? {
-    get { first?.keeper == keeper ? first?.record : rest[keeper] }
-    set {
-      if let newValue, first == nil || first?.keeper == keeper {
-        first = (keeper, newValue)
-      } else {
-        rest[keeper] = newValue
-      }
-    }
-  }
+/// What a call remembers of its sessions, by their keepers.
+private enum TokenRecords: CallKey {
+  static let defaultValue: [TokenKeeper.ID: TokenRecord] = [:]
 }
 
 extension Call {
@@ -33,7 +21,7 @@ extension Call {
   ///
   /// Its answer is kept as theirs, so that it must not be sent as somebody else's.
   func belong(to generation: Int, at keeper: TokenKeeper.ID) {
-    updateTokenRecords { if $0[keeper] == nil { $0[keeper] = TokenRecord(generation: generation) } }
+    update(TokenRecords.self) { if $0[keeper] == nil { $0[keeper] = TokenRecord(generation: generation) } }
   }
 
   /// Notes what had happened to the session when the call first came, and returns what is noted.
@@ -42,7 +30,7 @@ extension Call {
   /// that began when nobody was belongs to whoever is when it first comes, also where that turned out only when the
   /// store was read.
   func arrive(at keeper: TokenKeeper.ID, _ arrival: TokenKeeper.Arrival) -> TokenTicket {
-    updateTokenRecords { records in
+    update(TokenRecords.self) { records in
       let ticket = arrival.ticket
       var record = records[keeper] ?? TokenRecord(generation: ticket.generation)
       if record.failures == nil, record.generation == arrival.emptyGeneration { record.generation = ticket.generation }
@@ -89,7 +77,7 @@ extension Call {
   }
 
   private func updateRecord<Result>(of keeper: TokenKeeper.ID, _ change: (inout TokenRecord) -> Result) -> Result {
-    updateTokenRecords { records in
+    update(TokenRecords.self) { records in
       // A call has arrived before anything else is noted of it.
       var record = records[keeper] ?? TokenRecord(generation: 0)
       defer { records[keeper] = record }

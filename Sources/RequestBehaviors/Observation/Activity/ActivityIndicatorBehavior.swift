@@ -9,9 +9,11 @@ import Foundation
 /// let activity = ActivityIndicatorBehavior(spinner)
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [activity])
 /// ```
-public struct ActivityIndicatorBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
+public struct ActivityIndicatorBehavior: UniqueBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
   private let tracker: Tracker
 
   /// Creates a behavior that tells an indicator.

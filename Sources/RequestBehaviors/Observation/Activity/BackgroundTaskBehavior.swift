@@ -8,9 +8,11 @@
 ///   baseURL: baseURL,
 ///   behaviors: [.backgroundTask(UIKitBackgroundTasks())])
 /// ```
-public struct BackgroundTaskBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
+public struct BackgroundTaskBehavior: UniqueBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
   private let runner: any BackgroundTaskRunner
 
   /// Creates a behavior that asks a runner for time.

@@ -7,9 +7,11 @@
 ///
 /// Secrets are hidden before a record reaches its sink; see ``Redactor``. Bodies are logged only if asked for, only
 /// text, only their beginning, and only if they are in memory: no stream is read to be logged.
-public struct LoggingBehavior: UniqueBehavior, ReentrantBehavior {
+public struct LoggingBehavior: UniqueBehavior {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
 
   /// What tells several logs apart that stand in one list.
   public let name: String

@@ -11,9 +11,11 @@ import Foundation
 ///
 /// The outcome is the class of the status, such as `2xx`, the code of the error, `cancelled`, or `error` for an error
 /// of another library. The endpoint is method and path template, such as `GET users/{}`.
-public struct MetricsBehavior: UniqueBehavior, CallObserver, ReentrantBehavior {
+public struct MetricsBehavior: UniqueBehavior, CallObserver {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
   private let recorder: any MetricsRecorder
   private let names: Names
 

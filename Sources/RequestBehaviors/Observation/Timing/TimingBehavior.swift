@@ -5,9 +5,11 @@
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.timing(timings)])
 /// ```
-public struct TimingBehavior: UniqueBehavior, CallObserver, ReentrantBehavior {
+public struct TimingBehavior: UniqueBehavior, CallObserver {
   /// Around everything but the user's `.first`.
   public let order = BehaviorOrder.observation
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
   private let timings: CallTimings
 
   /// Creates a behavior that measures into a collection.

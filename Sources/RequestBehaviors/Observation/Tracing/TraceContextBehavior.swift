@@ -12,12 +12,14 @@
 /// Every send of a call, retries and redirects among them, is a child of its own: the same trace, another parent id.
 /// The requests that a call needs first, such as one for a token, belong to its trace; ``Call/trace`` and log records
 /// tell it. A `traceparent` that the request sets itself is sent as it is.
-public struct TraceContextBehavior: UniqueBehavior, ReentrantBehavior {
+public struct TraceContextBehavior: UniqueBehavior {
   /// Where the context of the moment comes from.
   public typealias Source = @Sendable () -> TraceContext?
 
   /// Once per send, and after everything that signs a request.
   public let order = BehaviorOrder.verification
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
   private let origins: OriginScope
   private let startsTraces: Bool
   private let random: @Sendable () -> UInt64
@@ -46,11 +48,11 @@ public struct TraceContextBehavior: UniqueBehavior, ReentrantBehavior {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
     guard let trace = request.call.trace else { return [:] }
     let span = trace.child(random: random)
-    let replaces = request.call.update(CallTrace.self) { state in
+    let replaces = request.call.update(SentTraceparents.self) { sent in
       // A request made of one that was sent has the fields of that one. Others are the user's, and stay alone: a
       // tracestate belongs to its traceparent.
-      guard request.headers["traceparent"].map(state.sent.contains) ?? true else { return false }
-      state.sent.append(span.traceparent)
+      guard request.headers["traceparent"].map(sent.contains) ?? true else { return false }
+      sent.append(span.traceparent)
       return true
     }
     guard replaces else { return [:] }
@@ -69,7 +71,7 @@ extension TraceContextBehavior: CallObserver {
       TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
     }
     guard let trace = own ?? context() ?? (startsTraces ? TraceContext.root(random: random) : nil) else { return }
-    request.call[CallTrace.self].context = trace
+    request.call[CallTrace.self] = trace
   }
 }
 
@@ -78,28 +80,20 @@ extension TraceContext {
   @TaskLocal public static var current: TraceContext?
 }
 
-/// The trace of a call, and the values of `traceparent` that its sends had.
+/// The trace of a call, which its prerequisites belong to as well.
 private enum CallTrace: CallKey {
-  struct State: Sendable {
-    var context: TraceContext?
-    var sent: [String] = []
-  }
+  static let defaultValue: TraceContext? = nil
+  static let isInherited = true
+}
 
-  static let defaultValue = State()
+/// The values of `traceparent` that the attempts of a call had.
+private enum SentTraceparents: CallKey {
+  static let defaultValue: [String] = []
 }
 
 extension Call {
   /// The trace that the call belongs to; `nil` unless a ``TraceContextBehavior`` is listed.
-  public var trace: TraceContext? { self[CallTrace.self].context }
-}
-
-/// Gives the requests that a call needs first the trace of that call.
-struct InheritedTraceBehavior: CallObserver {
-  /// Before the behavior that would decide otherwise.
-  let order = BehaviorOrder.first
-  let trace: TraceContext
-
-  func callStarted(_ request: NetworkRequest) { request.call[CallTrace.self].context = trace }
+  public var trace: TraceContext? { self[CallTrace.self] }
 }
 
 extension RequestBehavior where Self == TraceContextBehavior {

@@ -11,9 +11,11 @@ import Foundation
 ///
 /// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
 /// location, a loop, and more hops than ``RedirectPolicy/limit``.
-public struct RedirectsBehavior: UniqueBehavior, InterceptOnlyBehavior, ReentrantBehavior {
+public struct RedirectsBehavior: UniqueBehavior {
   /// Around authentication: each hop is authenticated, signed and verified for itself.
   public let order = BehaviorOrder.redirects
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
 
   /// Creates the behavior; a client has one without being told.
   public init() {}

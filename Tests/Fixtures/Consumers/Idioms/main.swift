@@ -144,7 +144,7 @@ let server = try LoopbackServer { request in
   }
 }
 var configuration = RequestConfiguration(baseURL: server.baseURL)
-configuration.observers = [{ report in _ = describe(report).count }]
+configuration.behaviors.append(.onCallEnd { report in _ = describe(report).count })
 let client = NetworkClient(configuration: configuration)
 let seven = try await client.response(for: Request<Int>.get("7"))
 var lines = describe(seven) + describe(seven.network) + describe(seven.network.history)

@@ -53,10 +53,11 @@ import Testing
     var configuration = RequestConfiguration(
       baseURL: baseURL, behaviors: [.tokenAuth(session), .basicAuth(user: "u", password: secret)])
     let output = output
-    configuration.observers.append { report in
-      output.update { $0 += report.call.events.map(\.message) + ["\(String(describing: report.error))"] }
-      output.update { $0 += report.call.history.map(\.description) }
-    }
+    configuration.behaviors.append(
+      .onCallEnd { report in
+        output.update { $0 += report.call.events.map(\.message) + ["\(String(describing: report.error))"] }
+        output.update { $0 += report.call.history.map(\.description) }
+      })
     let client = NetworkClient(configuration: configuration, transport: transport)
     for body in [tokenBody.value, "<html>\(access) \(refresh)</html>", #"{"token_x":"\#(access)"}"#] {
       tokenBody.value = body

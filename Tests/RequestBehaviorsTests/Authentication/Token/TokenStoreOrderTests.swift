@@ -86,6 +86,7 @@ import Testing
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     try await giveUp(fixture.client(session, SecondAttempt()))
+    #expect(server.tokenRequests.count == 1)
     gate.open()
   }
 

@@ -8,9 +8,11 @@
 /// The field is hidden in logs and errors, and goes to its origins only. A field of the name that the user sets on a
 /// request wins. A request with authentication `.none`, or `.only` of another name, carries no key; one that every
 /// request shall carry, whatever its ``RequestOptions/authentication``, is set by ``HeadersBehavior`` and marked there.
-public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior, ReentrantBehavior {
+public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   /// Once per call, as other fields.
   public let order = BehaviorOrder.request
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
   /// The field's name in lower case, so that a list may have several keys.
   public let name: String
   /// The name by which ``AuthenticationRequirement/only(_:)`` asks for the key.

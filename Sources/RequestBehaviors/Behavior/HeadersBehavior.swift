@@ -16,9 +16,11 @@ public import Foundation
 ///
 /// Fields that the user sets on a request win. A list may hold several, one for each name; the request's replaces the
 /// configuration's of the same name.
-public struct HeadersBehavior: UniqueBehavior, ReentrantBehavior {
+public struct HeadersBehavior: UniqueBehavior {
   /// Once per call, whatever is repeated further in.
   public let order = BehaviorOrder.request
+  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  public let runsForPrerequisites = true
 
   /// What tells it from other behaviors of the type; of fixed fields, their names in lower case.
   public let name: String

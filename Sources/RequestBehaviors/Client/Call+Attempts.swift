@@ -1,0 +1,52 @@
+extension Call {
+  /// How many sends the call has made.
+  public var sendCount: Int { withState { $0.history.count } }
+
+  /// Every send so far, in order.
+  public var history: [Exchange] {
+    let (history, secrets) = withState { ($0.history, $0.secrets) }
+    return history.map { exchange in
+      var exchange = exchange
+      exchange.secrets = secrets
+      return exchange
+    }
+  }
+
+  /// Adds a check that every later send of the call must pass, at the last moment before the transport.
+  ///
+  /// For what may have changed since a behavior let the request pass, while that waited further in: whether the user
+  /// whose token it carries is still signed in, for example.
+  ///
+  /// - Parameter check: Gets the request as it is to be sent; what it throws fails the send, which is not counted.
+  public func addSendCheck(_ check: @escaping @Sendable (NetworkRequest) throws -> Void) {
+    withState { $0.sendChecks.append(check) }
+  }
+
+  /// Runs the checks that behaviors added.
+  func check(_ request: NetworkRequest) throws {
+    for check in withState({ $0.sendChecks }) { try check(request) }
+  }
+
+  /// Counts a send.
+  ///
+  /// - Returns: Which send of the call it is, from 1; `nil` if it has made as many as a call may.
+  func beginSend(_ request: NetworkRequest) -> Int? {
+    let now = clock.now()
+    return withState { state in
+      let number = state.history.count + 1
+      guard number <= Call.maximumSends else { return nil }
+      state.history.append(
+        Exchange(number: number, method: request.method, url: request.url, startedAt: now, outcome: .pending))
+      return number
+    }
+  }
+
+  /// Notes how a send ended.
+  func endSend(_ number: Int, _ outcome: Exchange.Outcome) {
+    let now = clock.now()
+    withState { state in
+      state.history[number - 1].endedAt = now
+      state.history[number - 1].outcome = outcome
+    }
+  }
+}

@@ -1,0 +1,57 @@
+extension Call {
+  /// A decision of a behavior, for logs, such as "redirect to https://h/new".
+  public struct Event: Sendable {
+    /// When it was taken, on the call's clock.
+    public let at: Duration
+    /// The name of the behavior.
+    public let source: String
+    /// What was decided, without secrets.
+    public let message: String
+  }
+
+  /// The decisions that behaviors recorded, in order.
+  public var events: [Event] { withState { $0.events } }
+
+  /// Records a decision.
+  ///
+  /// - Parameters:
+  ///   - message: What was decided, without secrets.
+  ///   - source: The name of the behavior.
+  public func record(_ message: String, from source: String) {
+    let event = Event(at: clock.now(), source: source, message: message)
+    withState { $0.events.append(event) }
+  }
+}
+
+// MARK: - Withheld credentials
+
+extension Call {
+  /// What was kept from an origin that it is not for.
+  struct Withheld: Hashable {
+    let what: String
+    let origin: Origin
+  }
+
+  /// Records, once, that something was kept from an origin that it is not for.
+  ///
+  /// The error of a 401 or 403 of that origin says so.
+  ///
+  /// - Parameters:
+  ///   - what: What was not sent, such as the name of a field; without secrets.
+  ///   - origin: Where the request goes.
+  ///   - source: The name of the behavior.
+  public func record(withheld what: String, from origin: Origin, by source: String) {
+    let event = Event(at: clock.now(), source: source, message: "\(what) kept from \(origin)")
+    withState { state in
+      if state.withheld.insert(Withheld(what: what, origin: origin)).inserted { state.events.append(event) }
+    }
+  }
+
+  /// What the error of a refusal says of credentials that were withheld from the origin; `nil` if none were.
+  func noteOnWithheld(from origin: Origin?) -> String? {
+    let names = withState { $0.withheld.filter { $0.origin == origin } }.map(\.what).sorted()
+    guard let origin, !names.isEmpty else { return nil }
+    return "; credentials are bound to other origins: \(names.joined(separator: ", ")) kept from \(origin); "
+      + "list the origin in the origins of the behavior, or mark the field for it, if it may have them"
+  }
+}

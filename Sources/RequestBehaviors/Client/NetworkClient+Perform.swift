@@ -1,0 +1,124 @@
+import Foundation
+
+extension NetworkClient {
+  /// A call that got an acceptable response, which is not decoded yet.
+  struct PerformedCall: Sendable {
+    let call: Call
+    let chain: Chain
+    let request: NetworkRequest
+    var response: NetworkResponse
+  }
+
+  /// Builds the request, runs it through the list, and checks the status.
+  ///
+  /// A caller that is isolated to an actor is left here, once.
+  @concurrent
+  func perform<Value>(_ request: Request<Value>, accept: String? = nil) async throws -> PerformedCall {
+    let call = makeCall(for: request)
+    var run: ChainRun?
+    var built: NetworkRequest?
+    do {
+      if waits.isShutDown { throw NetworkError.clientShutDown() }
+      let chain = try chain(for: request)
+      let newRun = ChainRun(chain, call)
+      run = newRun
+      let networkRequest = try build(request, call, accept: accept)
+      built = networkRequest
+      let response = try await chain.run(networkRequest, in: newRun)
+      guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
+      return PerformedCall(call: call, chain: chain, request: networkRequest, response: response)
+    } catch let thrown {
+      if built == nil { request.body?.cancelUnlessTaken() }
+      let error = attribute(thrown, to: built)
+      report(to: observers(of: run?.chain)) {
+        CallReport(
+          call: call, request: built, response: (error as? NetworkError)?.response, error: error,
+          phase: built == nil ? .building : .exchange, lastFailure: error is CancellationError ? run?.lastFailure : nil)
+      }
+      throw error
+    }
+  }
+
+  /// An error of a behavior's that names no request gets the call's: its description hides what the call knows to be
+  /// secret.
+  private func attribute(_ error: any Error, to request: NetworkRequest?) -> any Error {
+    guard var error = error as? NetworkError, error.request == nil else { return error }
+    error.request = request
+    return error
+  }
+
+  private func chain<Value>(for request: Request<Value>) throws -> Chain {
+    if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
+    return Chain(try pipeline(for: request), transport: transport, configuration: configuration, waits: waits)
+  }
+
+  private func makeCall<Value>(for request: Request<Value>) -> Call {
+    Call(
+      clock: clock, options: configuration.options.overridden(by: request.options),
+      baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent?.id, userHeaders: request.headers,
+      waits: waits, sessionClock: configuration.clock, memory: parent?.memory ?? Call.Memory())
+  }
+
+  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {
+    let environment = call.options.environment
+    var built = try makeRequest(request, call, in: environment)
+    if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
+    var own = request.headers
+    if let origin = built.origin { own.markCredentials(as: .only([origin])) }
+    built.headers.merge(own)
+    if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
+    if let content = request.body {
+      let body = try content.makeBody(with: configuration.encoder)
+      if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }
+      built.body = body
+    }
+    return built
+  }
+
+  private func makeRequest<Value>(
+    _ request: Request<Value>, _ call: Call, in environment: ServerEnvironment?
+  ) throws -> NetworkRequest {
+    switch request.target {
+    case .path(let path):
+      let url = try RequestURL.resolve(path, query: request.query, in: environment)
+      let origin = path.isAbsolute ? Origin(url) : environment?.origin
+      return NetworkRequest(request.method, url: url, origin: origin, endpoint: path.template, call: call)
+    case .url(let url):
+      let checked = try RequestURL.check(url, adding: request.query)
+      let path = checked.path(percentEncoded: true)
+      return NetworkRequest(request.method, url: checked, origin: Origin(checked), endpoint: path, call: call)
+    }
+  }
+}
+
+// MARK: - The end of a call
+
+extension NetworkClient {
+  /// Reports how a call ended whose response was to be decoded.
+  ///
+  /// - Parameters:
+  ///   - performed: The call.
+  ///   - decoding: How long decoding took.
+  ///   - error: What the caller gets instead of a value; `nil` if it gets one.
+  ///   - phase: Where the call was; by default it follows from the error.
+  func report(
+    _ performed: PerformedCall, decoding: Duration = .zero, error: (any Error)? = nil, phase: CallReport.Phase? = nil
+  ) {
+    report(to: performed.chain.observers) {
+      CallReport(
+        call: performed.call, request: performed.request, response: performed.response, error: error,
+        phase: phase ?? (error == nil ? .finished : .decoding), decoding: decoding)
+    }
+  }
+
+  private func report(to observers: [any CallObserver], _ makeReport: () -> CallReport) {
+    guard !observers.isEmpty else { return }
+    let report = makeReport()
+    for observer in observers { observer.callEnded(report) }
+  }
+
+  /// Those who are told of a call's end, also of one whose list of behaviors is wrong.
+  private func observers(of chain: Chain?) -> [any CallObserver] {
+    chain?.observers ?? configuration.behaviors.compactMap { $0 as? any CallObserver }
+  }
+}
