@@ -33,9 +33,9 @@ extension Benchmark {
 /// The request of X's "Creating a signature", with a nonce that makes its base string 446 octets long.
 private struct OAuth1Sample: Sendable {
   private let url: URL
-  private let headers: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded"]
+  private let headers: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
   private let body = Data("status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21".utf8)
-  private let parameters = OAuth1Parameters(
+  private let parameters = OAuth1ProtocolParameters(
     consumerKey: "xvz1evFS4wEEPTGEFPHBog", token: "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb",
     nonce: "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu", timestamp: 1_318_622_958)
   private let key = OAuth1SigningKey(

@@ -17,7 +17,7 @@ extension Benchmark {
       ("", EmptyBehavior(order: .observation)), ("logging to a null sink", .logging(ClosureLogSink { _ in })),
       ("logging, the line made", .logging(ClosureLogSink { blackHole($0.line) })),
       ("logging, the JSON made", .logging(ClosureLogSink { blackHole($0.json) })),
-      ("timing", .timing(CallTimings())), ("trace context", .traceContext()),
+      ("timing", .timing(LatencyStatistics())), ("trace context", .traceContext()),
     ]
     let works = behaviors.map { entry -> Measure.Work in
       let client = NetworkClient(baseURL: baseURL, behaviors: [entry.behavior], transport: NullTransport())

@@ -34,7 +34,7 @@ extension Benchmark {
 
 let baseURL = URL(string: "https://api.example.com/v1")!
 
-/// A transport that answers at once.
+/// A transport that responses at once.
 struct NullTransport: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     NetworkResponse(request: request, statusCode: 200)
@@ -47,5 +47,5 @@ struct NullTransport: Transport {
 struct HeaderBehavior: RequestBehavior {
   let name: String
 
-  func headers(for request: NetworkRequest) async throws -> HTTPHeaders { [name: "value"] }
+  func headers(for request: NetworkRequest) async throws -> HeaderFields { [name: "value"] }
 }

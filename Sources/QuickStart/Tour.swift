@@ -28,7 +28,7 @@ struct OwnTour {
   private func client(of base: URL) -> NetworkClient {
     let key = ClosureBehavior(
       "APIKey", order: .request,
-      headers: { _ in HTTPHeaders([.init("X-API-Key", "s3cret", sensitive: .baseURL)]) })
+      headers: { _ in HeaderFields([.init("X-API-Key", "s3cret", sensitive: .baseURL)]) })
     return NetworkClient(baseURL: base.appending(path: "v1"), behaviors: [WireLog(), key, .nonceVerification()])
   }
 
@@ -97,7 +97,7 @@ struct OtherTour {
     print("  unless yours does, this request must fail.\n")
     do {
       let _: Data = try await client.with { $0.behaviors.append(.nonceVerification()) }.send(.get(""))
-      print("\n  your server returns the nonce: the answer is verified")
+      print("\n  your server returns the nonce: the response is verified")
     } catch let error as NetworkError where error.code == .intercepted {
       print("\n  \(error)")
       print("\n  That is what it is for. Let the server return the header, or leave the behavior out.")

@@ -40,8 +40,8 @@ import Testing
       let response = try await client.response(
         for: .get("users/\(login)").returning(User.self))
       print(response.value.name)
-      print(response.network.headers["ETag"] ?? "no validator")
-      #expect(response.network.headers["ETag"] == "\"1\"")
+      print(response.http.headers["ETag"] ?? "no validator")
+      #expect(response.http.headers["ETag"] == "\"1\"")
     }
     do {
       let found: User? = try await client.send(

@@ -127,7 +127,7 @@ import Testing
       url: URL(string: "http://example.com/request?\(query)")!,
       headers: ["Content-Type": "application/x-www-form-urlencoded"],
       body: Data("c2&a3=2+q".utf8),
-      parameters: OAuth1Parameters(
+      parameters: OAuth1ProtocolParameters(
         consumerKey: "9djdj82h48djs9d2", token: "kkk9d7dh3k39sjv7",
         nonce: "7d8f3e4a", timestamp: 137_131_201),
       key: OAuth1SigningKey(
@@ -181,7 +181,7 @@ import Testing
       tokenSecret: tokenSecret)
     let signature = try OAuth1Signature(
       method: .get, url: url,
-      parameters: OAuth1Parameters(
+      parameters: OAuth1ProtocolParameters(
         consumerKey: consumerKey, token: token,
         nonce: nonce, timestamp: timestamp),
       key: key)

@@ -60,7 +60,7 @@ private struct Alarms: Sendable {
   @Test func `watching: behaviors are listed`() async throws {
     let server = try LoopbackServer { _ in .json("[]") }
     let baseURL = server.baseURL
-    let timings = CallTimings()
+    let timings = LatencyStatistics()
     let client = NetworkClient(
       baseURL: baseURL,
       behaviors: [.logging(), .timing(timings), .traceContext()])
@@ -92,7 +92,7 @@ private struct Alarms: Sendable {
   }
 
   @Test func `watching: metrics, traces and slow calls`() async throws {
-    let headers: HTTPHeaders = ["traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"]
+    let headers: HeaderFields = ["traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"]
     let slow = SlowCalls(limit: .zero) { [journal] in journal.note($0) }
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.metrics(PrintingMetrics()), .traceContext(), slow], transport: transport)

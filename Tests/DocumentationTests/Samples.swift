@@ -24,7 +24,7 @@ struct TenantBehavior {
 }
 
 extension TenantBehavior: RequestBehavior {
-  func headers(for request: NetworkRequest) -> HTTPHeaders {
+  func headers(for request: NetworkRequest) -> HeaderFields {
     ["X-Tenant": tenant]
   }
 }
@@ -40,8 +40,8 @@ final class Journal: Sendable {
   var entries: [String] { lock.withLock { lines } }
 }
 
-/// A transport that answers every request with JSON.
-func answering(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> MockTransport {
+/// A transport that responses every request with JSON.
+func answering(_ json: String, status: Int = 200, headers: HeaderFields = [:]) -> MockTransport {
   let mock = MockTransport(baseURL: baseURL)
   mock.on(.get, "**").respond(status, jsonText: json, headers: headers)
   mock.on(.post, "**").respond(status, jsonText: json, headers: headers)

@@ -53,7 +53,7 @@ private struct Shuffling: RandomNumberGenerator {
 
   private func standardStack() throws -> [any RequestBehavior] {
     let store = try SQLiteStore(path: path)
-    let (timings, recorder, spinner, tasks) = (CallTimings(), PrintingMetrics(), Spinner(), Tasks())
+    let (timings, recorder, spinner, tasks) = (LatencyStatistics(), PrintingMetrics(), Spinner(), Tasks())
     let session = TokenSession(source: AccountTokens())
     let oauth1 = OAuth1Session(consumer: OAuth1Consumer(key: "k", secret: "s"))
     let (key, secret) = ("k3y", "s3cret")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TokenSamplesTests {
   private let server: LoopbackServer
   private var baseURL: URL { server.baseURL }
-  private let refreshing = RefreshToken(TokenEndpoint("oauth/token", clientID: "shop-ios"))
+  private let refreshing = RefreshTokenGrant(TokenEndpoint("oauth/token", clientID: "shop-ios"))
 
   /// A server that gives tokens where tokens are asked for.
   init() throws {

@@ -59,8 +59,8 @@ extension KeyBehavior: CredentialBehavior {
   var order: BehaviorOrder { .authentication }
   var credential: String { "key" }
 
-  func headers(for request: NetworkRequest) -> HTTPHeaders {
-    var headers = HTTPHeaders()
+  func headers(for request: NetworkRequest) -> HeaderFields {
+    var headers = HeaderFields()
     headers.set("X-API-Key", key, sensitive: origins)
     return headers
   }

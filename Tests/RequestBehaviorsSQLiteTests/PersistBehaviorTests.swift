@@ -20,7 +20,7 @@ private struct SaveArtworks: ResponseSaver {
     NetworkClient(baseURL: mock.baseURL, behaviors: behaviors, transport: mock)
   }
 
-  @Test func `what a saver saves is committed when the caller gets the answer`() async throws {
+  @Test func `what a saver saves is committed when the caller gets the response`() async throws {
     let test = try TestStore()
     mock.on(.get, "artworks").respond(json: artworks)
     let received: [Artwork] = try await client([.persist(SaveArtworks(), in: test.store)]).send(.get("artworks"))
@@ -29,7 +29,8 @@ private struct SaveArtworks: ResponseSaver {
     #expect(try await other.read { try $0.query("SELECT * FROM artwork", as: Artwork.self) } == artworks)
   }
 
-  @Test func `a saver that throws undoes its work and fails the request, with the answer in the error`() async throws {
+  @Test func `a saver that throws undoes its work and fails the request, with the response in the error`() async throws
+  {
     let test = try TestStore()
     mock.on(.get, "artworks").respond(json: artworks)
     let client = client([
@@ -45,7 +46,7 @@ private struct SaveArtworks: ResponseSaver {
     #expect(try await test.artworks.isEmpty)
   }
 
-  @Test func `neither failures nor unverified answers nor a 304 are saved`() async throws {
+  @Test func `neither failures nor unverified responses nor a 304 are saved`() async throws {
     let test = try TestStore()
     let calls = Log()
     let behaviors: [any RequestBehavior] = [
@@ -183,7 +184,7 @@ private struct SaveArtworks: ResponseSaver {
     #expect(calls.lines.sorted() == ["a", "b", "c"])
   }
 
-  @Test func `a streamed answer is read into memory before it is saved`() async throws {
+  @Test func `a streamed response is read into memory before it is saved`() async throws {
     let test = try TestStore()
     mock.on(.get, "artworks").stream([try JSONEncoder().encode(artworks)])
     let response = try await client([.persist(SaveArtworks(), in: test.store)]).send(

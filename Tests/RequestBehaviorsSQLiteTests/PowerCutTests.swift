@@ -18,18 +18,18 @@ import Testing
   @Test func `after a power cut the file is sound and holds a beginning of what was saved, each commit whole`()
     async throws
   {
-    let history = try await History(.normal)
+    let attempts = try await History(.normal)
     for seed in 0..<150 as Range<UInt64> {
-      let left = try history.cut(seed)
+      let left = try attempts.cut(seed)
       #expect(left.commits == Array(0..<left.commits.count), "seed \(seed)")
       #expect(left.commits.count <= left.begun, "seed \(seed)")
     }
   }
 
   @Test func `a commit of full durability that was acknowledged is there after a power cut`() async throws {
-    let history = try await History(.full)
+    let attempts = try await History(.full)
     for seed in 0..<150 as Range<UInt64> {
-      let left = try history.cut(seed)
+      let left = try attempts.cut(seed)
       #expect(left.commits == Array(0..<left.commits.count), "seed \(seed)")
       #expect(left.commits.count >= left.acknowledged, "seed \(seed)")
     }

@@ -112,7 +112,7 @@ import Testing
     #expect(try await ticks(test, "artwork") { try $0.ingest(json, into: "artwork") })
   }
 
-  @Test func `an update whose answer cannot be decoded ticks`() async throws {
+  @Test func `an update whose response cannot be decoded ticks`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "x"), into: "artwork") }
     #expect(

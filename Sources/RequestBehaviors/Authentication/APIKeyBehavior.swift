@@ -19,7 +19,7 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   public let credential: String
   /// Where the key may be sent.
   public let origins: OriginScope
-  private let field: HTTPHeaders.Field
+  private let field: HeaderFields.Field
 
   /// Creates the behavior.
   ///
@@ -32,11 +32,11 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
     self.name = header.lowercased()
     self.credential = credential ?? header
     self.origins = origins
-    self.field = HTTPHeaders.Field(header, key, sensitive: origins)
+    self.field = HeaderFields.Field(header, key, sensitive: origins)
   }
 
   /// Returns the field.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders { HTTPHeaders([field]) }
+  public func headers(for request: NetworkRequest) async throws -> HeaderFields { HeaderFields([field]) }
 }
 
 extension APIKeyBehavior: CustomReflectable, CustomStringConvertible {

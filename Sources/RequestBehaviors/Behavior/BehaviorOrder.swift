@@ -56,7 +56,7 @@ public struct BehaviorOrder: Hashable, Comparable, Sendable {
   public static let rateLimit = BehaviorOrder(14, "rateLimit")
   /// Signatures: after all that changes URL, method or body.
   public static let signing = BehaviorOrder(15, "signing")
-  /// Checks that the answer came from the server; a forged one reaches nothing further out.
+  /// Checks that the response came from the server; a forged one reaches nothing further out.
   public static let verification = BehaviorOrder(16, "verification")
   /// The user's own innermost: sees exactly what is sent and received.
   public static let last = BehaviorOrder(17, "last")

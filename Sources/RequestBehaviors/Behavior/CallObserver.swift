@@ -15,7 +15,7 @@ public protocol CallObserver: RequestBehavior {
 
   /// Notes that the transport gets a request: the first one of a call, a redirect, a retry, a replay.
   ///
-  /// - Parameter request: The request as it is sent; its `sendNumber` tells which attempt of the call it is.
+  /// - Parameter request: The request as it is sent; its `attemptNumber` tells which attempt of the call it is.
   func attemptStarted(_ request: NetworkRequest)
 
   /// Notes how an attempt ended.
@@ -23,7 +23,7 @@ public protocol CallObserver: RequestBehavior {
   /// - Parameters:
   ///   - attempt: How it ended, and when.
   ///   - request: The request as it was sent.
-  func attemptEnded(_ attempt: Exchange, of request: NetworkRequest)
+  func attemptEnded(_ attempt: Attempt, of request: NetworkRequest)
 
   /// Notes how a call ended.
   ///
@@ -39,7 +39,7 @@ extension CallObserver {
   public func attemptStarted(_ request: NetworkRequest) {}
 
   /// By default nothing is done.
-  public func attemptEnded(_ attempt: Exchange, of request: NetworkRequest) {}
+  public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {}
 
   /// By default nothing is done.
   public func callEnded(_ report: CallReport) {}

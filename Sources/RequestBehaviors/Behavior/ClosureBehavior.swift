@@ -11,12 +11,12 @@
 /// ```
 public struct ClosureBehavior: RequestBehavior {
   /// Returns header fields to set.
-  public typealias Headers = @Sendable (NetworkRequest) async throws -> HTTPHeaders
+  public typealias Headers = @Sendable (NetworkRequest) async throws -> HeaderFields
   /// Changes the request.
   public typealias Modify = @Sendable (inout NetworkRequest) async throws -> Void
   /// Observes the request.
   public typealias BeforeSend = @Sendable (NetworkRequest) async -> Void
-  /// Does what must be finished before the caller gets the answer.
+  /// Does what must be finished before the caller gets the response.
   public typealias AfterSuccess = @Sendable (NetworkResponse, NetworkRequest) async throws -> Void
   /// Observes a failure.
   public typealias AfterFailure = @Sendable (any Error, NetworkRequest) async -> Void
@@ -64,8 +64,8 @@ public struct ClosureBehavior: RequestBehavior {
   }
 
   /// Returns what the closure returns; nothing without one.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
-    try await headers?(request) ?? HTTPHeaders()
+  public func headers(for request: NetworkRequest) async throws -> HeaderFields {
+    try await headers?(request) ?? HeaderFields()
   }
 
   /// Calls the closure.

@@ -16,8 +16,8 @@
 ///   var order: BehaviorOrder { .authentication }
 ///   var credential: String { "ticket" }
 ///
-///   func headers(for request: NetworkRequest) -> HTTPHeaders {
-///     HTTPHeaders([.init("X-Ticket", ticket, sensitive: origins)])
+///   func headers(for request: NetworkRequest) -> HeaderFields {
+///     HeaderFields([.init("X-Ticket", ticket, sensitive: origins)])
 ///   }
 /// }
 /// ```

@@ -24,15 +24,15 @@ public struct HeadersBehavior: UniqueBehavior {
 
   /// What tells it from other behaviors of the type; of fixed fields, their names in lower case.
   public let name: String
-  private let make: @Sendable (NetworkRequest) async throws -> HTTPHeaders
+  private let make: @Sendable (NetworkRequest) async throws -> HeaderFields
 
   /// Creates a behavior that sets fixed fields.
   ///
-  /// A secret is marked with ``HTTPHeaders/set(_:_:sensitive:)``, or sent by ``APIKeyBehavior``. A field whose name means
+  /// A secret is marked with ``HeaderFields/set(_:_:sensitive:)``, or sent by ``APIKeyBehavior``. A field whose name means
   /// a credential counts as marked for the base URL's origin.
   ///
   /// - Parameter headers: The fields.
-  public init(_ headers: HTTPHeaders) {
+  public init(_ headers: HeaderFields) {
     self.name = headers.map { $0.name.lowercased() }.sorted().joined(separator: ",")
     self.make = { _ in headers }
   }
@@ -42,18 +42,18 @@ public struct HeadersBehavior: UniqueBehavior {
   /// - Parameters:
   ///   - name: What tells it from other behaviors of the type.
   ///   - make: Returns the fields; what it throws fails the request.
-  public init(_ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HTTPHeaders) {
+  public init(_ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HeaderFields) {
     self.name = name
     self.make = make
   }
 
   /// Returns the fields.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders { try await make(request) }
+  public func headers(for request: NetworkRequest) async throws -> HeaderFields { try await make(request) }
 }
 
 extension RequestBehavior where Self == HeadersBehavior {
   /// Sets fixed header fields; see ``HeadersBehavior``.
-  public static func headers(_ headers: HTTPHeaders) -> HeadersBehavior { HeadersBehavior(headers) }
+  public static func headers(_ headers: HeaderFields) -> HeadersBehavior { HeadersBehavior(headers) }
 
   /// Sets header fields that are computed for each request; see ``HeadersBehavior``.
   ///
@@ -62,7 +62,7 @@ extension RequestBehavior where Self == HeadersBehavior {
   ///   - make: Returns the fields; what it throws fails the request.
   /// - Returns: The behavior.
   public static func headers(
-    _ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HTTPHeaders
+    _ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HeaderFields
   ) -> HeadersBehavior {
     HeadersBehavior(name, make)
   }

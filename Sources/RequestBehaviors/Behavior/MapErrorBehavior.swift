@@ -11,7 +11,7 @@
 /// ```
 ///
 /// It stands first, so that no other behavior sees the replacement. Cancellation is never replaced; errors of building
-/// the request and of decoding the answer arise outside of the list and stay as they are.
+/// the request and of decoding the response arise outside of the list and stay as they are.
 public struct MapErrorBehavior: UniqueBehavior {
   /// Outermost.
   public let order = BehaviorOrder.first

@@ -19,8 +19,8 @@ public struct Next: Sendable {
   /// Runs everything further in.
   ///
   /// - Parameter request: The request, or a changed copy of it.
-  /// - Returns: The answer, with any status.
-  /// - Throws: What prevented an answer; ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior``,
+  /// - Returns: The response, with any status.
+  /// - Throws: What prevented a response; ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior``,
   ///   naming the behavior, if `intercept` has returned, if the request is of another call, or if a one-shot body is
   ///   under way already.
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {

@@ -9,7 +9,7 @@
 /// }
 ///
 /// extension TenantBehavior: RequestBehavior {
-///   func headers(for request: NetworkRequest) -> HTTPHeaders {
+///   func headers(for request: NetworkRequest) -> HeaderFields {
 ///     ["X-Tenant": tenant]
 ///   }
 /// }
@@ -27,9 +27,9 @@
 /// | set header fields | ``headers(for:)`` |
 /// | change anything else, or refuse the request | ``modify(_:)`` |
 /// | note that a request leaves | ``beforeSend(_:)`` |
-/// | do work that must be done before the caller gets the answer, or refuse the answer | ``afterSuccess(_:for:)`` |
+/// | do work that must be done before the caller gets the response, or refuse the response | ``afterSuccess(_:for:)`` |
 /// | note a failure | ``afterFailure(_:for:)`` |
-/// | answer without sending, send several times, replace the answer | ``intercept(_:next:)`` |
+/// | answer without sending, send several times, replace the response | ``intercept(_:next:)`` |
 ///
 /// The hooks see verdicts: a status that the request does not accept is a failure to them. `intercept` sees values:
 /// every status is a response, and only what prevented a response is thrown.
@@ -64,7 +64,7 @@ public protocol RequestBehavior: Sendable {
   /// - Parameter request: The request as it is so far.
   /// - Returns: The fields to set.
   /// - Throws: What shall fail the request.
-  func headers(for request: NetworkRequest) async throws -> HTTPHeaders
+  func headers(for request: NetworkRequest) async throws -> HeaderFields
 
   /// Changes the request, after the fields of ``headers(for:)`` were set.
   ///
@@ -75,10 +75,10 @@ public protocol RequestBehavior: Sendable {
   /// Observes the request as it leaves this behavior.
   func beforeSend(_ request: NetworkRequest) async
 
-  /// Does what must be finished before the caller gets the answer.
+  /// Does what must be finished before the caller gets the response.
   ///
   /// - Parameters:
-  ///   - response: An answer with an acceptable status.
+  ///   - response: A response with an acceptable status.
   ///   - request: The request that ``beforeSend(_:)`` got; `response.request` may be another one (redirected, cached).
   /// - Throws: What shall fail the request.
   func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws
@@ -96,8 +96,8 @@ public protocol RequestBehavior: Sendable {
   ///   - request: The request as it reached this behavior.
   ///   - next: Runs this behavior's other hooks and everything further in; call it once, several times or not at all,
   ///     but not after this method has returned.
-  /// - Returns: The answer for those further out, with any status.
-  /// - Throws: What prevents an answer.
+  /// - Returns: The response for those further out, with any status.
+  /// - Throws: What prevents a response.
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse
 
   /// Whether ``intercept(_:next:)`` also runs for the prerequisites of a request that is within it; `false` by default.
@@ -107,10 +107,10 @@ public protocol RequestBehavior: Sendable {
   /// that waits for it. One that holds nothing returns `true`. The other hooks run for prerequisites in any case.
   var runsForPrerequisites: Bool { get }
 
-  /// Tells whose answer this will be, for the keys of coalescing and caching.
+  /// Tells whose response this will be, for the keys of coalescing and caching.
   ///
   /// - Parameter request: The request before the first behavior has seen it.
-  /// - Returns: An identifier, never the secret itself; `nil`, the default, if the answer is the same for everybody.
+  /// - Returns: An identifier, never the secret itself; `nil`, the default, if the response is the same for everybody.
   func scope(for request: NetworkRequest) -> String?
 
   /// Forgets state, when ``NetworkClient/reset()`` is called.
@@ -126,9 +126,9 @@ extension RequestBehavior {
   }
 
   /// By default no fields are set.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+  public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     HookProbe.current?.note(.headers, of: Self.self)
-    return HTTPHeaders()
+    return HeaderFields()
   }
 
   /// By default nothing is changed.
@@ -163,7 +163,7 @@ extension RequestBehavior {
     return false
   }
 
-  /// By default the answer is the same for everybody.
+  /// By default the response is the same for everybody.
   public func scope(for request: NetworkRequest) -> String? {
     HookProbe.current?.note(.scope, of: Self.self)
     return nil

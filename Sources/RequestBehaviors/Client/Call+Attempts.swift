@@ -1,11 +1,11 @@
 extension Call {
   /// How many sends the call has made.
-  public var sendCount: Int { withState { $0.history.count } }
+  public var attemptCount: Int { withState { $0.attempts.count } }
 
   /// Every send so far, in order.
-  public var history: [Exchange] {
-    let (history, secrets) = withState { ($0.history, $0.secrets) }
-    return history.map { exchange in
+  public var attempts: [Attempt] {
+    let (attempts, secrets) = withState { ($0.attempts, $0.secrets) }
+    return attempts.map { exchange in
       var exchange = exchange
       exchange.secrets = secrets
       return exchange
@@ -30,23 +30,23 @@ extension Call {
   /// Counts a send.
   ///
   /// - Returns: Which send of the call it is, from 1; `nil` if it has made as many as a call may.
-  func beginSend(_ request: NetworkRequest) -> Int? {
+  func beginAttempt(_ request: NetworkRequest) -> Int? {
     let now = clock.now()
     return withState { state in
-      let number = state.history.count + 1
-      guard number <= Call.maximumSends else { return nil }
-      state.history.append(
-        Exchange(number: number, method: request.method, url: request.url, startedAt: now, outcome: .pending))
+      let number = state.attempts.count + 1
+      guard number <= Call.maximumAttempts else { return nil }
+      state.attempts.append(
+        Attempt(number: number, method: request.method, url: request.url, startedAt: now, outcome: .pending))
       return number
     }
   }
 
   /// Notes how a send ended.
-  func endSend(_ number: Int, _ outcome: Exchange.Outcome) {
+  func endAttempt(_ number: Int, _ outcome: Attempt.Outcome) {
     let now = clock.now()
     withState { state in
-      state.history[number - 1].endedAt = now
-      state.history[number - 1].outcome = outcome
+      state.attempts[number - 1].endedAt = now
+      state.attempts[number - 1].outcome = outcome
     }
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What is shared by everything that serves one `send`: its identity, clock, history, and room for behaviors to
+/// What is shared by everything that serves one `send`: its identity, clock, attempts, and room for behaviors to
 /// remember things.
 ///
-/// Every request and response of the call refers to it. So it holds facts only (``Exchange``), never one of them: a call
+/// Every request and response of the call refers to it. So it holds facts only (``Attempt``), never one of them: a call
 /// is released with the last value that its `send` returned or threw. What behaviors remember in it follows the same
 /// rule.
 ///
@@ -20,7 +20,7 @@ public final class Call: Sendable {
   }
 
   /// The most sends of one call, whatever its behaviors do.
-  public static let maximumSends = 20
+  public static let maximumAttempts = 20
 
   /// The identity of the call.
   public let id: ID
@@ -45,7 +45,7 @@ public final class Call: Sendable {
 
   let decoder: any BodyDecoder
   /// The fields that the user set on the request; those win over what most behaviors set.
-  let userHeaders: HTTPHeaders
+  let userHeaders: HeaderFields
   /// The clock without the end of sleeps when the client is shut down, for sessions, which outlive clients.
   let sessionClock: RequestClock
   /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
@@ -60,7 +60,7 @@ public final class Call: Sendable {
   struct State {
     var deadline: Duration?
     var scopes: [String] = []
-    var history: [Exchange] = []
+    var attempts: [Attempt] = []
     var events: [Event] = []
     var memory: Memory
     var withheld: Set<Withheld> = []
@@ -82,12 +82,12 @@ public final class Call: Sendable {
   ) {
     self.init(
       clock: clock, options: options, baseOrigin: baseOrigin, decoder: decoder, parent: parent,
-      userHeaders: HTTPHeaders())
+      userHeaders: HeaderFields())
   }
 
   init(
     clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
-    userHeaders: HTTPHeaders, waits: ClientWaits? = nil,
+    userHeaders: HeaderFields, waits: ClientWaits? = nil,
     sessionClock: RequestClock? = nil, memory: Memory = Memory()
   ) {
     self.id = CallCounter.next()

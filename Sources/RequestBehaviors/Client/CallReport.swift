@@ -5,8 +5,8 @@ public struct CallReport: Sendable {
     /// The request was being built: no behavior saw it.
     case building
     /// The behaviors and the transport had it.
-    case exchange
-    /// The answer was being decoded.
+    case sending
+    /// The response was being decoded.
     case decoding
     /// The caller got a value.
     case finished
@@ -16,7 +16,7 @@ public struct CallReport: Sendable {
   public let call: Call
   /// The request as it entered the list of behaviors; `nil` if it could not be built.
   public let request: NetworkRequest?
-  /// The answer, if there was one.
+  /// The response, if there was one.
   public let response: NetworkResponse?
   /// What the caller's `send` threw; `nil` if it returned.
   public let error: (any Error)?

@@ -3,10 +3,10 @@
 /// The fields are kept as they were, because which of their values are secret depends on the redactor that asks.
 struct CallSecrets: Sendable {
   private var added: [String] = []
-  private var headers: [HTTPHeaders]
+  private var headers: [HeaderFields]
 
   /// Creates the secrets of a call whose user set these fields.
-  init(user: HTTPHeaders = HTTPHeaders()) { headers = user.isEmpty ? [] : [user] }
+  init(user: HeaderFields = HeaderFields()) { headers = user.isEmpty ? [] : [user] }
 
   /// The values that a redactor must hide.
   func values(for redactor: Redactor) -> [String] {
@@ -18,7 +18,7 @@ struct CallSecrets: Sendable {
   }
 
   /// Adds the fields of a request as it was on its way.
-  mutating func add(_ fields: HTTPHeaders) {
+  mutating func add(_ fields: HeaderFields) {
     guard !fields.isEmpty, fields != headers.last else { return }
     headers.append(fields)
   }
@@ -33,7 +33,7 @@ extension Call {
   public func addSecret(_ secret: String) { withState { $0.secrets.add(secret) } }
 
   /// Notes the secrets in the fields of a request as it was on its way.
-  func noteSecrets(in headers: HTTPHeaders) { withState { $0.secrets.add(headers) } }
+  func noteSecrets(in headers: HeaderFields) { withState { $0.secrets.add(headers) } }
 
   /// What the call knows to be secret.
   var secrets: CallSecrets { withState { $0.secrets } }

@@ -144,8 +144,8 @@ final class Chain: Sendable {
     var request = original
     removeForeignSecrets(&request)
     try run.call.check(request)
-    let number = try run.beginSend(request)
-    request.sendNumber = number
+    let number = try run.beginAttempt(request)
+    request.attemptNumber = number
     for observer in observers { observer.attemptStarted(request) }
     defer { reportEnd(of: number, request) }
     do {
@@ -154,18 +154,18 @@ final class Chain: Sendable {
         response.body.cancel()
         throw CancellationError()
       }
-      run.endSend(number, with: response)
+      run.endAttempt(number, with: response)
       return response
     } catch {
       let failure = describe(error, request)
-      run.endSend(number, with: failure, of: request)
+      run.endAttempt(number, with: failure, of: request)
       throw failure
     }
   }
 
   private func reportEnd(of number: Int, _ request: NetworkRequest) {
     guard !observers.isEmpty else { return }
-    let attempt = request.call.history[number - 1]
+    let attempt = request.call.attempts[number - 1]
     for observer in observers { observer.attemptEnded(attempt, of: request) }
   }
 
@@ -175,7 +175,7 @@ final class Chain: Sendable {
     guard request.headers.contains(where: \.isSensitive) else { return }
     guard let origin = request.origin else { return request.headers.removeAll(where: \.isSensitive) }
     let base = request.call.baseOrigin
-    func isForeign(_ field: HTTPHeaders.Field) -> Bool { field.sensitivity?.includes(origin, base: base) == false }
+    func isForeign(_ field: HeaderFields.Field) -> Bool { field.sensitivity?.includes(origin, base: base) == false }
     // Most of the time there is none, and the list need not be copied.
     let withheld = request.headers.filter(isForeign).map(\.name)
     guard !withheld.isEmpty else { return }

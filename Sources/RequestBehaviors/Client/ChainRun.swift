@@ -37,11 +37,12 @@ extension ChainRun {
   /// Counts an attempt.
   ///
   /// - Returns: Which attempt of the call it is, from 1.
-  /// - Throws: ``NetworkError`` of code `tooManySends`, with the latest response or failure.
-  func beginSend(_ request: NetworkRequest) throws -> Int {
-    if let number = call.beginSend(request) { return number }
+  /// - Throws: ``NetworkError`` of code `tooManyAttempts`, with the latest response or failure.
+  func beginAttempt(_ request: NetworkRequest) throws -> Int {
+    if let number = call.beginAttempt(request) { return number }
     var error = NetworkError(
-      .tooManySends, "the call made \(Call.maximumSends) sends, as many as a call may; something repeats without end",
+      .tooManyAttempts,
+      "the call made \(Call.maximumAttempts) sends, as many as a call may; something repeats without end",
       request: request)
     switch lock.withLock({ state.lastOutcome }) {
     case .response(let response): error.response = response
@@ -51,13 +52,13 @@ extension ChainRun {
     throw error
   }
 
-  func endSend(_ number: Int, with response: NetworkResponse) {
-    call.endSend(number, .response(response))
+  func endAttempt(_ number: Int, with response: NetworkResponse) {
+    call.endAttempt(number, .response(response))
     lock.withLock { state.lastOutcome = .response(response) }
   }
 
-  func endSend(_ number: Int, with failure: any Error, of request: NetworkRequest) {
-    call.endSend(number, Exchange.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
+  func endAttempt(_ number: Int, with failure: any Error, of request: NetworkRequest) {
+    call.endAttempt(number, Attempt.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
     // A cancellation says nothing of the server; what came before it does.
     if !(failure is CancellationError) { lock.withLock { state.lastOutcome = .failure(failure) } }
   }

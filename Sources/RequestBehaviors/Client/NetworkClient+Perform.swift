@@ -33,7 +33,7 @@ extension NetworkClient {
       report(to: observers(of: run?.chain)) {
         CallReport(
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
-          phase: built == nil ? .building : .exchange, lastFailure: error is CancellationError ? run?.lastFailure : nil)
+          phase: built == nil ? .building : .sending, lastFailure: error is CancellationError ? run?.lastFailure : nil)
       }
       throw error
     }

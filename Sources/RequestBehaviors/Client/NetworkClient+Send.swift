@@ -11,7 +11,7 @@ extension NetworkClient {
     try await response(for: request).value
   }
 
-  /// Sends a request and returns the decoded value of its answer, decoded where the caller is.
+  /// Sends a request and returns the decoded value of its response, decoded where the caller is.
   ///
   /// For values that are not `Sendable`, such as class models, or whose conformance to `Decodable` is isolated to an
   /// actor. Sending still leaves the caller's actor.
@@ -74,7 +74,7 @@ extension NetworkClient {
       buffered.response = try await waits.run { try await performed.response.buffered() }
       return buffered
     } catch {
-      report(performed, error: error, phase: .exchange)
+      report(performed, error: error, phase: .sending)
       throw error
     }
   }
@@ -86,7 +86,7 @@ extension NetworkClient {
       let value = try ResponseDecoding(performed.response).value(Value.self)
       let decoding = clock.now() - start
       report(performed, decoding: decoding)
-      return Response(value: value, network: performed.response, decoding: decoding)
+      return Response(value: value, http: performed.response, decoding: decoding)
     } catch {
       report(performed, decoding: clock.now() - start, error: error)
       throw error

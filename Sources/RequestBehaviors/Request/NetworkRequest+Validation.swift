@@ -24,7 +24,7 @@ extension NetworkRequest {
     for field in headers { try validate(field) }
   }
 
-  private func validate(_ field: HTTPHeaders.Field) throws {
+  private func validate(_ field: HeaderFields.Field) throws {
     guard HTTPSyntax.isToken(field.name) else {
       throw NetworkError.invalidRequest("the header name \"\(field.name.debugEscaped)\" is not a token")
     }
@@ -87,7 +87,7 @@ enum HTTPSyntax {
   static func isFraming(_ name: String) -> Bool {
     let count = name.utf8.count
     guard count == 4 || count == 14 || count == 17 else { return false }
-    return ["Host", "Content-Length", "Transfer-Encoding"].contains { HTTPHeaders.areEqual($0, name) }
+    return ["Host", "Content-Length", "Transfer-Encoding"].contains { HeaderFields.areEqual($0, name) }
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -13,13 +13,13 @@ public struct NetworkRequest: Sendable {
   private var storage: Storage
 
   /// The header fields.
-  public var headers: HTTPHeaders
+  public var headers: HeaderFields
 
   /// Which of the call's sends this is, from 1; 0 until the request leaves the last behavior.
-  public internal(set) var sendNumber = 0
+  public internal(set) var attemptNumber = 0
 
   /// The method.
-  public var method: HTTPMethod {
+  public var method: RequestMethod {
     get { storage.fields.method }
     _modify {
       detach()
@@ -81,7 +81,7 @@ public struct NetworkRequest: Sendable {
   ///   - options: The settings; by default none is set.
   ///   - call: The call it belongs to; by default one of its own.
   public init(
-    _ method: HTTPMethod = .get, url: URL, endpoint: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
+    _ method: RequestMethod = .get, url: URL, endpoint: String? = nil, headers: HeaderFields = HeaderFields(),
     body: RequestBody? = nil, options: RequestOptions = RequestOptions(), call: Call = Call()
   ) {
     let fields = Fields(
@@ -92,11 +92,11 @@ public struct NetworkRequest: Sendable {
   }
 
   /// Creates a request for a URL whose origin is known, with the options of its call.
-  init(_ method: HTTPMethod, url: URL, origin: Origin?, endpoint: String, call: Call) {
+  init(_ method: RequestMethod, url: URL, origin: Origin?, endpoint: String, call: Call) {
     let fields = Fields(
       method: method, url: url, origin: origin, endpoint: endpoint, options: call.options)
     storage = Storage(fields, call)
-    headers = HTTPHeaders()
+    headers = HeaderFields()
   }
 
   /// How long the send may go without a byte in either direction, or `nil` for ever; see ``RequestOptions/idleTimeout``.
@@ -114,7 +114,7 @@ public struct NetworkRequest: Sendable {
 
 extension NetworkRequest {
   private struct Fields {
-    var method: HTTPMethod
+    var method: RequestMethod
     var url: URL
     var origin: Origin?
     var endpoint: String

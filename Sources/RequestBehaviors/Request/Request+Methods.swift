@@ -2,57 +2,57 @@ public import Foundation
 
 extension Request {
   /// Creates a `GET` request for a path below the base URL.
-  public static func get(_ path: RequestPath, query: Query = [:], headers: HTTPHeaders = [:]) -> Self {
+  public static func get(_ path: RequestPath, query: Query = [:], headers: HeaderFields = [:]) -> Self {
     Request(.get, path, query: query, headers: headers)
   }
 
   /// Creates a `GET` request for a full URL.
-  public static func get(url: URL, query: Query = [:], headers: HTTPHeaders = [:]) -> Self {
+  public static func get(url: URL, query: Query = [:], headers: HeaderFields = [:]) -> Self {
     Request(.get, url: url, query: query, headers: headers)
   }
 
   /// Creates a `HEAD` request for a path below the base URL.
-  public static func head(_ path: RequestPath, query: Query = [:], headers: HTTPHeaders = [:]) -> Self {
+  public static func head(_ path: RequestPath, query: Query = [:], headers: HeaderFields = [:]) -> Self {
     Request(.head, path, query: query, headers: headers)
   }
 
   /// Creates a `POST` request for a path below the base URL.
   public static func post(
-    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HTTPHeaders = [:]
+    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
   ) -> Self {
     Request(.post, path, query: query, headers: headers, body: body)
   }
 
   /// Creates a `POST` request for a full URL.
   public static func post(
-    url: URL, body: RequestContent? = nil, query: Query = [:], headers: HTTPHeaders = [:]
+    url: URL, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
   ) -> Self {
     Request(.post, url: url, query: query, headers: headers, body: body)
   }
 
   /// Creates a `PUT` request for a path below the base URL.
   public static func put(
-    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HTTPHeaders = [:]
+    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
   ) -> Self {
     Request(.put, path, query: query, headers: headers, body: body)
   }
 
   /// Creates a `PATCH` request for a path below the base URL.
   public static func patch(
-    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HTTPHeaders = [:]
+    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
   ) -> Self {
     Request(.patch, path, query: query, headers: headers, body: body)
   }
 
   /// Creates a `DELETE` request for a path below the base URL.
   public static func delete(
-    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HTTPHeaders = [:]
+    _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
   ) -> Self {
     Request(.delete, path, query: query, headers: headers, body: body)
   }
 
   /// Creates an `OPTIONS` request for a path below the base URL.
-  public static func options(_ path: RequestPath, query: Query = [:], headers: HTTPHeaders = [:]) -> Self {
+  public static func options(_ path: RequestPath, query: Query = [:], headers: HeaderFields = [:]) -> Self {
     Request(.options, path, query: query, headers: headers)
   }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request as users write it: what to ask for, and the type of the answer.
+/// A request as users write it: what to ask for, and the type of the response.
 ///
 /// ```swift
 /// let user: User = try await client.send(.get("users/\(login)"))
@@ -8,8 +8,8 @@ public import Foundation
 ///   .post("issues", body: .json(draft)).with(\.timeout, .seconds(10)))
 /// ```
 ///
-/// How the answer is decoded follows from `Value`: `Decodable` by the configuration's decoder, `Data` and `String` as
-/// they are, `Void` not at all, an optional is `nil` for an empty body, `NetworkResponse` is the whole answer. `Value`
+/// How the response is decoded follows from `Value`: `Decodable` by the configuration's decoder, `Data` and `String` as
+/// they are, `Void` not at all, an optional is `nil` for an empty body, `NetworkResponse` is the whole response. `Value`
 /// need not be `Sendable`.
 public struct Request<Value>: Sendable {
   enum Target: Sendable {
@@ -18,12 +18,12 @@ public struct Request<Value>: Sendable {
   }
 
   /// The method.
-  public var method: HTTPMethod
+  public var method: RequestMethod
   let target: Target
   /// Items added to the query that the path or URL has.
   public var query: Query
   /// The fields of this request; they win over those that behaviors set, but for authentication and signing.
-  public var headers: HTTPHeaders
+  public var headers: HeaderFields
   /// The body; `nil` for none.
   public var body: RequestContent?
   /// The typed settings of this request.
@@ -34,7 +34,7 @@ public struct Request<Value>: Sendable {
 
   /// Creates a request for a path below the base URL.
   public init(
-    _ method: HTTPMethod, _ path: RequestPath, query: Query = [:], headers: HTTPHeaders = [:],
+    _ method: RequestMethod, _ path: RequestPath, query: Query = [:], headers: HeaderFields = [:],
     body: RequestContent? = nil
   ) {
     self.init(method, target: .path(path), query: query, headers: headers, body: body)
@@ -44,13 +44,13 @@ public struct Request<Value>: Sendable {
   ///
   /// Credentials go with it only if the URL is on one of their origins.
   public init(
-    _ method: HTTPMethod, url: URL, query: Query = [:], headers: HTTPHeaders = [:], body: RequestContent? = nil
+    _ method: RequestMethod, url: URL, query: Query = [:], headers: HeaderFields = [:], body: RequestContent? = nil
   ) {
     self.init(method, target: .url(url), query: query, headers: headers, body: body)
   }
 
   private init(
-    _ method: HTTPMethod, target: Target, query: Query, headers: HTTPHeaders, body: RequestContent?
+    _ method: RequestMethod, target: Target, query: Query, headers: HeaderFields, body: RequestContent?
   ) {
     self.method = method
     self.target = target
@@ -59,7 +59,7 @@ public struct Request<Value>: Sendable {
     self.body = body
   }
 
-  /// Returns the same request for an answer of another type.
+  /// Returns the same request for a response of another type.
   public func returning<Other>(_ type: Other.Type) -> Request<Other> {
     var request = Request<Other>(method, target: target.cast(), query: query, headers: headers, body: body)
     request.options = options

@@ -42,7 +42,7 @@ extension RequestOptions {
   ///
   /// The time also covers waiting for a connection and connecting. It may be a fraction of a second. Reading the stream
   /// of a request's body counts as bytes that move; so does each part of a body that is handed to the system or comes
-  /// from it. The head of the answer counts when it is complete. Sends that fail this way throw
+  /// from it. The head of the response counts when it is complete. Sends that fail this way throw
   /// ``NetworkError/Code-swift.struct/timedOut``.
   public var idleTimeout: Duration? {
     get { self[IdleTimeout.self] }

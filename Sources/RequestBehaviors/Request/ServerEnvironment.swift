@@ -26,7 +26,7 @@ public struct ServerEnvironment: Sendable, Hashable {
   ///
   /// A sensitive one of scope ``OriginScope/baseURL``, and one whose name means a credential, is bound to this base
   /// URL's origin.
-  public var headers: HTTPHeaders
+  public var headers: HeaderFields
 
   /// Items put before the query of every request to this server.
   public var query: Query
@@ -40,7 +40,7 @@ public struct ServerEnvironment: Sendable, Hashable {
   ///   - baseURL: An absolute http or https URL; its path is a directory, its query is kept.
   ///   - headers: Fields for every request; none by default.
   ///   - query: Items for every request; none by default.
-  public init(baseURL: URL, headers: HTTPHeaders = HTTPHeaders(), query: Query = Query()) {
+  public init(baseURL: URL, headers: HeaderFields = HeaderFields(), query: Query = Query()) {
     self.baseURL = baseURL
     self.headers = headers
     self.query = query
@@ -51,9 +51,9 @@ public struct ServerEnvironment: Sendable, Hashable {
   public var origin: Origin? { base.origin }
 
   /// The headers with credentials and secrets of scope ``OriginScope/baseURL`` bound to this environment's origin.
-  var boundHeaders: HTTPHeaders {
+  var boundHeaders: HeaderFields {
     guard let origin, !headers.isEmpty else { return headers }
-    var bound = HTTPHeaders(
+    var bound = HeaderFields(
       headers.map { field in
         var bound = field
         if field.sensitivity == .baseURL { bound.sensitivity = .only([origin]) }

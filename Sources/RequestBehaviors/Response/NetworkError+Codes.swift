@@ -22,15 +22,15 @@ extension NetworkError.Code {
   public static let dnsFailed = Self("dnsFailed")
   /// The secure connection could not be made: the certificate is not trusted, expired or for another host.
   public static let tlsFailed = Self("tlsFailed")
-  /// The connection was lost before or during the answer.
+  /// The connection was lost before or during the response.
   public static let connectionLost = Self("connectionLost")
-  /// The answer ended before it was complete.
+  /// The response ended before it was complete.
   public static let truncatedBody = Self("truncatedBody")
-  /// The answer is not HTTP, or its framing or encoding is broken.
+  /// The response is not HTTP, or its framing or encoding is broken.
   public static let badResponse = Self("badResponse")
   /// The time for the send was over, idle or in all.
   public static let timedOut = Self("timedOut")
-  /// The body of the answer is longer than the limit.
+  /// The body of the response is longer than the limit.
   public static let bodyTooLarge = Self("bodyTooLarge")
   /// The platform cannot send to an IPv6 literal.
   public static let unsupportedAddress = Self("unsupportedAddress")
@@ -43,18 +43,18 @@ extension NetworkError.Code {
   /// The transport failed in a way that it could not name.
   public static let transportFailed = Self("transportFailed")
   /// The call made as many sends as a call may.
-  public static let tooManySends = Self("tooManySends")
+  public static let tooManyAttempts = Self("tooManyAttempts")
 
-  // The answer is not from the server, or a failure.
+  // The response is not from the server, or a failure.
 
-  /// The answer did not come from the server: something between, such as a captive portal, gave it.
+  /// The response did not come from the server: something between, such as a captive portal, gave it.
   public static let intercepted = Self("intercepted")
   /// The status is none that the request accepts.
   public static let unacceptableStatus = Self("unacceptableStatus")
   /// A redirect could not be followed: too many, a loop, or a URL that must not be followed.
   public static let redirectFailed = Self("redirectFailed")
 
-  // The answer could not be used.
+  // The response could not be used.
 
   /// The body does not fit the type.
   public static let decodingFailed = Self("decodingFailed")

@@ -53,7 +53,7 @@ extension NetworkError {
   static func unverified(_ response: NetworkResponse) -> NetworkError {
     NetworkError(
       .intercepted,
-      "something answered \(response.statusCode), which the request takes for a success, and the answer is not known to "
+      "something answered \(response.statusCode), which the request takes for a success, and the response is not known to "
         + "come from the server; is there a captive portal to sign in to?", request: response.request)
   }
 

@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// The family, by ``code-swift.property``: the request could not be built (`invalidURL`, `invalidRequest`,
 /// `encodingFailed`), could not be sent or answered (`cannotConnect`, `dnsFailed`, `timedOut`, …), was answered by
-/// somebody else (`intercepted`) or with a failure (`unacceptableStatus`), or the answer could not be used
+/// somebody else (`intercepted`) or with a failure (`unacceptableStatus`), or the response could not be used
 /// (`decodingFailed`, `emptyBody`, `unexpectedContentType`). Cancellation is not in the family: a cancelled call throws
 /// `CancellationError`. Behaviors of users throw what they like, and it arrives as it was thrown.
 ///
@@ -61,7 +61,7 @@ public struct NetworkError: Error, Sendable {
     set { change { $0.request = newValue } }
   }
 
-  /// The answer, if there was one.
+  /// The response, if there was one.
   public var response: NetworkResponse? {
     get { storage.fields.response }
     set { change { $0.response = newValue } }
@@ -85,7 +85,7 @@ public struct NetworkError: Error, Sendable {
   ///   - code: The kind of error.
   ///   - message: What happened and what to do, without secrets.
   ///   - request: The request as it was.
-  ///   - response: The answer, if there was one.
+  ///   - response: The response, if there was one.
   ///   - underlyingError: The error that led to this one.
   public init(
     _ code: Code, _ message: String, request: NetworkRequest? = nil, response: NetworkResponse? = nil,
@@ -97,17 +97,17 @@ public struct NetworkError: Error, Sendable {
         underlyingError: underlyingError))
   }
 
-  /// The status of the answer; `nil` if there was none.
+  /// The status of the response; `nil` if there was none.
   public var statusCode: Int? { response?.statusCode }
 
   /// Every send of the call up to this error, in order.
-  public var attempts: [Exchange] { request?.call.history ?? [] }
+  public var attempts: [Attempt] { request?.call.attempts ?? [] }
 
-  /// Returns the body of the answer decoded by the configuration's decoder, such as an API's own error type.
+  /// Returns the body of the response decoded by the configuration's decoder, such as an API's own error type.
   ///
   /// - Parameter type: What to decode.
   /// - Returns: The decoded value.
-  /// - Throws: This error if there was no answer; else a ``NetworkError`` that says where the body does not fit.
+  /// - Throws: This error if there was no response; else a ``NetworkError`` that says where the body does not fit.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     guard let response else { throw self }
     return try response.decode(type)

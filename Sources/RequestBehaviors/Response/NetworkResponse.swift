@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An answer: status, headers, body, and how it was got.
+/// A response: status, headers, body, and how it was got.
 public struct NetworkResponse: Sendable {
   /// The request as it was sent, which after a redirect is another one than the caller's.
   public var request: NetworkRequest
@@ -9,7 +9,7 @@ public struct NetworkResponse: Sendable {
   public var statusCode: Int
 
   /// The header fields; over URLSession on Linux their order is lost and same names are joined.
-  public var headers: HTTPHeaders
+  public var headers: HeaderFields
 
   /// The body.
   public var body: ResponseBody {
@@ -17,14 +17,14 @@ public struct NetworkResponse: Sendable {
   }
 
   /// When the exchange was, on the call's clock.
-  public var timings: Timings
+  public var timings: ResponseTimings
 
-  /// Where the answer came from.
+  /// Where the response came from.
   public var source: ResponseSource
 
-  /// Whether the answer is known to come from the server.
+  /// Whether the response is known to come from the server.
   ///
-  /// False for failures that a verification behavior let pass without proof; such an answer changes no state: it signs
+  /// False for failures that a verification behavior let pass without proof; such an response changes no state: it signs
   /// nobody out, enters no cache and trips no breaker. Clients without verification treat all as verified.
   public var isVerified: Bool
 
@@ -42,8 +42,8 @@ public struct NetworkResponse: Sendable {
   ///   - source: Where it came from; the network by default.
   ///   - isVerified: Whether it is known to come from the server; true by default.
   public init(
-    request: NetworkRequest, statusCode: Int, headers: HTTPHeaders = HTTPHeaders(), body: ResponseBody = .empty,
-    timings: Timings? = nil, source: ResponseSource = .network, isVerified: Bool = true
+    request: NetworkRequest, statusCode: Int, headers: HeaderFields = HeaderFields(), body: ResponseBody = .empty,
+    timings: ResponseTimings? = nil, source: ResponseSource = .network, isVerified: Bool = true
   ) {
     self.request = request
     self.statusCode = statusCode
@@ -53,21 +53,21 @@ public struct NetworkResponse: Sendable {
       self.timings = timings
     } else {
       let now = request.call.clock.now()
-      self.timings = Timings(sent: now, firstByte: now, lastByte: now)
+      self.timings = ResponseTimings(sent: now, firstByte: now, lastByte: now)
     }
     self.source = source
     self.isVerified = isVerified
   }
 
-  /// Every send of the call that got this answer, in order: redirects, retries, replays.
-  public var history: [Exchange] { request.call.history }
+  /// Every send of the call that got this response, in order: redirects, retries, replays.
+  public var attempts: [Attempt] { request.call.attempts }
 
-  /// Whether the answer is a success: verified, and of a status that the call accepts.
+  /// Whether the response is a success: verified, and of a status that the call accepts.
   ///
   /// That is what the request's ``RequestOptions/acceptableStatuses`` say, and 304 for a request that was conditional.
   public var isAcceptable: Bool { isVerified && hasAcceptedStatus }
 
-  /// Whether the status is one that the call accepts, whoever gave the answer.
+  /// Whether the status is one that the call accepts, whoever gave the response.
   var hasAcceptedStatus: Bool {
     if request.call.acceptableStatuses.contains(statusCode) { return true }
     guard statusCode == 304 else { return false }

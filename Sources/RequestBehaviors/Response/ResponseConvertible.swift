@@ -1,16 +1,16 @@
-/// A type that makes itself of a whole answer, where a decoder of the body does not do.
+/// A type that makes itself of a whole response, where a decoder of the body does not do.
 ///
-/// ``NetworkResponse`` is one, so that a request can ask for the answer as it is:
+/// ``NetworkResponse`` is one, so that a request can ask for the response as it is:
 ///
 /// ```swift
 /// let response: NetworkResponse = try await client.send(.get("status"))
 /// ```
 public protocol ResponseConvertible: Sendable {
-  /// Creates a value of an answer with an acceptable status.
+  /// Creates a value of a response with an acceptable status.
   init(_ response: NetworkResponse) async throws
 }
 
 extension NetworkResponse: ResponseConvertible {
-  /// Creates a copy of an answer.
+  /// Creates a copy of a response.
   public init(_ response: NetworkResponse) { self = response }
 }

@@ -12,7 +12,7 @@ public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomString
   public static let mock = ResponseSource(rawValue: "mock")
   /// A cache; the library has none yet.
   public static let cache = ResponseSource(rawValue: "cache")
-  /// The answer to an identical request in flight; no behavior of the library joins requests yet.
+  /// The response to an identical request in flight; no behavior of the library joins requests yet.
   public static let coalesced = ResponseSource(rawValue: "coalesced")
 
   /// The name of the source.

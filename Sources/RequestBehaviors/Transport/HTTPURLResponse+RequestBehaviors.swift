@@ -13,7 +13,7 @@ extension NetworkResponse {
   ///   - request: The request that it answers.
   public init(_ response: HTTPURLResponse, data: Data = Data(), request: NetworkRequest) {
     self.init(
-      request: request, statusCode: response.statusCode, headers: HTTPHeaders(response), body: .data(data))
+      request: request, statusCode: response.statusCode, headers: HeaderFields(response), body: .data(data))
   }
 }
 
@@ -31,7 +31,7 @@ extension HTTPURLResponse {
   }
 }
 
-extension HTTPHeaders {
+extension HeaderFields {
   /// Creates a list of the fields of the platform's response, sorted by name, since their order is lost.
   init(_ response: HTTPURLResponse) {
     let fields = response.allHeaderFields.compactMap { name, value -> Field? in

@@ -31,20 +31,20 @@ package struct ResponseFraming {
   /// - Parameters:
   ///   - response: The response; fields of one name are joined by commas.
   ///   - method: The method of the request.
-  ///   - takesAnythingForHTTP: Whether the platform takes text without a status line for an answer of HTTP/0.9, with the
+  ///   - takesAnythingForHTTP: Whether the platform takes text without a status line for a response of HTTP/0.9, with the
   ///     status 200 and no field. Apple's does.
   package init(
-    _ response: HTTPURLResponse, to method: HTTPMethod, takesAnythingForHTTP: Bool = ResponseFraming.isLenient
+    _ response: HTTPURLResponse, to method: RequestMethod, takesAnythingForHTTP: Bool = ResponseFraming.isLenient
   ) {
     isRedirect = (300..<400).contains(response.statusCode)
     let fieldCount = response.allHeaderFields.count
     if takesAnythingForHTTP, response.statusCode == 200, fieldCount == 0 {
-      objection = "the answer has no header field: it is not HTTP/1.1"
+      objection = "the response has no header field: it is not HTTP/1.1"
       return
     }
     let limit = ResponseFraming.maximumFieldCount
     guard fieldCount <= limit else {
-      objection = "the answer has \(fieldCount) header fields; at most \(limit) are accepted"
+      objection = "the response has \(fieldCount) header fields; at most \(limit) are accepted"
       return
     }
     // Transfer-Encoding overrides Content-Length.
@@ -62,11 +62,11 @@ package struct ResponseFraming {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
     guard lengths.allSatisfy(ResponseFraming.isNumber) else {
-      objection = "the answer's Content-Length is not a number: \(text)"
+      objection = "the response's Content-Length is not a number: \(text)"
       return nil
     }
     guard lengths.count == 1, let length = lengths.first else {
-      objection = "the answer has more than one Content-Length: \(text)"
+      objection = "the response has more than one Content-Length: \(text)"
       return nil
     }
     return Int64(length) ?? .max

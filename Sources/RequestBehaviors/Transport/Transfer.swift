@@ -11,13 +11,13 @@ final class Transfer: @unchecked Sendable {
   // Unchecked because each variable is protected by what is said beside it.
 
   /// What URLSession delivered.
-  struct Answer: Sendable {
+  struct Received: Sendable {
     let response: HTTPURLResponse
     let body: Data
-    let timings: Timings
+    let timings: ResponseTimings
   }
 
-  typealias Continuation = CheckedContinuation<Answer, any Error>
+  typealias Continuation = CheckedContinuation<Received, any Error>
 
   let request: NetworkRequest
   let sent: Duration
@@ -25,12 +25,12 @@ final class Transfer: @unchecked Sendable {
   private let lock = NSLock()
   // Both protected by `lock`.
   private var continuation: Continuation?
-  private var outcome: Result<Answer, any Error>?
+  private var outcome: Result<Received, any Error>?
 
   // Used on the registry's queue only.
   var urlRequest: URLRequest
   var task: URLSessionTask?
-  var reading: Upload?
+  var reading: BodyReader?
   // Kept for as long as URLSession may read it.
   var spooledBody: TemporaryFile?
 
@@ -63,7 +63,7 @@ final class Transfer: @unchecked Sendable {
 
   /// Settles the outcome and resumes the caller; returns false if it was settled before.
   @discardableResult
-  func settle(_ result: Result<Answer, any Error>) -> Bool {
+  func settle(_ result: Result<Received, any Error>) -> Bool {
     let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
       guard outcome == nil else { return (false, nil) }
       outcome = result
@@ -121,7 +121,7 @@ extension Transfer {
 
   /// Settles the outcome when URLSession says that the transfer is complete.
   func complete() {
-    guard let response else { return fail(.badResponse, "the answer is not HTTP") }
+    guard let response else { return fail(.badResponse, "the response is not HTTP") }
     if let missing { return fail(.truncatedBody, missing) }
     succeed(response)
   }
@@ -129,16 +129,16 @@ extension Transfer {
   /// Settles the outcome with the response and what there is of the body.
   func succeed(_ response: HTTPURLResponse) {
     let now = request.call.clock.now()
-    var timings = Timings(sent: sent, firstByte: firstByte ?? now, lastByte: now)
+    var timings = ResponseTimings(sent: sent, firstByte: firstByte ?? now, lastByte: now)
     timings.connection = connection
-    settle(.success(Answer(response: response, body: body, timings: timings)))
+    settle(.success(Received(response: response, body: body, timings: timings)))
   }
 }
 
 extension NetworkResponse {
-  init(_ answer: Transfer.Answer, request: NetworkRequest) {
+  init(_ received: Transfer.Received, request: NetworkRequest) {
     self.init(
-      request: request, statusCode: answer.response.statusCode, headers: HTTPHeaders(answer.response),
-      body: .data(answer.body), timings: answer.timings)
+      request: request, statusCode: received.response.statusCode, headers: HeaderFields(received.response),
+      body: .data(received.body), timings: received.timings)
   }
 }

@@ -67,14 +67,14 @@ extension TransferRegistry: URLSessionDataDelegate {
       if let response = challenge.failureResponse as? HTTPURLResponse ?? transfer.response {
         transfer.succeed(response)
       } else {
-        transfer.fail(.badResponse, "the server asks for credentials without an answer")
+        transfer.fail(.badResponse, "the server asks for credentials without a response")
       }
       abandon(transfer)
     }
 
     /// Ends the transfer instead of sending its body again.
     ///
-    /// On Linux this is called when a kept-alive connection died before the answer began and some of the body was sent.
+    /// On Linux this is called when a kept-alive connection died before the response began and some of the body was sent.
     /// What was sent is then gone: left alone, URLSession sends the head again without the body. Whether the server
     /// acted on the first is not known, so to send again is for a retry to decide.
     func urlSession(
@@ -96,7 +96,7 @@ extension TransferRegistry: URLSessionDataDelegate {
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      // Called once, from wherever the answer comes.
+      // Called once, from wherever the response comes.
       nonisolated(unsafe) let answer = completionHandler
       serverTrust.answer(challenge) { [self] decision in
         switch decision {

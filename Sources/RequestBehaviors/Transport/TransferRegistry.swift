@@ -122,7 +122,7 @@ extension TransferRegistry {
 
   private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
     do {
-      guard try Upload.length(of: file) > 0 else { return send(Data(), of: transfer, in: session) }
+      guard try BodyReader.length(of: file) > 0 else { return send(Data(), of: transfer, in: session) }
       launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
     } catch {
       transfer.fail(error)
@@ -133,7 +133,7 @@ extension TransferRegistry {
   #if canImport(FoundationNetworking)
     /// Sends over a connection that was not used before.
     ///
-    /// When a kept-alive connection dies before the answer begins, URLSession on Linux sends the request again. With a
+    /// When a kept-alive connection dies before the response begins, URLSession on Linux sends the request again. With a
     /// body that can be seen and stopped; without one nothing tells of it, and a `POST` might take effect twice. A
     /// session of its own has no connection that it could send again for. (`Connection: close` would need a server that
     /// obeys it.)
@@ -163,7 +163,7 @@ extension TransferRegistry {
 
 extension TransferRegistry {
   private func readBody(of transfer: Transfer, in session: URLSession) {
-    transfer.reading = Upload(transfer.request, spool) { [self] in
+    transfer.reading = BodyReader(transfer.request, spool) { [self] in
       touch(transfer)
     } completion: { [self] result in
       queue.async { self.didReadBody(result, of: transfer, in: session) }

@@ -34,7 +34,7 @@ public protocol Transport: Sendable {
   /// Sends a request.
   ///
   /// - Parameter request: The request, with everything in it that goes over the wire.
-  /// - Returns: The answer, with any status.
+  /// - Returns: The response, with any status.
   /// - Throws: ``NetworkError``, or `CancellationError` when the task is cancelled.
   func send(_ request: NetworkRequest) async throws -> NetworkResponse
 

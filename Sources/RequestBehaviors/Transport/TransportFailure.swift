@@ -13,7 +13,7 @@ package struct TransportFailure {
   ///
   /// - Parameters:
   ///   - error: The error.
-  ///   - isWithinBody: Whether it came when the head of the answer was there.
+  ///   - isWithinBody: Whether it came when the head of the response was there.
   package init(_ error: any Error, isWithinBody: Bool) {
     self.error = error
     self.isWithinBody = isWithinBody
@@ -96,7 +96,7 @@ package struct TransportFailure {
   private static let meanings: [NetworkError.Code: String] = [
     .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",
     .timedOut: "the platform gave up waiting", .connectionLost: "the connection was lost",
-    .truncatedBody: "the answer ended before it was complete", .badResponse: "the answer is not well-formed HTTP",
+    .truncatedBody: "the response ended before it was complete", .badResponse: "the response is not well-formed HTTP",
     .invalidURL: "the platform does not accept the URL", .tlsFailed: "no secure connection could be made",
     .bodyUnreadable: "the body could not be read",
   ]

@@ -39,8 +39,8 @@ extension NetworkRequest {
       throw NetworkError.invalidURL("the URL of the URLRequest is missing or not an absolute http or https URL")
     }
     self.init(
-      HTTPMethod(rawValue: request.httpMethod ?? "GET"), url: url,
-      headers: HTTPHeaders(unordered: request.allHTTPHeaderFields ?? [:]), body: request.httpBody.map { .data($0) })
+      RequestMethod(rawValue: request.httpMethod ?? "GET"), url: url,
+      headers: HeaderFields(unordered: request.allHTTPHeaderFields ?? [:]), body: request.httpBody.map { .data($0) })
     let timeout = request.timeoutInterval
     idleTimeout = timeout > 0 && timeout < URLRequest.longestTimeout ? .seconds(timeout) : nil
   }
@@ -74,7 +74,7 @@ extension NetworkRequest {
   }
 }
 
-extension HTTPHeaders {
+extension HeaderFields {
   /// Creates a list of a dictionary's fields, sorted by name.
   init(unordered fields: [String: String]) {
     self.init(fields.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) })
@@ -84,9 +84,9 @@ extension HTTPHeaders {
   var joined: [String: String] {
     var fields = [String: String](minimumCapacity: count + 1)
     for (index, field) in enumerated() {
-      let first = self[..<index].first { HTTPHeaders.areEqual($0.name, field.name) }
+      let first = self[..<index].first { HeaderFields.areEqual($0.name, field.name) }
       if let name = first?.name, let value = fields[name] {
-        fields[name] = value + (HTTPHeaders.areEqual(name, "Cookie") ? "; " : ", ") + field.value
+        fields[name] = value + (HeaderFields.areEqual(name, "Cookie") ? "; " : ", ") + field.value
       } else {
         fields[field.name] = field.value
       }

@@ -21,7 +21,7 @@ import Foundation
 /// credential is found by the platform. Timeouts may be fractions of a second and are measured on the transport's
 /// clock. A body whose connection is lost while it is sent is not sent again; that is for a retry to decide. Requests
 /// whose repetition does no harm, such as `GET` (RFC 9110 §9.2.2), may be sent again by the platform when a connection
-/// is lost before the answer begins; no platform tells of it.
+/// is lost before the response begins; no platform tells of it.
 ///
 /// On Linux header fields of a response arrive without their order, and same names joined by `", "`.
 public final class URLSessionTransport: Transport {
@@ -48,7 +48,7 @@ public final class URLSessionTransport: Transport {
   /// Sends a request.
   ///
   /// - Parameter request: The request, with everything in it that goes over the wire.
-  /// - Returns: The answer, with any status and its body in memory. A body that came compressed is decoded, while
+  /// - Returns: The response, with any status and its body in memory. A body that came compressed is decoded, while
   ///   `Content-Encoding` and `Content-Length` still tell of the compressed one.
   /// - Throws: ``NetworkError`` with a code that tells what went wrong, or `CancellationError` as soon as the task is
   ///   cancelled.

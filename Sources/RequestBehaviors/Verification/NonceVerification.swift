@@ -1,19 +1,19 @@
-/// Decides whether an answer came from the server, by the nonce that it echoes: values in, value out.
+/// Decides whether a response came from the server, by the nonce that it echoes: values in, value out.
 public struct NonceVerification: Sendable, Hashable {
   /// What an echo proves.
   public enum Verdict: Sendable, Hashable {
-    /// The server gave the answer: the nonce came back unmodified.
+    /// The server gave the response: the nonce came back unmodified.
     case verified
-    /// The answer lacks the echo, but is a failure of a kind that needs none.
+    /// The response lacks the echo, but is a failure of a kind that needs none.
     case unverified
-    /// Something between gave the answer.
+    /// Something between gave the response.
     case intercepted
   }
 
   /// The header that carries the nonce both ways.
   public var header: String
 
-  /// The statuses that an answer may only have with the right echo.
+  /// The statuses that a response may only have with the right echo.
   public var checkedStatuses: StatusCodes
 
   /// Creates a verification.
@@ -33,14 +33,14 @@ public struct NonceVerification: Sendable, Hashable {
   /// load balancers give them without knowing of the echo.
   public static let defaultCheckedStatuses = StatusCodes(200...399).union([401, 407, 511])
 
-  /// Decides about an answer.
+  /// Decides about a response.
   ///
   /// - Parameters:
-  ///   - statusCode: The answer's status.
-  ///   - headers: The answer's headers; a nonce that stands twice is not unmodified.
+  ///   - statusCode: The response's status.
+  ///   - headers: The response's headers; a nonce that stands twice is not unmodified.
   ///   - nonce: The nonce that was sent.
   /// - Returns: The verdict.
-  public func verdict(statusCode: Int, headers: HTTPHeaders, nonce: String) -> Verdict {
+  public func verdict(statusCode: Int, headers: HeaderFields, nonce: String) -> Verdict {
     if headers[header] == nonce { return .verified }
     return checkedStatuses.contains(statusCode) ? .intercepted : .unverified
   }

@@ -1,6 +1,6 @@
 /// Unmasks whoever answers in the server's place, such as a captive portal that answers 200 to everything.
 ///
-/// Each send carries a fresh nonce in a header; the server returns it unmodified. An answer without the right echo, of
+/// Each send carries a fresh nonce in a header; the server returns it unmodified. A response without the right echo, of
 /// a status with which an impostor could do harm, fails with ``NetworkError/Code-swift.struct/intercepted``: it reaches
 /// no behavior further out, no decoding, no cache and no database, and its redirect is not followed. The same is true of
 /// every status that the request would accept. Other failures without the echo reach the caller as what they are, with
@@ -69,7 +69,7 @@ public struct NonceVerificationBehavior: UniqueBehavior {
 }
 
 extension RequestBehavior where Self == NonceVerificationBehavior {
-  /// Checks that answers come from the server; see ``NonceVerificationBehavior``.
+  /// Checks that responses come from the server; see ``NonceVerificationBehavior``.
   ///
   /// - Parameters:
   ///   - header: The header that carries the nonce both ways.

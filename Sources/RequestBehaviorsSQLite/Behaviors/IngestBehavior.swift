@@ -28,7 +28,7 @@ public struct IngestBehavior: RequestBehavior {
     }
   }
 
-  /// Runs the request and saves the records of its answer.
+  /// Runs the request and saves the records of its response.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await persistence.save(try await next(request))
   }

@@ -2,7 +2,7 @@ public import RequestBehaviors
 
 /// Saves responses in a store before the caller gets them.
 ///
-/// An answer with an acceptable status, that passed verification, is handed to the saver in one write transaction. The caller gets it
+/// A response with an acceptable status, that passed verification, is handed to the saver in one write transaction. The caller gets it
 /// after the commit. If the saver throws, or the commit fails, everything is rolled back and the request fails with
 /// the code `persistenceFailed`; the error holds the response.
 ///
@@ -42,7 +42,7 @@ public struct PersistBehavior: RequestBehavior {
     }
   }
 
-  /// Runs the request and saves its answer.
+  /// Runs the request and saves its response.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await persistence.save(try await next(request))
   }

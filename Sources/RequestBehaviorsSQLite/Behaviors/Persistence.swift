@@ -41,7 +41,7 @@ public enum SavedRows: ResponseInfoKey {
 }
 
 extension NetworkError.Code {
-  /// The answer was received but could not be saved; the error's `response` holds it.
+  /// The response was received but could not be saved; the error's `response` holds it.
   public static let persistenceFailed = NetworkError.Code(rawValue: "persistenceFailed")
 }
 
@@ -50,7 +50,8 @@ extension NetworkError {
     // The code alone says where a decoding error came from; it has message and place itself.
     if let error = error as? NetworkError, error.response != nil { return error }
     return NetworkError(
-      .persistenceFailed, "the answer was received but not saved, and nothing of it was; the error's response holds it",
+      .persistenceFailed,
+      "the response was received but not saved, and nothing of it was; the error's response holds it",
       response: response, underlyingError: error)
   }
 }

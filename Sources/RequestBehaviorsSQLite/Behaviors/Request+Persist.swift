@@ -11,7 +11,7 @@ extension Request where Value: Decodable & Sendable {
   ///     })
   /// ```
   ///
-  /// The answer is decoded once, before the transaction begins; a 404 that the request takes as nil is nil here too. For the rest see ``PersistBehavior``.
+  /// The response is decoded once, before the transaction begins; a 404 that the request takes as nil is nil here too. For the rest see ``PersistBehavior``.
   ///
   /// - Parameters:
   ///   - store: Where to save.

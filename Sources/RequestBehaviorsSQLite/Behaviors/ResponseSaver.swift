@@ -23,11 +23,11 @@ public import RequestBehaviors
 public protocol ResponseSaver: Sendable {
   /// Saves what is wanted of a response.
   ///
-  /// Called once for each answer with an acceptable status that passed all checks, on the store's thread, in a write transaction. The body
+  /// Called once for each response with an acceptable status that passed all checks, on the store's thread, in a write transaction. The body
   /// is in memory.
   ///
   /// - Parameters:
-  ///   - response: The answer.
+  ///   - response: The response.
   ///   - db: The database, until the method returns.
   /// - Throws: What undoes everything that was saved and fails the request.
   func save(_ response: NetworkResponse, in db: Database) throws

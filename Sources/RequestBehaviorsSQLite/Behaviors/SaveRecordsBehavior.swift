@@ -42,7 +42,7 @@ public struct SaveRecordsBehavior<Record: Codable & Sendable>: RequestBehavior {
     }
   }
 
-  /// Runs the request and saves the records of its answer.
+  /// Runs the request and saves the records of its response.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await persistence.save(try await next(request))
   }

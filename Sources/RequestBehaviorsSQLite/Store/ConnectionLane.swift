@@ -27,7 +27,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
 
   /// Throws when the caller itself does the store's work: waiting there for the store would wait for ever.
   static func checkReentrancy(of state: StoreState) throws {
-    guard StoresAtWork.contains(ObjectIdentifier(state)) else { return }
+    guard ActiveStores.contains(ObjectIdentifier(state)) else { return }
     throw SQLiteError(
       .misuse, "the store was used inside a read or write of its own; use the closure's Database instead",
       path: state.path)
@@ -49,7 +49,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
       // A connection that could not roll back is not fit for use.
       if connection.isBroken { self.connection = nil }
     }
-    return try StoresAtWork.with(ObjectIdentifier(state)) { try work(connection) }
+    return try ActiveStores.with(ObjectIdentifier(state)) { try work(connection) }
   }
 
   /// Closes the connection after what the queue already holds; the closure sees it first.

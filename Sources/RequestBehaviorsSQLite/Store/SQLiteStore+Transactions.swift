@@ -79,7 +79,7 @@ extension SQLiteStore {
       try await withCheckedThrowingContinuation { continuation in
         guard interruption.wait(continuation) else { return }
         queue.enqueue { lane in
-          // What was cancelled while it waited has its answer already.
+          // What was cancelled while it waited has its response already.
           guard interruption.begin() else { return {} }
           let result = Result { try lane.perform(interruption, work) }
           return { continuation.resume(with: result) }

@@ -21,7 +21,7 @@ public struct LoopbackRequest: Sendable {
   }
 
   /// The method.
-  public var method: HTTPMethod { HTTPMethod(rawValue: parsedHead.string(parsedHead.method)) }
+  public var method: RequestMethod { RequestMethod(rawValue: parsedHead.string(parsedHead.method)) }
 
   /// The request target as it was sent (RFC 9112 §3.2), such as `/users?page=2`.
   public var target: String { parsedHead.string(parsedHead.target) }
@@ -49,7 +49,7 @@ public struct LoopbackRequest: Sendable {
   /// The header fields in the order in which they were sent, names as written, and a name that came twice twice.
   ///
   /// Parsed at each access, which takes time proportional to their number.
-  public var headers: HTTPHeaders { HTTPHeaders(parsedHead.fields.map { HTTPHeaders.Field($0.name, $0.value) }) }
+  public var headers: HeaderFields { HeaderFields(parsedHead.fields.map { HeaderFields.Field($0.name, $0.value) }) }
 
   /// The request line and header fields as they were sent, with the empty line that ends them.
   public var head: String { String(decoding: parsedHead.bytes, as: UTF8.self) }

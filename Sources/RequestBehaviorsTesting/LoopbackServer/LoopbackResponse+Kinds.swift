@@ -62,13 +62,13 @@ extension LoopbackResponse {
   ///   - trailers: The fields after the last chunk; by default none.
   /// - Returns: The response, without a content type.
   public static func chunked(
-    _ chunks: [String], status: Int = 200, trailers: HTTPHeaders = [:]
+    _ chunks: [String], status: Int = 200, trailers: HeaderFields = [:]
   ) -> LoopbackResponse {
     chunked(chunks.map { Data($0.utf8) }, status: status, trailers: trailers)
   }
 
   /// Returns a response in chunked transfer coding, like ``chunked(_:status:trailers:)-([String],_,_)``.
-  public static func chunked(_ chunks: [Data], status: Int = 200, trailers: HTTPHeaders = [:]) -> LoopbackResponse {
+  public static func chunked(_ chunks: [Data], status: Int = 200, trailers: HeaderFields = [:]) -> LoopbackResponse {
     LoopbackResponse(status: status, framing: .chunked(chunks, trailers: trailers, badSize: nil))
   }
 

@@ -20,7 +20,7 @@ public struct LoopbackResponse: Sendable {
   /// How the end of the body is told.
   enum Framing: Sendable {
     case contentLength
-    case chunked([Data], trailers: HTTPHeaders, badSize: String?)
+    case chunked([Data], trailers: HeaderFields, badSize: String?)
     case closeDelimited
     case raw(closes: Bool)
   }
@@ -46,7 +46,7 @@ public struct LoopbackResponse: Sendable {
   /// The reason phrase; by default the usual one of the status, or none.
   public var reason: String
   /// The header fields in the order in which they are sent.
-  public var headers: HTTPHeaders
+  public var headers: HeaderFields
   /// The body; for a raw response all that is sent, and not used by a chunked one.
   public var body: Data
   var framing: Framing
@@ -61,11 +61,11 @@ public struct LoopbackResponse: Sendable {
   ///   - reason: The reason phrase; by default the usual one of the status.
   ///   - headers: The header fields; by default none.
   ///   - body: The body; by default empty. It is not sent in answer to `HEAD` nor with 1xx, 204 and 304.
-  public init(status: Int = 200, reason: String? = nil, headers: HTTPHeaders = [:], body: Data = Data()) {
+  public init(status: Int = 200, reason: String? = nil, headers: HeaderFields = [:], body: Data = Data()) {
     self.init(status: status, reason: reason, headers: headers, body: body, framing: .contentLength)
   }
 
-  init(status: Int, reason: String? = nil, headers: HTTPHeaders = [:], body: Data = Data(), framing: Framing) {
+  init(status: Int, reason: String? = nil, headers: HeaderFields = [:], body: Data = Data(), framing: Framing) {
     self.status = status
     self.reason = reason ?? LoopbackResponse.reasons[status] ?? ""
     self.headers = headers

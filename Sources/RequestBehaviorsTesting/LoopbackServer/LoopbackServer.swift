@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers as a test tells it to, properly or not.
+/// An HTTP/1.1 server on 127.0.0.1 that responses as a test tells it to, properly or not.
 ///
 /// It is for tests of what a real connection does: framing, reuse, redirects, cancellation, and everything that a server
 /// or a network can do wrong. (`MockTransport` is quicker to set up where the connection is of no interest.)
@@ -15,7 +15,7 @@ public import Foundation
 /// ```
 ///
 /// It listens from its creation on, on a port that the system chooses. Queued responses are served in order, whichever
-/// connection a request comes on; when there are none the handler is asked; without one the answer is a 404 that says
+/// connection a request comes on; when there are none the handler is asked; without one the response is a 404 that says
 /// so. A request that breaks RFC 9112 is refused with a 4xx or 5xx whose body tells the rule, the connection is closed,
 /// and it is not recorded; neither does it take a response from the queue.
 ///

@@ -98,7 +98,7 @@ struct LoopbackWire {
     }
   }
 
-  private static func chunkedBody(_ chunks: [Data], trailers: HTTPHeaders, badSize: String?) -> Data {
+  private static func chunkedBody(_ chunks: [Data], trailers: HeaderFields, badSize: String?) -> Data {
     var body = Data()
     for chunk in chunks where !chunk.isEmpty {
       body += Data("\(String(chunk.count, radix: 16))\r\n".utf8)

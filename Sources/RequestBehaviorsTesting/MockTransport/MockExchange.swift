@@ -1,21 +1,21 @@
 import Foundation
 import RequestBehaviors
 
-/// The answer to one request, made as its stub and the request's options say.
+/// The response to one request, made as its stub and the request's options say.
 struct MockExchange: Sendable {
   let request: NetworkRequest
   /// The request with its body in memory.
   let shown: NetworkRequest
   let start: Duration
-  let answer: MockAnswer
+  let answer: MockResponse
 
-  /// Whether making the answer may take time, and so must be possible to end from outside.
+  /// Whether making the response may take time, and so must be possible to end from outside.
   var mayWait: Bool {
     if case .closure = answer.kind { return true }
     return answer.delay > .zero
   }
 
-  /// Returns the answer after its delay.
+  /// Returns the response after its delay.
   func response() async throws -> NetworkResponse {
     try await delay()
     guard case .closure(let makeResponse) = answer.kind else { return try immediateResponse() }
@@ -25,7 +25,7 @@ struct MockExchange: Sendable {
     return try limited(response)
   }
 
-  /// Returns an answer that takes no time.
+  /// Returns a response that takes no time.
   func immediateResponse() throws -> NetworkResponse {
     switch answer.kind {
     case .response(let status, let headers, let body): return try limited(response(status, headers, .data(body)))
@@ -41,14 +41,14 @@ struct MockExchange: Sendable {
     let limit = [request.idleTimeout, request.timeout].compactMap(\.self).min()
     guard let limit, limit <= answer.delay else { return try await request.call.clock.sleep(for: answer.delay) }
     try await request.call.clock.sleep(for: limit)
-    throw NetworkError(.timedOut, "no answer came within \(limit); the mock's comes after \(answer.delay)")
+    throw NetworkError(.timedOut, "no response came within \(limit); the mock's comes after \(answer.delay)")
   }
 
-  private func response(_ status: Int, _ headers: HTTPHeaders, _ body: ResponseBody) -> NetworkResponse {
+  private func response(_ status: Int, _ headers: HeaderFields, _ body: ResponseBody) -> NetworkResponse {
     let now = request.call.clock.now()
     return NetworkResponse(
       request: request, statusCode: status, headers: headers, body: body,
-      timings: Timings(sent: start, firstByte: now, lastByte: now), source: .mock)
+      timings: ResponseTimings(sent: start, firstByte: now, lastByte: now), source: .mock)
   }
 
   private func limited(_ original: NetworkResponse) throws -> NetworkResponse {

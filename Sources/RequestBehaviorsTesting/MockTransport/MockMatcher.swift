@@ -3,10 +3,10 @@ import RequestBehaviors
 
 /// Which requests a stub is for.
 struct MockMatcher: Sendable {
-  let method: HTTPMethod?
+  let method: RequestMethod?
   let path: MockPath?
   let query: [Query.Item]
-  let headers: HTTPHeaders
+  let headers: HeaderFields
   let condition: (@Sendable (NetworkRequest) throws -> Bool)?
 
   /// Why the request is not meant; `nil` if it is.

@@ -2,10 +2,10 @@ import Foundation
 import RequestBehaviors
 
 /// One answer of a stub.
-struct MockAnswer: Sendable {
+struct MockResponse: Sendable {
   enum Kind: Sendable {
-    case response(Int, HTTPHeaders, Data)
-    case stream(Int, HTTPHeaders, [Data], (any Error)?)
+    case response(Int, HeaderFields, Data)
+    case stream(Int, HeaderFields, [Data], (any Error)?)
     case failure(any Error)
     case closure(@Sendable (NetworkRequest) async throws -> NetworkResponse)
   }
@@ -20,23 +20,23 @@ struct MockAnswer: Sendable {
 /// Why a stub does not answer a request.
 struct MockMismatch: Error { let reason: String }
 
-/// The answers of a stub in their order, and which comes next.
+/// The responses of a stub in their order, and which comes next.
 struct MockScript: Sendable {
   var isOptional = false
-  private var answers: [MockAnswer] = []
+  private var answers: [MockResponse] = []
   private var position = 0
-  // What was said before the first answer, for that.
-  private var draft: MockAnswer?
+  // What was said before the first response, for that.
+  private var draft: MockResponse?
 
-  mutating func add(_ kind: MockAnswer.Kind) {
+  mutating func add(_ kind: MockResponse.Kind) {
     let draft = draft
     self.draft = nil
-    answers.append(MockAnswer(kind: kind, delay: draft?.delay ?? .zero, limit: draft?.limit))
+    answers.append(MockResponse(kind: kind, delay: draft?.delay ?? .zero, limit: draft?.limit))
   }
 
-  mutating func modifyLast(_ change: (inout MockAnswer) -> Void) {
+  mutating func modifyLast(_ change: (inout MockResponse) -> Void) {
     if answers.isEmpty {
-      var answer = draft ?? MockAnswer(kind: .failure(MockMismatch(reason: "")))
+      var answer = draft ?? MockResponse(kind: .failure(MockMismatch(reason: "")))
       change(&answer)
       draft = answer
     } else {
@@ -44,9 +44,9 @@ struct MockScript: Sendable {
     }
   }
 
-  mutating func next() -> Result<MockAnswer, MockMismatch> {
+  mutating func next() -> Result<MockResponse, MockMismatch> {
     guard !answers.isEmpty else {
-      return .failure(MockMismatch(reason: "it has no answer; tell it to respond(…), stream(…) or fail(…)"))
+      return .failure(MockMismatch(reason: "it has no response; tell it to respond(…), stream(…) or fail(…)"))
     }
     while position < answers.count {
       if answers[position].given < limit(at: position) {

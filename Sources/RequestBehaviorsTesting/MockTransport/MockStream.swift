@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// The chunks of a streamed answer, then perhaps an error.
+/// The chunks of a streamed response, then perhaps an error.
 struct MockStream: AsyncSequence, Sendable {
   typealias Element = Data
 

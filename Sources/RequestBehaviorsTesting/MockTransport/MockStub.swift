@@ -9,7 +9,7 @@ public import RequestBehaviors
 /// ```
 ///
 /// Answers are given in the order in which they are added: one for each request, and the last one again and again.
-/// ``times(_:)`` says how often the answer before it is given; when the last one has been given so often the stub is used
+/// ``times(_:)`` says how often the response before it is given; when the last one has been given so often the stub is used
 /// up, and requests go on to the next stub that matches.
 public final class MockStub: Sendable {
   private let matcher: MockMatcher
@@ -28,7 +28,7 @@ public final class MockStub: Sendable {
   /// The requests that the stub answered, as they were sent.
   public var sent: [NetworkRequest] { lock.withLock { answered } }
 
-  /// Adds an answer of bytes.
+  /// Adds a response of bytes.
   ///
   /// - Parameters:
   ///   - status: The status code; by default 200.
@@ -36,11 +36,11 @@ public final class MockStub: Sendable {
   ///   - body: The body; empty by default.
   /// - Returns: The stub.
   @discardableResult
-  public func respond(_ status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) -> MockStub {
+  public func respond(_ status: Int = 200, headers: HeaderFields = [:], body: Data = Data()) -> MockStub {
     add(.response(status, headers, body))
   }
 
-  /// Adds an answer whose body is a value, encoded by the transport's encoder when the answer is added.
+  /// Adds a response whose body is a value, encoded by the transport's encoder when the response is added.
   ///
   /// - Parameters:
   ///   - status: The status code; by default 200.
@@ -48,7 +48,7 @@ public final class MockStub: Sendable {
   ///   - headers: The header fields; by default only `Content-Type`, which is the encoder's unless it is set here.
   /// - Returns: The stub.
   @discardableResult
-  public func respond(_ status: Int = 200, json value: some Encodable, headers: HTTPHeaders = [:]) -> MockStub {
+  public func respond(_ status: Int = 200, json value: some Encodable, headers: HeaderFields = [:]) -> MockStub {
     do {
       return respond(status, encoder.contentType, headers, try encoder.encode(value))
     } catch {
@@ -59,7 +59,7 @@ public final class MockStub: Sendable {
     }
   }
 
-  /// Adds an answer whose body is the given JSON text.
+  /// Adds a response whose body is the given JSON text.
   ///
   /// - Parameters:
   ///   - status: The status code; by default 200.
@@ -67,16 +67,16 @@ public final class MockStub: Sendable {
   ///   - headers: The header fields; by default only `Content-Type`, which is `application/json` unless it is set here.
   /// - Returns: The stub.
   @discardableResult
-  public func respond(_ status: Int = 200, jsonText text: String, headers: HTTPHeaders = [:]) -> MockStub {
+  public func respond(_ status: Int = 200, jsonText text: String, headers: HeaderFields = [:]) -> MockStub {
     respond(status, "application/json", headers, Data(text.utf8))
   }
 
   /// A string would be encoded as one JSON string, which is hardly meant.
   @available(*, unavailable, message: "use jsonText: for a body that is JSON already")
   @discardableResult
-  public func respond(_ status: Int = 200, json text: String, headers: HTTPHeaders = [:]) -> MockStub { self }
+  public func respond(_ status: Int = 200, json text: String, headers: HeaderFields = [:]) -> MockStub { self }
 
-  /// Adds an answer whose body is a text in UTF-8.
+  /// Adds a response whose body is a text in UTF-8.
   ///
   /// - Parameters:
   ///   - status: The status code; by default 200.
@@ -84,13 +84,13 @@ public final class MockStub: Sendable {
   ///   - headers: The header fields; by default only `Content-Type`, which is `text/plain` unless it is set here.
   /// - Returns: The stub.
   @discardableResult
-  public func respond(_ status: Int = 200, text: String, headers: HTTPHeaders = [:]) -> MockStub {
+  public func respond(_ status: Int = 200, text: String, headers: HeaderFields = [:]) -> MockStub {
     respond(status, "text/plain; charset=utf-8", headers, Data(text.utf8))
   }
 
-  /// Adds an answer that a closure makes.
+  /// Adds a response that a closure makes.
   ///
-  /// - Parameter makeResponse: Returns the answer, or throws what the request fails with. It gets the request with its
+  /// - Parameter makeResponse: Returns the response, or throws what the request fails with. It gets the request with its
   ///   body in memory, may wait, and runs in a task that is cancelled with the request's.
   /// - Returns: The stub.
   @discardableResult
@@ -100,7 +100,7 @@ public final class MockStub: Sendable {
     add(.closure(makeResponse))
   }
 
-  /// Adds an answer whose body is a stream of chunks.
+  /// Adds a response whose body is a stream of chunks.
   ///
   /// - Parameters:
   ///   - chunks: The chunks, in order.
@@ -110,7 +110,7 @@ public final class MockStub: Sendable {
   /// - Returns: The stub.
   @discardableResult
   public func stream(
-    _ chunks: [Data], status: Int = 200, headers: HTTPHeaders = [:], failingWith error: (any Error)? = nil
+    _ chunks: [Data], status: Int = 200, headers: HeaderFields = [:], failingWith error: (any Error)? = nil
   ) -> MockStub {
     add(.stream(status, headers, chunks, error))
   }
@@ -130,13 +130,13 @@ public final class MockStub: Sendable {
   @discardableResult
   public func fail(_ error: any Error) -> MockStub { add(.failure(error)) }
 
-  private func respond(_ status: Int, _ contentType: String, _ headers: HTTPHeaders, _ body: Data) -> MockStub {
+  private func respond(_ status: Int, _ contentType: String, _ headers: HeaderFields, _ body: Data) -> MockStub {
     var headers = headers
     if !headers.contains("Content-Type") { headers["Content-Type"] = contentType }
     return respond(status, headers: headers, body: body)
   }
 
-  private func add(_ kind: MockAnswer.Kind) -> MockStub {
+  private func add(_ kind: MockResponse.Kind) -> MockStub {
     lock.withLock { script.add(kind) }
     return self
   }
@@ -145,9 +145,9 @@ public final class MockStub: Sendable {
 // MARK: - Modifiers
 
 extension MockStub {
-  /// Says how often the answer before it is given.
+  /// Says how often the response before it is given.
   ///
-  /// - Parameter count: How often; less than once counts as never. Before the first answer it is about that.
+  /// - Parameter count: How often; less than once counts as never. Before the first response it is about that.
   /// - Returns: The stub.
   @discardableResult
   public func times(_ count: Int) -> MockStub {
@@ -155,12 +155,12 @@ extension MockStub {
     return self
   }
 
-  /// Delays the answer before it, on the clock of the call, so that a ``ManualClock`` decides when it comes.
+  /// Delays the response before it, on the clock of the call, so that a ``ManualClock`` decides when it comes.
   ///
   /// A request whose `idleTimeout` or `timeout` is not longer than the delay fails with the code `timedOut` instead,
   /// when that time is over.
   ///
-  /// - Parameter duration: How long. Before the first answer it is about that.
+  /// - Parameter duration: How long. Before the first response it is about that.
   /// - Returns: The stub.
   @discardableResult
   public func delayed(by duration: Duration) -> MockStub {
@@ -180,7 +180,7 @@ extension MockStub {
 
 extension MockStub {
   /// Returns the next answer if the request is meant, else why not.
-  func answer(to request: NetworkRequest) -> Result<MockAnswer, MockMismatch> {
+  func answer(to request: NetworkRequest) -> Result<MockResponse, MockMismatch> {
     if let mismatch = matcher.mismatch(with: request) { return .failure(mismatch) }
     return lock.withLock {
       let answer = script.next()

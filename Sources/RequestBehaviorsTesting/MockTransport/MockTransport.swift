@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A transport that answers as a test tells it to, without a connection.
+/// A transport that responses as a test tells it to, without a connection.
 ///
 /// ```swift
 /// let mock = MockTransport(baseURL: baseURL)
@@ -28,7 +28,7 @@ public import RequestBehaviors
 /// ## What it does like a real transport
 ///
 /// It validates requests, takes one-shot bodies, enforces `bodyLimit` and, for delayed answers, `idleTimeout` and
-/// `timeout` on the call's clock, is cancelled promptly, and returns every status as it is. An answer to `HEAD` and one
+/// `timeout` on the call's clock, is cancelled promptly, and returns every status as it is. A response to `HEAD` and one
 /// of status 204 or 304 has no body. The `source` of its responses is `.mock`.
 public final class MockTransport: Transport {
   /// The URL that the paths of stubs are appended to.
@@ -40,7 +40,7 @@ public final class MockTransport: Transport {
     var stubs: [MockStub] = []
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
-    var flights: [ObjectIdentifier: Flight<NetworkResponse>] = [:]
+    var pendingResults: [ObjectIdentifier: PendingResult<NetworkResponse>] = [:]
     var isShutDown = false
   }
 
@@ -75,7 +75,7 @@ public final class MockTransport: Transport {
   ///   - baseURL: The URL that the paths of stubs are appended to, that of the client; by default
   ///     `https://example.com/`.
   ///   - encoder: What encodes the values of stubs; by default JSON as Foundation writes it.
-  ///   - answer: Returns the answer, or throws what the request fails with. It gets the request with its body in memory,
+  ///   - answer: Returns the response, or throws what the request fails with. It gets the request with its body in memory,
   ///     may wait, and runs in a task that is cancelled with the request's.
   public init(
     baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder,
@@ -110,7 +110,7 @@ public final class MockTransport: Transport {
   /// - Returns: The stub, to be told what to answer.
   @discardableResult
   public func on(
-    _ method: HTTPMethod? = nil, _ path: String? = nil, query: Query = [:], headers: HTTPHeaders = [:],
+    _ method: RequestMethod? = nil, _ path: String? = nil, query: Query = [:], headers: HeaderFields = [:],
     where condition: (@Sendable (NetworkRequest) throws -> Bool)? = nil
   ) -> MockStub {
     let matcher = MockMatcher(
@@ -135,7 +135,7 @@ public final class MockTransport: Transport {
     return sent
   }
 
-  /// Checks that every request was answered by a stub, and that every answer was given as often as its stub says.
+  /// Checks that every request was answered by a stub, and that every response was given as often as its stub says.
   ///
   /// A stub that need not be used is marked by ``MockStub/optional()``.
   ///
@@ -149,7 +149,7 @@ public final class MockTransport: Transport {
 
   // MARK: - Transport
 
-  /// Returns the answer of the first stub that matches the request, or of the closure if none does.
+  /// Returns the response of the first stub that matches the request, or of the closure if none does.
   ///
   /// - Throws: What the stub says; `NetworkError` of code `unmatchedRequest` if there is neither; `CancellationError` when
   ///   the task is cancelled.
@@ -163,19 +163,19 @@ public final class MockTransport: Transport {
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
     guard exchange.mayWait else { return try exchange.immediateResponse() }
-    let flight = Flight<NetworkResponse>(dispose: { $0.body.cancel() })
-    try enter(flight)
-    defer { lock.withLock { _ = state.flights.removeValue(forKey: ObjectIdentifier(flight)) } }
-    return try await flight.run { try await exchange.response() }
+    let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
+    try enter(pending)
+    defer { lock.withLock { _ = state.pendingResults.removeValue(forKey: ObjectIdentifier(pending)) } }
+    return try await pending.run { try await exchange.response() }
   }
 
   /// Ends delayed answers with the code `clientShutDown`; further sends fail with it too.
   public func shutdown() async {
-    let flights = lock.withLock {
+    let pendingResults = lock.withLock {
       state.isShutDown = true
-      return Array(state.flights.values)
+      return Array(state.pendingResults.values)
     }
-    for flight in flights { flight.end(.failure(MockTransport.shutDownError)) }
+    for pending in pendingResults { pending.end(.failure(MockTransport.shutDownError)) }
   }
 
   private static let shutDownError = NetworkError(.clientShutDown, "the mock transport was shut down")
@@ -184,14 +184,14 @@ public final class MockTransport: Transport {
     if lock.withLock({ state.isShutDown }) { throw MockTransport.shutDownError }
   }
 
-  private func enter(_ flight: Flight<NetworkResponse>) throws {
+  private func enter(_ pending: PendingResult<NetworkResponse>) throws {
     try lock.withLock {
       if state.isShutDown { throw MockTransport.shutDownError }
-      state.flights[ObjectIdentifier(flight)] = flight
+      state.pendingResults[ObjectIdentifier(pending)] = pending
     }
   }
 
-  private func answer(to request: NetworkRequest) throws -> MockAnswer {
+  private func answer(to request: NetworkRequest) throws -> MockResponse {
     var mismatches: [String] = []
     for stub in lock.withLock({ state.stubs }) {
       switch stub.answer(to: request) {
@@ -199,7 +199,7 @@ public final class MockTransport: Transport {
       case .failure(let mismatch): mismatches.append("\(stub): \(mismatch.reason)")
       }
     }
-    if let answer { return MockAnswer(kind: .closure(answer)) }
+    if let answer { return MockResponse(kind: .closure(answer)) }
     lock.withLock { state.unmatched.append(request) }
     throw NetworkError.unmatchedRequest(request, mismatches)
   }

@@ -15,7 +15,7 @@ struct ConformanceBench: Sendable {
 
   /// Returns a request to the server whose call follows the clock.
   func request(
-    _ method: HTTPMethod = .get, _ target: String = "", headers: HTTPHeaders = [:], body: RequestBody? = nil,
+    _ method: RequestMethod = .get, _ target: String = "", headers: HeaderFields = [:], body: RequestBody? = nil,
     _ change: (inout RequestOptions) -> Void = { _ in }
   ) throws -> NetworkRequest {
     try request(method, url: server.baseURL.absoluteString + target, headers: headers, body: body, change)
@@ -23,7 +23,7 @@ struct ConformanceBench: Sendable {
 
   /// Returns a request whose call follows the clock.
   func request(
-    _ method: HTTPMethod = .get, url text: String, headers: HTTPHeaders = [:], body: RequestBody? = nil,
+    _ method: RequestMethod = .get, url text: String, headers: HeaderFields = [:], body: RequestBody? = nil,
     _ change: (inout RequestOptions) -> Void = { _ in }
   ) throws -> NetworkRequest {
     guard let url = URL(string: text) else { throw TransportConformance.Failure("\(text) is no URL") }
@@ -34,7 +34,7 @@ struct ConformanceBench: Sendable {
       call: Call(clock: clock.requestClock, options: options))
   }
 
-  /// Sends a request and returns its answer with the body in memory.
+  /// Sends a request and returns its response with the body in memory.
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     try await transport.send(request).buffered()
   }
@@ -80,13 +80,14 @@ struct ConformanceBench: Sendable {
     } catch {
       throw TransportConformance.Failure("the error is \(type(of: error)) \(error), wanted \(wanted)")
     }
-    throw TransportConformance.Failure("the answer is \(response), wanted \(wanted)")
+    throw TransportConformance.Failure("the response is \(response), wanted \(wanted)")
   }
 
   /// Awaits what must be a cancellation.
   func cancellation(_ task: Task<NetworkResponse, any Error>) async throws {
     switch await task.result {
-    case .success(let response): throw TransportConformance.Failure("the answer is \(response), wanted a cancellation")
+    case .success(let response):
+      throw TransportConformance.Failure("the response is \(response), wanted a cancellation")
     case .failure(is CancellationError): return
     case .failure(let error):
       throw TransportConformance.Failure("the error is \(type(of: error)) \(error), wanted a CancellationError")

@@ -23,13 +23,13 @@ extension TransportConformance {
     ///   - makeTransport: Makes the transport.
     /// - Throws: ``Failure`` that tells what did not hold; whatever the transport throws where it should not.
     public func run(within limit: Duration = .seconds(20), _ makeTransport: @escaping Factory) async throws {
-      let flight = Flight<Void>()
+      let pending = PendingResult<Void>()
       let watchdog = Task {
         guard (try? await RequestClock.system.sleep(for: limit)) != nil else { return }
-        flight.end(.failure(Failure("it was not over after \(limit)")))
+        pending.end(.failure(Failure("it was not over after \(limit)")))
       }
       defer { watchdog.cancel() }
-      try await flight.run {
+      try await pending.run {
         let bench = try await ConformanceBench(makeTransport)
         defer { bench.server.stop() }
         do {

@@ -20,7 +20,7 @@ extension TransportConformance {
       }
       await bench.server.waitForConnections(atMost: 2)
     },
-    Case("a timeout ends a send without an answer") { bench in
+    Case("a timeout ends a send without a response") { bench in
       try await timeOut(.status(200).fault(.stall, at: .request), bench) { $0.idleTimeout = .milliseconds(2_500) }
     },
     Case("a timeout ends a body that stops") { bench in
@@ -87,7 +87,7 @@ extension TransportConformance {
       bench.server.enqueue(.status(200).held(by: gate, at: .accept))
       try await cancel(bench) { await gate.waitForArrivals(1) }
     },
-    Case("cancelling ends a send that waits for its answer") { bench in
+    Case("cancelling ends a send that waits for its response") { bench in
       bench.server.enqueue(.status(200).fault(.stall, at: .request))
       try await cancel(bench) { await bench.server.waitForRequests(1) }
     },

@@ -9,7 +9,7 @@ extension TransportConformance {
       bench.server.stop()
       try await bench.failure(of: request, .cannotConnect, because: "nobody listens")
     },
-    Case("a connection lost before the answer is an error of code connectionLost") { bench in
+    Case("a connection lost before the response is an error of code connectionLost") { bench in
       for fault in [LoopbackFault.reset, .close] {
         bench.server.enqueue(.status(200).fault(fault, at: .request))
         let request = try bench.request()
@@ -38,9 +38,9 @@ extension TransportConformance {
         try await bench.failure(of: try bench.request(), .badResponse, because: "there are two lengths")
       }
     },
-    Case("an answer that is not HTTP is an error of code badResponse") { bench in
+    Case("a response that is not HTTP is an error of code badResponse") { bench in
       bench.server.enqueue(.garbage)
-      try await bench.failure(of: try bench.request(), .badResponse, because: "the answer is not HTTP")
+      try await bench.failure(of: try bench.request(), .badResponse, because: "the response is not HTTP")
     },
     Case("a head that ends too early is an error") { bench in
       bench.server.enqueue(.text("12345").fault(.close, at: .head(after: 20)))
@@ -53,7 +53,7 @@ extension TransportConformance {
       try bench.equal(try await bench.send(try bench.request()).text, "fine", "body")
     },
     Case("a send that fails is not repeated") { bench in
-      for method in [HTTPMethod.get, .post, .put, .delete] {
+      for method in [RequestMethod.get, .post, .put, .delete] {
         let body: RequestBody? = method.forbidsBody ? nil : .data(Data("a".utf8))
         bench.server.enqueue(.status(200).fault(.close, at: .request))
         let count = bench.server.requestCount
@@ -62,7 +62,7 @@ extension TransportConformance {
         try bench.equal(bench.server.queuedResponseCount, 0, "responses left")
       }
     },
-    Case("an answer of status 408, 421, 425, 429 or 503 is not repeated") { bench in
+    Case("a response of status 408, 421, 425, 429 or 503 is not repeated") { bench in
       for status in [408, 421, 425, 429, 503] {
         bench.server.enqueue(.status(status).header("Retry-After", "0"))
         let response = try await bench.send(try bench.request(.post, body: .data(Data("a".utf8))))

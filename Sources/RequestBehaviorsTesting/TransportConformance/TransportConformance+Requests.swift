@@ -5,7 +5,7 @@ extension TransportConformance {
   /// What is sent arrives as it is.
   static let requests: [Case] = [
     Case("methods arrive as they are") { bench in
-      for method in [HTTPMethod.get, .head, .post, .put, .patch, .delete, .options, .query, "REPORT"] {
+      for method in [RequestMethod.get, .head, .post, .put, .patch, .delete, .options, .query, "REPORT"] {
         let found = try await bench.received(try bench.request(method)).method
         try bench.equal(found, method, "method")
       }
@@ -19,7 +19,7 @@ extension TransportConformance {
       try bench.equal(found.target, "/a%2Fb/%20+!$&'()*,;=:@~?q=%2B+a%26&x&y=", "target")
     },
     Case("header fields arrive") { bench in
-      let headers: HTTPHeaders = [
+      let headers: HeaderFields = [
         "X-Plain": "a, b; c=\"d\"", "X-Empty": "", "X-Text": "grün", "User-Agent": "conformance/1",
         "Accept": "text/plain", "Accept-Language": "de", "Cookie": "a=b",
       ]
@@ -27,7 +27,7 @@ extension TransportConformance {
       for field in headers { try bench.equal(found.values(for: field.name), [field.value], "header \(field.name)") }
     },
     Case("several values of one name arrive") { bench in
-      var headers = HTTPHeaders()
+      var headers = HeaderFields()
       headers.append("X-Several", "1")
       headers.append("X-Several", "2")
       let found = try await bench.received(try bench.request(headers: headers)).headers["X-Several"]
@@ -35,7 +35,7 @@ extension TransportConformance {
     },
     Case("a body of bytes arrives with its length") { bench in
       let bytes = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0) })
-      for method in [HTTPMethod.post, .put, .patch, .delete, .query] {
+      for method in [RequestMethod.post, .put, .patch, .delete, .query] {
         let found = try await bench.received(try bench.request(method, body: .data(bytes)))
         try bench.hold(found.body == bytes, "\(method): \(found.body.count) bytes arrived, not as they are")
         try bench.equal(found.headers["Content-Length"], "70000", "\(method): Content-Length")
@@ -96,7 +96,7 @@ extension TransportConformance {
   /// What must not be sent is refused before anything is.
   static let refusals: [Case] = [
     Case("an illegal method is refused") { bench in
-      let methods = ["", "GE T", "GET\r\nX-Injected: 1", "GET\0", "GÉT"].map { HTTPMethod(rawValue: $0) }
+      let methods = ["", "GE T", "GET\r\nX-Injected: 1", "GET\0", "GÉT"].map { RequestMethod(rawValue: $0) }
       try await refuse(methods.map { try bench.request($0) }, .invalidRequest, bench)
     },
     Case("an illegal header name is refused") { bench in
@@ -108,14 +108,14 @@ extension TransportConformance {
       try await refuse(values.map { try bench.request(headers: ["X": $0]) }, .invalidRequest, bench)
     },
     Case("framing headers are refused") { bench in
-      let fields: [HTTPHeaders] = [
+      let fields: [HeaderFields] = [
         ["Content-Length": "1"], ["content-length": "0"], ["Transfer-Encoding": "chunked"], ["Host": "example.com"],
       ]
       let requests = try fields.map { try bench.request(.post, headers: $0, body: .data(Data("abc".utf8))) }
       try await refuse(requests, .invalidRequest, bench)
     },
     Case("a body without a meaning is refused") { bench in
-      let methods = [HTTPMethod.get, .head, .trace]
+      let methods = [RequestMethod.get, .head, .trace]
       try await refuse(methods.map { try bench.request($0, body: .data(Data("a".utf8))) }, .invalidRequest, bench)
     },
     Case("a URL that is not plain http or https is refused") { bench in

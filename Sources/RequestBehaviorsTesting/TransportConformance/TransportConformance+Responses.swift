@@ -96,7 +96,7 @@ extension TransportConformance {
       }
       try bench.equal(bench.server.requests.last?.headers["If-None-Match"], nil, "If-None-Match of the next request")
     },
-    Case("64 sends at once get each their answer") { bench in
+    Case("64 sends at once get each their response") { bench in
       let gate = LoopbackGate()
       let server = try LoopbackServer { LoopbackResponse.text($0.path).held(by: gate) }
       defer { server.stop() }

@@ -84,7 +84,7 @@ struct EchoTransport: Transport {
       let response = try await client.response(
         for: .get("users/\(login)").returning(User.self))
       print(response.value.name)
-      print(response.network.headers["ETag"] ?? "no validator")
+      print(response.http.headers["ETag"] ?? "no validator")
       #expect(response.value.name == "Mona")
     }
     let response: NetworkResponse = try await client.send(.get("status"))

@@ -76,7 +76,7 @@ private struct Spinner: ActivityIndicator {
   }
 
   @Test func `timings are collected and printed`() {
-    let timings = CallTimings()
+    let timings = LatencyStatistics()
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.timing(timings)])
     // … later

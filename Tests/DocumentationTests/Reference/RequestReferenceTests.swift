@@ -28,7 +28,7 @@ import Testing
 
   @Test func `fields and methods are written as literals`() throws {
     let key = "s3cret"
-    var headers: HTTPHeaders = ["Accept": "application/json"]
+    var headers: HeaderFields = ["Accept": "application/json"]
     print(headers["accept"] ?? "none")  // application/json
     headers.append("Prefer", "return=minimal")
     // Hidden in logs, and sent to the base URL's origin only.
@@ -36,7 +36,7 @@ import Testing
     #expect(headers["accept"] == "application/json")
     #expect(headers.field(named: "X-API-Key")?.isSensitive == true)
 
-    let report: HTTPMethod = "REPORT"
+    let report: RequestMethod = "REPORT"
     #expect(report.rawValue == "REPORT")
 
     let url = baseURL

@@ -16,7 +16,7 @@ struct SessionProcess {
     let session = TokenSession(
       source: .refreshing { token, client in
         if pause == "source" { await waitForLine() }
-        return try await RefreshToken(endpoint).refresh(token, using: client)
+        return try await RefreshTokenGrant(endpoint).refresh(token, using: client)
       }, store: store)
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.tokenAuth(session)],

@@ -34,7 +34,7 @@ enum TransportProbe {
     let client = NetworkClient(
       baseURL: server.baseURL,
       behaviors: [
-        .logging(ClosureLogSink { _ in }), .timing(CallTimings()), .headers(["X-Client": "soak"]),
+        .logging(ClosureLogSink { _ in }), .timing(LatencyStatistics()), .headers(["X-Client": "soak"]),
         .tokenAuth(session), .nonceVerification(),
       ])
     try await send(count / 10, client)

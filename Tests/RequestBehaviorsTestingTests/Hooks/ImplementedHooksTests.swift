@@ -13,7 +13,7 @@ import Testing
     struct All: RequestBehavior {
       let runsForPrerequisites = true
       var order: BehaviorOrder { .first }
-      func headers(for request: NetworkRequest) async throws -> HTTPHeaders { [:] }
+      func headers(for request: NetworkRequest) async throws -> HeaderFields { [:] }
       func modify(_ request: inout NetworkRequest) async throws {}
       func beforeSend(_ request: NetworkRequest) async {}
       func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {}
@@ -28,7 +28,7 @@ import Testing
   @Test func `a near miss of a signature is not found`() async {
     struct NearMiss: RequestBehavior {
       let order = BehaviorOrder.last
-      func headers(of request: NetworkRequest) async throws -> HTTPHeaders { [:] }
+      func headers(of request: NetworkRequest) async throws -> HeaderFields { [:] }
       func modify(_ request: NetworkRequest) async throws {}
       func afterSuccess(_ response: NetworkResponse, for request: Request<String>) async throws {}
       func reset() async throws {}
@@ -39,7 +39,7 @@ import Testing
   @Test func `what other behaviors leave to their defaults does not count`() async {
     struct Wrapper: RequestBehavior {
       let inner = EmptyBehavior()
-      func headers(for request: NetworkRequest) async throws -> HTTPHeaders { try await inner.headers(for: request) }
+      func headers(for request: NetworkRequest) async throws -> HeaderFields { try await inner.headers(for: request) }
       func reset() async { await inner.reset() }
     }
     #expect(await implementedHooks(of: Wrapper()) == [.headers, .reset])
@@ -67,7 +67,7 @@ import Testing
 
   @Test func `a hook that waits or fails ends all the same`() async {
     struct Waiting: RequestBehavior {
-      func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+      func headers(for request: NetworkRequest) async throws -> HeaderFields {
         try await request.call.clock.sleep(for: .seconds(3_600))
         return [:]
       }

@@ -8,7 +8,7 @@ import Testing
   private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
   /// Everything that the server sends in answer to a request, up to the end of the connection or, if it stays open, what
-  /// comes before the answer to a next request.
+  /// comes before the response to a next request.
   private func answer(_ response: LoopbackResponse, to request: String = get) async throws -> String {
     let mark = "HTTP/1.1 299 \r\nConnection: close\r\n\r\n"
     let server = try LoopbackServer { _ in .raw(mark) }

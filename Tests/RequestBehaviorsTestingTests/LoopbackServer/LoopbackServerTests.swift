@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 @Suite struct LoopbackServerTests {
-  @Test func `queued responses are served in order, then the answer says that none is left`() async throws {
+  @Test func `queued responses are served in order, then the response says that none is left`() async throws {
     let server = try LoopbackServer()
     server.enqueue(.text("one"), .status(503))
     let client = try RawClient(port: server.port)

@@ -59,7 +59,7 @@ import Testing
 
   @Test func `query, header and condition must all be met`() async throws {
     let mock = MockTransport()
-    mock.on(query: ["a": [1, 2], "b": "x y"], headers: ["accept": "text/plain"], where: { $0.sendNumber == 0 })
+    mock.on(query: ["a": [1, 2], "b": "x y"], headers: ["accept": "text/plain"], where: { $0.attemptNumber == 0 })
       .respond()
     let url = try #require(URL(string: "https://example.com/?c=3&a=2&a=1&b=x%20y"))
     #expect(try await mock.send(NetworkRequest(url: url, headers: ["Accept": "text/plain"])).statusCode == 200)

@@ -26,7 +26,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     try mock.verify()
   }
 
-  @Test func `every status is an answer of the mock, with its headers and body`() async throws {
+  @Test func `every status is a response of the mock, with its headers and body`() async throws {
     mock.on(.get, "a").respond(404, jsonText: #"{"id": 1}"#, headers: ["X-A": "1"])
     mock.on(.get, "b").respond(302, headers: ["Location": "/c"])
     mock.on(.get, "c").respond(text: "hi")
@@ -77,7 +77,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
           3. GET users/1 with Accept: there is no header Accept
           4. GET users/1 where …: its condition throws: the request was sent without a body
           5. GET users/1: it is used up, after 0 answers
-          6. GET users/1: it has no answer; tell it to respond(…), stream(…) or fail(…)
+          6. GET users/1: it has no response; tell it to respond(…), stream(…) or fail(…)
           7. GET https://other.example/users/1: the origin is https://example.com, not https://other.example
         add one with on(…), or change one of these
         """)

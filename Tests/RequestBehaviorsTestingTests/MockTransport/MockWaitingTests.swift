@@ -19,7 +19,7 @@ import Testing
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(2))
     #expect(try await response.text == "late")
-    #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(2), lastByte: .seconds(2)))
+    #expect(try await response.timings == ResponseTimings(sent: .zero, firstByte: .seconds(2), lastByte: .seconds(2)))
   }
 
   enum Timeout: CaseIterable { case idle, total }
@@ -45,7 +45,7 @@ import Testing
     #expect(try await inTime.statusCode == 200)
   }
 
-  @Test func `a cancelled task gets no answer, before and while it waits`() async throws {
+  @Test func `a cancelled task gets no response, before and while it waits`() async throws {
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()
     let waiting = Task { try await mock.send(request) }
@@ -81,7 +81,7 @@ import Testing
     sleeper.cancel()
   }
 
-  @Test func `an answer that has come is not kept`() async throws {
+  @Test func `a response that has come is not kept`() async throws {
     let contents = Contents()
     mock.on().respond { request in
       let own = contents.make()

@@ -10,11 +10,11 @@ import Testing
     (.ignoresLimits, ["a longer body is cut off"], .seconds(20)),
     (
       .ignoresCancellation,
-      ["cancelling ends a send that waits for its answer", "cancelling ends a send in the middle of its body"],
+      ["cancelling ends a send that waits for its response", "cancelling ends a send in the middle of its body"],
       .milliseconds(300)
     ),
     (
-      .ignoresTimeouts, ["a timeout ends a send without an answer", "a timeout ends a body that stops"],
+      .ignoresTimeouts, ["a timeout ends a send without a response", "a timeout ends a body that stops"],
       .milliseconds(300)
     ),
     (.repeatsFailures, ["a send that fails is not repeated"], .seconds(20)),
@@ -30,7 +30,7 @@ import Testing
       [
         "an illegal method is refused", "a refused connection is an error of code cannotConnect",
         "a body that ends too early is an error of code truncatedBody", "a bad chunk is an error of code badResponse",
-        "a connection lost before the answer is an error of code connectionLost", "a longer body is cut off",
+        "a connection lost before the response is an error of code connectionLost", "a longer body is cut off",
       ], .seconds(20)
     ),
     (
@@ -49,7 +49,7 @@ import Testing
       ["header fields are returned, names in any case, several values too", "204, 304 and HEAD have no body"],
       .seconds(20)
     ),
-    (.sendsInSeries, ["64 sends at once get each their answer"], .milliseconds(300)),
+    (.sendsInSeries, ["64 sends at once get each their response"], .milliseconds(300)),
   ]
 
   @Test(arguments: flaws) func `a flaw fails the cases that are about it`(

@@ -10,7 +10,7 @@ import Testing
     let credential = "ticket"
     let journal = Journal()
 
-    func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    func headers(for request: NetworkRequest) async throws -> HeaderFields {
       journal.note("headers")
       return ["X-Own": "own-secret"]
     }
@@ -219,7 +219,7 @@ import Testing
   {
     struct Unmarked: CredentialBehavior {
       var credential: String { "unmarked" }
-      func headers(for request: NetworkRequest) -> HTTPHeaders { ["X-Ticket": "canary"] }
+      func headers(for request: NetworkRequest) -> HeaderFields { ["X-Ticket": "canary"] }
     }
     let transport = ClosureTransport { request in
       guard request.url.host() == baseURL.host() else { return NetworkResponse(request: request, statusCode: 200) }

@@ -69,7 +69,7 @@ import Testing
       while true { _ = try await next(request) }
     }
     let client = memory.client(behaviors: [forever]) { _ in Reply(503) }
-    await expectFailure(.tooManySends, client) { try await $0.send(.get("x")) }
+    await expectFailure(.tooManyAttempts, client) { try await $0.send(.get("x")) }
   }
 
   @Test func `a network error of the transport`() async {
@@ -137,7 +137,7 @@ import Testing
     }
     var kept: NetworkResponse? = try await client.send(.get("a"))
     #expect(memory.bodiesInUse == 1)
-    #expect(kept?.history.map(\.url.lastPathComponent) == ["a", "b"])
+    #expect(kept?.attempts.map(\.url.lastPathComponent) == ["a", "b"])
     kept = nil
     memory.expectAllReleased()
   }
@@ -177,9 +177,9 @@ import Testing
 /// What a transport is to return.
 private struct Reply: Sendable {
   let status: Int
-  let headers: HTTPHeaders
+  let headers: HeaderFields
 
-  init(_ status: Int, _ headers: HTTPHeaders = [:]) {
+  init(_ status: Int, _ headers: HeaderFields = [:]) {
     self.status = status
     self.headers = headers
   }

@@ -30,7 +30,7 @@ import Testing
     #expect(journal.count(of: "a.afterFailure") == 1)
   }
 
-  @Test func `rule 9: an answer that arrives after the cancellation is dropped and its stream cancelled`() async {
+  @Test func `rule 9: a response that arrives after the cancellation is dropped and its stream cancelled`() async {
     let isCancelled = Box(false)
     let stream = ByteStream(
       AsyncThrowingStream<Data, any Error> { $0.finish() }, onCancel: { isCancelled.value = true })

@@ -25,12 +25,13 @@ import Testing
 
   private func fixed(_ name: String, order: BehaviorOrder = .request, sensitive: OriginScope? = nil) -> ClosureBehavior
   {
-    ClosureBehavior("fixed", order: order, headers: { _ in HTTPHeaders([.init(name, "canary", sensitive: sensitive)]) })
+    ClosureBehavior(
+      "fixed", order: order, headers: { _ in HeaderFields([.init(name, "canary", sensitive: sensitive)]) })
   }
 
   @Test(arguments: names)
   func `an unmarked credential of a behavior goes to the base URL's origin only`(name: String) async throws {
-    let headers = HTTPHeaders([.init(name, "canary")])
+    let headers = HeaderFields([.init(name, "canary")])
     let client = NetworkClient(transport, [.headers(headers)])
     try await client.send(.get("a"))
     try await client.send(.get(url: url("https://other.example/a")))
@@ -105,7 +106,7 @@ import Testing
   @Test func `an unmarked credential that was left behind does not come back with a further redirect`() async throws {
     let transport = ClosureTransport { request in
       let next = ["/v1/a": "https://other.example/b", "/b": "https://api.example.com/c"][request.url.path()]
-      let headers = next.map { HTTPHeaders([.init("Location", $0)]) } ?? [:]
+      let headers = next.map { HeaderFields([.init("Location", $0)]) } ?? [:]
       return NetworkResponse(request: request, statusCode: next == nil ? 200 : 302, headers: headers)
     }
     try await NetworkClient(transport, [fixed("Cookie")]).send(.get("a"))

@@ -35,7 +35,8 @@ import Testing
     notes.update { $0.append(Foundation.Thread.isMainThread) }
   }
 
-  @MainActor @Test func `rule 10: a call from the main actor leaves it free while its answer is decoded`() async throws
+  @MainActor @Test func `rule 10: a call from the main actor leaves it free while its response is decoded`()
+    async throws
   {
     let client = NetworkClient(ClosureTransport(200, "[1]")).with { $0.decoder = SlowDecoder() }
     let numbers: [Int] = try await client.send(.get("x"))

@@ -42,7 +42,7 @@ import Testing
     #expect(parents.count == 2)
     #expect(parents[0] == parents[1])
     #expect(transport.sent.map(\.url.lastPathComponent) == ["token", "x"])
-    #expect(transport.sent.map(\.sendNumber) == [1, 1])
+    #expect(transport.sent.map(\.attemptNumber) == [1, 1])
   }
 
   @Test func `a built-in behavior that the user replaced stays replaced`() async throws {

@@ -7,7 +7,7 @@ import Testing
   private let transport = ClosureTransport(401)
   private let auth = ClosureBehavior(
     "auth", order: .authentication,
-    headers: { _ in HTTPHeaders([.init("Authorization", "Bearer canary", sensitive: .baseURL)]) })
+    headers: { _ in HeaderFields([.init("Authorization", "Bearer canary", sensitive: .baseURL)]) })
 
   @Test func `a secret of the base URL's origin is removed on the way to another host`() async throws {
     let client = NetworkClient(transport, [auth])
@@ -39,7 +39,7 @@ import Testing
   @Test func `a listed origin gets the secret`() async throws {
     let partner = try #require(Origin("https://partner.example"))
     let key = ClosureBehavior(
-      "key", headers: { _ in HTTPHeaders([.init("X-Key", "canary", sensitive: .only([partner]))]) })
+      "key", headers: { _ in HeaderFields([.init("X-Key", "canary", sensitive: .only([partner]))]) })
     let client = NetworkClient(transport, [key])
     _ = try? await client.send(Request<Void>.get("x"))
     _ = try? await client.send(Request<Void>.get(url: try #require(URL(string: "https://partner.example/x"))))
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `an environment's secret goes to its own origin only`() async throws {
-    var headers = HTTPHeaders()
+    var headers = HeaderFields()
     headers.set("X-Key", "canary", sensitive: .baseURL)
     let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.example.com")), headers: headers)
     _ = try? await NetworkClient(transport).send(Request<Void>.get("x").with(\.environment, staging))
@@ -112,7 +112,7 @@ import Testing
 
   private func header(_ name: String, _ value: String) -> ClosureBehavior {
     ClosureBehavior(
-      "header", order: .authentication, headers: { _ in HTTPHeaders([.init(name, value, sensitive: .baseURL)]) })
+      "header", order: .authentication, headers: { _ in HeaderFields([.init(name, value, sensitive: .baseURL)]) })
   }
 
   @Test func `a token that an underlying error quotes is hidden, with and without its scheme`() async throws {
@@ -221,7 +221,7 @@ import Testing
     let failing = ClosureTransport { _ in throw Talkative(description: "the key abc-canary is bad") }
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [header("X-Key", "abc-canary")])
     configuration.behaviors.append(
-      .onCallEnd { report in texts.update { $0 += ["\(report)"] + report.call.history.map(\.description) } })
+      .onCallEnd { report in texts.update { $0 += ["\(report)"] + report.call.attempts.map(\.description) } })
     let client = NetworkClient(configuration: configuration, transport: failing)
     await #expect(throws: Talkative.self) { try await client.send(.get("x")) }
     #expect(texts.value.count == 2)
@@ -236,13 +236,14 @@ import Testing
         request.url.append(path: "abc-canary")
       })
     let response = try await NetworkClient(ClosureTransport(), [bot]).send(Request<NetworkResponse>.get("x"))
-    #expect(response.request.call.history.map(\.description) == ["#1 GET https://api.example.com/v1/x/<redacted>: 200"])
+    #expect(
+      response.request.call.attempts.map(\.description) == ["#1 GET https://api.example.com/v1/x/<redacted>: 200"])
     #expect("\(response)" == "200 for GET https://api.example.com/v1/x/<redacted>")
   }
 
   @Test func `a redirect is recorded without the values of its query`() async throws {
     let redirecting = ClosureTransport { request in
-      guard request.sendNumber == 1 else { return NetworkResponse(request: request, statusCode: 204) }
+      guard request.attemptNumber == 1 else { return NetworkResponse(request: request, statusCode: 204) }
       return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "/v1/y?token=canary"])
     }
     let response = try await NetworkClient(redirecting).send(Request<NetworkResponse>.get("x"))

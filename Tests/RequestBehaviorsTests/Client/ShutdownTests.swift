@@ -70,7 +70,7 @@ import Testing
     #expect(try await failure(of: ofPrerequisite).code == .clientShutDown)
   }
 
-  @Test func `shutdown ends a call whose answer is still read`() async throws {
+  @Test func `shutdown ends a call whose response is still read`() async throws {
     let stream = ByteStream(AsyncThrowingStream<Data, any Error> { _ in })
     let reading = TestGate()
     let watch = ClosureBehavior("watch", afterSuccess: { _, _ in reading.open() })
@@ -120,7 +120,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test func `an answer that is being saved when the client is shut down is returned`() async throws {
+  @Test func `a response that is being saved when the client is shut down is returned`() async throws {
     let (saving, saved) = (TestGate(), TestGate())
     let save = ClosureBehavior(
       "save", order: .persistence,

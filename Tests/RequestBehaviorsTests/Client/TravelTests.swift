@@ -44,7 +44,7 @@ import Testing
       })
     try await NetworkClient(transport, [again, stamp, behavior("inner")]).send(.get("x"))
     #expect(transport.sent.map { $0.headers["X-Stamp"] } == ["1", "2"])
-    #expect(transport.sent.map(\.sendNumber) == [1, 2])
+    #expect(transport.sent.map(\.attemptNumber) == [1, 2])
     #expect(journal.count(of: "inner.beforeSend") == 2)
   }
 
@@ -163,7 +163,7 @@ import Testing
       try await NetworkClient(transport, [forever]).send(.get("x"))
     }
     #expect(transport.sent.count == 20)
-    #expect(error?.code == .tooManySends)
+    #expect(error?.code == .tooManyAttempts)
     #expect(error?.statusCode == 503)
     #expect(error?.attempts.count == 20)
   }
@@ -178,7 +178,7 @@ import Testing
     let error = await #expect(throws: NetworkError.self) {
       try await NetworkClient(transport, [forever]).send(.get("x"))
     }
-    #expect(error?.code == .tooManySends)
+    #expect(error?.code == .tooManyAttempts)
     #expect(error?.underlyingError as? Failure == Failure("down"))
   }
 
@@ -189,7 +189,7 @@ import Testing
     let client = NetworkClient(transport, [.headers(["X-Sent": "1"])])
     let bare = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
     #expect(bare?.request?.headers["X-Sent"] == "1")
-    #expect(bare?.request?.sendNumber == 1)
+    #expect(bare?.request?.attemptNumber == 1)
     #expect(bare?.attempts.count == 1)
     let own = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
     #expect(own?.request?.url.path() == "/other")

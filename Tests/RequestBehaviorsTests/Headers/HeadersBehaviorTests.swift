@@ -7,7 +7,7 @@ import Testing
 
   private func sent(
     _ behaviors: [any RequestBehavior], _ request: Request<Void> = .get("a")
-  ) async throws -> HTTPHeaders {
+  ) async throws -> HeaderFields {
     try await NetworkClient(transport, behaviors).send(request)
     return try #require(transport.sent.last?.headers)
   }

@@ -157,7 +157,7 @@ private final class NotingIndicator: ActivityIndicator {
     }
     let records = Box<[LogRecord]>([])
     let sink = ClosureLogSink { record in records.update { $0.append(record) } }
-    let timings = CallTimings()
+    let timings = LatencyStatistics()
     let client = NetworkClient(transport, [activity, .backgroundTask(runner), .logging(sink), .timing(timings)])
     let fates = (0..<200).map { _ in Fate.allCases.randomElement(using: &random) ?? .answer }
     let tasks = fates.map { fate in Task { try await client.send(.get("\("\(fate)")")) } }

@@ -41,7 +41,7 @@ import Testing
       { NetworkRequest(.put, url: $0, body: .data(Data((0...255).map { UInt8($0) }))) },
       { NetworkRequest(.patch, url: $0, body: .data(Data(repeating: UInt8(ascii: "x"), count: 1_200_000))) },
       { NetworkRequest(.delete, url: $0, headers: ["X-Two": "1", "User-Agent": "u"]) },
-      { NetworkRequest("M'X", url: $0, headers: HTTPHeaders([.init("X-Two", "1"), .init("X-Two", "2")])) },
+      { NetworkRequest("M'X", url: $0, headers: HeaderFields([.init("X-Two", "1"), .init("X-Two", "2")])) },
     ]
 
     @Test(.enabled(if: curl != nil), arguments: requests.indices)

@@ -61,7 +61,7 @@ import Testing
 
   private func transport(_ reaction: Reaction) -> ClosureTransport {
     let secret = Self.secret
-    let headers: HTTPHeaders = [
+    let headers: HeaderFields = [
       "Content-Type": "application/json", "Set-Cookie": "sid=\(secret); Path=/", "X-Session": secret,
       "Location": "https://u:\(secret)@elsewhere.example/x?code=\(secret)#\(secret)",
       "Link": "</x?cursor=\(secret)>; rel=next", "ETag": "\"\(Self.echoes)\"",
@@ -106,7 +106,7 @@ import Testing
         }),
       ClosureBehavior(
         "auth", order: .authentication,
-        headers: { _ in HTTPHeaders([.init("Authorization", "Bearer \(key)", sensitive: .baseURL)]) }),
+        headers: { _ in HeaderFields([.init("Authorization", "Bearer \(key)", sensitive: .baseURL)]) }),
     ]
   }
 
@@ -123,7 +123,7 @@ import Testing
 
   @Test(arguments: Reaction.allCases)
   private func `no output of a call shows the secret`(reaction: Reaction) async throws {
-    let timings = CallTimings()
+    let timings = LatencyStatistics()
     let transport = transport(reaction)
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors + [.timing(timings)])
     let reports = Box<[CallReport]>([])
@@ -133,7 +133,7 @@ import Testing
     let task = Task { try await client.response(for: request) }
     switch await task.result {
     case .success(let response):
-      collect("response", showing: response.network)
+      collect("response", showing: response.http)
       collect("decoded", showing: response)
     case .failure(let error): collect("error", showing: error)
     }
@@ -144,7 +144,7 @@ import Testing
     }
     for report in reports.value {
       collect("report", showing: report)
-      for attempt in report.call.history { collect("attempt", showing: attempt) }
+      for attempt in report.call.attempts { collect("attempt", showing: attempt) }
     }
     collect("request", showing: request)
     collect("pipeline", try client.pipeline(for: request).description)
@@ -181,7 +181,7 @@ import Testing
 
   @Test func `no value that holds the secret shows it`() throws {
     let secret = Self.secret
-    var headers: HTTPHeaders = ["Cookie": secret]
+    var headers: HeaderFields = ["Cookie": secret]
     headers.set("Authorization", secret, sensitive: .any)
     let data = Data(secret.utf8)
     let bodies: [RequestBody] = [

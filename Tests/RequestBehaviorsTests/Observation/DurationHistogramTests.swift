@@ -27,7 +27,7 @@ import Testing
     #expect(histogram.count == 1000)
   }
 
-  @Test func `an empty one answers zero`() {
+  @Test func `an empty one responses zero`() {
     let histogram = DurationHistogram()
     #expect(histogram.percentile(99) == .zero)
     #expect(histogram.mean == .zero)

@@ -13,7 +13,7 @@ import Testing
     let transport = ClosureTransport { request in
       NetworkResponse(
         request: request, statusCode: status, headers: ["Content-Type": "text/plain"], body: .data(Data(body.utf8)),
-        timings: Timings(sent: .zero, lastByte: .milliseconds(25)))
+        timings: ResponseTimings(sent: .zero, lastByte: .milliseconds(25)))
     }
     let client = NetworkClient(transport, [.logging(sink, level: .info, bodyLimit: bodyLimit)])
     do { try await client.send(request) } catch {}

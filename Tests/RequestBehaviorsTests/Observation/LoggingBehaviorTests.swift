@@ -20,13 +20,14 @@ import Testing
   }
 
   /// Answers after some time on the manual clock.
-  private func transport(_ statusCode: Int = 200, _ body: String = "", headers: HTTPHeaders = [:]) -> ClosureTransport {
+  private func transport(_ statusCode: Int = 200, _ body: String = "", headers: HeaderFields = [:]) -> ClosureTransport
+  {
     ClosureTransport { [clock] request in
       let sent = clock.now
       clock.advance(by: .milliseconds(20))
       let head = clock.now
       clock.advance(by: .milliseconds(5))
-      let timings = Timings(sent: sent, firstByte: head, lastByte: clock.now)
+      let timings = ResponseTimings(sent: sent, firstByte: head, lastByte: clock.now)
       return NetworkResponse(
         request: request, statusCode: statusCode, headers: headers, body: .data(Data(body.utf8)), timings: timings)
     }

@@ -55,14 +55,14 @@ import Testing
     ("Set-Cookie", "a=b; Path=/, c=d; Secure, e=f", "a=<redacted>; Path=<redacted>; Secure, e=<redacted>"),
   ])
   func `a value is shown only if it is known to be harmless`(name: String, value: String, shown: String) {
-    let headers = Redactor.standard.redact(HTTPHeaders([.init(name, value)]))
+    let headers = Redactor.standard.redact(HeaderFields([.init(name, value)]))
     #expect(headers.map(\.name) == [name])
     #expect(headers.map(\.value) == [shown])
   }
 
   @Test(arguments: ["Content-Type", "Location", "Set-Cookie", "Link"])
   func `a field that is marked sensitive is hidden though its name is allowed`(name: String) {
-    let headers = Redactor.standard.redact(HTTPHeaders([.init(name, "canary", sensitive: .any)]))
+    let headers = Redactor.standard.redact(HeaderFields([.init(name, "canary", sensitive: .any)]))
     #expect(headers.field(named: name)?.value == Redactor.placeholder)
     #expect(headers.field(named: name)?.isSensitive == true)
   }

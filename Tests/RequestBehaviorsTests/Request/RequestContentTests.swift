@@ -13,7 +13,7 @@ import Testing
     func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\(value)".utf8) }
   }
 
-  private func sent(_ content: RequestContent, headers: HTTPHeaders = [:], encoder: (any BodyEncoder)? = nil)
+  private func sent(_ content: RequestContent, headers: HeaderFields = [:], encoder: (any BodyEncoder)? = nil)
     async throws -> NetworkRequest
   {
     let transport = ClosureTransport()

@@ -15,7 +15,7 @@ extension RequestOptions {
   private struct PriorityBehavior: RequestBehavior {
     let initial: Int?
 
-    func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+    func headers(for request: NetworkRequest) async throws -> HeaderFields {
       ["X-Priority": "\(request.options.explicit(Priority.self) ?? initial ?? request.options.priority)"]
     }
   }

@@ -9,39 +9,40 @@ import Testing
 
   @Test(arguments: ["", "GE T", "GET\r\n", "GET\u{0}", "GÉT", "GET/"])
   func `a method that is no token is refused`(method: String) {
-    #expect(failure(NetworkRequest(HTTPMethod(rawValue: method), url: baseURL))?.message.contains("the method") == true)
+    #expect(
+      failure(NetworkRequest(RequestMethod(rawValue: method), url: baseURL))?.message.contains("the method") == true)
   }
 
   @Test(arguments: ["", "X Y", "X\r\nInjected", "X:", "X\u{0}", "Ünder"])
   func `a header name that is no token is refused`(name: String) {
-    let error = failure(NetworkRequest(url: baseURL, headers: HTTPHeaders([.init(name, "v")])))
+    let error = failure(NetworkRequest(url: baseURL, headers: HeaderFields([.init(name, "v")])))
     #expect(error?.code == .invalidRequest)
     #expect(error?.message.contains("the header name") == true)
   }
 
   @Test(arguments: ["a\r\nX-Injected: 1", "a\nb", "a\rb", "a\u{0}b", " a", "a ", "a\t", "\u{7F}", "a\u{1B}b"])
   func `a header value with a control character or an outer space is refused, and not shown`(value: String) {
-    let error = failure(NetworkRequest(url: baseURL, headers: HTTPHeaders([.init("X-Key", value)])))
+    let error = failure(NetworkRequest(url: baseURL, headers: HeaderFields([.init("X-Key", value)])))
     #expect(error?.message.contains("the header X-Key") == true)
     #expect(error?.message.contains("Injected") == false)
   }
 
   @Test(arguments: ["", "a b", "a\tb", "é", "👍"])
   func `an ordinary header value is accepted`(value: String) throws {
-    try NetworkRequest(url: baseURL, headers: HTTPHeaders([.init("X-Key", value)])).validate()
+    try NetworkRequest(url: baseURL, headers: HeaderFields([.init("X-Key", value)])).validate()
     #expect(Bool(true))
   }
 
   @Test(arguments: ["Content-Length", "transfer-encoding", "HOST"])
   func `framing headers are refused unless asked for`(name: String) throws {
-    var request = NetworkRequest(.post, url: baseURL, headers: HTTPHeaders([.init(name, "5")]))
+    var request = NetworkRequest(.post, url: baseURL, headers: HeaderFields([.init(name, "5")]))
     #expect(failure(request)?.message.contains("allowsFramingHeaders") == true)
     request.options.allowsFramingHeaders = true
     try request.validate()
   }
 
-  @Test(arguments: [HTTPMethod.get, .head, .trace])
-  func `a method without body semantics with a body is refused`(method: HTTPMethod) throws {
+  @Test(arguments: [RequestMethod.get, .head, .trace])
+  func `a method without body semantics with a body is refused`(method: RequestMethod) throws {
     #expect(failure(NetworkRequest(method, url: baseURL, body: .data(Data())))?.message.contains("has a body") == true)
     try NetworkRequest(.query, url: baseURL, body: .data(Data())).validate()
     try NetworkRequest(.delete, url: baseURL, body: .data(Data())).validate()

@@ -29,7 +29,7 @@ import Testing
     let transport = redirecting(["https://api.example.com/v1/a": (status, "/b")])
     let hasBody = !["GET", "HEAD"].contains(method)
     let request = Request<Void>(
-      HTTPMethod(rawValue: method), "a", headers: ["X-Keep": "1"], body: hasBody ? .text("body") : nil)
+      RequestMethod(rawValue: method), "a", headers: ["X-Keep": "1"], body: hasBody ? .text("body") : nil)
     try await NetworkClient(transport).send(request)
     let hop = try #require(transport.sent.last)
     #expect(transport.sent.count == 2)
@@ -107,7 +107,7 @@ import Testing
     ])
     let auth = ClosureBehavior(
       "auth", order: .authentication,
-      headers: { _ in HTTPHeaders([.init("Authorization", "Bearer t", sensitive: .baseURL)]) })
+      headers: { _ in HeaderFields([.init("Authorization", "Bearer t", sensitive: .baseURL)]) })
     try await NetworkClient(transport, [auth]).send(.get("a"))
     #expect(transport.sent.map { $0.headers["Authorization"] } == ["Bearer t", nil, "Bearer t"])
   }
@@ -167,7 +167,7 @@ import Testing
     #expect(transport.sent.map(\.method) == [.post, .get])
   }
 
-  @Test func `more redirects than the limit are an error, fewer are followed and stand in the history`() async throws {
+  @Test func `more redirects than the limit are an error, fewer are followed and stand in the attempts`() async throws {
     let endless = ClosureTransport { request in
       let number = Int(request.url.lastPathComponent) ?? 0
       return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "\(number + 1)"])
@@ -178,7 +178,7 @@ import Testing
     let transport = redirecting(["https://api.example.com/v1/a": (302, "b")])
     let response: NetworkResponse = try await NetworkClient(transport).send(.get("a"))
     #expect(response.request.url.lastPathComponent == "b")
-    #expect(response.history.map(\.url.lastPathComponent) == ["a", "b"])
+    #expect(response.attempts.map(\.url.lastPathComponent) == ["a", "b"])
   }
 
   @Test func `with the policy none or without the behavior a 3xx is the outcome`() async {

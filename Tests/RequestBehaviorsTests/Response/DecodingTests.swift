@@ -90,7 +90,7 @@ import Testing
     await #expect(throws: Never.self) { try await client(200, "no JSON").send(.delete("x")) }
   }
 
-  @Test func `the whole answer can be asked for`() async throws {
+  @Test func `the whole response can be asked for`() async throws {
     let response: NetworkResponse = try await client(201, "x").send(.post("x"))
     #expect(response.statusCode == 201)
     #expect(try response.text == "x")
@@ -174,10 +174,10 @@ import Testing
     #expect(user.name == "a")
   }
 
-  @Test func `a response pairs the value with the answer that it came from`() async throws {
+  @Test func `a response pairs the value with the response that it came from`() async throws {
     let response = try await client(200, "7").response(for: .get("x").returning(Int.self))
     #expect(response.value == 7)
-    #expect(response.network.statusCode == 200)
+    #expect(response.http.statusCode == 200)
   }
 
   @Test func `a stream body is read into memory for decoding, up to the limit`() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// A transport that answers with what a closure returns, and remembers what it was asked.
+/// A transport that responses with what a closure returns, and remembers what it was asked.
 final class ClosureTransport: Transport {
   private let answer: @Sendable (NetworkRequest) async throws -> NetworkResponse
   private let requests = Box<[NetworkRequest]>([])
@@ -9,7 +9,7 @@ final class ClosureTransport: Transport {
   init(_ answer: @escaping @Sendable (NetworkRequest) async throws -> NetworkResponse) { self.answer = answer }
 
   /// Answers every request with one status and body.
-  convenience init(_ statusCode: Int = 200, _ body: String = "", headers: HTTPHeaders = [:]) {
+  convenience init(_ statusCode: Int = 200, _ body: String = "", headers: HeaderFields = [:]) {
     self.init {
       NetworkResponse(request: $0, statusCode: statusCode, headers: headers, body: .data(Data(body.utf8)))
     }

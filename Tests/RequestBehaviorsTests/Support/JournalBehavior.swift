@@ -23,7 +23,7 @@ struct JournalBehavior: RequestBehavior {
     if failing == hook { throw Failure("\(name).\(hook.rawValue)") }
   }
 
-  func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+  func headers(for request: NetworkRequest) async throws -> HeaderFields {
     try await pass(.headers)
     return [:]
   }

@@ -10,12 +10,12 @@ final class TokenServer: Sendable {
     var valid: String?
     /// The lifetime that is told.
     var lifetime = 3_600
-    /// The answers of the API whatever the token is.
+    /// The responses of the API whatever the token is.
     var answer: (@Sendable (NetworkRequest) -> NetworkResponse)?
   }
 
   let state = Box(State())
-  /// Holds the answers of `token`; open unless a test replaces it.
+  /// Holds the responses of `token`; open unless a test replaces it.
   let tokenGate = Box<TestGate?>(nil)
   /// Holds refusals.
   let refusalGate = Box<TestGate?>(nil)

@@ -34,10 +34,10 @@ import Testing
       raw(lengths, status: "404 Not Found"), raw(lengths, "", status: "304 Not Modified"), raw(lengths, ""),
       raw("\(lengths)\r\nLocation: /b", status: "302 Found"), raw(lengths, status: "301 Moved"),
       raw("\(lengths)\r\nWWW-Authenticate: Basic realm=\"x\"", status: "401 Unauthorized"))
-    for method in [HTTPMethod.get, .get, .head, .get, .get, .get] {
+    for method in [RequestMethod.get, .get, .head, .get, .get, .get] {
       let error = try await transport.failure(of: server.request(method))
       #expect(error.code == .badResponse)
-      #expect(error.message == "the answer has more than one Content-Length: 3, 5")
+      #expect(error.message == "the response has more than one Content-Length: 3, 5")
     }
   }
 
@@ -63,16 +63,16 @@ import Testing
     #expect(try await transport.send(server.request()).headers.count == 1_000)
     let error = try await transport.failure(of: server.request())
     #expect(error.code == .badResponse)
-    #expect(error.message == "the answer has 1001 header fields; at most 1000 are accepted")
+    #expect(error.message == "the response has 1001 header fields; at most 1000 are accepted")
   }
 
-  @Test func `an answer without a field is refused where the platform takes anything for HTTP`() throws {
+  @Test func `a response without a field is refused where the platform takes anything for HTTP`() throws {
     func objection(_ status: Int, _ fields: [String: String], takesAnything: Bool) throws -> String? {
       let response = try #require(
         HTTPURLResponse(url: baseURL, statusCode: status, httpVersion: nil, headerFields: fields))
       return ResponseFraming(response, to: .get, takesAnythingForHTTP: takesAnything).objection
     }
-    #expect(try objection(200, [:], takesAnything: true) == "the answer has no header field: it is not HTTP/1.1")
+    #expect(try objection(200, [:], takesAnything: true) == "the response has no header field: it is not HTTP/1.1")
     #expect(try objection(200, [:], takesAnything: false) == nil)
     #expect(try objection(204, [:], takesAnything: true) == nil)
     #expect(try objection(200, ["Date": "x"], takesAnything: true) == nil)

@@ -17,8 +17,8 @@ import Testing
     .data(Data("hello".utf8)), .file(file), .stream { ByteStream(chunks: [Data("hel".utf8), Data("lo".utf8)]) },
   ]
 
-  @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, "REPORT", .query], bodies)
-  func `a body arrives whole or the send fails, without delay`(method: HTTPMethod, body: RequestBody) async throws {
+  @Test(arguments: [RequestMethod.post, .put, .patch, .delete, "REPORT", .query], bodies)
+  func `a body arrives whole or the send fails, without delay`(method: RequestMethod, body: RequestBody) async throws {
     for fault in [LoopbackFault.close, .reset, .close, .reset] {
       let server = try LoopbackServer { .text($0.text) }
       server.enqueue(.text("warm").fault(fault, at: .nextRequest))
@@ -36,9 +36,9 @@ import Testing
 
   // Apple's URLSession does not repeat such a request (QA1941): it fails, or another connection is used.
   #if !canImport(FoundationNetworking)
-    @Test(arguments: [HTTPMethod.post, .patch, "REPORT"], [nil, RequestBody.data(Data())])
+    @Test(arguments: [RequestMethod.post, .patch, "REPORT"], [nil, RequestBody.data(Data())])
     func `a request that must not be repeated and has no body arrives once or fails`(
-      method: HTTPMethod, body: RequestBody?
+      method: RequestMethod, body: RequestBody?
     ) async throws {
       let server = try LoopbackServer { _ in .text("ok") }
       server.enqueue(.text("warm").fault(.close, at: .nextRequest))
@@ -55,9 +55,9 @@ import Testing
 
   @Test(
     .enabled(if: isLinux, "URLSession does not repeat it elsewhere"),
-    arguments: [HTTPMethod.post, .patch, "REPORT"], [nil, RequestBody.data(Data())])
+    arguments: [RequestMethod.post, .patch, "REPORT"], [nil, RequestBody.data(Data())])
   func `a request that must not be repeated and has no body goes over a fresh connection`(
-    method: HTTPMethod, body: RequestBody?
+    method: RequestMethod, body: RequestBody?
   ) async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     server.enqueue(.text("warm").fault(.close, at: .nextRequest))
@@ -71,8 +71,8 @@ import Testing
 
   @Test(
     .enabled(if: isLinux, "elsewhere URLSession may repeat it, and need not"),
-    arguments: [HTTPMethod.get, .head, .options, .delete, .put])
-  func `a request that may be repeated and has no body is`(method: HTTPMethod) async throws {
+    arguments: [RequestMethod.get, .head, .options, .delete, .put])
+  func `a request that may be repeated and has no body is`(method: RequestMethod) async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     server.enqueue(.text("warm").fault(.reset, at: .nextRequest))
     let transport = URLSessionTransport()

@@ -133,7 +133,7 @@ private struct Storm {
     let paths = cancels ? Storm.paths : Storm.paths.filter { $0 != "silent" }
     let path = paths.randomElement(using: &random) ?? ""
     let body: RequestBody? = path.isEmpty && Bool.random(using: &random) ? .data(Data("hello".utf8)) : nil
-    let method: HTTPMethod = body == nil && Int.random(in: 0..<8, using: &random) > 0 ? .get : .post
+    let method: RequestMethod = body == nil && Int.random(in: 0..<8, using: &random) > 0 ? .get : .post
     let request = server.request(method, path, body: body)
     let send = Task { try await transport.send(request) }
     if cancels {

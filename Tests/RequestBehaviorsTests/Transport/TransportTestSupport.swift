@@ -6,7 +6,7 @@ import Testing
 extension LoopbackServer {
   /// Returns a request to this server.
   func request(
-    _ method: HTTPMethod = .get, _ path: String = "", headers: HTTPHeaders = [:], body: RequestBody? = nil,
+    _ method: RequestMethod = .get, _ path: String = "", headers: HeaderFields = [:], body: RequestBody? = nil,
     options: RequestOptions = RequestOptions()
   ) -> NetworkRequest {
     NetworkRequest(method, url: baseURL.appending(path: path), headers: headers, body: body, options: options)

@@ -24,7 +24,7 @@ import Testing
     await server.waitForConnections(atMost: 0)
   }
 
-  @Test func `a timeout below a second leaves time for the answer`() async throws {
+  @Test func `a timeout below a second leaves time for the response`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .text("late").held(by: gate) }
     let clock = ManualClock()
@@ -134,7 +134,7 @@ import Testing
     await gate.waitForArrivals(1)
     clock.advance(by: .seconds(3))
     gate.open()
-    #expect(try await response.timings == Timings(sent: .zero, firstByte: .seconds(3), lastByte: .seconds(3)))
+    #expect(try await response.timings == ResponseTimings(sent: .zero, firstByte: .seconds(3), lastByte: .seconds(3)))
   }
 
   @Test func `the first byte is earlier than the last`() async throws {

@@ -24,8 +24,8 @@ import Testing
     #expect(timings.sent <= firstByte && firstByte <= timings.lastByte && timings.total > .zero)
   }
 
-  @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, .query, .options, "REPORT"])
-  func `a body goes out as it is`(method: HTTPMethod) async throws {
+  @Test(arguments: [RequestMethod.post, .put, .patch, .delete, .query, .options, "REPORT"])
+  func `a body goes out as it is`(method: RequestMethod) async throws {
     let server = try LoopbackServer { .text($0.text) }
     let transport = URLSessionTransport()
     let response = try await transport.send(

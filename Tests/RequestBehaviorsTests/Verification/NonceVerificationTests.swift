@@ -4,12 +4,12 @@ import Testing
 
 @Suite struct NonceVerificationTests {
   private let echo = ClosureTransport { request in
-    var headers = HTTPHeaders()
+    var headers = HeaderFields()
     headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
     return NetworkResponse(request: request, statusCode: 200, headers: headers)
   }
 
-  @Test func `an answer with the right echo passes as verified`() async throws {
+  @Test func `a response with the right echo passes as verified`() async throws {
     let response: NetworkResponse = try await NetworkClient(echo, [.nonceVerification()]).send(.get("x"))
     #expect(response.isVerified)
     #expect(echo.sent[0].headers["X-API-Nonce"]?.utf8.count == 22)
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `a nonce that stands twice, also as two fields, is not unmodified`() {
     let verification = NonceVerification()
-    let once: HTTPHeaders = ["X-API-Nonce": "n"]
+    let once: HeaderFields = ["X-API-Nonce": "n"]
     #expect(verification.verdict(statusCode: 200, headers: once, nonce: "n") == .verified)
     for second in ["n", "other", ""] {
       var twice = once
@@ -121,7 +121,7 @@ import Testing
     #expect(error?.code == .intercepted)
     #expect(error?.message.contains("answered \(status) in the server's place, with no X-API-Nonce echo") == true)
     let honest = ClosureTransport { sent in
-      var headers = HTTPHeaders()
+      var headers = HeaderFields()
       headers["X-API-Nonce"] = sent.headers["X-API-Nonce"]
       return NetworkResponse(request: sent, statusCode: status, headers: headers, body: .data(Data("ok".utf8)))
     }

@@ -39,7 +39,7 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
     request.headers.set("Authorization", try value.get(), sensitive: origins)
   }
 
-  /// The answers are this user's.
+  /// The responses are this user's.
   public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "basic:\(user)" : nil }
 
   /// Returns the field's value, as RFC 7617 §2 builds it.

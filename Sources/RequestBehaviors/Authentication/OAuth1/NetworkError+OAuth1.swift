@@ -9,8 +9,8 @@ extension NetworkError.Code {
   public static let oauth1SigningFailed = Self(rawValue: "oauth1SigningFailed")
   /// The service refused a step of the sign-in; the message has its `oauth_problem` if it gave one.
   public static let oauth1Refused = Self(rawValue: "oauth1Refused")
-  /// The service's answer to the request for a token is not what RFC 5849 §2.1 and §2.3 say.
-  public static let oauth1InvalidAnswer = Self(rawValue: "oauth1InvalidAnswer")
+  /// The service's response to the request for a token is not what RFC 5849 §2.1 and §2.3 say.
+  public static let oauth1InvalidResponse = Self(rawValue: "oauth1InvalidResponse")
   /// The service did not confirm the callback, as OAuth 1.0 without the "a" did not (RFC 5849 §2.1).
   public static let oauth1CallbackNotConfirmed = Self(rawValue: "oauth1CallbackNotConfirmed")
   /// The callback is not the one of this sign-in, or it lacks the verifier.

@@ -52,7 +52,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
 
   /// Sends the request, and once more if the service told that the clock was wrong.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    // An answer to a request that is not signed tells nothing of a clock.
+    // A response to a request that is not signed tells nothing of a clock.
     guard applies(to: request), session.currentSigner != nil else { return try await next(request) }
     var response = try await session.correctingClock(request, next: next)
     if [400, 401, 403].contains(response.statusCode) { response.refusalReason = OAuth1Refusal(response).reason }

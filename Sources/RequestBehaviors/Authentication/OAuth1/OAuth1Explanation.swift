@@ -138,7 +138,7 @@ extension OAuth1Session {
   private func signature(of sent: OAuth1SentParameters, in request: NetworkRequest) throws -> OAuth1Signature {
     // A request without a token is one of the app's own, such as that for a request token.
     let secret = sent["oauth_token"] == nil ? "" : credentials?.secret ?? ""
-    var parameters = OAuth1Parameters(
+    var parameters = OAuth1ProtocolParameters(
       consumerKey: sent["oauth_consumer_key"] ?? "", token: sent["oauth_token"], nonce: sent["oauth_nonce"],
       timestamp: sent["oauth_timestamp"].flatMap { Int($0) })
     parameters.bodyHash = sent["oauth_body_hash"]
@@ -208,7 +208,7 @@ struct OAuth1SentParameters: Sendable {
 
   /// The parameters that are not among those of every request.
   var additional: [(name: String, value: String)] {
-    parameters.filter { !OAuth1Parameters.protocolNames.contains($0.name) && $0.name != "oauth_body_hash" }
+    parameters.filter { !OAuth1ProtocolParameters.protocolNames.contains($0.name) && $0.name != "oauth_body_hash" }
   }
 
   /// How far the timestamp is off the service's date.

@@ -44,7 +44,7 @@ public struct OAuth1Flow: Sendable {
   /// Where the service sends the user back to; `nil` if it shows a code to type instead.
   public let callback: URL?
   /// The method of the requests for tokens.
-  public let method: HTTPMethod
+  public let method: RequestMethod
   let client: NetworkClient
 
   /// Creates a flow.
@@ -56,7 +56,7 @@ public struct OAuth1Flow: Sendable {
   ///   - method: The method of the requests for tokens; by default `POST`, as RFC 5849 §2.1 has it.
   ///   - client: Sends the requests for tokens.
   public init(
-    session: OAuth1Session, endpoints: Endpoints, callback: URL? = nil, method: HTTPMethod = .post,
+    session: OAuth1Session, endpoints: Endpoints, callback: URL? = nil, method: RequestMethod = .post,
     over client: NetworkClient
   ) {
     self.session = session
@@ -86,7 +86,7 @@ public struct OAuth1Flow: Sendable {
   ///   https URL.
   public func authorizeURL(for token: OAuth1RequestToken) throws -> URL {
     let parts = try OAuth1RequestURL(endpoints.authorize, hostField: nil)
-    return parts.appending(query: OAuth1Parameter("oauth_token", token.token).encoded) ?? endpoints.authorize
+    return parts.appending(query: OAuth1EncodedPair("oauth_token", token.token).encoded) ?? endpoints.authorize
   }
 
   /// Ends a sign-in with the URL that the service called back.
@@ -167,7 +167,7 @@ extension OAuth1Flow {
 }
 
 extension OAuth1Flow {
-  /// Sends a request for a token and reads the answer.
+  /// Sends a request for a token and reads the response.
   func exchange<Token>(
     _ url: URL, as credentials: OAuth1Credentials, sending parameters: [(name: String, value: String)],
     reading read: (OAuth1TokenResponse) throws -> Token

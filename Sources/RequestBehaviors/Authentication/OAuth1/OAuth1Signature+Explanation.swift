@@ -17,11 +17,11 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
   ///   `REDACTED`.
   /// - Returns: Several lines of text.
   public func explanation(showingSecrets: Bool = false) -> String {
-    let shown = { (parameter: OAuth1Parameter) in showingSecrets ? parameter : redacted(parameter) }
+    let shown = { (parameter: OAuth1EncodedPair) in showingSecrets ? parameter : redacted(parameter) }
     let collected = collectedParameters.map { shown($0).encoded }
     let sorted = sortedParameters.map { shown($0).encoded }.joined(separator: "&")
     let base = [requestMethod.rawValue.uppercased(), baseStringURI, sorted].map { PercentEncoding.escape($0) }
-    let sent = protocolParameters.map { shown(OAuth1Parameter($0.name, $0.value)).encoded }
+    let sent = protocolParameters.map { shown(OAuth1EncodedPair($0.name, $0.value)).encoded }
     return """
       Collected parameters: query, form body, protocol (RFC 5849 §3.4.1.3.1)
         \(collected.joined(separator: "\n  "))
@@ -69,16 +69,16 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
   }
 
   /// The parameter with a value that may be shown; the word needs no escaping, so every step can hold it.
-  func redacted(_ parameter: OAuth1Parameter) -> OAuth1Parameter {
+  func redacted(_ parameter: OAuth1EncodedPair) -> OAuth1EncodedPair {
     let name = String(decoding: parameter.name, as: UTF8.self)
     let isSecret =
       switch name {
       case "oauth_signature": key.method.isPlaintext
       case "oauth_callback", "oauth_body_hash": false
-      case let name where OAuth1Parameters.protocolNames.contains(name): false
+      case let name where OAuth1ProtocolParameters.protocolNames.contains(name): false
       case let name where name.hasPrefix("oauth_"): true
       default: Redactor.standard.isSensitive(field: name)
       }
-    return isSecret ? OAuth1Parameter(name: parameter.name, value: Array("REDACTED".utf8)) : parameter
+    return isSecret ? OAuth1EncodedPair(name: parameter.name, value: Array("REDACTED".utf8)) : parameter
   }
 }

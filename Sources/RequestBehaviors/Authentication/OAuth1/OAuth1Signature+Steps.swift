@@ -5,10 +5,10 @@ extension OAuth1Signature {
   ///
   /// Duplicates stay, `realm` is not among them, and neither is any `oauth_signature`. Computed anew at each use, like
   /// the other steps that only people read.
-  public var collectedParameters: [OAuth1Parameter] {
+  public var collectedParameters: [OAuth1EncodedPair] {
     let sent = protocolParameters.filter { $0.name != "oauth_signature" }
     return OAuth1Signature.ownParameters(url: url, formBody: formBody)
-      + sent.map { OAuth1Parameter($0.name, $0.value) }
+      + sent.map { OAuth1EncodedPair($0.name, $0.value) }
   }
 
   /// The collected parameters escaped, sorted by name and value, and joined (RFC 5849 §3.4.1.3.2).
@@ -17,7 +17,7 @@ extension OAuth1Signature {
       decoding: OAuth1Signature.parameterString(collectedParameters.map { OAuth1EncodedParameter($0) }), as: UTF8.self)
   }
 
-  var sortedParameters: [OAuth1Parameter] {
+  var sortedParameters: [OAuth1EncodedPair] {
     collectedParameters.map { (parameter: $0, encoded: OAuth1EncodedParameter($0)) }
       .sorted { $0.encoded < $1.encoded }.map(\.parameter)
   }
@@ -90,7 +90,7 @@ extension OAuth1Signature {
     let isSpace = { (octet: UInt8) in octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
     let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
     guard let end = type.lastIndex(where: { !isSpace($0) }) else { return false }
-    return HTTPHeaders.areEqual(String(Substring(type[...end])), "application/x-www-form-urlencoded")
+    return HeaderFields.areEqual(String(Substring(type[...end])), "application/x-www-form-urlencoded")
   }
 
   /// A URL without the dot segments of its path, as HTTP clients send it (RFC 3986 §5.2.4).
@@ -116,7 +116,7 @@ extension OAuth1Signature {
     return components.url ?? url
   }
 
-  static func formBody(_ body: Data?, headers: HTTPHeaders, options: OAuth1Options) throws -> Data? {
+  static func formBody(_ body: Data?, headers: HeaderFields, options: OAuth1Options) throws -> Data? {
     if isForm(contentType: headers["Content-Type"]) { return body ?? Data() }
     guard options.location == .formBody else { return nil }
     if let contentType = headers["Content-Type"] {
@@ -134,7 +134,7 @@ extension OAuth1Signature {
 
   /// The value of `oauth_body_hash` that is sent; `nil` for none.
   static func sentBodyHash(
-    _ parameters: OAuth1Parameters, _ body: Data?, _ formBody: Data?, method: OAuth1SignatureMethod,
+    _ parameters: OAuth1ProtocolParameters, _ body: Data?, _ formBody: Data?, method: OAuth1SignatureMethod,
     options: OAuth1Options
   ) -> String? {
     if let hash = parameters.bodyHash { return hash }
@@ -143,7 +143,7 @@ extension OAuth1Signature {
   }
 
   static func check(
-    _ parameters: OAuth1Parameters, key: OAuth1SigningKey, isSecure: Bool, options: OAuth1Options
+    _ parameters: OAuth1ProtocolParameters, key: OAuth1SigningKey, isSecure: Bool, options: OAuth1Options
   ) throws {
     if key.method.isPlaintext {
       guard isSecure || options.allowsPlaintextOverHTTP else {
@@ -163,14 +163,14 @@ extension OAuth1Signature {
   }
 
   /// RFC 5849 §3.1: each protocol parameter at most once.
-  private static func checkAdditional(_ parameters: OAuth1Parameters, sendsBodyHash: Bool) throws {
+  private static func checkAdditional(_ parameters: OAuth1ProtocolParameters, sendsBodyHash: Bool) throws {
     var seen: Set<String> = []
     for (name, _) in parameters.additional {
       if name == "realm" {
         throw NetworkError.invalidRequest(
           "realm is no protocol parameter and is not signed (RFC 5849 §3.4.1.3.1); set it as OAuth1Options.realm")
       }
-      if OAuth1Parameters.protocolNames.contains(name) || (name == "oauth_body_hash" && sendsBodyHash) {
+      if OAuth1ProtocolParameters.protocolNames.contains(name) || (name == "oauth_body_hash" && sendsBodyHash) {
         throw NetworkError.invalidRequest(
           "\(name) among the additional parameters would be sent twice (RFC 5849 §3.1); the signature sets it itself")
       }
@@ -182,7 +182,7 @@ extension OAuth1Signature {
   }
 
   static func unsignedParameters(
-    _ parameters: OAuth1Parameters, method: OAuth1SignatureMethod, options: OAuth1Options
+    _ parameters: OAuth1ProtocolParameters, method: OAuth1SignatureMethod, options: OAuth1Options
   ) -> [(name: String, value: String)] {
     var sent: [(name: String, value: String)] = []
     sent.reserveCapacity(8 + parameters.additional.count)

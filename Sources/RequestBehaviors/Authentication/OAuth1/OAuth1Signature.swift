@@ -11,7 +11,7 @@ public import Foundation
 ///   tokenSecret: tokenSecret)
 /// let signature = try OAuth1Signature(
 ///   method: .get, url: url,
-///   parameters: OAuth1Parameters(
+///   parameters: OAuth1ProtocolParameters(
 ///     consumerKey: consumerKey, token: token,
 ///     nonce: nonce, timestamp: timestamp),
 ///   key: key)
@@ -22,7 +22,7 @@ public import Foundation
 /// is no UTF-8 survives.
 public struct OAuth1Signature: Sendable {
   /// The method of the request.
-  public let requestMethod: HTTPMethod
+  public let requestMethod: RequestMethod
 
   /// The protocol parameters in the order in which they are sent, the signature last and without `realm`
   /// (RFC 5849 §3.1).
@@ -56,8 +56,8 @@ public struct OAuth1Signature: Sendable {
   /// - Throws: ``NetworkError`` where the signature would be wrong or give a secret away, and of code
   ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` with what an RSA method's closure threw.
   public init(
-    method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: Data? = nil,
-    parameters: OAuth1Parameters, key: OAuth1SigningKey, options: OAuth1Options = OAuth1Options()
+    method: RequestMethod, url: URL, headers: HeaderFields = [:], body: Data? = nil,
+    parameters: OAuth1ProtocolParameters, key: OAuth1SigningKey, options: OAuth1Options = OAuth1Options()
   ) throws {
     try self.init(
       method: method, url: url, headers: headers, body: body, parameters: parameters, key: key, options: options,
@@ -66,7 +66,7 @@ public struct OAuth1Signature: Sendable {
 
   /// Signs a request, or takes the signature that was sent.
   init(
-    method: HTTPMethod, url: URL, headers: HTTPHeaders, body: Data?, parameters: OAuth1Parameters,
+    method: RequestMethod, url: URL, headers: HeaderFields, body: Data?, parameters: OAuth1ProtocolParameters,
     key: OAuth1SigningKey, options: OAuth1Options, sentSignature: String?
   ) throws {
     self.requestMethod = method
@@ -92,7 +92,7 @@ public struct OAuth1Signature: Sendable {
   }
 
   private static func baseString(
-    method: HTTPMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
+    method: RequestMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
   ) throws -> String {
     let own = ownParameters(url: url, formBody: formBody)
     if let name = parameters.first(where: { sent in own.contains { $0.name.elementsEqual(sent.name.utf8) } })?.name,
@@ -124,10 +124,10 @@ public struct OAuth1Signature: Sendable {
   }
 
   /// The parameters of the query and the form body, without any `oauth_signature` (RFC 5849 §3.4.1.3.1).
-  static func ownParameters(url: OAuth1RequestURL, formBody: Data?) -> [OAuth1Parameter] {
-    let form = formBody.map { OAuth1Parameter.list(form: Array($0)[...]) } ?? []
+  static func ownParameters(url: OAuth1RequestURL, formBody: Data?) -> [OAuth1EncodedPair] {
+    let form = formBody.map { OAuth1EncodedPair.list(form: Array($0)[...]) } ?? []
     let signature = Array("oauth_signature".utf8)
-    return (OAuth1Parameter.list(form: url.query) + form).filter { $0.name != signature }
+    return (OAuth1EncodedPair.list(form: url.query) + form).filter { $0.name != signature }
   }
 
   private static func sign(_ baseString: String, with key: OAuth1SigningKey) throws -> String {

@@ -32,7 +32,7 @@ struct OAuth1Signer: Sendable {
     request.url = OAuth1Signature.removingDotSegments(from: request.url)
     removeOldSignature(&request, additional: additional)
     setContentType(&request)
-    var parameters = OAuth1Parameters(
+    var parameters = OAuth1ProtocolParameters(
       consumerKey: consumer.key, token: credentials.token, nonce: nonce, timestamp: timestamp)
     parameters.bodyHash = bodyHash
     parameters.additional = additional
@@ -63,7 +63,7 @@ struct OAuth1Signer: Sendable {
     return !OAuth1Signature.isForm(contentType: type)
   }
 
-  private func signature(of request: NetworkRequest, _ parameters: OAuth1Parameters) throws -> OAuth1Signature {
+  private func signature(of request: NetworkRequest, _ parameters: OAuth1ProtocolParameters) throws -> OAuth1Signature {
     try OAuth1Signature(
       method: request.method, url: request.url, headers: request.headers, body: try signedOctets(of: request),
       parameters: parameters, key: key, options: options)
@@ -100,10 +100,10 @@ struct OAuth1Signer: Sendable {
     _ request: inout NetworkRequest, additional: [(name: String, value: String)]
   ) {
     request.headers.removeAll {
-      HTTPHeaders.areEqual($0.name, "Authorization") && $0.value.lowercased().hasPrefix("oauth ")
+      HeaderFields.areEqual($0.name, "Authorization") && $0.value.lowercased().hasPrefix("oauth ")
     }
     guard options.location == .query, let query = request.url.query(percentEncoded: true) else { return }
-    let own = OAuth1Parameters.protocolNames.union(["oauth_body_hash"]).union(additional.map(\.name))
+    let own = OAuth1ProtocolParameters.protocolNames.union(["oauth_body_hash"]).union(additional.map(\.name))
     let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { pair in
       !pair.hasPrefix("oauth_") || !own.contains(String(pair.prefix { $0 != "=" }))
     }

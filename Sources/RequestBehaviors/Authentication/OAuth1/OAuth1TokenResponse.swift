@@ -8,7 +8,7 @@ struct OAuth1TokenResponse: Sendable {
   ///
   /// White space around it, such as a line break at the end of a body, is no part of it: a form escapes its own.
   init(_ form: some Sequence<UInt8>) {
-    fields = OAuth1Parameter.list(form: OAuth1TokenResponse.trimmed(Array(form))).map {
+    fields = OAuth1EncodedPair.list(form: OAuth1TokenResponse.trimmed(Array(form))).map {
       (name: String(decoding: $0.name, as: UTF8.self), value: String(decoding: $0.value, as: UTF8.self))
     }
   }
@@ -31,7 +31,7 @@ struct OAuth1TokenResponse: Sendable {
     guard self["oauth_callback_confirmed"] == "true" else {
       throw NetworkError(
         .oauth1CallbackNotConfirmed,
-        "the answer lacks oauth_callback_confirmed=true (RFC 5849 §2.1): the service speaks OAuth 1.0, whose sign-in "
+        "the response lacks oauth_callback_confirmed=true (RFC 5849 §2.1): the service speaks OAuth 1.0, whose sign-in "
           + "others can take over")
     }
     return OAuth1RequestToken(token: token, secret: secret)
@@ -50,8 +50,8 @@ struct OAuth1TokenResponse: Sendable {
   private func credentials() throws -> (token: String, secret: String) {
     guard let token = self["oauth_token"], !token.isEmpty, let secret = self["oauth_token_secret"] else {
       throw NetworkError(
-        .oauth1InvalidAnswer,
-        "the answer lacks oauth_token or oauth_token_secret (RFC 5849 §2.1, §2.3); is the URL that of the service's "
+        .oauth1InvalidResponse,
+        "the response lacks oauth_token or oauth_token_secret (RFC 5849 §2.1, §2.3); is the URL that of the service's "
           + "token endpoint? \(problemNote)")
     }
     return (token, secret)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension AccessToken: Codable {
-  /// Decodes the answer of a token endpoint, or a token that was encoded.
+  /// Decodes the response of a token endpoint, or a token that was encoded.
   ///
   /// Names are compared without regard to case and underscores, so that any key strategy of the decoder will do. The
   /// token is `access_token`, else `token`, else the only other member whose name ends in `token`. The expiry is
@@ -12,7 +12,7 @@ extension AccessToken: Codable {
   /// - Throws: `DecodingError` if there is no token, if it is empty, or if an expiry cannot be read; the error shows no
   ///   value.
   public init(from decoder: any Decoder) throws {
-    let answer = try Answer(decoder)
+    let answer = try TokenResponse(decoder)
     self.init(
       try answer.value(), type: answer.text("tokentype") ?? "Bearer", refreshToken: answer.text("refreshtoken"),
       scopes: answer.scopes())
@@ -63,8 +63,8 @@ private struct Expiry {
   }
 }
 
-/// The members of an answer, by their plain names.
-private struct Answer {
+/// The members of a response, by their plain names.
+private struct TokenResponse {
   private let container: KeyedDecodingContainer<Key>
   private var keys: [String: Key] = [:]
 

@@ -5,7 +5,7 @@ extension NetworkError.Code {
   public static let signedOut = Self(rawValue: "signedOut")
   /// The token that the request needs could not be got: the ``NetworkError/underlyingError`` tells why.
   ///
-  /// The request was not sent. An answer of the token endpoint is the underlying error's, never this one's.
+  /// The request was not sent. A response of the token endpoint is the underlying error's, never this one's.
   public static let tokenUnavailable = Self(rawValue: "tokenUnavailable")
   /// A token store could not be read or written.
   public static let tokenStoreFailed = Self(rawValue: "tokenStoreFailed")
@@ -32,7 +32,7 @@ extension NetworkError {
 
   /// What a request fails with whose token could not be got.
   ///
-  /// What cannot be taken for an answer to the request needs no other code.
+  /// What cannot be taken for a response to the request needs no other code.
   static func tokenUnavailable(_ cause: any Error) -> NetworkError {
     let error = cause as? NetworkError
     let ownCodes: [Code] = [.notSignedIn, .tokenUnavailable, .invalidBehavior]

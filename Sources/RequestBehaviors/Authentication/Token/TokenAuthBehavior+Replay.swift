@@ -1,16 +1,16 @@
 extension TokenAuthBehavior {
   /// Replaces a refused token and sends the request once more, if it may be.
   ///
-  /// - Returns: The answer to the replay, or the refusal if there is none.
+  /// - Returns: The response to the replay, or the refusal if there is none.
   func answer(
-    to refusal: NetworkResponse, _ request: NetworkRequest, _ refused: TokenLease, _ next: Next
+    to refusal: NetworkResponse, _ request: NetworkRequest, _ refused: IssuedToken, _ next: Next
   ) async throws -> NetworkResponse {
     // A body under way would hold its connection while this waits.
     let refusal = await refusal.detached()
-    guard !request.call.hasReplayed(for: session.keeper.id) else { return refusal }
-    let newer: TokenLease?
+    guard !request.call.hasReplayed(for: session.coordinator.id) else { return refusal }
+    let newer: IssuedToken?
     do {
-      newer = try await session.lease(.newer(than: refused), for: request, next)
+      newer = try await session.issuedToken(.newer(than: refused), for: request, next)
     } catch let error as CancellationError {
       throw error
     } catch
@@ -21,7 +21,7 @@ extension TokenAuthBehavior {
     }
     guard let newer else { return note("no newer token is to be had", refusal) }
     guard request.body?.isReplayable != false else { return note("the one-shot body is not sent again", refusal) }
-    guard request.call.beginReplay(for: session.keeper.id) else { return refusal }
+    guard request.call.beginReplay(for: session.coordinator.id) else { return refusal }
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
     let response = try await next(authorized(request, newer))
     if newer.isFresh, blame(for: response, newer) == .certain {
@@ -41,20 +41,22 @@ extension TokenSession {
   ///
   /// - Throws: What prevents it, ``NetworkError`` of code `timedOut` when the call's deadline passes, or
   ///   `CancellationError`.
-  func lease(_ need: TokenKeeper.Need, for request: NetworkRequest, _ next: Next) async throws -> TokenLease? {
-    guard !keeper.isAtWork else { throw NetworkError.tokenSourceWaitsForItself() }
+  func issuedToken(_ need: TokenCoordinator.Need, for request: NetworkRequest, _ next: Next) async throws
+    -> IssuedToken?
+  {
+    guard !coordinator.isAtWork else { throw NetworkError.tokenSourceWaitsForItself() }
     let call = request.call
-    let ticket = call.tokenTicket(of: keeper.id)
+    let snapshot = call.sessionSnapshot(of: coordinator.id)
     do {
-      let lease = try await withDeadline(of: call) {
-        try await self.keeper.wait(for: need, ticket: ticket) { flight in
-          self.keeper.launch(
-            flight, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
+      let issued = try await withDeadline(of: call) {
+        try await self.coordinator.wait(for: need, snapshot: snapshot) { refresh in
+          self.coordinator.launch(
+            refresh, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
             environment: self.firstEnvironment)
         }
       }
-      if let lease { call.bind(to: lease, at: keeper.id) }
-      return lease
+      if let issued { call.bind(to: issued, at: coordinator.id) }
+      return issued
     } catch var error as NetworkError where error.request == nil {
       error.request = request
       throw error
@@ -62,19 +64,19 @@ extension TokenSession {
   }
 
   /// Ends the session, unless the token is not its newest, and waits no longer than the call may for the store.
-  func refuse(_ lease: TokenLease, _ response: NetworkResponse, for call: Call) async {
+  func refuse(_ issued: IssuedToken, _ response: NetworkResponse, for call: Call) async {
     _ = try? await withDeadline(of: call) {
-      await self.keeper.refuse(lease, response)
+      await self.coordinator.refuse(issued, response)
       return nil
     }
   }
 
   /// Waits no longer than until the call's deadline.
   private func withDeadline(
-    of call: Call, _ wait: @escaping @Sendable () async throws -> TokenLease?
-  ) async throws -> TokenLease? {
+    of call: Call, _ wait: @escaping @Sendable () async throws -> IssuedToken?
+  ) async throws -> IssuedToken? {
     guard let deadline = call.deadline else { return try await wait() }
-    return try await withThrowingTaskGroup(of: TokenLease?.self) { group in
+    return try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
       group.addTask { try await wait() }
       group.addTask {
         try await call.clock.sleep(for: deadline - call.clock.now())

@@ -45,7 +45,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   ///   - validation: A check that a token must pass; none by default.
   ///   - realm: The realm of the session (RFC 9110 §11.5): a challenge that names another is about other credentials;
   ///     any by default.
-  ///   - isUnauthorized: Whether a verified answer says that the token is not accepted; by default, of status 401.
+  ///   - isUnauthorized: Whether a verified response says that the token is not accepted; by default, of status 401.
   public init(
     _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
     validation: TokenValidation? = nil, realm: String? = nil,
@@ -59,68 +59,69 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     self.isUnauthorized = isUnauthorized
   }
 
-  /// The answers are those of whoever is signed in; the call is theirs from then on.
+  /// The responses are those of whoever is signed in; the call is theirs from then on.
   public func scope(for request: NetworkRequest) -> String? {
     guard request.options.authentication.includes(name) else { return nil }
     // A call to another server may come to this one by a redirect.
-    let (scope, user) = session.keeper.user
-    if let user { request.call.belong(to: user, at: session.keeper.id) }
+    let (scope, user) = session.coordinator.user
+    if let user { request.call.belong(to: user, at: session.coordinator.id) }
     return applies(to: request) ? scope : nil
   }
 
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard applies(to: request) else { return try await next(request) }
-    let lease: TokenLease
+    let issued: IssuedToken
     do {
       let arrived = try arrive(request)
       if let arrived, isAccepted(arrived) {
-        lease = arrived
+        issued = arrived
       } else {
-        lease = try await wait(request, arrived, next)
+        issued = try await wait(request, arrived, next)
       }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut {
-      // The answer to a request without a token would be kept as that of the user who has gone.
+      // The response to a request without a token would be kept as that of the user who has gone.
       throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
       return try await next(request)
     }
-    let response = try await next(authorized(request, lease))
-    guard blame(for: response, lease) != .none else { return response }
-    return try await answer(to: response, request, lease, next)
+    let response = try await next(authorized(request, issued))
+    guard blame(for: response, issued) != .none else { return response }
+    return try await answer(to: response, request, issued, next)
   }
 
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
-  private func arrive(_ request: NetworkRequest) throws -> TokenLease? {
+  private func arrive(_ request: NetworkRequest) throws -> IssuedToken? {
     session.follow(request.call)
-    let arrival = session.keeper.arrive(request.call.sessionClock)
-    let noted = request.call.arrive(at: session.keeper.id, arrival)
-    guard noted.generation == arrival.ticket.generation else { throw NetworkError.signedOut() }
-    return arrival.lease
+    let arrival = session.coordinator.arrive(request.call.sessionClock)
+    let noted = request.call.arrive(at: session.coordinator.id, arrival)
+    guard noted.generation == arrival.snapshot.generation else { throw NetworkError.signedOut() }
+    return arrival.issued
   }
 
   /// Returns a token that can be sent, after waiting for it.
-  private func wait(_ request: NetworkRequest, _ arrived: TokenLease?, _ next: Next) async throws -> TokenLease {
+  private func wait(_ request: NetworkRequest, _ arrived: IssuedToken?, _ next: Next) async throws -> IssuedToken {
     if let arrived { return try await renew(arrived, request, next) }
-    let waited = try await request.call.wait { try await session.lease(.token, for: request, next) }
-    guard let lease = waited else { throw NetworkError.notSignedIn() }
-    return isAccepted(lease) ? lease : try await renew(lease, request, next)
+    let waited = try await request.call.wait { try await session.issuedToken(.token, for: request, next) }
+    guard let issued = waited else { throw NetworkError.notSignedIn() }
+    return isAccepted(issued) ? issued : try await renew(issued, request, next)
   }
 
   /// Returns a newer token than one that the user's check rejects, or that one if there is none.
-  private func renew(_ rejected: TokenLease, _ request: NetworkRequest, _ next: Next) async throws -> TokenLease {
-    try await request.call.wait { try await session.lease(.newer(than: rejected), for: request, next) } ?? rejected
+  private func renew(_ rejected: IssuedToken, _ request: NetworkRequest, _ next: Next) async throws -> IssuedToken {
+    try await request.call.wait { try await session.issuedToken(.newer(than: rejected), for: request, next) }
+      ?? rejected
   }
 
-  private func isAccepted(_ lease: TokenLease) -> Bool { validation?.accepts(lease.token) ?? true }
+  private func isAccepted(_ issued: IssuedToken) -> Bool { validation?.accepts(issued.token) ?? true }
 
   /// Returns the request with the token, which is checked once more right before it is sent.
-  func authorized(_ request: NetworkRequest, _ lease: TokenLease) -> NetworkRequest {
-    let value = header.value(of: lease)
-    request.call.checkToken(value, in: header.name, of: session.keeper)
+  func authorized(_ request: NetworkRequest, _ issued: IssuedToken) -> NetworkRequest {
+    let value = header.value(of: issued)
+    request.call.checkToken(value, in: header.name, of: session.coordinator)
     var authorized = request
     authorized.headers.set(header.name, value, sensitive: origins)
     return authorized
@@ -129,15 +130,15 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// How sure it is that the server, and nobody in its place, does not accept this token.
   ///
   /// What the user calls unauthorized may be about this token unless a realm tells otherwise.
-  func blame(for response: NetworkResponse, _ lease: TokenLease) -> TokenBlame {
+  func blame(for response: NetworkResponse, _ issued: IssuedToken) -> TokenBlame {
     guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
     let sent = response.request.headers
-    guard sent.field(named: header.name)?.value == header.value(of: lease) else { return .none }
-    func isNamed(_ field: HTTPHeaders.Field, _ name: String) -> Bool { HTTPHeaders.areEqual(field.name, name) }
+    guard sent.field(named: header.name)?.value == header.value(of: issued) else { return .none }
+    func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
     let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
     let challenges = AuthenticationChallenge.all(in: response.headers.values(for: "WWW-Authenticate"))
     let blame = TokenBlame(
-      challenges, scheme: header.scheme(of: lease), realm: realm,
+      challenges, scheme: header.scheme(of: issued), realm: realm,
       others: others.map { isNamed($0, "Authorization") ? $0.value.split(separator: " ").first.map(String.init) : nil })
     return isUnauthorized == nil || realm != nil ? blame : max(blame, .possible)
   }
@@ -153,7 +154,7 @@ extension RequestBehavior where Self == TokenAuthBehavior {
   ///   - validation: A check that a token must pass; none by default.
   ///   - realm: The realm of the session (RFC 9110 §11.5): a challenge that names another is about other credentials;
   ///     any by default.
-  ///   - isUnauthorized: Whether a verified answer says that the token is not accepted; by default, of status 401.
+  ///   - isUnauthorized: Whether a verified response says that the token is not accepted; by default, of status 401.
   /// - Returns: The behavior.
   public static func tokenAuth(
     _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,

@@ -1,16 +1,16 @@
-/// How sure it is that an answer refuses a session's token, and not another credential of the request.
+/// How sure it is that a response refuses a session's token, and not another credential of the request.
 enum TokenBlame: Sendable, Comparable {
-  /// The answer names another credential.
+  /// The response names another credential.
   case none
   /// Nobody can tell: the token may be refreshed, but nobody is signed out.
   case possible
-  /// The answer names the session, or the request carried nothing else.
+  /// The response names the session, or the request carried nothing else.
   case certain
 
   /// Decides by the challenges of a 401 (RFC 9110 §11.6.1).
   ///
   /// - Parameters:
-  ///   - challenges: The challenges of the answer.
+  ///   - challenges: The challenges of the response.
   ///   - scheme: The authentication scheme under which the token was sent; `nil` if it had a field of its own.
   ///   - realm: The realm that the user says the session is for; `nil` if any.
   ///   - others: The other credentials that the request carried, by their schemes; `nil` where one has none.

@@ -66,7 +66,7 @@ public struct TokenEndpoint: Sendable {
   ///   - grant: The fields of the grant, `grant_type` first; `nil` values are left out.
   ///   - client: What sends, without authentication of its own.
   /// - Returns: The token.
-  /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the answer is no token.
+  /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the response is no token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
     var request = request(grant).with(\.acceptableStatuses, .success)
     // The body holds the secrets: whatever the client lets uploads do, it goes to this server only.
@@ -82,7 +82,7 @@ public struct TokenEndpoint: Sendable {
 
   private func request(_ grant: Query) -> Request<NetworkResponse> {
     var fields = grant
-    var headers: HTTPHeaders = ["Accept": "application/json"]
+    var headers: HeaderFields = ["Accept": "application/json"]
     if let clientSecret, authentication == .basic {
       headers.set("Authorization", basic(clientSecret), sensitive: scope)
     } else {
@@ -108,7 +108,7 @@ public struct TokenEndpoint: Sendable {
     }
   }
 
-  /// The error tells the form of the answer only: there may be a token in it.
+  /// The error tells the form of the response only: there may be a token in it.
   private func notToken(_ answer: NetworkResponse, _ error: DecodingError) -> NetworkError {
     let type = answer.headers["Content-Type"] ?? "without a type"
     let isObject = (try? JSONSerialization.jsonObject(with: answer.data)) is [String: Any]

@@ -14,12 +14,12 @@ enum TokenFailure {
     }
   }
 
-  private struct Answer: Decodable {
+  private struct ErrorBody: Decodable {
     let error: String
   }
 
   private static func oauthError(of response: NetworkResponse) -> String? {
     guard case .data(let data) = response.body else { return nil }
-    return (try? JSONDecoder().decode(Answer.self, from: data))?.error
+    return (try? JSONDecoder().decode(ErrorBody.self, from: data))?.error
   }
 }

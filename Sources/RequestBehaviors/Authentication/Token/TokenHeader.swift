@@ -31,20 +31,20 @@ public struct TokenHeader: Sendable, Hashable {
   public static func field(_ name: String) -> TokenHeader { TokenHeader(name: name, scheme: .none) }
 
   /// The authentication scheme under which a token is sent; `nil` in a field that holds nothing else.
-  func scheme(of lease: TokenLease) -> String? {
+  func scheme(of issued: IssuedToken) -> String? {
     switch scheme {
     case .none: nil
     case .fixed(let scheme): scheme
-    case .type: lease.token.type
+    case .type: issued.token.type
     }
   }
 
   /// The field's value for a token.
-  func value(of lease: TokenLease) -> String {
+  func value(of issued: IssuedToken) -> String {
     switch scheme {
-    case .none: lease.token.value
-    case .fixed(let scheme): scheme + " " + lease.token.value
-    case .type: lease.authorization
+    case .none: issued.token.value
+    case .fixed(let scheme): scheme + " " + issued.token.value
+    case .type: issued.authorization
     }
   }
 }

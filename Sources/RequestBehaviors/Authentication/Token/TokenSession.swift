@@ -21,7 +21,7 @@ import Foundation
 /// A token that is about to expire is refreshed before the request that needs it; one that the server answers 401 to
 /// is refreshed, and the request sent once more. However many requests need a token, one is asked for; they wait for
 /// it, each with its own cancellation and deadline, and fail with the error if it cannot be had. No other is asked for
-/// before the answer is there, however long those who waited have been gone: a refresh token must not be sent twice.
+/// before the response is there, however long those who waited have been gone: a refresh token must not be sent twice.
 ///
 /// A call keeps the user it began with: after a sign-out it fails with ``NetworkError/Code-swift.struct/signedOut``
 /// wherever it waits, and is not sent as the next user.
@@ -38,7 +38,7 @@ public final class TokenSession: Sendable {
   public let name: String
 
   let source: any TokenSource
-  let keeper: TokenKeeper
+  let coordinator: TokenCoordinator
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var environment: ServerEnvironment?
@@ -57,16 +57,16 @@ public final class TokenSession: Sendable {
   ) {
     self.name = name
     self.source = source
-    self.keeper = TokenKeepers.keeper(of: store, policy: policy, clock: clock)
+    self.coordinator = TokenCoordinators.coordinator(of: store, policy: policy, clock: clock)
   }
 
-  /// Takes a token that the user brought, such as the answer to a login, and stores it.
+  /// Takes a token that the user brought, such as the response to a login, and stores it.
   ///
   /// Requests that wait for the token of somebody who was signed in fail with
   /// ``NetworkError/Code-swift.struct/signedOut``.
   ///
   /// - Throws: What the store throws; the session is signed in all the same, and storing the token is tried again.
-  public func signIn(_ token: AccessToken) async throws { try await keeper.signIn(token) }
+  public func signIn(_ token: AccessToken) async throws { try await coordinator.signIn(token) }
 
   /// Forgets the token, also in the store.
   ///
@@ -74,19 +74,19 @@ public final class TokenSession: Sendable {
   /// is thrown away. A source that can get a token without the user does so for the next request.
   ///
   /// - Throws: What the store throws; the session is signed out all the same, and removing the token is tried again.
-  public func signOut() async throws { try await keeper.signOut() }
+  public func signOut() async throws { try await coordinator.signOut() }
 
   /// Returns whether there is a token, which may have expired.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` when the store cannot be
   ///   read for the first time: somebody may be signed in.
   public func isSignedIn() async throws -> Bool {
-    try await keeper.load()
-    return keeper.hasToken
+    try await coordinator.load()
+    return coordinator.hasToken
   }
 
   /// What happens to the session from now on; every access is a subscriber of its own.
-  public var events: TokenEvents { keeper.broadcast.subscribe() }
+  public var events: TokenEvents { coordinator.broadcast.subscribe() }
 }
 
 extension TokenSession {

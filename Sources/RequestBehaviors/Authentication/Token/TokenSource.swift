@@ -18,7 +18,7 @@
 ///
 /// What a source throws fails the requests that wait, as the cause of an error of code
 /// ``NetworkError/Code-swift.struct/tokenUnavailable``. It is the end of the session, if the token endpoint answered 401,
-/// 403, or 400 with the error `invalid_grant` (RFC 6749 §5.2) and the answer is verified, or if it is
+/// 403, or 400 with the error `invalid_grant` (RFC 6749 §5.2) and the response is verified, or if it is
 /// ``NetworkError/notSignedIn(_:)``; after any other error the session keeps its token and asks again for the next
 /// request.
 public protocol TokenSource: Sendable {

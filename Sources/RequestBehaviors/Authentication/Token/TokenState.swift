@@ -2,14 +2,14 @@ import Foundation
 
 /// What a session knows, and what follows from it: values in, decisions out.
 ///
-/// A token has a version. At most one flight, which gets the token of the next version, is under way; who needs a token
-/// meanwhile waits for it. A flight that takes too long is overdue: those who waited leave, and no other flight begins
+/// A token has a version. At most one refresh, which gets the token of the next version, is under way; who needs a token
+/// meanwhile waits for it. A refresh that takes too long is overdue: those who waited leave, and no other refresh begins
 /// before it has ended, because a refresh token must not be sent twice. Signing in or out begins another generation and
-/// ends the flight: its result is of no use any more. Expiry is measured on the monotonic clock from when a token came,
+/// ends the refresh: its result is of no use any more. Expiry is measured on the monotonic clock from when a token came,
 /// so that a wall clock that is set does not change it.
 struct TokenState: Sendable {
   /// The getting of a token.
-  struct Flight: Sendable, Hashable {
+  struct Refresh: Sendable, Hashable {
     let id: Int
     /// The version that it replaces.
     let version: Int
@@ -18,9 +18,9 @@ struct TokenState: Sendable {
 
   /// What a request that needs a token is to do.
   enum Decision: Sendable {
-    case use(TokenLease)
+    case use(IssuedToken)
     case wait
-    case start(Flight)
+    case start(Refresh)
     case fail(any Error)
     /// The 401 stands: nothing newer is to be had.
     case stand
@@ -33,14 +33,14 @@ struct TokenState: Sendable {
   }
 
   let policy: TokenRefreshPolicy
-  var lease: TokenLease?
+  var issued: IssuedToken?
   var isLoaded = false
   private(set) var version = 0
   private(set) var generation = 0
   /// The generation in which the store turned out to be empty, for as long as nobody has a token in it.
   var emptyGeneration: Int?
-  var flight: Flight?
-  /// How many flights have failed.
+  var refresh: Refresh?
+  /// How many refreshes have failed.
   var failureCount = 0
   /// Whose answers these are, for the keys of caches; no secret.
   private(set) var scope: String
@@ -61,10 +61,10 @@ struct TokenState: Sendable {
   private let makeID: @Sendable () -> String
 
   /// Whether the session has a token, fresh or not.
-  var hasToken: Bool { lease != nil }
+  var hasToken: Bool { issued != nil }
 
   /// The token that the session has; `nil` if it has none.
-  var token: AccessToken? { lease?.token }
+  var token: AccessToken? { issued?.token }
 
   /// The generation of whoever a call that begins now belongs to; `nil` if nobody is signed in.
   ///
@@ -85,48 +85,48 @@ struct TokenState: Sendable {
   // MARK: - Requests
 
   /// The token, if it can be sent as it is and none is being got.
-  func usable(now: Duration) -> TokenLease? {
-    guard flight == nil else { return nil }
+  func usable(now: Duration) -> IssuedToken? {
+    guard refresh == nil else { return nil }
     if let expiry, now >= expiry.refreshAt { return nil }
-    return lease
+    return issued
   }
 
   /// The token, if it has not expired, even if it is time to refresh it.
-  func unexpired(now: Duration) -> TokenLease? {
+  func unexpired(now: Duration) -> IssuedToken? {
     if let expiry, now >= expiry.expiresAt { return nil }
-    return lease
+    return issued
   }
 
   /// Decides for a request that is to be sent.
   ///
   /// - Parameters:
   ///   - now: The monotonic time.
-  ///   - ticket: How many flights had failed when the request's call first came: a failure is not repeated for it.
+  ///   - snapshot: How many refreshes had failed when the request's call first came: a failure is not repeated for it.
   /// - Returns: What to do.
-  mutating func acquire(now: Duration, ticket: Int) -> Decision {
-    if let lease = usable(now: now) { return .use(lease) }
-    if flight != nil, !isOverdue { return .wait }
-    if let error = rememberedFailure(since: ticket) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
-    if flight != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
+  mutating func acquire(now: Duration, snapshot: Int) -> Decision {
+    if let issued = usable(now: now) { return .use(issued) }
+    if refresh != nil, !isOverdue { return .wait }
+    if let error = rememberedFailure(since: snapshot) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
+    if refresh != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
     guard isStormy(now) else { return .start(makeFlight()) }
     // Whether a token has expired is for the server to say when no newer one may be asked for.
-    if let lease { return .use(lease) }
+    if let issued { return .use(issued) }
     return .fail(NetworkError.tooManyRefreshes(policy, failure?.error))
   }
 
   /// Decides for a request whose token the server, or the user's check, did not accept.
-  mutating func renew(_ rejected: TokenLease, now: Duration, ticket: Int) -> Decision {
-    guard rejected.generation == generation, lease != nil else { return .stand }
-    guard rejected.version == version else { return acquire(now: now, ticket: ticket) }
-    if flight != nil, !isOverdue { return .wait }
-    if let error = rememberedFailure(since: ticket) { return .fail(error) }
-    if flight != nil { return .wait }
+  mutating func renew(_ rejected: IssuedToken, now: Duration, snapshot: Int) -> Decision {
+    guard rejected.generation == generation, issued != nil else { return .stand }
+    guard rejected.version == version else { return acquire(now: now, snapshot: snapshot) }
+    if refresh != nil, !isOverdue { return .wait }
+    if let error = rememberedFailure(since: snapshot) { return .fail(error) }
+    if refresh != nil { return .wait }
     return isStormy(now) ? .stand : .start(makeFlight())
   }
 
   /// Whether a token is the session's newest.
-  func isCurrent(_ lease: TokenLease) -> Bool {
-    lease.generation == generation && lease.version == version && self.lease != nil
+  func isCurrent(_ issued: IssuedToken) -> Bool {
+    issued.generation == generation && issued.version == version && self.issued != nil
   }
 
   // MARK: - Sign-in and sign-out
@@ -141,7 +141,7 @@ struct TokenState: Sendable {
   /// Forgets the token.
   mutating func signOut() {
     beginGeneration()
-    lease = nil
+    issued = nil
     expiry = nil
     version += 1
     scope = makeID()
@@ -154,21 +154,21 @@ struct TokenState: Sendable {
     failure = nil
   }
 
-  private mutating func makeFlight() -> Flight {
+  private mutating func makeFlight() -> Refresh {
     lastFlight += 1
-    let new = Flight(id: lastFlight, version: version, generation: generation)
-    flight = new
+    let new = Refresh(id: lastFlight, version: version, generation: generation)
+    refresh = new
     return new
   }
 
   mutating func endFlight() {
-    flight = nil
+    refresh = nil
     isOverdue = false
     isCounted = false
   }
 
-  private func rememberedFailure(since ticket: Int) -> (any Error)? {
-    guard let failure, failure.version == version, ticket < failure.number else { return nil }
+  private func rememberedFailure(since snapshot: Int) -> (any Error)? {
+    guard let failure, failure.version == version, snapshot < failure.number else { return nil }
     return failure.error
   }
 
@@ -189,7 +189,7 @@ struct TokenState: Sendable {
     if emptyGeneration == generation { emptyGeneration = nil }
     var new = new
     if new.sessionID == nil { new.sessionID = makeID() }
-    lease = TokenLease(token: new, version: version, generation: generation)
+    issued = IssuedToken(token: new, version: version, generation: generation)
     scope = new.sessionID ?? scope
     arrival = nil
     setExpiry(forLifetime: new.lifetime, now: now, remaining: remaining, trustsClock: trustsClock)

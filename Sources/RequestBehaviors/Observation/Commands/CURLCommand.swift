@@ -4,7 +4,7 @@ import Foundation
 struct CURLCommand {
   var method: String
   var url: String
-  var headers: HTTPHeaders
+  var headers: HeaderFields
   var body: Data?
   /// A file whose content is the body, instead of ``body``.
   var file: String?
@@ -12,7 +12,7 @@ struct CURLCommand {
   /// The command on one line, or with each option on a line of its own.
   func text(multiline: Bool) -> String {
     let first = [methodOption] + urlOptions + [ShellQuoting.quote(url)]
-    let fields = headers.filter { !HTTPHeaders.areEqual($0.name, "Content-Length") }.map(headerOption)
+    let fields = headers.filter { !HeaderFields.areEqual($0.name, "Content-Length") }.map(headerOption)
     let parts =
       [first.compactMap(\.self).joined(separator: " ")] + fields + removedFields + [bodyOption].compactMap(\.self)
     let command = "curl " + parts.joined(separator: multiline ? " \\\n  " : " ")
@@ -37,7 +37,7 @@ struct CURLCommand {
   }
 
   /// curl takes `Name:` as the removal of a field of its own and `Name;` as an empty one.
-  private func headerOption(_ field: HTTPHeaders.Field) -> String {
+  private func headerOption(_ field: HeaderFields.Field) -> String {
     "--header " + ShellQuoting.quote(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
   }
 

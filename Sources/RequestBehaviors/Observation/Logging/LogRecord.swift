@@ -34,34 +34,34 @@ public struct LogRecord: Sendable {
   /// ``Kind/call``.
   public var sends: Int
   /// The method.
-  public var method: HTTPMethod
+  public var method: RequestMethod
   /// The redacted URL; `(no URL)` where none could be built.
   public var url: String
   /// The path's template, such as `users/{}`.
   public var endpoint: String
-  /// The status of the answer; `nil` if there was none.
+  /// The status of the response; `nil` if there was none.
   public var statusCode: Int?
   /// The length of the request's body; `nil` if that is not known before it is read.
   public var requestBytes: Int64?
-  /// The length of the answer's body; `nil` if it is not in memory.
+  /// The length of the response's body; `nil` if it is not in memory.
   public var responseBytes: Int?
   /// How long it took; `nil` at the start.
   public var duration: Duration?
   /// Where the time of a call went.
-  public var phases: CallPhases?
-  /// Where the answer came from; `nil` if there was none.
+  public var phases: DurationBreakdown?
+  /// Where the response came from; `nil` if there was none.
   public var source: ResponseSource?
   /// What went wrong, without the URL of the record; `nil` if nothing did.
   public var error: String?
   /// What the behaviors decided on the way, such as `RedirectsBehavior: redirect to https://h/new`.
   public var decisions: [String] = []
   /// The fields of the request as it was sent; `nil` unless headers are logged.
-  public var requestHeaders: HTTPHeaders?
-  /// The fields of the answer; `nil` unless headers are logged.
-  public var responseHeaders: HTTPHeaders?
+  public var requestHeaders: HeaderFields?
+  /// The fields of the response; `nil` unless headers are logged.
+  public var responseHeaders: HeaderFields?
   /// The beginning of the request's body; `nil` unless bodies are logged and it is in memory.
   public var requestBody: String?
-  /// The beginning of the answer's body; `nil` unless bodies are logged and it is in memory.
+  /// The beginning of the response's body; `nil` unless bodies are logged and it is in memory.
   public var responseBody: String?
 }
 

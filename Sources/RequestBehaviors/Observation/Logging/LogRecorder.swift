@@ -17,7 +17,7 @@ struct LogRecorder {
 
   func attemptStart(_ request: NetworkRequest) -> LogRecord { attempt(.attemptStart, request, redactor(for: request)) }
 
-  func attempt(_ exchange: Exchange, of request: NetworkRequest) -> LogRecord {
+  func attempt(_ exchange: Attempt, of request: NetworkRequest) -> LogRecord {
     let redactor = redactor(for: request)
     var record = attempt(.attempt, request, redactor)
     record.duration = exchange.endedAt.map { $0 - exchange.startedAt }
@@ -36,7 +36,7 @@ struct LogRecorder {
 
   private func attempt(_ kind: LogRecord.Kind, _ request: NetworkRequest, _ redactor: Redactor) -> LogRecord {
     var record = record(kind, .debug, request.call, request, redactor)
-    record.sends = request.sendNumber
+    record.sends = request.attemptNumber
     record.spanID = request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }?.parentID
     return record
   }
@@ -45,9 +45,9 @@ struct LogRecorder {
     let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request
     let redactor = sent.map(redactor(for:)) ?? settings.redactor.hiding(secretsOf: report.call)
     var record = record(.call, level, report.call, report.request, redactor)
-    record.sends = report.call.sendCount
+    record.sends = report.call.attemptCount
     record.duration = report.duration
-    record.phases = CallPhases(report)
+    record.phases = DurationBreakdown(report)
     record.decisions = report.call.events.map { "\($0.source): \(redactor.redact(text: $0.message))" }
     if let error = report.error {
       let last = report.lastFailure.map { ", after \(describe($0, redactor))" } ?? ""

@@ -64,7 +64,7 @@ extension LoggingBehavior: CallObserver {
   }
 
   /// Logs the end of a send if that level is wanted.
-  public func attemptEnded(_ attempt: Exchange, of request: NetworkRequest) {
+  public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
     guard settings.level <= .debug else { return }
     sink.log(LogRecorder(settings).attempt(attempt, of: request))
   }

@@ -35,9 +35,9 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
     let outcome = MetricLabel("outcome", MetricsBehavior.outcome(of: report))
     recorder.add(1, to: "http_client_calls", labels: [endpoint, outcome])
     recorder.record(report.duration, in: "http_client_call_duration", labels: [endpoint, outcome])
-    let history = report.call.history
-    if !history.isEmpty { recorder.add(history.count, to: "http_client_sends", labels: [endpoint]) }
-    let bytes = history.reduce(0) { $0 + $1.receivedBytes }
+    let attempts = report.call.attempts
+    if !attempts.isEmpty { recorder.add(attempts.count, to: "http_client_sends", labels: [endpoint]) }
+    let bytes = attempts.reduce(0) { $0 + $1.receivedBytes }
     if bytes > 0 { recorder.add(bytes, to: "http_client_received_bytes", labels: [endpoint]) }
   }
 
@@ -61,7 +61,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
   }
 }
 
-extension Exchange {
+extension Attempt {
   fileprivate var receivedBytes: Int {
     if case .response(_, let bytes?) = outcome { bytes } else { 0 }
   }

@@ -8,8 +8,8 @@ extension Redactor {
   ///
   /// - Parameter headers: The fields of a request or response.
   /// - Returns: The fields in the same order with the same names and marks.
-  public func redact(_ headers: HTTPHeaders) -> HTTPHeaders {
-    HTTPHeaders(
+  public func redact(_ headers: HeaderFields) -> HeaderFields {
+    HeaderFields(
       headers.map { field in
         var shown = field
         shown.value = redactedValue(of: field)
@@ -18,14 +18,14 @@ extension Redactor {
   }
 
   /// The value of one field as it may be shown.
-  func redactedValue(of field: HTTPHeaders.Field) -> String { knownSecrets.hide(in: valueByName(of: field)) }
+  func redactedValue(of field: HeaderFields.Field) -> String { knownSecrets.hide(in: valueByName(of: field)) }
 
   /// The value of one field as far as its name and mark allow.
-  private func valueByName(of field: HTTPHeaders.Field) -> String {
+  private func valueByName(of field: HeaderFields.Field) -> String {
     if field.isSensitive { return Redactor.placeholder }
     if Redactor.urlHeaders.contains(field.name) { return redact(urlReference: field.value) }
     if Redactor.cookieHeaders.contains(field.name) { return redactedCookie(field.value) }
-    if HTTPHeaders.areEqual(field.name, "Link") { return redactedLinks(field.value) }
+    if HeaderFields.areEqual(field.name, "Link") { return redactedLinks(field.value) }
     return rules.headers.contains(field.name) ? field.value : Redactor.placeholder
   }
 
@@ -54,7 +54,7 @@ extension Redactor {
     guard pieces.count == 2 else {
       return Redactor.cookieAttributes.contains(name) ? String(part) : hidingValue(of: part)
     }
-    let isDate = HTTPHeaders.areEqual(String(name), "Expires") && pieces[1].count <= 30
+    let isDate = HeaderFields.areEqual(String(name), "Expires") && pieces[1].count <= 30
     let isPlain = !pieces[1].contains("=") && (isDate || !pieces[1].contains(","))
     return Redactor.cookieAttributes.contains(name) && isPlain ? String(part) : hidingValue(of: part)
   }

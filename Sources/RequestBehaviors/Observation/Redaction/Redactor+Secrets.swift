@@ -29,7 +29,7 @@ extension Redactor {
   ///
   /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and what they are
   ///   made of; see ``CredentialValue``.
-  package func secrets(in headers: HTTPHeaders) -> [String] {
+  package func secrets(in headers: HeaderFields) -> [String] {
     headers.flatMap { field -> [String] in
       let isAllowed = !field.isSensitive && rules.headers.contains(field.name)
       let isCredential = field.isSensitive || (!isAllowed && Redactor.isCredentialField(field.name))
@@ -76,7 +76,7 @@ private struct CredentialValue {
     if words.count == 2, !isCookie {
       parameters = words[1]
       secrets.append(String(words[1]))
-      if HTTPHeaders.areEqual(String(words[0]), "Basic") { secrets += CredentialValue.basic(words[1]) }
+      if HeaderFields.areEqual(String(words[0]), "Basic") { secrets += CredentialValue.basic(words[1]) }
     }
     // The name of a scheme is no secret; what else stands before a space may be.
     if secrets.isEmpty || !Redactor.schemes.contains(words[0]) { secrets.append(value) }

@@ -12,12 +12,12 @@ extension Redactor: CustomReflectable {
   }
 }
 
-extension HTTPHeaders: CustomReflectable {
+extension HeaderFields: CustomReflectable {
   /// The fields with every value hidden that is not known to be harmless.
   public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
 }
 
-extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+extension HeaderFields.Field: CustomStringConvertible, CustomReflectable {
   /// Name and value, the latter hidden unless it is known to be harmless.
   public var description: String { "\(name): \(Redactor.standard.redactedValue(of: self))" }
 
@@ -115,7 +115,7 @@ extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
   }
 }
 
-extension Exchange: CustomReflectable {
+extension Attempt: CustomReflectable {
   /// Only what the description shows.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
@@ -125,7 +125,7 @@ extension Call: CustomStringConvertible, CustomReflectable {
   public var description: String { "call \(id)" }
 
   /// The description and the sends, with secrets hidden: what behaviors remember is not shown.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description, "history": history]) }
+  public var customMirror: Mirror { Mirror(self, children: ["description": description, "attempts": attempts]) }
 }
 
 extension CallReport: CustomStringConvertible, CustomReflectable {
@@ -134,7 +134,7 @@ extension CallReport: CustomStringConvertible, CustomReflectable {
     let redactor =
       request.map { Redactor.standard.hiding(secretsOf: $0) } ?? Redactor.standard.hiding(secretsOf: call)
     let outcome = error.map { redactor.redact(text: "\($0)") } ?? response.map { "\($0.statusCode)" }
-    return "\(call): \(request.map { "\($0)" } ?? "no request"): \(outcome ?? "no answer")"
+    return "\(call): \(request.map { "\($0)" } ?? "no request"): \(outcome ?? "no response")"
   }
 
   /// Only what the description shows.

@@ -20,7 +20,7 @@ struct EndpointNames: Sendable {
   }
 
   /// The method if it is a standard one.
-  private static func method(_ method: HTTPMethod) -> String {
+  private static func method(_ method: RequestMethod) -> String {
     switch method {
     case .get, .head, .post, .put, .patch, .delete, .options, .trace, .query: method.rawValue
     default: "_OTHER"

@@ -1,7 +1,7 @@
 /// Measures how long calls take, per endpoint.
 ///
 /// ```swift
-/// let timings = CallTimings()
+/// let timings = LatencyStatistics()
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.timing(timings)])
 /// ```
@@ -10,10 +10,10 @@ public struct TimingBehavior: UniqueBehavior, CallObserver {
   public let order = BehaviorOrder.observation
   /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
   public let runsForPrerequisites = true
-  private let timings: CallTimings
+  private let timings: LatencyStatistics
 
   /// Creates a behavior that measures into a collection.
-  public init(_ timings: CallTimings) { self.timings = timings }
+  public init(_ timings: LatencyStatistics) { self.timings = timings }
 
   /// Counts the call's duration, decoding included.
   public func callEnded(_ report: CallReport) { timings.record(report) }
@@ -24,5 +24,5 @@ extension RequestBehavior where Self == TimingBehavior {
   ///
   /// - Parameter timings: Where the durations go.
   /// - Returns: The behavior.
-  public static func timing(_ timings: CallTimings) -> TimingBehavior { TimingBehavior(timings) }
+  public static func timing(_ timings: LatencyStatistics) -> TimingBehavior { TimingBehavior(timings) }
 }

@@ -44,7 +44,7 @@ public struct TraceContextBehavior: UniqueBehavior {
   }
 
   /// Returns the fields of the trace.
-  public func headers(for request: NetworkRequest) async throws -> HTTPHeaders {
+  public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
     guard let trace = request.call.trace else { return [:] }
     let span = trace.child(random: random)
@@ -56,7 +56,7 @@ public struct TraceContextBehavior: UniqueBehavior {
       return true
     }
     guard replaces else { return [:] }
-    var headers: HTTPHeaders = ["traceparent": span.traceparent]
+    var headers: HeaderFields = ["traceparent": span.traceparent]
     headers["tracestate"] = span.tracestate
     return headers
   }

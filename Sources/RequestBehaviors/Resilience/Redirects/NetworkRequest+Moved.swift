@@ -37,7 +37,7 @@ extension NetworkRequest {
     let arrived = origin
     headers.markCredentials(as: .baseURL)
     headers.removeAll { field in
-      if ["Host", "Origin"].contains(where: { HTTPHeaders.areEqual($0, field.name) }) { return true }
+      if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
       guard let scope = field.sensitivity else { return false }
       guard let left, let arrived else { return true }
       return !scope.includes(left, base: base) || !scope.includes(arrived, base: base)

@@ -4,7 +4,7 @@ import Foundation
 enum Redirect {
   /// What to do.
   enum Decision {
-    /// The answer is no redirect to follow: it is the outcome.
+    /// The response is no redirect to follow: it is the outcome.
     case stay
     /// Send this request next.
     case follow(NetworkRequest)
@@ -13,7 +13,7 @@ enum Redirect {
   /// Decides what a response to a request leads to.
   ///
   /// - Parameters:
-  ///   - response: The answer.
+  ///   - response: The response.
   ///   - request: The request that it answers, as the redirecting behavior sent it inward.
   ///   - policy: What the user wants.
   /// - Returns: Whether to stay, or what to send next.
@@ -55,7 +55,7 @@ enum Redirect {
     next.method = .get
     next.body = nil
     next.headers.removeAll { field in
-      field.name.lowercased().hasPrefix("content-") || HTTPHeaders.areEqual(field.name, "Transfer-Encoding")
+      field.name.lowercased().hasPrefix("content-") || HeaderFields.areEqual(field.name, "Transfer-Encoding")
     }
     return next
   }

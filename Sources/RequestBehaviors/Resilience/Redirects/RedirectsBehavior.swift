@@ -6,7 +6,7 @@ import Foundation
 /// RFC 9110 §15.4 have it: 303 becomes GET (HEAD stays), 301 and 302 make GET of POST, 307 and 308 change nothing. On
 /// the way to another origin every sensitive field is left behind, for good, unless it is marked for both origins, and
 /// so is every option that is not portable; names such as `Authorization` and `Cookie` count as marked (see
-/// ``HTTPHeaders``). A location is resolved against, and judged by, the URL that was sent. A body is sent on to another origin only if the policy says so; a one-shot body that was sent
+/// ``HeaderFields``). A location is resolved against, and judged by, the URL that was sent. A body is sent on to another origin only if the policy says so; a one-shot body that was sent
 /// is not sent again: in both cases the 3xx is the outcome.
 ///
 /// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
@@ -20,7 +20,7 @@ public struct RedirectsBehavior: UniqueBehavior {
   /// Creates the behavior; a client has one without being told.
   public init() {}
 
-  /// Sends the request, then where it is redirected to, until an answer is no redirect.
+  /// Sends the request, then where it is redirected to, until a response is no redirect.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var response = try await next(request)
     guard (300...399).contains(response.statusCode) else { return response }
@@ -48,7 +48,7 @@ public struct RedirectsBehavior: UniqueBehavior {
   }
 
   private struct Visit: Hashable {
-    let method: HTTPMethod
+    let method: RequestMethod
     let url: String
 
     init(_ request: NetworkRequest) {

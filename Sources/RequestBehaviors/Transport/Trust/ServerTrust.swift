@@ -9,7 +9,7 @@
   /// their own.
   final class ServerTrust: Sendable {
     /// What to tell URLSession.
-    enum Answer: Sendable {
+    enum Disposition: Sendable {
       case system
       case credential(URLCredential)
       case failure(NetworkError)
@@ -28,7 +28,7 @@
     }
 
     /// Answers a challenge, at once where the system decides, else on the queue.
-    func answer(_ challenge: URLAuthenticationChallenge, completion: @escaping @Sendable (Answer) -> Void) {
+    func answer(_ challenge: URLAuthenticationChallenge, completion: @escaping @Sendable (Disposition) -> Void) {
       let host = challenge.protectionSpace.host
       switch challenge.protectionSpace.authenticationMethod {
       case NSURLAuthenticationMethodServerTrust where !policy.isSystem:
@@ -40,7 +40,7 @@
       }
     }
 
-    private func evaluate(_ challenge: URLAuthenticationChallenge, _ host: String) -> Answer {
+    private func evaluate(_ challenge: URLAuthenticationChallenge, _ host: String) -> Disposition {
       guard let trust = challenge.protectionSpace.serverTrust else { return refuse(host, "it shows no certificate") }
       if let objection = objection(to: trust, of: host) { return refuse(host, objection) }
       let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
@@ -50,7 +50,7 @@
       return .credential(URLCredential(trust: trust))
     }
 
-    private func refuse(_ host: String, _ reason: String) -> Answer {
+    private func refuse(_ host: String, _ reason: String) -> Disposition {
       .failure(NetworkError(.tlsFailed, "the server \(host) is not trusted: \(reason)"))
     }
 
@@ -74,7 +74,7 @@
       return error.map { CFErrorCopyDescription($0) as String } ?? "its certificates are not valid"
     }
 
-    private func showIdentity() -> Answer {
+    private func showIdentity() -> Disposition {
       let result = lock.withLock {
         let result = openedIdentity ?? openIdentity()
         openedIdentity = result

@@ -71,7 +71,7 @@ func describe(_ response: NetworkResponse?) -> [String] {
     r.headers.first { $0.isSensitive }.map(\.name) ?? "-",
     r.headers.map(\.name).joined(),
     r.headers.first?.sensitivity.map { "\($0)" } ?? "-",
-    r.history.first?.endedAt.flatMap { $0 > .zero ? $0 : nil }.map { "\($0)" } ?? "-",
+    r.attempts.first?.endedAt.flatMap { $0 > .zero ? $0 : nil }.map { "\($0)" } ?? "-",
     r.request.origin.map { "\($0)" } ?? "-",
     r.request.body.map { $0.contentType ?? "?" } ?? "-",
     r.request.body?.length.map { "\($0)" } ?? "-",
@@ -87,7 +87,7 @@ func describe(_ response: NetworkResponse?) -> [String] {
   ]
 }
 
-func describe(_ attempts: [Exchange]) -> [String] {
+func describe(_ attempts: [Attempt]) -> [String] {
   attempts.map { attempt in
     switch attempt.outcome {
     case .pending: "pending"
@@ -147,7 +147,7 @@ var configuration = RequestConfiguration(baseURL: server.baseURL)
 configuration.behaviors.append(.onCallEnd { report in _ = describe(report).count })
 let client = NetworkClient(configuration: configuration)
 let seven = try await client.response(for: Request<Int>.get("7"))
-var lines = describe(seven) + describe(seven.network) + describe(seven.network.history)
+var lines = describe(seven) + describe(seven.http) + describe(seven.http.attempts)
 lines += describe(Request<Int>.get("7").with(\.timeout, .seconds(1)))
 for path: RequestPath in ["missing", "../../../outside"] {
   do {

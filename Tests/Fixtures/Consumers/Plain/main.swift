@@ -9,7 +9,7 @@ struct User: Codable {
 }
 
 struct TenantBehavior: RequestBehavior {
-  func headers(for request: NetworkRequest) async throws -> HTTPHeaders { ["X-Tenant": "a"] }
+  func headers(for request: NetworkRequest) async throws -> HeaderFields { ["X-Tenant": "a"] }
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await withThrowingTaskGroup(of: NetworkResponse.self) { group in

@@ -222,7 +222,7 @@ import Testing
     let pipeline = try client.pipeline(for: Request<Void>.get("p"))
     for value in [session, OAuth1Behavior(session), pipeline, error as Any, sent.headers] as [Any] {
       var dumped = ""
-      if !(value is HTTPHeaders) { dump(value, to: &dumped) }
+      if !(value is HeaderFields) { dump(value, to: &dumped) }
       for text in ["\(value)", String(reflecting: value), dumped] {
         #expect(!text.contains("canary"))
         #expect(value is OAuth1Session || !text.contains("oauth_signature=\""))

@@ -49,7 +49,7 @@ import Testing
 
   @Test func `a second refusal is the outcome, also for a further attempt of the call`() async throws {
     mock.on().respond { [refused] request in
-      let other = "0\(request.sendNumber) Nov 1994"
+      let other = "0\(request.attemptNumber) Nov 1994"
       return NetworkResponse(
         request: request, statusCode: 401, headers: ["Date": "Sun, \(other) 08:49:37 GMT"], body: .data(refused))
     }
@@ -128,7 +128,7 @@ import Testing
     #expect(mock.sent.count == 3)
   }
 
-  @Test func `an answer that is not verified is not believed`() async {
+  @Test func `a response that is not verified is not believed`() async {
     let doubt = ClosureBehavior("doubt", order: .verification) { request, next in
       var response = try await next(request)
       response.isVerified = false
@@ -214,7 +214,7 @@ import Testing
     #expect(timestamps == [1_000_000_000, 784_111_777, 1_000_000_000])
   }
 
-  @Test func `a resend whose answer is not verified teaches no clock`() async {
+  @Test func `a resend whose response is not verified teaches no clock`() async {
     let doubt = ClosureBehavior("doubt", order: .verification) { request, next in
       var response = try await next(request)
       response.isVerified = response.statusCode == 401

@@ -3,14 +3,14 @@ import RequestBehaviors
 import Testing
 
 @Suite struct OAuth1ExplanationTests {
-  private let form: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded"]
+  private let form: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
 
   @Test func `the explanation shows every step`() throws {
     let signature = try OAuth1Signature.sample("https://h/p?b=2&a=1")
     let text = signature.explanation(showingSecrets: true)
     for step in [
       signature.parameterString, signature.baseStringURI, signature.baseString, signature.signingKey,
-      "oauth_signature=" + OAuth1Parameter("", signature.signature).encoded.dropFirst(),
+      "oauth_signature=" + OAuth1EncodedPair("", signature.signature).encoded.dropFirst(),
     ] {
       #expect(text.contains(step))
     }
@@ -53,7 +53,9 @@ import Testing
 
   @Test func `the first difference is named with its place`() throws {
     let signature = try OAuth1Signature.sample("https://h/p?a=1&b=x")
-    func difference(_ service: OAuth1Signature) -> OAuth1Difference? { signature.difference(from: service.baseString) }
+    func difference(_ service: OAuth1Signature) -> OAuth1BaseStringMismatch? {
+      signature.difference(from: service.baseString)
+    }
 
     let method = try #require(difference(.sample("https://h/p?a=1&b=x", method: .post)))
     #expect(method.part == .method && method.offset == 0 && method.signed == "GET" && method.service == "POST")

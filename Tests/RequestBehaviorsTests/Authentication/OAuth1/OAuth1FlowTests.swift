@@ -157,11 +157,11 @@ import Testing
   @Test(arguments: [
     ("oauth_token=rt&oauth_token_secret=canary", NetworkError.Code.oauth1CallbackNotConfirmed),
     ("oauth_token=rt&oauth_token_secret=canary&oauth_callback_confirmed=false", .oauth1CallbackNotConfirmed),
-    ("oauth_token=rt&oauth_callback_confirmed=true", .oauth1InvalidAnswer),
-    ("oauth_token_secret=canary&oauth_callback_confirmed=true", .oauth1InvalidAnswer),
-    (#"{"oauth_token": "canary"}"#, .oauth1InvalidAnswer), ("", .oauth1InvalidAnswer),
+    ("oauth_token=rt&oauth_callback_confirmed=true", .oauth1InvalidResponse),
+    ("oauth_token_secret=canary&oauth_callback_confirmed=true", .oauth1InvalidResponse),
+    (#"{"oauth_token": "canary"}"#, .oauth1InvalidResponse), ("", .oauth1InvalidResponse),
   ])
-  func `an answer that is no request token is an error without its content`(body: String, code: NetworkError.Code)
+  func `a response that is no request token is an error without its content`(body: String, code: NetworkError.Code)
     async throws
   {
     mock.on(.post, "request_token").respond(text: body)

@@ -5,11 +5,11 @@ import Testing
 extension OAuth1Signature {
   /// The signature of a request of which a test cares about a part.
   static func sample(
-    _ url: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: String? = nil,
+    _ url: String, method: RequestMethod = .get, headers: HeaderFields = [:], body: String? = nil,
     signedBy signatureMethod: OAuth1SignatureMethod = .hmacSHA1, options: OAuth1Options = OAuth1Options(),
     additional: [(name: String, value: String)] = []
   ) throws -> OAuth1Signature {
-    var parameters = OAuth1Parameters(consumerKey: "ck", token: "tk", nonce: "nonce", timestamp: 1_700_000_000)
+    var parameters = OAuth1ProtocolParameters(consumerKey: "ck", token: "tk", nonce: "nonce", timestamp: 1_700_000_000)
     parameters.additional = additional
     return try OAuth1Signature(
       method: method, url: #require(URL(string: url)), headers: headers, body: body.map { Data($0.utf8) },
@@ -25,7 +25,7 @@ extension OAuth1Signature {
       url: #require(URL(string: "https://api.twitter.com/1.1/statuses/update.json?include_entities=true")),
       headers: ["Content-Type": "application/x-www-form-urlencoded"],
       body: Data("status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21".utf8),
-      parameters: OAuth1Parameters(
+      parameters: OAuth1ProtocolParameters(
         consumerKey: "xvz1evFS4wEEPTGEFPHBog", token: "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb",
         nonce: "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg", timestamp: 1_318_622_958),
       key: OAuth1SigningKey(

@@ -9,7 +9,7 @@ import Testing
     var random = SeededGenerator(seed: 1)
     for _ in 0..<100 {
       let parameters = (0..<Int.random(in: 1...6, using: &random)).map { _ in
-        OAuth1Parameter(name: [0x61] + random.octets(upTo: 8), value: random.octets(upTo: 20))
+        OAuth1EncodedPair(name: [0x61] + random.octets(upTo: 8), value: random.octets(upTo: 20))
       }
       let query = parameters.map(\.encoded).joined(separator: "&")
       let signature = try OAuth1Signature.sample("https://h/?\(query)")
@@ -52,7 +52,7 @@ import Testing
     for _ in 0..<50 {
       let text = form(&random).split(separator: "&").filter { !$0.hasPrefix("%zz") && !$0.hasPrefix("%=") }
         .joined(separator: "&")
-      let type: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded"]
+      let type: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
       let query = try OAuth1Signature.sample("https://h/?\(text)", method: .post, headers: type, body: "")
       let body = try OAuth1Signature.sample("https://h/", method: .post, headers: type, body: text)
       #expect(query.signature == body.signature)
@@ -97,12 +97,12 @@ import Testing
     var random = SeededGenerator(seed: 6)
     for _ in 0..<200 {
       let text = "http:" + String(decoding: random.octets(upTo: 24).map { 0x21 + $0 % 94 }, as: UTF8.self)
-      let headers: HTTPHeaders = ["Host": String(decoding: random.octets(upTo: 10), as: UTF8.self)]
+      let headers: HeaderFields = ["Host": String(decoding: random.octets(upTo: 10), as: UTF8.self)]
       guard let url = URL(string: text) else { continue }
       let signature = try? OAuth1Signature(
         method: "M\u{e9}", url: url, headers: Bool.random(using: &random) ? headers : [:],
         body: Data(random.octets(upTo: 30)),
-        parameters: OAuth1Parameters(consumerKey: "", nonce: "", timestamp: 1),
+        parameters: OAuth1ProtocolParameters(consumerKey: "", nonce: "", timestamp: 1),
         key: OAuth1SigningKey(method: .hmacSHA256, consumerSecret: ""))
       #expect(signature?.signature.isEmpty != true)
       #expect(signature?.difference(from: String(decoding: random.octets(upTo: 30), as: UTF8.self))?.hint != "")

@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 @Suite struct OAuth1SignatureStepTests {
-  private let form: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded"]
+  private let form: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
 
   // MARK: Collected parameters, RFC 5849 §3.4.1.3.1
 
@@ -65,8 +65,8 @@ import Testing
     #expect(try OAuth1Signature.sample("https://h/", method: .post, body: "a=1").ownParameters.isEmpty)
   }
 
-  @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, .query, "REPORT"])
-  func `a form body is signed with any method`(method: HTTPMethod) throws {
+  @Test(arguments: [RequestMethod.post, .put, .patch, .delete, .query, "REPORT"])
+  func `a form body is signed with any method`(method: RequestMethod) throws {
     let signature = try OAuth1Signature.sample("https://h/", method: method, headers: form, body: "a=1")
     #expect(signature.ownParameters == ["a=1"])
     #expect(signature.baseString.hasPrefix(method.rawValue + "&"))
@@ -176,7 +176,7 @@ import Testing
 
   @Test func `PLAINTEXT goes without nonce and timestamp, the other methods do not`() throws {
     let url = try #require(URL(string: "https://h/"))
-    let parameters = OAuth1Parameters(consumerKey: "ck", nonce: nil, timestamp: nil)
+    let parameters = OAuth1ProtocolParameters(consumerKey: "ck", nonce: nil, timestamp: nil)
     let plain = try OAuth1Signature(
       method: .get, url: url, parameters: parameters, key: OAuth1SigningKey(method: .plaintext, consumerSecret: "cs"))
     #expect(
@@ -195,7 +195,8 @@ import Testing
     let url = try #require(URL(string: "https://h/"))
     let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature(
-        method: .get, url: url, parameters: OAuth1Parameters(consumerKey: "ck", nonce: "n", timestamp: timestamp),
+        method: .get, url: url,
+        parameters: OAuth1ProtocolParameters(consumerKey: "ck", nonce: "n", timestamp: timestamp),
         key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "cs"))
     }
     #expect(error?.code == .invalidRequest)
@@ -231,7 +232,8 @@ import Testing
     let url = try #require(URL(string: "https://h/"))
     func header(_ token: String?) throws -> String {
       try OAuth1Signature(
-        method: .get, url: url, parameters: OAuth1Parameters(consumerKey: "ck", token: token, nonce: "n", timestamp: 1),
+        method: .get, url: url,
+        parameters: OAuth1ProtocolParameters(consumerKey: "ck", token: token, nonce: "n", timestamp: 1),
         key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "cs")
       ).authorizationHeader
     }
@@ -320,7 +322,7 @@ import Testing
   @Test func `a body hash is sent for what is no form, with the hash of the method`() throws {
     var options = OAuth1Options()
     options.includesBodyHash = true
-    func hash(_ body: String?, _ headers: HTTPHeaders = [:], _ method: OAuth1SignatureMethod = .hmacSHA1) throws
+    func hash(_ body: String?, _ headers: HeaderFields = [:], _ method: OAuth1SignatureMethod = .hmacSHA1) throws
       -> String?
     {
       try OAuth1Signature.sample(

@@ -12,7 +12,7 @@ import Testing
     let signature = try OAuth1Signature(
       method: .post, url: url, headers: ["Content-Type": "application/x-www-form-urlencoded"],
       body: Data("c2&a3=2+q".utf8),
-      parameters: OAuth1Parameters(
+      parameters: OAuth1ProtocolParameters(
         consumerKey: "9djdj82h48djs9d2", token: "kkk9d7dh3k39sjv7", nonce: "7d8f3e4a", timestamp: 137_131_201),
       key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "j49sk3j29djd", tokenSecret: "dh893hdasih9"),
       options: options)
@@ -38,10 +38,10 @@ import Testing
     var options = OAuth1Options()
     options.includesVersion = false
     func signature(
-      _ method: HTTPMethod, _ url: String, token: String? = nil, secret: String = "", nonce: String, timestamp: Int,
+      _ method: RequestMethod, _ url: String, token: String? = nil, secret: String = "", nonce: String, timestamp: Int,
       additional: [(name: String, value: String)] = []
     ) throws -> String {
-      var parameters = OAuth1Parameters(
+      var parameters = OAuth1ProtocolParameters(
         consumerKey: "dpf43f3p2l4k3l03", token: token, nonce: nonce, timestamp: timestamp)
       parameters.additional = additional
       return try OAuth1Signature(
@@ -69,7 +69,7 @@ import Testing
     let signature = try OAuth1Signature(
       method: .get,
       url: #require(URL(string: "http://photos.example.net/photos?file=vacation.jpg&size=original")),
-      parameters: OAuth1Parameters(
+      parameters: OAuth1ProtocolParameters(
         consumerKey: "dpf43f3p2l4k3l03", token: "nnch734d00sl2jdk", nonce: "kllo9940pd9333jh", timestamp: 1_191_242_096),
       key: OAuth1SigningKey(
         method: .hmacSHA1, consumerSecret: "kd94hf93k423kf44", tokenSecret: "pfkkdhi9sl3r4s00"))
@@ -110,7 +110,7 @@ import Testing
     ("\u{a}", "%0A"), (" ", "%20"), ("\u{7f}", "%7F"), ("\u{80}", "%C2%80"), ("\u{3001}", "%E3%80%81"),
   ])
   func `oauth·net's encodings come out`(text: String, escaped: String) {
-    #expect(OAuth1Parameter("", text).encoded == "=" + escaped)
+    #expect(OAuth1EncodedPair("", text).encoded == "=" + escaped)
   }
 
   @Test(arguments: [
@@ -132,7 +132,7 @@ import Testing
     let method = OAuth1SignatureMethod.rsaSHA1 { $0 == Data(expected.utf8) ? Data([0xff, 0xfe, 0xfd, 0xfc]) : Data() }
     let signature = try OAuth1Signature(
       method: .get, url: #require(URL(string: "http://photos.example.net/photos?file=vacaction.jpg&size=original")),
-      parameters: OAuth1Parameters(
+      parameters: OAuth1ProtocolParameters(
         consumerKey: "dpf43f3p2l4k3l03", nonce: "13917289812797014437", timestamp: 1_196_666_512),
       key: OAuth1SigningKey(method: method, consumerSecret: "unused"))
     #expect(signature.baseString == expected)

@@ -67,7 +67,7 @@ import Testing
     "{}", "[]", #"{"access_token":""}"#, #"{"access_token":17}"#, #"{"a_token":"t","b_token":"u"}"#,
     #"{"refresh_token":"r"}"#, #"{"error":"invalid_grant"}"#,
   ])
-  func `an answer without a token is an error`(json: String) {
+  func `a response without a token is an error`(json: String) {
     #expect(throws: DecodingError.self) { try decode(json) }
   }
 

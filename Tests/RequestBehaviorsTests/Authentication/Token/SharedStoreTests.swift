@@ -52,7 +52,7 @@ import Testing
     let app = process(
       .refreshing { token, client in
         await gate.pass()
-        return try await RefreshToken(.test).refresh(token, using: client)
+        return try await RefreshTokenGrant(.test).refresh(token, using: client)
       })
     let widget = process()
     try await app.client.send(.get("a"))

@@ -23,10 +23,10 @@ import Testing
 
   /// A server that answers 401, with a challenge if there is one, unless a closure accepts the request.
   private func transport(
-    _ challenge: String?, accepts: @escaping @Sendable (HTTPHeaders) -> Bool = { _ in false }
+    _ challenge: String?, accepts: @escaping @Sendable (HeaderFields) -> Bool = { _ in false }
   ) -> ClosureTransport {
     ClosureTransport { request in
-      var headers = HTTPHeaders()
+      var headers = HeaderFields()
       if let challenge { headers["WWW-Authenticate"] = challenge }
       return NetworkResponse(request: request, statusCode: accepts(request.headers) ? 200 : 401, headers: headers)
     }

@@ -19,18 +19,18 @@ import Testing
     #expect(calls > 10_000 && asked > 2_000)
   }
 
-  @Test func `the result of a flight is thrown away after a sign-out`() {
+  @Test func `the result of a refresh is thrown away after a sign-out`() {
     var state = TokenState(policy: TokenRefreshPolicy())
     state.load(AccessToken("t0"), now: .zero, date: Date())
-    let lease = TokenLease(token: AccessToken("t0"), version: 1, generation: 0)
-    guard case .start(let flight) = state.renew(lease, now: .zero, ticket: 0) else {
-      Issue.record("no flight")
+    let issued = IssuedToken(token: AccessToken("t0"), version: 1, generation: 0)
+    guard case .start(let refresh) = state.renew(issued, now: .zero, snapshot: 0) else {
+      Issue.record("no refresh")
       return
     }
-    _ = state.begin(flight, now: .zero)
+    _ = state.begin(refresh, now: .zero)
     state.signOut()
-    #expect(!state.isUnderWay(flight.id))
-    if case .ignore = state.land(flight, with: AccessToken("late"), now: .zero) {} else { Issue.record("taken") }
+    #expect(!state.isUnderWay(refresh.id))
+    if case .ignore = state.complete(refresh, with: AccessToken("late"), now: .zero) {} else { Issue.record("taken") }
     #expect(state.token == nil)
   }
 
@@ -69,16 +69,16 @@ import Testing
 
   @Test func `a call that comes before the store is read waits, and gets the stored token`() {
     var state = TokenState(policy: TokenRefreshPolicy())
-    guard case .start(let flight) = state.acquire(now: .zero, ticket: 0) else {
-      Issue.record("no flight")
+    guard case .start(let refresh) = state.acquire(now: .zero, snapshot: 0) else {
+      Issue.record("no refresh")
       return
     }
-    if case .wait = state.acquire(now: .zero, ticket: 0) {} else { Issue.record("did not wait") }
+    if case .wait = state.acquire(now: .zero, snapshot: 0) {} else { Issue.record("did not wait") }
     state.load(AccessToken("t0"), now: .zero, date: Date())
-    guard case .use(let lease) = state.begin(flight, now: .zero) else {
+    guard case .use(let issued) = state.begin(refresh, now: .zero) else {
       Issue.record("the source was asked")
       return
     }
-    #expect(lease.token.value == "t0")
+    #expect(issued.token.value == "t0")
   }
 }

@@ -8,9 +8,9 @@ struct TokenReference {
     case failed
     /// Nobody had been asked: a behavior refused on the way.
     case failedUnasked
-    /// Those who waited have left without a token; the answer is still to come.
+    /// Those who waited have left without a token; the response is still to come.
     case gaveUp
-    /// Those who waited have left with a token of another process; the answer is still to come.
+    /// Those who waited have left with a token of another process; the response is still to come.
     case overdue
     case signedInElsewhere(serial: Int, at: Int, lifetime: Int)
   }

@@ -27,7 +27,7 @@ import Testing
     #expect("\(token)".contains("<redacted>") && "\(token)".contains("read"))
   }
 
-  @Test func `an answer that is no token is not shown by the error`() throws {
+  @Test func `a response that is no token is not shown by the error`() throws {
     for answer in [
       #"{"access_token":17,"token":"canary-access-7731"}"#, #"{"a_token":"canary-access-7731","b_token":""}"#,
       #"{"access_token":"canary-access-7731","expires_in":"canary-refresh-7732"}"#,
@@ -39,7 +39,7 @@ import Testing
     expectNoCanary()
   }
 
-  @Test func `a canary is in no error, event, history or report`() async throws {
+  @Test func `a canary is in no error, event, attempts or report`() async throws {
     let (access, refresh, secret) = (canaries[0], canaries[1], canaries[2])
     let tokenBody = Box(#"{"access_token":"\#(access)","refresh_token":"\#(refresh)"}"#)
     let transport = ClosureTransport { request in
@@ -56,7 +56,7 @@ import Testing
     configuration.behaviors.append(
       .onCallEnd { report in
         output.update { $0 += report.call.events.map(\.message) + ["\(String(describing: report.error))"] }
-        output.update { $0 += report.call.history.map(\.description) }
+        output.update { $0 += report.call.attempts.map(\.description) }
       })
     let client = NetworkClient(configuration: configuration, transport: transport)
     for body in [tokenBody.value, "<html>\(access) \(refresh)</html>", #"{"token_x":"\#(access)"}"#] {

@@ -15,11 +15,11 @@ struct TokenSimulation {
 
   struct SimulatedCall {
     var phase = Phase.new
-    var ticket = 0
+    var snapshot = 0
     var generation = 0
     var arrival = 0
     var leasedAt = 0
-    var lease: TokenLease?
+    var issued: IssuedToken?
     var sends = 0
     var lastFailureAsked: Int?
   }
@@ -33,7 +33,7 @@ struct TokenSimulation {
   private var now = 0
   private var serial = 0
   private var valid = 0
-  private var flight: TokenState.Flight?
+  private var refresh: TokenState.Refresh?
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
@@ -44,7 +44,7 @@ struct TokenSimulation {
     for _ in 0..<steps where problems.isEmpty { step() }
     // Nobody may be left waiting when all that is under way has ended.
     while let index = calls.firstIndex(where: { $0.phase != .done }), problems.isEmpty {
-      if let flight { land(flight, .success) } else { advance(index) }
+      if let refresh { complete(refresh, .success) } else { advance(index) }
     }
     if calls.contains(where: { $0.sends > 2 }) { problems.append("a call was sent more than twice") }
   }
@@ -56,10 +56,10 @@ struct TokenSimulation {
     case 0..<4: calls.append(SimulatedCall())
     case 4..<12: if let index = calls.indices.randomElement(using: &random) { advance(index) }
     case 12..<14:
-      if let flight {
-        land(flight, Outcome.allCases.randomElement(using: &random) ?? .success)
+      if let refresh {
+        complete(refresh, Outcome.allCases.randomElement(using: &random) ?? .success)
       }
-    case 14: giveUp()
+    case 14: timeOut()
     case 15: writeElsewhere()
     case 16: now += [1, 5, 29, 60, 500].randomElement(using: &random) ?? 1
     case 17: valid = -1
@@ -77,17 +77,17 @@ struct TokenSimulation {
   private mutating func advance(_ index: Int) {
     switch calls[index].phase {
     case .new:
-      calls[index].ticket = state.failureCount
+      calls[index].snapshot = state.failureCount
       calls[index].generation = state.generation
       calls[index].arrival = reference.log.count
       let expected = reference.acquire(at: now, arrival: calls[index].arrival)
-      decide(index, state.acquire(now: .seconds(now), ticket: calls[index].ticket), expected, again: false)
+      decide(index, state.acquire(now: .seconds(now), snapshot: calls[index].snapshot), expected, again: false)
     case .sent(let token), .sentAgain(let token):
       if token == valid {
         calls[index].phase = .done
         return
       }
-      guard case .sent = calls[index].phase, let lease = calls[index].lease else {
+      guard case .sent = calls[index].phase, let issued = calls[index].issued else {
         calls[index].phase = .done
         return
       }
@@ -96,8 +96,8 @@ struct TokenSimulation {
         return
       }
       let expected = reference.renew(token, leasedAt: calls[index].leasedAt, at: now, arrival: calls[index].arrival)
-      decide(index, state.renew(lease, now: .seconds(now), ticket: calls[index].ticket), expected, again: true)
-    case .waiting, .waitingAgain: if flight == nil { problems.append("a call waits for nothing") }
+      decide(index, state.renew(issued, now: .seconds(now), snapshot: calls[index].snapshot), expected, again: true)
+    case .waiting, .waitingAgain: if refresh == nil { problems.append("a call waits for nothing") }
     case .done: break
     }
   }
@@ -107,15 +107,15 @@ struct TokenSimulation {
   ) {
     let waiting = again ? Phase.waitingAgain : .waiting
     switch decision {
-    case .use(let lease):
-      expect(.use(serial(of: lease)), expected, "use")
-      send(index, lease, again: again)
+    case .use(let issued):
+      expect(.use(serial(of: issued)), expected, "use")
+      send(index, issued, again: again)
     case .wait:
       expect(.wait, expected, "wait")
       calls[index].phase = waiting
     case .start(let new):
       expect(.start, expected, "start")
-      if flight != nil { problems.append("two flights at once") }
+      if refresh != nil { problems.append("two refreshes at once") }
       calls[index].phase = waiting
       begin(new)
     case .fail:
@@ -127,19 +127,19 @@ struct TokenSimulation {
     }
   }
 
-  private mutating func send(_ index: Int, _ lease: TokenLease, again: Bool) {
-    calls[index].lease = lease
+  private mutating func send(_ index: Int, _ issued: IssuedToken, again: Bool) {
+    calls[index].issued = issued
     calls[index].leasedAt = reference.log.count
     calls[index].sends += 1
-    calls[index].phase = again ? .sentAgain(serial(of: lease)) : .sent(serial(of: lease))
+    calls[index].phase = again ? .sentAgain(serial(of: issued)) : .sent(serial(of: issued))
   }
 
-  private func serial(of lease: TokenLease) -> Int { Int(lease.token.value) ?? -2 }
+  private func serial(of issued: IssuedToken) -> Int { Int(issued.token.value) ?? -2 }
 
   // MARK: - Flights
 
-  private mutating func begin(_ new: TokenState.Flight) {
-    flight = new
+  private mutating func begin(_ new: TokenState.Refresh) {
+    refresh = new
     asked += 1
     let hadToken = reference.current != nil
     reference.note(.asked(at: now))
@@ -147,7 +147,7 @@ struct TokenSimulation {
     case .fetch: if hadToken { problems.append("a first token is fetched where there is one") }
     case .refresh(let token):
       if Int(token.value) != reference.current?.serial { problems.append("another token is refreshed") }
-    case .use, .end: problems.append("a flight did not begin")
+    case .use, .end: problems.append("a refresh did not begin")
     }
   }
 
@@ -159,44 +159,44 @@ struct TokenSimulation {
     return (token, lifetime == 0 ? nil : lifetime)
   }
 
-  private mutating func land(_ ended: TokenState.Flight, _ outcome: Outcome) {
-    flight = nil
-    let landing: TokenState.Landing
-    switch outcome {
+  private mutating func complete(_ ended: TokenState.Refresh, _ end: Outcome) {
+    refresh = nil
+    let outcome: TokenState.RefreshOutcome
+    switch end {
     case .success:
       let (token, lifetime) = makeToken()
       valid = serial
       reference.note(.token(serial: serial, at: now, lifetime: lifetime, endsFlight: true))
-      landing = state.land(ended, with: token, now: .seconds(now))
+      outcome = state.complete(ended, with: token, now: .seconds(now))
       save()
-      if case .use = landing {} else { problems.append("a token was not taken") }
+      if case .use = outcome {} else { problems.append("a token was not taken") }
     case .transient, .unasked, .terminal:
       // Another process has written the token's successor.
       let wasReplaced = ended.version != state.version
-      let isTerminal = outcome == .terminal
+      let isTerminal = end == .terminal
       if !wasReplaced {
-        let failed = outcome == .unasked ? TokenReference.Entry.failedUnasked : .failed
+        let failed = end == .unasked ? TokenReference.Entry.failedUnasked : .failed
         reference.note(isTerminal && reference.current != nil ? .signedOut : failed)
       }
-      landing = state.land(
-        ended, failing: CancellationError(), isTerminal: isTerminal, wasAsked: outcome != .unasked || wasReplaced)
+      outcome = state.complete(
+        ended, failing: CancellationError(), isTerminal: isTerminal, wasAsked: end != .unasked || wasReplaced)
       save()
       if wasReplaced { endFlightInReference() }
     }
-    release(landing)
+    release(outcome)
   }
 
-  /// The token that another process has written ends the flight for those who wait.
+  /// The token that another process has written ends the refresh for those who wait.
   private mutating func endFlightInReference() {
     guard let current = reference.current else { return }
     reference.note(.token(serial: current.serial, at: current.at, lifetime: current.lifetime, endsFlight: true))
   }
 
-  private mutating func giveUp() {
-    guard let ended = flight else { return }
+  private mutating func timeOut() {
+    guard let ended = refresh else { return }
     let wasReplaced = ended.version != state.version
     reference.note(wasReplaced ? .overdue : .gaveUp)
-    release(state.giveUp(on: ended))
+    release(state.timeOut(on: ended))
   }
 
   /// Another process refreshes the token, signs out, or signs somebody in, and the store is read again.
@@ -225,18 +225,18 @@ struct TokenSimulation {
   private mutating func save() { state.endSave(of: state.token, isPending: false, succeeded: true) }
 
   private mutating func endByUser() {
-    flight = nil
+    refresh = nil
     release(.signOut(CancellationError()))
   }
 
-  private mutating func release(_ landing: TokenState.Landing) {
+  private mutating func release(_ outcome: TokenState.RefreshOutcome) {
     let spare = state.unexpired(now: .seconds(now))
     for index in calls.indices where calls[index].phase == .waiting || calls[index].phase == .waitingAgain {
       let again = calls[index].phase == .waitingAgain
-      switch landing {
-      case .use(let lease):
-        if lease.generation != calls[index].generation { problems.append("a call got somebody else's token") }
-        send(index, lease, again: again)
+      switch outcome {
+      case .use(let issued):
+        if issued.generation != calls[index].generation { problems.append("a call got somebody else's token") }
+        send(index, issued, again: again)
       case .fail where !again && spare != nil:
         if let spare { send(index, spare, again: false) }
       case .fail, .signOut: calls[index].phase = .done

@@ -18,7 +18,7 @@ import Testing
   }
 
   /// Makes a request wait for what the gate holds until it gives up.
-  private func giveUp(_ client: NetworkClient) async throws {
+  private func timeOut(_ client: NetworkClient) async throws {
     let task = Task { try await client.send(.get("a")) }
     await gate.waitForArrivals(1)
     await fixture.clock.waitForSleepers(1)
@@ -32,7 +32,7 @@ import Testing
     let session = try await fixture.alice(store)
     let events = session.events
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
-    try await giveUp(fixture.client(session))
+    try await timeOut(fixture.client(session))
     gate.open()
     #expect(await events.names(through: "signedOut") == ["refreshFailed", "signedOut"])
     #expect(store.value == nil)
@@ -44,7 +44,7 @@ import Testing
     let events = session.events
     server.tokenGate.value = gate
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
-    try await giveUp(fixture.client(session))
+    try await timeOut(fixture.client(session))
     gate.open()
     #expect(await events.names(through: "signedOut").last == "signedOut")
     #expect(try await session.isSignedIn() == false)
@@ -54,7 +54,7 @@ import Testing
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
-    try await giveUp(client)
+    try await timeOut(client)
     let second = Task { try await client.send(.get("b")) }
     await fixture.clock.waitForSleepers(1)
     #expect(server.tokenRequests.count == 1)
@@ -67,7 +67,7 @@ import Testing
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
-    try await giveUp(client)
+    try await timeOut(client)
     for _ in 0..<2 {
       let later = Task { try await client.send(.get("b")) }
       await fixture.clock.waitForSleepers(1)
@@ -85,7 +85,7 @@ import Testing
   @Test func `a call that has given up on a refresh does not wait for it again`() async throws {
     let session = try await fixture.alice()
     server.tokenGate.value = gate
-    try await giveUp(fixture.client(session, SecondAttempt()))
+    try await timeOut(fixture.client(session, SecondAttempt()))
     #expect(server.tokenRequests.count == 1)
     gate.open()
   }
@@ -110,7 +110,7 @@ import Testing
     let store = holding("t1")
     let session = try await fixture.alice(store)
     let client = fixture.client(session)
-    try await giveUp(client)
+    try await timeOut(client)
     let second = Task { try await client.send(.get("b")) }
     await fixture.clock.waitForSleepers(1)
     gate.open()
@@ -123,7 +123,7 @@ import Testing
     server.tokenGate.value = gate
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
     let client = fixture.client(session)
-    try await giveUp(client)
+    try await timeOut(client)
     let second = Task { try await client.send(.get("b")) }
     await fixture.clock.waitForSleepers(1)
     gate.open()
@@ -135,7 +135,7 @@ import Testing
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
-    try await giveUp(client)
+    try await timeOut(client)
     try await session.signIn(AccessToken("bob", lifetime: .seconds(3_600), refreshToken: "rb"))
     fixture.answer(200)
     gate.open()
@@ -245,7 +245,7 @@ import Testing
     fixture.answer(200)
     let session = fixture.session(.refreshToken(.test), store)
     let client = fixture.client(session)
-    try await giveUp(client)
+    try await timeOut(client)
     gate.open()
     try await client.send(.get("b"))
     #expect(server.tokenRequests.isEmpty)

@@ -1,56 +1,56 @@
 import Foundation
 
-extension TokenKeeper {
-  /// The flights whose source is at work in this task: a request that waits for one of them would wait for itself.
+extension TokenCoordinator {
+  /// The refreshes whose source is at work in this task: a request that waits for one of them would wait for itself.
   @TaskLocal private static var atWork: [ID: Int] = [:]
 
-  /// Whether this task does the source's work; not so a task that the source left behind when its flight has landed.
+  /// Whether this task does the source's work; not so a task that the source left behind when its refresh has landed.
   var isAtWork: Bool {
-    TokenKeeper.atWork[id].map { flight in update { state, _ in state.isUnderWay(flight) } } ?? false
+    TokenCoordinator.atWork[id].map { refresh in update { state, _ in state.isUnderWay(refresh) } } ?? false
   }
 
   /// Starts to get a token; nobody's cancellation but a sign-out's ends it.
   ///
   /// - Parameters:
-  ///   - flight: The flight.
+  ///   - refresh: The refresh.
   ///   - source: Gets the token.
   ///   - client: What the source sends with.
   ///   - environment: The server that it sends to; that of the client if `nil`.
-  /// - Returns: The task that runs the flight.
+  /// - Returns: The task that runs the refresh.
   func launch(
-    _ flight: TokenState.Flight, source: any TokenSource, client: NetworkClient, environment: ServerEnvironment?
+    _ refresh: TokenState.Refresh, source: any TokenSource, client: NetworkClient, environment: ServerEnvironment?
   ) -> Task<Void, Never> {
-    let atWork = TokenKeeper.atWork.merging([id: flight.id]) { _, new in new }
+    let atWork = TokenCoordinator.atWork.merging([id: refresh.id]) { _, new in new }
     let tally = TokenRequestTally()
     let client = client.with {
       if let environment { $0.options.environment = environment }
-      $0.behaviors.append(TokenRequestCheck(keeper: self, flight: flight))
+      $0.behaviors.append(TokenRequestCheck(coordinator: self, refresh: refresh))
       $0.behaviors.append(.onCallEnd { tally.note($0) })
     }
     return Task {
-      await TokenKeeper.$atWork.withValue(atWork) { await self.run(flight, source, client, tally) }
+      await TokenCoordinator.$atWork.withValue(atWork) { await self.run(refresh, source, client, tally) }
     }
   }
 
   private func run(
-    _ flight: TokenState.Flight, _ source: any TokenSource, _ client: NetworkClient, _ tally: TokenRequestTally
+    _ refresh: TokenState.Refresh, _ source: any TokenSource, _ client: NetworkClient, _ tally: TokenRequestTally
   ) async {
     do {
       try await queue.enqueue { try await self.readForRefresh() }.value
     } catch {
-      let landing = land { state, _ in state.land(flight, failing: error, isTerminal: false, wasAsked: false) }
-      return tell(landing, error)
+      let outcome = complete { state, _ in state.complete(refresh, failing: error, isTerminal: false, wasAsked: false) }
+      return tell(outcome, error)
     }
-    var errand = TokenState.Errand.end
-    land { state, clock in
-      errand = state.begin(flight, now: clock.now())
-      if case .use(let lease) = errand { return .use(lease) }
+    var action = TokenState.RefreshAction.end
+    complete { state, clock in
+      action = state.begin(refresh, now: clock.now())
+      if case .use(let issued) = action { return .use(issued) }
       return .ignore
     }
     do {
       var old: AccessToken?
       let new: AccessToken
-      switch errand {
+      switch action {
       case .fetch: new = try await source.fetch(using: client)
       case .refresh(let token):
         old = token
@@ -59,29 +59,29 @@ extension TokenKeeper {
       }
       let (now, date) = update { _, clock in (clock.now(), clock.date()) }
       let received = new.received(at: date)
-      await keep(old.map { received.completed(from: $0) } ?? received, got: now, from: flight)
+      await keep(old.map { received.completed(from: $0) } ?? received, got: now, from: refresh)
     } catch {
-      await fail(flight, error, tally)
+      await fail(refresh, error, tally)
     }
   }
 
   /// Stores the token, and only then lets anybody use it: it may be the only copy of a rotated refresh token.
   ///
   /// The state changes before the store's next operation begins, so that both hold the same.
-  private func keep(_ token: AccessToken, got now: Duration, from flight: TokenState.Flight) async {
+  private func keep(_ token: AccessToken, got now: Duration, from refresh: TokenState.Refresh) async {
     _ = try? await queue.enqueue {
-      guard self.update({ state, _ in state.isUnderWay(flight.id) }) else { return }
+      guard self.update({ state, _ in state.isUnderWay(refresh.id) }) else { return }
       // Another process may have signed out or in meanwhile, and must not be written over. Where that cannot be read,
       // the token is stored all the same: it may be the only one that is good.
       try? await self.readAgain()
-      guard self.update({ state, _ in state.isUnderWay(flight.id) }) else { return }
+      guard self.update({ state, _ in state.isUnderWay(refresh.id) }) else { return }
       var problem: (any Error)?
       do { try await self.store.save(token) } catch { problem = error }
       var wasTaken = false
-      self.land { state, _ in
-        wasTaken = state.isUnderWay(flight.id)
+      self.complete { state, _ in
+        wasTaken = state.isUnderWay(refresh.id)
         state.endSave(of: token, isPending: false, succeeded: problem == nil)
-        return state.land(flight, with: token, now: now)
+        return state.complete(refresh, with: token, now: now)
       }
       if wasTaken { self.broadcast.publish(.refreshed) }
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
@@ -89,37 +89,37 @@ extension TokenKeeper {
     }.value
   }
 
-  private func fail(_ flight: TokenState.Flight, _ error: any Error, _ tally: TokenRequestTally) async {
+  private func fail(_ refresh: TokenState.Refresh, _ error: any Error, _ tally: TokenRequestTally) async {
     let cause = await readable(error)
     let failure = NetworkError.tokenUnavailable(cause)
     let wasAsked = tally.tellsOfRequest(endingIn: cause)
     guard TokenFailure.isTerminal(cause) else {
-      let landing = land { state, _ in
-        state.land(flight, failing: failure, isTerminal: false, wasAsked: wasAsked)
+      let outcome = complete { state, _ in
+        state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
       }
-      return tell(landing, cause)
+      return tell(outcome, cause)
     }
     _ = try? await queue.enqueue {
       // The refusal may mean that another process has refreshed the token. Where that cannot be read, nobody is signed
       // out by it.
       var isTerminal = true
       do { try await self.readForRefresh() } catch { isTerminal = false }
-      let endsSession = isTerminal && self.update { state, _ in state.isSignedOut(ifRefused: flight) }
+      let endsSession = isTerminal && self.update { state, _ in state.isSignedOut(ifRefused: refresh) }
       var problem: (any Error)?
       if endsSession {
         do { try await self.store.save(nil) } catch { problem = error }
       }
-      let landing = self.land { state, _ in
+      let outcome = self.complete { state, _ in
         if endsSession { state.endSave(of: nil, isPending: false, succeeded: problem == nil) }
-        return state.land(flight, failing: failure, isTerminal: endsSession, wasAsked: wasAsked)
+        return state.complete(refresh, failing: failure, isTerminal: endsSession, wasAsked: wasAsked)
       }
-      self.tell(landing, cause)
+      self.tell(outcome, cause)
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }.value
   }
 
-  /// The error of the source with the answer's body at hand, and no cancellation, which is not the callers'.
+  /// The error of the source with the response's body at hand, and no cancellation, which is not the callers'.
   private func readable(_ error: any Error) async -> any Error {
     if error is CancellationError { return NetworkError.tokenSourceCancelled() }
     guard var failure = error as? NetworkError, let response = failure.response else { return error }
@@ -128,9 +128,9 @@ extension TokenKeeper {
     return failure
   }
 
-  /// Tells subscribers how a flight failed.
-  private func tell(_ landing: TokenState.Landing, _ cause: any Error) {
-    switch landing {
+  /// Tells subscribers how a refresh failed.
+  private func tell(_ outcome: TokenState.RefreshOutcome, _ cause: any Error) {
+    switch outcome {
     case .fail: broadcast.publish(.refreshFailed(cause))
     case .signOut: broadcast.publish(.signedOut(.refused(cause)))
     case .use, .ignore: break
@@ -140,15 +140,15 @@ extension TokenKeeper {
 
 /// Checks each request of a source right before it is sent.
 ///
-/// Another process that shares the store may have refreshed the token since the flight began, or while the request
+/// Another process that shares the store may have refreshed the token since the refresh began, or while the request
 /// waited to be tried again; the server would take the refresh token for a stolen one.
 struct TokenRequestCheck: RequestBehavior {
   let order = BehaviorOrder.last
-  let keeper: TokenKeeper
-  let flight: TokenState.Flight
+  let coordinator: TokenCoordinator
+  let refresh: TokenState.Refresh
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    try await keeper.confirm(flight)
+    try await coordinator.confirm(refresh)
     return try await next(request)
   }
 }
@@ -161,7 +161,7 @@ final class TokenRequestTally: Sendable {
   nonisolated(unsafe) private var sends = 0
 
   func note(_ report: CallReport) {
-    let count = report.call.sendCount
+    let count = report.call.attemptCount
     lock.withLock {
       calls += 1
       sends += count

@@ -1,19 +1,19 @@
 import Foundation
 
 /// The state of all sessions over one store, and those who wait for it to change.
-final class TokenKeeper: Sendable {
-  /// Stands for the keeper where only its identity counts.
+final class TokenCoordinator: Sendable {
+  /// Stands for the coordinator where only its identity counts.
   typealias ID = ObjectIdentifier
 
   private struct Waiter: Sendable {
     let isRefused: Bool
-    let continuation: CheckedContinuation<TokenLease?, any Error>
+    let continuation: CheckedContinuation<IssuedToken?, any Error>
   }
 
   /// What a request needs.
   enum Need: Sendable {
     case token
-    case newer(than: TokenLease)
+    case newer(than: IssuedToken)
   }
 
   let store: any TokenStore
@@ -30,7 +30,7 @@ final class TokenKeeper: Sendable {
   nonisolated(unsafe) private var leavers: Set<UInt64> = []
   // Protected by `lock` too.
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
-  // Protected by `lock` too: what runs a flight, what ends the wait for it, and what tries to save again.
+  // Protected by `lock` too: what runs a refresh, what ends the wait for it, and what tries to save again.
   nonisolated(unsafe) private var run: Task<Void, Never>?
   nonisolated(unsafe) private var timer: Task<Void, Never>?
   nonisolated(unsafe) private var retry: Task<Void, Never>?
@@ -57,9 +57,9 @@ final class TokenKeeper: Sendable {
 
   /// What a call finds that arrives: what has happened so far, and a token if one can be sent as it is.
   struct Arrival: Sendable {
-    let ticket: TokenTicket
+    let snapshot: SessionSnapshot
     let emptyGeneration: Int?
-    let lease: TokenLease?
+    let issued: IssuedToken?
   }
 
   /// Tells what a call finds that arrives; a session that was given no clock goes by the first one from then on.
@@ -71,8 +71,8 @@ final class TokenKeeper: Sendable {
         hasClock = true
       }
       return Arrival(
-        ticket: TokenTicket(generation: state.generation, failures: state.failureCount),
-        emptyGeneration: state.emptyGeneration, lease: state.usable(now: self.clock.now()))
+        snapshot: SessionSnapshot(generation: state.generation, failures: state.failureCount),
+        emptyGeneration: state.emptyGeneration, issued: state.usable(now: self.clock.now()))
     }
   }
 
@@ -85,10 +85,10 @@ final class TokenKeeper: Sendable {
 
   /// Returns a token, after waiting for one if need be; `nil` if there is none to replace a refused one.
   ///
-  /// What starts a flight is called under the lock, so that no other is started.
+  /// What starts a refresh is called under the lock, so that no other is started.
   func wait(
-    for need: Need, ticket: TokenTicket, launch: (TokenState.Flight) -> Task<Void, Never>
-  ) async throws -> TokenLease? {
+    for need: Need, snapshot: SessionSnapshot, launch: (TokenState.Refresh) -> Task<Void, Never>
+  ) async throws -> IssuedToken? {
     let waiter = lock.withLock {
       lastWaiter += 1
       return lastWaiter
@@ -96,7 +96,7 @@ final class TokenKeeper: Sendable {
     defer { lock.withLock { _ = leavers.remove(waiter) } }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        if let answer = enter(waiter, need, ticket, continuation, launch) { continuation.resume(with: answer) }
+        if let answer = enter(waiter, need, snapshot, continuation, launch) { continuation.resume(with: answer) }
       }
     } onCancel: {
       leave(waiter, CancellationError())
@@ -105,42 +105,43 @@ final class TokenKeeper: Sendable {
 
   /// Decides for a waiter, and keeps it if it is to wait.
   private func enter(
-    _ waiter: UInt64, _ need: Need, _ ticket: TokenTicket, _ continuation: CheckedContinuation<TokenLease?, any Error>,
-    _ launch: (TokenState.Flight) -> Task<Void, Never>
-  ) -> Result<TokenLease?, any Error>? {
+    _ waiter: UInt64, _ need: Need, _ snapshot: SessionSnapshot,
+    _ continuation: CheckedContinuation<IssuedToken?, any Error>,
+    _ launch: (TokenState.Refresh) -> Task<Void, Never>
+  ) -> Result<IssuedToken?, any Error>? {
     lock.withLock {
       if leavers.contains(waiter) { return .failure(CancellationError()) }
-      guard ticket.generation == state.generation else { return .failure(NetworkError.signedOut()) }
+      guard snapshot.generation == state.generation else { return .failure(NetworkError.signedOut()) }
       let now = clock.now()
       let decision =
         switch need {
-        case .token: state.acquire(now: now, ticket: ticket.failures)
-        case .newer(let refused): state.renew(refused, now: now, ticket: ticket.failures)
+        case .token: state.acquire(now: now, snapshot: snapshot.failures)
+        case .newer(let refused): state.renew(refused, now: now, snapshot: snapshot.failures)
         }
       switch decision {
-      case .use(let lease): return .success(lease)
+      case .use(let issued): return .success(issued)
       case .stand: return .success(nil)
       case .fail(let error): return .failure(error)
       case .wait: break
-      case .start(let flight): run = launch(flight)
+      case .start(let refresh): run = launch(refresh)
       }
       waiters[waiter] = Waiter(isRefused: need.isRefused, continuation: continuation)
-      if timer == nil, let flight = state.flight { timer = makeTimer(flight) }
+      if timer == nil, let refresh = state.refresh { timer = makeTimer(refresh) }
       return nil
     }
   }
 
-  /// Makes what lets those go who wait for a flight that takes too long; called under the lock.
-  private func makeTimer(_ flight: TokenState.Flight) -> Task<Void, Never> {
+  /// Makes what lets those go who wait for a refresh that takes too long; called under the lock.
+  private func makeTimer(_ refresh: TokenState.Refresh) -> Task<Void, Never> {
     let (clock, limit) = (clock, state.policy.timeout)
     return Task {
       guard (try? await clock.sleep(for: limit)) != nil else { return }
-      let landing = self.land { state, _ in state.giveUp(on: flight) }
-      if case .fail(let error) = landing { self.broadcast.publish(.refreshFailed(error)) }
+      let outcome = self.complete { state, _ in state.timeOut(on: refresh) }
+      if case .fail(let error) = outcome { self.broadcast.publish(.refreshFailed(error)) }
     }
   }
 
-  /// Lets one waiter go with an error; the flight goes on.
+  /// Lets one waiter go with an error; the refresh goes on.
   private func leave(_ waiter: UInt64, _ error: any Error) {
     let left = lock.withLock {
       let left = waiters.removeValue(forKey: waiter)
@@ -152,37 +153,37 @@ final class TokenKeeper: Sendable {
 
   /// Changes the state, then lets all waiters go as the closure tells.
   ///
-  /// Where a flight failed, a token that is due but has not expired is good enough for those who were not refused.
+  /// Where a refresh failed, a token that is due but has not expired is good enough for those who were not refused.
   ///
   /// - Parameters:
-  ///   - isCancelling: Whether the work of a flight that this ends is of no use any more.
+  ///   - isCancelling: Whether the work of a refresh that this ends is of no use any more.
   ///   - change: Changes the state; called under the lock.
   /// - Returns: What the closure returned.
   @discardableResult
-  func land(
-    isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.Landing
-  ) -> TokenState.Landing {
+  func complete(
+    isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.RefreshOutcome
+  ) -> TokenState.RefreshOutcome {
     var released: [UInt64: Waiter] = [:]
     var endedRun: Task<Void, Never>?
     var endedTimer: Task<Void, Never>?
-    var spare: TokenLease?
-    let landing = lock.withLock {
-      let landing = change(&state, clock)
-      guard !landing.isIgnored else { return landing }
+    var spare: IssuedToken?
+    let outcome = lock.withLock {
+      let outcome = change(&state, clock)
+      guard !outcome.isIgnored else { return outcome }
       swap(&released, &waiters)
       swap(&endedTimer, &timer)
-      // A flight that is only overdue goes on, and a sign-out must still be able to cancel it.
-      if state.flight == nil { swap(&endedRun, &run) }
-      if case .fail = landing { spare = state.unexpired(now: clock.now()) }
-      return landing
+      // A refresh that is only overdue goes on, and a sign-out must still be able to cancel it.
+      if state.refresh == nil { swap(&endedRun, &run) }
+      if case .fail = outcome { spare = state.unexpired(now: clock.now()) }
+      return outcome
     }
     endedTimer?.cancel()
     if isCancelling { endedRun?.cancel() }
     for waiter in released.values {
-      let lease = waiter.isRefused ? nil : spare
-      waiter.continuation.resume(with: lease.map { .success($0) } ?? landing.result)
+      let issued = waiter.isRefused ? nil : spare
+      waiter.continuation.resume(with: issued.map { .success($0) } ?? outcome.result)
     }
-    return landing
+    return outcome
   }
 
   // MARK: - Saving again
@@ -211,21 +212,21 @@ final class TokenKeeper: Sendable {
 }
 
 /// What had happened to a session when a call first came.
-struct TokenTicket: Sendable, Hashable {
+struct SessionSnapshot: Sendable, Hashable {
   let generation: Int
   let failures: Int
 }
 
-extension TokenKeeper.Need {
+extension TokenCoordinator.Need {
   fileprivate var isRefused: Bool { if case .newer = self { true } else { false } }
 }
 
-extension TokenState.Landing {
+extension TokenState.RefreshOutcome {
   fileprivate var isIgnored: Bool { if case .ignore = self { true } else { false } }
 
-  fileprivate var result: Result<TokenLease?, any Error> {
+  fileprivate var result: Result<IssuedToken?, any Error> {
     switch self {
-    case .use(let lease): .success(lease)
+    case .use(let issued): .success(issued)
     case .fail(let error), .signOut(let error): .failure(error)
     case .ignore: .success(nil)
     }

@@ -6,7 +6,7 @@
 /// let app = TokenSession(
 ///   name: "app", source: .clientCredentials(endpoint))
 /// ```
-public struct ClientCredentials: TokenSource {
+public struct ClientCredentialsGrant: TokenSource {
   private let endpoint: TokenEndpoint
   private let scopes: [String]
 
@@ -27,9 +27,9 @@ public struct ClientCredentials: TokenSource {
   }
 }
 
-extension TokenSource where Self == ClientCredentials {
-  /// Gets tokens for the app itself; see ``ClientCredentials``.
-  public static func clientCredentials(_ endpoint: TokenEndpoint, scopes: [String] = []) -> ClientCredentials {
-    ClientCredentials(endpoint, scopes: scopes)
+extension TokenSource where Self == ClientCredentialsGrant {
+  /// Gets tokens for the app itself; see ``ClientCredentialsGrant``.
+  public static func clientCredentials(_ endpoint: TokenEndpoint, scopes: [String] = []) -> ClientCredentialsGrant {
+    ClientCredentialsGrant(endpoint, scopes: scopes)
   }
 }

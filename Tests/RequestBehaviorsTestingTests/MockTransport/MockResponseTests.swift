@@ -6,7 +6,7 @@ import Testing
 @Suite struct MockAnswerTests {
   let mock = MockTransport()
 
-  func request(_ method: HTTPMethod = .get, body: RequestBody? = nil) -> NetworkRequest {
+  func request(_ method: RequestMethod = .get, body: RequestBody? = nil) -> NetworkRequest {
     NetworkRequest(method, url: mock.baseURL, body: body)
   }
 
@@ -50,7 +50,7 @@ import Testing
     #expect(error?.code == .bodyTooLarge)
   }
 
-  @Test func `an answer to HEAD and one of status 204 or 304 has no body`() async throws {
+  @Test func `a response to HEAD and one of status 204 or 304 has no body`() async throws {
     mock.on(.head).respond(text: "a")
     mock.on(.get).respond(204, text: "a").respond(304, text: "a")
     #expect(try await mock.send(request(.head)).data.isEmpty)
@@ -122,7 +122,7 @@ import Testing
     #expect(posts.sent.isEmpty)
   }
 
-  @Test func `requests at once are all recorded and answered, each answer given as often as it says`() async throws {
+  @Test func `requests at once are all recorded and answered, each response given as often as it says`() async throws {
     mock.on().respond(500).times(40).respond(200)
     let request = request()
     let statuses = try await withThrowingTaskGroup(of: Int.self) { group in

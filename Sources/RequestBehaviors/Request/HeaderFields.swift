@@ -1,7 +1,7 @@
 /// Header fields: ordered, with case-insensitive names, several values per name, and a mark on those that are secret.
 ///
 /// ```swift
-/// var headers: HTTPHeaders = ["Accept": "application/json"]
+/// var headers: HeaderFields = ["Accept": "application/json"]
 /// print(headers["accept"] ?? "none")  // application/json
 /// headers.append("Prefer", "return=minimal")
 /// // Hidden in logs, and sent to the base URL's origin only.
@@ -16,10 +16,10 @@
 ///
 /// Names and values are checked against RFC 9110 §5.1 and §5.5 when a request is sent, not here; an illegal one is a
 /// ``NetworkError/Code-swift.struct/invalidRequest`` that names the field.
-public struct HTTPHeaders: Sendable, Hashable {
+public struct HeaderFields: Sendable, Hashable {
   /// One header field.
   public struct Field: Sendable, Hashable {
-    /// The name as it was written; compare it with ``HTTPHeaders/areEqual(_:_:)``.
+    /// The name as it was written; compare it with ``HeaderFields/areEqual(_:_:)``.
     public let name: String
     /// The value.
     public var value: String
@@ -56,7 +56,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     get {
       guard let first = firstIndex(of: name) else { return nil }
       var joined = fields[first].value
-      for field in fields[(first + 1)...] where HTTPHeaders.areEqual(field.name, name) {
+      for field in fields[(first + 1)...] where HeaderFields.areEqual(field.name, name) {
         joined += ", " + field.value
       }
       return joined
@@ -70,7 +70,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// All values of a name in their order.
   public func values(for name: String) -> [String] {
-    fields.filter { HTTPHeaders.areEqual($0.name, name) }.map(\.value)
+    fields.filter { HeaderFields.areEqual($0.name, name) }.map(\.value)
   }
 
   /// The first field of a name, with its mark.
@@ -95,7 +95,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields[first] = field
     let next = first + 1
     guard next < fields.count else { return }
-    fields[next...].removeAll { HTTPHeaders.areEqual($0.name, field.name) }
+    fields[next...].removeAll { HeaderFields.areEqual($0.name, field.name) }
   }
 
   /// Adds a value to those that the name already has.
@@ -110,7 +110,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// Removes all fields of a name.
   public mutating func remove(_ name: String) {
-    fields.removeAll { HTTPHeaders.areEqual($0.name, name) }
+    fields.removeAll { HeaderFields.areEqual($0.name, name) }
   }
 
   /// Removes the fields for which the closure returns true.
@@ -126,17 +126,17 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 
   /// Marks every field that nobody marked, but those that another list has with the same value.
-  mutating func markUnmarked(as scope: OriginScope, except others: HTTPHeaders = HTTPHeaders()) {
+  mutating func markUnmarked(as scope: OriginScope, except others: HeaderFields = HeaderFields()) {
     for index in fields.indices where !fields[index].isSensitive {
       let isOther = others.contains { other in
-        other.value == fields[index].value && HTTPHeaders.areEqual(other.name, fields[index].name)
+        other.value == fields[index].value && HeaderFields.areEqual(other.name, fields[index].name)
       }
       if !isOther { fields[index].sensitivity = scope }
     }
   }
 
   /// Returns the list without white space around values, which is no part of them (RFC 9110 §5.5).
-  func withoutOuterSpace() -> HTTPHeaders {
+  func withoutOuterSpace() -> HeaderFields {
     var trimmed = self
     for index in fields.indices where HTTPSyntax.hasOuterSpace(fields[index].value) {
       trimmed.fields[index].value = HTTPSyntax.withoutOuterSpace(fields[index].value)
@@ -145,7 +145,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 
   /// Replaces same-named fields by those of another list, and adds its others at the end.
-  public mutating func merge(_ other: HTTPHeaders) {
+  public mutating func merge(_ other: HeaderFields) {
     if fields.isEmpty {
       fields = other.fields
       return
@@ -153,7 +153,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     if other.fields.count == 1 { return set(other.fields[0]) }
     // The first field of each name replaces; further ones of that name are further values.
     for (index, field) in other.fields.enumerated() {
-      let repeats = other.fields[..<index].contains { HTTPHeaders.areEqual($0.name, field.name) }
+      let repeats = other.fields[..<index].contains { HeaderFields.areEqual($0.name, field.name) }
       if repeats { fields.append(field) } else { set(field) }
     }
   }
@@ -173,11 +173,11 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 
   private func firstIndex(of name: String) -> Int? {
-    fields.firstIndex { HTTPHeaders.areEqual($0.name, name) }
+    fields.firstIndex { HeaderFields.areEqual($0.name, name) }
   }
 
   /// Whether two lists have fields of equal names (without regard to case), values and marks in the same order.
-  public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
+  public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
     left.fields.count == right.fields.count
       && zip(left.fields, right.fields).allSatisfy {
         areEqual($0.name, $1.name) && $0.value == $1.value && $0.sensitivity == $1.sensitivity
@@ -193,7 +193,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 }
 
-extension HTTPHeaders: RandomAccessCollection {
+extension HeaderFields: RandomAccessCollection {
   /// The position of the first field.
   public var startIndex: Int { fields.startIndex }
   /// The position after the last field.
@@ -202,14 +202,14 @@ extension HTTPHeaders: RandomAccessCollection {
   public subscript(position: Int) -> Field { fields[position] }
 }
 
-extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+extension HeaderFields: ExpressibleByDictionaryLiteral {
   /// Creates a list from a literal in its order; a name that is repeated has several values.
   public init(dictionaryLiteral elements: (String, String)...) {
     fields = elements.map { Field($0.0, $0.1) }
   }
 }
 
-extension HTTPHeaders: CustomStringConvertible {
+extension HeaderFields: CustomStringConvertible {
   /// The fields, one a line, with every value hidden that the standard ``Redactor`` does not know to be harmless.
   public var description: String { fields.map(\.description).joined(separator: "\n") }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 // MARK: - Reading and writing
 
-extension TokenKeeper {
+extension TokenCoordinator {
   /// Reads the store unless the session has a token or has read it.
   func load() async throws {
     @Sendable func isLoaded() -> Bool { update { state, _ in state.isLoaded } }
@@ -17,7 +17,7 @@ extension TokenKeeper {
     let found: AccessToken?
     do { found = try await store.load() } catch { throw NetworkError.tokenStoreUnreadable(error) }
     var event: TokenEvent?
-    land(isCancelling: true) { state, clock in
+    complete(isCancelling: true) { state, clock in
       switch state.review(found, now: clock.now(), date: clock.date()) {
       case .unchanged: return .ignore
       case .refreshed:
@@ -28,8 +28,10 @@ extension TokenKeeper {
         return .signOut(NetworkError.signedOut())
       case .signedIn(let wasEmpty):
         event = .signedIn
-        guard wasEmpty, let lease = state.unexpired(now: clock.now()) else { return .signOut(NetworkError.signedOut()) }
-        return .use(lease)
+        guard wasEmpty, let issued = state.unexpired(now: clock.now()) else {
+          return .signOut(NetworkError.signedOut())
+        }
+        return .use(issued)
       }
     }
     if let event { broadcast.publish(event) }
@@ -40,17 +42,17 @@ extension TokenKeeper {
     do { try await readAgain() } catch { if update({ state, _ in !state.isUnsaved }) { throw error } }
   }
 
-  /// Checks that a flight's request may still be sent.
+  /// Checks that a refresh's request may still be sent.
   ///
   /// - Throws: ``NetworkError`` if another process has refreshed the token, if the user has gone, or if the store cannot
   ///   be read.
-  func confirm(_ flight: TokenState.Flight) async throws {
-    if update({ state, _ in state.isUnderWay(flight.id) }) {
+  func confirm(_ refresh: TokenState.Refresh) async throws {
+    if update({ state, _ in state.isUnderWay(refresh.id) }) {
       try await queue.enqueue { try await self.readForRefresh() }.value
     }
     try update { state, _ in
-      if state.generation != flight.generation { throw NetworkError.signedOut() }
-      if state.isOvertaken(flight.id) { throw NetworkError.tokenRefreshedElsewhere() }
+      if state.generation != refresh.generation { throw NetworkError.signedOut() }
+      if state.isOvertaken(refresh.id) { throw NetworkError.tokenRefreshedElsewhere() }
     }
   }
 
@@ -84,17 +86,17 @@ extension TokenKeeper {
 
 // MARK: - Sign-in and sign-out
 
-extension TokenKeeper {
+extension TokenCoordinator {
   /// Takes a token that the user brought; those who wait for another user's fail.
   func signIn(_ token: AccessToken) async throws {
     var saving: Task<Void, any Error>?
-    land(isCancelling: true) { state, clock in
+    complete(isCancelling: true) { state, clock in
       let now = clock.now()
       let isReplacing = state.hasToken || !state.isLoaded
       state.signIn(token, now: now, date: clock.date())
       saving = self.enqueueSave(state.token, &state)
-      guard !isReplacing, let lease = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
-      return .use(lease)
+      guard !isReplacing, let issued = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
+      return .use(issued)
     }
     broadcast.publish(.signedIn)
     try await saving?.value
@@ -104,7 +106,7 @@ extension TokenKeeper {
   func signOut() async throws {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
-    land(isCancelling: true) { state, _ in
+    complete(isCancelling: true) { state, _ in
       wasSignedIn = state.hasToken || !state.isLoaded
       state.signOut()
       removal = self.enqueueSave(nil, &state)
@@ -118,17 +120,17 @@ extension TokenKeeper {
   ///
   /// The token leaves the store before subscribers hear of it, and the caller unless it is cancelled. A session whose
   /// token another process has replaced goes on, and so does one whose store cannot tell.
-  func refuse(_ lease: TokenLease, _ response: NetworkResponse) async {
+  func refuse(_ issued: IssuedToken, _ response: NetworkResponse) async {
     let error = NetworkError.unacceptableStatus(response)
     let removal = queue.enqueue {
       try await self.readForRefresh()
-      guard self.update({ state, _ in state.isCurrent(lease) }) else { return }
+      guard self.update({ state, _ in state.isCurrent(issued) }) else { return }
       var problem: (any Error)?
       do { try await self.store.save(nil) } catch { problem = error }
       var isSignedOut = false
-      self.land(isCancelling: true) { state, _ in
+      self.complete(isCancelling: true) { state, _ in
         state.endSave(of: nil, isPending: false, succeeded: problem == nil)
-        isSignedOut = state.isCurrent(lease)
+        isSignedOut = state.isCurrent(issued)
         guard isSignedOut else { return .ignore }
         state.signOut()
         return .signOut(NetworkError.signedOut())

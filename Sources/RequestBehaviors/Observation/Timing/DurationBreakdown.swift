@@ -1,13 +1,13 @@
 /// Where the time of a call went.
-public struct CallPhases: Sendable, Hashable {
+public struct DurationBreakdown: Sendable, Hashable {
   /// From the beginning of the call until the transport got the request that was answered: behaviors, waits for tokens
   /// and permits, earlier sends.
   public let behaviors: Duration
-  /// From there to the head of the answer; `nil` if the transport cannot tell.
+  /// From there to the head of the response; `nil` if the transport cannot tell.
   public let waiting: Duration?
-  /// From the head to the last byte of the answer; `nil` if the transport cannot tell.
+  /// From the head to the last byte of the response; `nil` if the transport cannot tell.
   public let receiving: Duration?
-  /// Decoding the answer.
+  /// Decoding the response.
   public let decoding: Duration
   /// From the beginning of the call to its end.
   public let total: Duration
@@ -15,7 +15,7 @@ public struct CallPhases: Sendable, Hashable {
   /// Creates the phases of a call, or `nil` if it was not answered.
   public init?(_ report: CallReport) {
     guard let timings = report.response?.timings else { return nil }
-    // An answer from a cache was sent before this call began.
+    // A response from a cache was sent before this call began.
     behaviors = max(.zero, timings.sent - report.call.startedAt)
     waiting = timings.firstByte.map { $0 - timings.sent }
     receiving = timings.firstByte.map { timings.lastByte - $0 }

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `durations are collected per endpoint, not per URL`() async throws {
-    let timings = CallTimings()
+    let timings = LatencyStatistics()
     let client = client(.timing(timings))
     for id in 1...5 { try await client.send(.get("users/\(id)")) }
     try await client.send(.get("slow"))
@@ -37,14 +37,14 @@ import Testing
   }
 
   @Test func `memory is fixed: endpoints past the limit count as one`() async throws {
-    let timings = CallTimings(limit: 2)
+    let timings = LatencyStatistics(limit: 2)
     let client = client(.timing(timings))
     for id in 1...9 { try await client.send(.get(url: #require(URL(string: "https://h/\(id)")))) }
     #expect(timings.endpoints.map(\.name) == ["(other)", "GET /1", "GET /2"])
   }
 
   @Test func `a cancelled call says nothing about a server`() async {
-    let timings = CallTimings()
+    let timings = LatencyStatistics()
     let client = client(.timing(timings))
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -102,7 +102,7 @@ import Testing
     let client = NetworkClient(
       ClosureTransport(), [MetricsBehavior(Recorder(journal: journal), endpointLimit: 1)])
     for id in 0..<9 {
-      try await client.send(Request<Void>(HTTPMethod(rawValue: "M\(id)"), "x"))
+      try await client.send(Request<Void>(RequestMethod(rawValue: "M\(id)"), "x"))
       try await client.send(.get("x\(id)"))
     }
     let labels = Set(

@@ -3,7 +3,7 @@ import Foundation
 /// Collects how long the calls to each endpoint take; hold one, and hand it to a ``TimingBehavior``.
 ///
 /// ```swift
-/// let timings = CallTimings()
+/// let timings = LatencyStatistics()
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.timing(timings)])
 /// // … later
@@ -13,7 +13,7 @@ import Foundation
 /// ```
 ///
 /// Its memory is fixed: about 4 KiB for each endpoint up to a limit, after which further endpoints count as one.
-public final class CallTimings: Sendable {
+public final class LatencyStatistics: Sendable {
   /// What was measured of one endpoint.
   public struct Endpoint: Sendable {
     /// Method and path template, such as `GET users/{}`.
@@ -55,7 +55,7 @@ public final class CallTimings: Sendable {
   }
 }
 
-extension CallTimings: CustomStringConvertible {
+extension LatencyStatistics: CustomStringConvertible {
   /// A table of the endpoints: calls, failures, and percentiles.
   public var description: String {
     let head = ["endpoint", "calls", "failed", "p50", "p95", "p99", "max"]
@@ -71,7 +71,7 @@ extension CallTimings: CustomStringConvertible {
   }
 }
 
-extension CallTimings.Endpoint {
+extension LatencyStatistics.Endpoint {
   fileprivate var cells: [String] {
     let percentiles = [50, 95, 99].map { durations.percentile($0) } + [durations.maximum]
     return [LogText.escapingControls(name), "\(durations.count)", "\(failures)"]

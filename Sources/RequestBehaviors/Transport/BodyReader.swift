@@ -3,7 +3,7 @@ import Foundation
 /// Reads the stream of a request's body before it is sent.
 ///
 /// It runs in a task of its own, so that a cancelled caller and an expired deadline need not wait for the stream.
-struct Upload: Sendable {
+struct BodyReader: Sendable {
   private let task: Task<Void, Never>
   private let stream: ByteStream?
 
@@ -18,7 +18,7 @@ struct Upload: Sendable {
     _ request: NetworkRequest, _ spool: BodySpool, onChunk: @escaping @Sendable () -> Void,
     completion: @escaping @Sendable (Result<BodySpool.Spooled, any Error>) -> Void
   ) {
-    let opened = Result { try Upload.open(request) }
+    let opened = Result { try BodyReader.open(request) }
     stream = try? opened.get()
     task = Task {
       do {

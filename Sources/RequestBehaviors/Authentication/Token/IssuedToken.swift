@@ -1,5 +1,5 @@
 /// A token as it is handed to requests.
-final class TokenLease: Sendable {
+final class IssuedToken: Sendable {
   let token: AccessToken
   /// Which token of the session it is: grows with every token.
   let version: Int
@@ -20,5 +20,5 @@ final class TokenLease: Sendable {
   }
 
   /// The same token as one that was waited for.
-  var fresh: TokenLease { TokenLease(token: token, version: version, generation: generation, isFresh: true) }
+  var fresh: IssuedToken { IssuedToken(token: token, version: version, generation: generation, isFresh: true) }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// The stores whose work a thread does; one may be used in the closure of another.
 ///
 /// Kept by the thread itself: a task-local value would go on to tasks that the closure begins, which run elsewhere and later.
-enum StoresAtWork {
+enum ActiveStores {
   private struct Frame {
     let store: ObjectIdentifier
     let outer: UnsafeMutableRawPointer?

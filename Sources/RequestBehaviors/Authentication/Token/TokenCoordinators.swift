@@ -1,9 +1,9 @@
 import Foundation
 
-/// The keepers of all stores in use, so that two sessions over one store share one.
+/// The coordinators of all stores in use, so that two sessions over one store share one.
 ///
 /// A lock that lives shorter than the store that it guards guards nothing.
-enum TokenKeepers {
+enum TokenCoordinators {
   private enum Place: Hashable {
     case object(ObjectIdentifier)
     case location(ObjectIdentifier, String)
@@ -14,24 +14,24 @@ enum TokenKeepers {
   }
 
   private struct Entry {
-    weak var keeper: TokenKeeper?
+    weak var coordinator: TokenCoordinator?
   }
 
   private static let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private static var entries: [Place: Entry] = [:]
 
-  /// Returns the keeper of a store; it stays the same for as long as anybody uses it.
-  static func keeper(
+  /// Returns the coordinator of a store; it stays the same for as long as anybody uses it.
+  static func coordinator(
     of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?
-  ) -> TokenKeeper {
+  ) -> TokenCoordinator {
     lock.withLock {
       let place = Place(store)
-      if let keeper = entries[place]?.keeper { return keeper }
-      entries = entries.filter { $0.value.keeper != nil }
-      let keeper = TokenKeeper(store: store, policy: policy, clock: clock)
-      entries[place] = Entry(keeper: keeper)
-      return keeper
+      if let coordinator = entries[place]?.coordinator { return coordinator }
+      entries = entries.filter { $0.value.coordinator != nil }
+      let coordinator = TokenCoordinator(store: store, policy: policy, clock: clock)
+      entries[place] = Entry(coordinator: coordinator)
+      return coordinator
     }
   }
 }

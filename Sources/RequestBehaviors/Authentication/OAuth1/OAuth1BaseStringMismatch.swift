@@ -2,7 +2,7 @@
 ///
 /// A service that refuses a signature often shows its base string, or has it in a log.
 /// ``OAuth1Signature/difference(from:)`` compares the two.
-public struct OAuth1Difference: Sendable, Hashable, CustomStringConvertible {
+public struct OAuth1BaseStringMismatch: Sendable, Hashable, CustomStringConvertible {
   /// The part of a base string (RFC 5849 §3.4.1.1).
   public enum Part: String, Sendable, Hashable {
     /// The request method.
@@ -45,7 +45,7 @@ extension OAuth1Signature {
   ///
   /// - Parameter service: The base string as the service shows or logs it.
   /// - Returns: `nil` if they are the same; then the secrets, or the signature method, are not those of the service.
-  public func difference(from service: String) -> OAuth1Difference? {
+  public func difference(from service: String) -> OAuth1BaseStringMismatch? {
     let service = OAuth1Signature.cleaned(service)
     guard !service.utf8.elementsEqual(baseString.utf8) else { return nil }
     let offset = zip(service.utf8, baseString.utf8).prefix { $0 == $1 }.count
@@ -53,12 +53,12 @@ extension OAuth1Signature {
     let ours = baseString.split(separator: "&", omittingEmptySubsequences: false)
     let theirs = service.split(separator: "&", omittingEmptySubsequences: false)
     guard theirs.count == 3 else {
-      return OAuth1Difference(
+      return OAuth1BaseStringMismatch(
         part: .form, offset: offset, signed: "3 parts", service: "\(theirs.count) parts",
         hint: "A base string has two & (§3.4.1.1). Was it decoded, or cut, before it was shown?")
     }
     if !theirs[0].utf8.elementsEqual(ours[0].utf8) {
-      return OAuth1Difference(
+      return OAuth1BaseStringMismatch(
         part: .method, offset: offset, signed: String(ours[0]), service: String(theirs[0]),
         hint: "Was the request redirected, or the method overridden on the way?")
     }
@@ -75,10 +75,10 @@ extension OAuth1Signature {
     return text.split(separator: "&amp;", omittingEmptySubsequences: false).joined(separator: "&")
   }
 
-  private func uriDifference(_ escaped: Substring, offset: Int) -> OAuth1Difference {
+  private func uriDifference(_ escaped: Substring, offset: Int) -> OAuth1BaseStringMismatch {
     let theirs = PercentEncoding.decodedForm(escaped)
     let ours = baseStringURI
-    return OAuth1Difference(
+    return OAuth1BaseStringMismatch(
       part: .uri, offset: offset, signed: ours, service: theirs,
       hint: OAuth1Signature.uriHint(signed: OAuth1URIParts(ours), service: OAuth1URIParts(theirs)))
   }
@@ -115,11 +115,11 @@ private struct OAuth1URIParts {
 
 extension OAuth1Signature {
   /// The first difference between the signed parameters and an escaped parameter string of a service.
-  func parameterDifference(_ escaped: Substring, offset: Int) -> OAuth1Difference {
-    let theirs = OAuth1Parameter.list(form: PercentEncoding.decodedForm(Array(escaped.utf8)[...])[...])
+  func parameterDifference(_ escaped: Substring, offset: Int) -> OAuth1BaseStringMismatch {
+    let theirs = OAuth1EncodedPair.list(form: PercentEncoding.decodedForm(Array(escaped.utf8)[...])[...])
     let ours = sortedParameters
-    let make = { (signed: OAuth1Parameter?, service: OAuth1Parameter?, hint: String) in
-      OAuth1Difference(
+    let make = { (signed: OAuth1EncodedPair?, service: OAuth1EncodedPair?, hint: String) in
+      OAuth1BaseStringMismatch(
         part: .parameters, offset: offset, signed: signed.map { redacted($0).encoded },
         service: service.map { redacted($0).encoded }, hint: hint)
     }
@@ -140,17 +140,17 @@ extension OAuth1Signature {
 
   /// What only one of the two lists has, each duplicate counted.
   private static func unmatched(
-    _ signed: [OAuth1Parameter], _ service: [OAuth1Parameter]
-  ) -> (signed: [OAuth1Parameter], service: [OAuth1Parameter]) {
+    _ signed: [OAuth1EncodedPair], _ service: [OAuth1EncodedPair]
+  ) -> (signed: [OAuth1EncodedPair], service: [OAuth1EncodedPair]) {
     var rest = service
-    var missing: [OAuth1Parameter] = []
+    var missing: [OAuth1EncodedPair] = []
     for parameter in signed {
       if let index = rest.firstIndex(of: parameter) { rest.remove(at: index) } else { missing.append(parameter) }
     }
     return (missing, rest)
   }
 
-  private func missingHint(_ parameter: OAuth1Parameter) -> String {
+  private func missingHint(_ parameter: OAuth1EncodedPair) -> String {
     if OAuth1Signature.ownParameters(url: url, formBody: formBody).contains(parameter) {
       return
         "The service did not collect it from the query or the form body: does the Content-Type that it received say"
@@ -159,7 +159,7 @@ extension OAuth1Signature {
     return "The service did not collect this protocol parameter: some leave out one that they do not know."
   }
 
-  private static func extraHint(_ parameter: OAuth1Parameter) -> String {
+  private static func extraHint(_ parameter: OAuth1EncodedPair) -> String {
     switch String(decoding: parameter.name, as: UTF8.self) {
     case "oauth_signature": "The service signs the signature itself, which §3.4.1.3.1 excludes."
     case "realm": "The service signs the realm, which §3.4.1.3.1 excludes."

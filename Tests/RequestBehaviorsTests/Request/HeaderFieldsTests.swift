@@ -8,21 +8,21 @@ import Testing
 
 @Suite struct HTTPHeadersTests {
   @Test func `names are found without regard to case`() {
-    let headers: HTTPHeaders = ["Content-Type": "text/plain"]
+    let headers: HeaderFields = ["Content-Type": "text/plain"]
     #expect(headers["content-type"] == "text/plain")
     #expect(headers.contains("CONTENT-TYPE"))
     #expect(headers["Content_Type"] == nil)
   }
 
   @Test func `names that differ in a bit other than the case of a letter are different`() {
-    #expect(!HTTPHeaders.areEqual("a@", "a`"))
-    #expect(!HTTPHeaders.areEqual("[", "{"))
-    #expect(HTTPHeaders.areEqual("ETag", "etAG"))
-    #expect(HTTPHeaders.areEqual("AZ-az", "az-AZ"))
+    #expect(!HeaderFields.areEqual("a@", "a`"))
+    #expect(!HeaderFields.areEqual("[", "{"))
+    #expect(HeaderFields.areEqual("ETag", "etAG"))
+    #expect(HeaderFields.areEqual("AZ-az", "az-AZ"))
   }
 
   @Test func `several values of a name keep their order and are joined by a comma`() {
-    var headers = HTTPHeaders()
+    var headers = HeaderFields()
     headers.append("Accept", "a")
     headers.append("X", "1")
     headers.append("accept", "b")
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `setting replaces every value in the place of the first`() {
-    var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
+    var headers: HeaderFields = ["A": "1", "B": "2", "a": "3"]
     headers["a"] = "4"
     #expect(headers.map(\.value) == ["4", "2"])
     headers["A"] = nil
@@ -40,14 +40,14 @@ import Testing
   }
 
   @Test func `a sensitive field stays sensitive when its value is replaced by subscript`() {
-    var headers = HTTPHeaders()
+    var headers = HeaderFields()
     headers.set("Authorization", "one", sensitive: .baseURL)
     headers["authorization"] = "two"
     #expect(headers.field(named: "Authorization")?.sensitivity == .baseURL)
   }
 
   @Test func `merging replaces same names and keeps the other list's further values`() {
-    var headers: HTTPHeaders = ["A": "1", "B": "2"]
+    var headers: HeaderFields = ["A": "1", "B": "2"]
     headers.merge(["b": "3", "B": "4", "C": "5"])
     #expect(headers.values(for: "B") == ["3", "4"])
     #expect(headers["A"] == "1")
@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [(" a ", "a"), ("\t a b\t ", "a b"), ("", ""), (" \t", ""), ("a", "a"), ("\u{a0}a", "\u{a0}a")])
   func `white space around the values of a response is no part of them`(value: String, expected: String) throws {
     let url = try #require(URL(string: "https://h/"))
-    let headers = HTTPHeaders([.init("A", value, sensitive: .any), .init("B", "b")])
+    let headers = HeaderFields([.init("A", value, sensitive: .any), .init("B", "b")])
     let response = NetworkResponse(request: NetworkRequest(url: url), statusCode: 200, headers: headers)
     #expect(response.headers.map(\.value) == [expected, "b"])
     #expect(response.headers.field(named: "A")?.sensitivity == .any)
@@ -67,16 +67,16 @@ import Testing
   }
 
   @Test func `the description hides sensitive values`() {
-    var headers: HTTPHeaders = ["Accept": "text/plain"]
+    var headers: HeaderFields = ["Accept": "text/plain"]
     headers.set("Authorization", "Bearer canary", sensitive: .baseURL)
     #expect(!headers.description.contains("canary"))
     #expect(headers.description.contains("Accept: text/plain"))
   }
 
   @Test func `lists are equal without regard to the case of names, with regard to marks`() {
-    #expect(HTTPHeaders(dictionaryLiteral: ("A", "1")) == ["a": "1"])
-    var marked: HTTPHeaders = ["a": "1"]
-    #expect(marked.hashValue == (["A": "1"] as HTTPHeaders).hashValue)
+    #expect(HeaderFields(dictionaryLiteral: ("A", "1")) == ["a": "1"])
+    var marked: HeaderFields = ["a": "1"]
+    #expect(marked.hashValue == (["A": "1"] as HeaderFields).hashValue)
     marked.set("a", "1", sensitive: .any)
     #expect(marked != ["A": "1"])
   }

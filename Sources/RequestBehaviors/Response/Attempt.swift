@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It holds facts only, never a request, a response or an error: a call remembers its sends, and would keep itself and
 /// every body alive through them.
-public struct Exchange: Sendable {
+public struct Attempt: Sendable {
   /// How a send ended.
   public enum Outcome: Sendable {
     /// It is still under way.
@@ -20,7 +20,7 @@ public struct Exchange: Sendable {
   /// Which send of the call it was, from 1.
   public let number: Int
   /// The method.
-  public let method: HTTPMethod
+  public let method: RequestMethod
   /// The full URL.
   public let url: URL
   /// When the transport got it, on the call's clock.
@@ -33,7 +33,7 @@ public struct Exchange: Sendable {
   var secrets = CallSecrets()
 }
 
-extension Exchange.Outcome {
+extension Attempt.Outcome {
   static func response(_ response: NetworkResponse) -> Self {
     var bytes: Int?
     if case .data(let data) = response.body { bytes = data.count }
@@ -50,7 +50,7 @@ extension Exchange.Outcome {
   }
 }
 
-extension Exchange: CustomStringConvertible {
+extension Attempt: CustomStringConvertible {
   /// Number, method, URL and outcome, with secrets hidden.
   public var description: String {
     let ended =

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// There is no first token: the user signs in.
-public struct RefreshToken: TokenSource {
+public struct RefreshTokenGrant: TokenSource {
   private let endpoint: TokenEndpoint
 
   /// Creates a source.
@@ -26,7 +26,7 @@ public struct RefreshToken: TokenSource {
   }
 }
 
-extension TokenSource where Self == RefreshToken {
-  /// Refreshes the token that the user signed in with; see ``RefreshToken``.
-  public static func refreshToken(_ endpoint: TokenEndpoint) -> RefreshToken { RefreshToken(endpoint) }
+extension TokenSource where Self == RefreshTokenGrant {
+  /// Refreshes the token that the user signed in with; see ``RefreshTokenGrant``.
+  public static func refreshToken(_ endpoint: TokenEndpoint) -> RefreshTokenGrant { RefreshTokenGrant(endpoint) }
 }

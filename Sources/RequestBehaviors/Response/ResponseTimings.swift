@@ -1,7 +1,7 @@
 package import Foundation
 
 /// When the phases of an exchange were, on the call's monotonic clock.
-public struct Timings: Sendable, Hashable {
+public struct ResponseTimings: Sendable, Hashable {
   /// When the transport got the request.
   public var sent: Duration
   /// When the head of the response was there; `nil` if the transport cannot tell.

@@ -3,7 +3,7 @@ import Foundation
 /// Work under way, which its own end, a cancellation or somebody else ends: the first of them, at once.
 ///
 /// Work that does not notice its cancellation is left behind.
-final class Flight<Value: Sendable>: Sendable {
+final class PendingResult<Value: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Value, any Error>?
     var task: Task<Void, Never>?
@@ -15,7 +15,7 @@ final class Flight<Value: Sendable>: Sendable {
   nonisolated(unsafe) private var state = State()
   private let dispose: @Sendable (Value) -> Void
 
-  /// Creates a flight.
+  /// Creates a result that nothing has ended.
   ///
   /// - Parameter dispose: Gets a value that came too late for anybody to want it; by default nothing is done.
   init(dispose: @escaping @Sendable (Value) -> Void = { _ in }) { self.dispose = dispose }
@@ -29,7 +29,7 @@ final class Flight<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the flight if nothing else has.
+  /// Ends the pending if nothing else has.
   func end(_ outcome: Result<Value, any Error>) {
     let ended: State? = lock.withLock {
       guard state.outcome == nil else { return nil }

@@ -3,9 +3,9 @@
 /// Methods are case-sensitive tokens; the static members are the registered ones. Any other is written as a literal:
 ///
 /// ```swift
-/// let report: HTTPMethod = "REPORT"
+/// let report: RequestMethod = "REPORT"
 /// ```
-public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct RequestMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The method as it goes over the wire.
   public let rawValue: String
 
@@ -19,23 +19,23 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   public var description: String { rawValue }
 
   /// The method `GET`.
-  public static let get: HTTPMethod = "GET"
+  public static let get: RequestMethod = "GET"
   /// The method `HEAD`.
-  public static let head: HTTPMethod = "HEAD"
+  public static let head: RequestMethod = "HEAD"
   /// The method `POST`.
-  public static let post: HTTPMethod = "POST"
+  public static let post: RequestMethod = "POST"
   /// The method `PUT`.
-  public static let put: HTTPMethod = "PUT"
+  public static let put: RequestMethod = "PUT"
   /// The method `PATCH`.
-  public static let patch: HTTPMethod = "PATCH"
+  public static let patch: RequestMethod = "PATCH"
   /// The method `DELETE`.
-  public static let delete: HTTPMethod = "DELETE"
+  public static let delete: RequestMethod = "DELETE"
   /// The method `OPTIONS`.
-  public static let options: HTTPMethod = "OPTIONS"
+  public static let options: RequestMethod = "OPTIONS"
   /// The method `TRACE`.
-  public static let trace: HTTPMethod = "TRACE"
+  public static let trace: RequestMethod = "TRACE"
   /// The method `QUERY`: safe and idempotent like `GET`, with a body.
-  public static let query: HTTPMethod = "QUERY"
+  public static let query: RequestMethod = "QUERY"
 
   /// Whether the method asks for no change on the server (RFC 9110 §9.2.1).
   public var isSafe: Bool {

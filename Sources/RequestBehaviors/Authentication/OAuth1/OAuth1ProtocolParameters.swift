@@ -1,5 +1,5 @@
 /// The protocol parameters of one request (RFC 5849 §3.1), without the method and the signature.
-public struct OAuth1Parameters: Sendable {
+public struct OAuth1ProtocolParameters: Sendable {
   /// The value of `oauth_consumer_key`.
   public var consumerKey: String
   /// The value of `oauth_token`; `nil` leaves it out.
@@ -41,7 +41,7 @@ public struct OAuth1Parameters: Sendable {
 ///
 /// They are octets and not text because a query may hold what is no valid UTF-8, and because equality and order of
 /// octets are not those of `String`.
-public struct OAuth1Parameter: Sendable, Hashable, CustomStringConvertible {
+public struct OAuth1EncodedPair: Sendable, Hashable, CustomStringConvertible {
   /// The decoded name.
   public let name: [UInt8]
   /// The decoded value, empty if there is none.
@@ -67,8 +67,8 @@ public struct OAuth1Parameter: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The parameters of a query or form body, without empty pairs (RFC 5849 §3.4.1.3.1).
-  static func list(form octets: ArraySlice<UInt8>) -> [OAuth1Parameter] {
-    octets.split(separator: UInt8(ascii: "&")).map { OAuth1Parameter(form: $0) }
+  static func list(form octets: ArraySlice<UInt8>) -> [OAuth1EncodedPair] {
+    octets.split(separator: UInt8(ascii: "&")).map { OAuth1EncodedPair(form: $0) }
   }
 
   /// The name and value percent-encoded, with `=` between them (RFC 5849 §3.4.1.3.2).
@@ -88,7 +88,7 @@ struct OAuth1EncodedParameter: Comparable {
   let name: [UInt8]
   let value: [UInt8]
 
-  init(_ parameter: OAuth1Parameter) {
+  init(_ parameter: OAuth1EncodedPair) {
     name = PercentEncoding.escaped(parameter.name)
     value = PercentEncoding.escaped(parameter.value)
   }

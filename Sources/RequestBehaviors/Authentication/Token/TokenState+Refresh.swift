@@ -1,0 +1,96 @@
+extension TokenState {
+  /// What a refresh is to do once the store has been read.
+  enum RefreshAction: Sendable {
+    case fetch
+    case refresh(AccessToken)
+    /// The stored token will do.
+    case use(IssuedToken)
+    /// The session has changed; nobody waits.
+    case end
+  }
+
+  /// What the end of a refresh is for those who wait.
+  enum RefreshOutcome: Sendable {
+    case use(IssuedToken)
+    case fail(any Error)
+    /// They fail, and the session is signed out.
+    case signOut(any Error)
+    /// Nobody waits for this refresh any more.
+    case ignore
+  }
+
+  /// Tells a refresh what to do, and counts it if it is to ask the source.
+  mutating func begin(_ refresh: Refresh, now: Duration) -> RefreshAction {
+    guard isUnderWay(refresh.id) else { return .end }
+    if refresh.version != version {
+      // The token came from the store only now; nobody has refused it yet.
+      let wasOverdue = isOverdue
+      endFlight()
+      if let issued = usable(now: now) { return .use(issued) }
+      self.refresh = Refresh(id: refresh.id, version: version, generation: refresh.generation)
+      isOverdue = wasOverdue
+    }
+    starts.append(now)
+    isCounted = true
+    return token.map { .refresh($0) } ?? .fetch
+  }
+
+  /// Whether a refresh has neither landed nor become useless.
+  func isUnderWay(_ id: Int) -> Bool { refresh?.id == id }
+
+  /// Whether the session has another token by now than the one that a refresh is to replace.
+  func isOvertaken(_ id: Int) -> Bool { refresh.map { $0.id == id && $0.version != version } ?? false }
+
+  /// Takes the token that a refresh got.
+  mutating func complete(_ refresh: Refresh, with new: AccessToken, now: Duration) -> RefreshOutcome {
+    guard isUnderWay(refresh.id) else { return .ignore }
+    endFlight()
+    failure = nil
+    set(new, now: now, remaining: new.lifetime, trustsClock: false)
+    return issued.map { .use($0.fresh) } ?? .ignore
+  }
+
+  /// Whether the session ends if the server refuses a refresh for good: it has the token that the refresh was to replace.
+  func isSignedOut(ifRefused refresh: Refresh) -> Bool {
+    issued != nil && isUnderWay(refresh.id) && !isOvertaken(refresh.id)
+  }
+
+  /// Ends a refresh that failed.
+  ///
+  /// - Parameters:
+  ///   - refresh: The refresh.
+  ///   - error: What fails those who wait.
+  ///   - isTerminal: Whether the server said, verifiably, that there will be no token.
+  ///   - wasAsked: Whether anybody was asked for a token; if not, the refresh does not count for the limit.
+  /// - Returns: What that is for those who wait.
+  mutating func complete(
+    _ refresh: Refresh, failing error: any Error, isTerminal: Bool, wasAsked: Bool = true
+  ) -> RefreshOutcome {
+    guard isUnderWay(refresh.id) else { return .ignore }
+    if !wasAsked, isCounted { _ = starts.popLast() }
+    if isTerminal, isSignedOut(ifRefused: refresh) {
+      signOut()
+      return .signOut(error)
+    }
+    let isOvertaken = isOvertaken(refresh.id)
+    endFlight()
+    if isOvertaken, let issued { return .use(issued) }
+    fail(error)
+    return .fail(error)
+  }
+
+  /// Ends the wait for a refresh that takes too long; it goes on, and no other begins before it has ended.
+  mutating func timeOut(on refresh: Refresh) -> RefreshOutcome {
+    guard isUnderWay(refresh.id) else { return .ignore }
+    isOverdue = true
+    if isOvertaken(refresh.id), let issued { return .use(issued) }
+    let error = NetworkError.tokenTimedOut(after: policy.timeout)
+    fail(error)
+    return .fail(error)
+  }
+
+  private mutating func fail(_ error: any Error) {
+    failureCount += 1
+    failure = Failure(version: version, number: failureCount, error: error)
+  }
+}
