@@ -87,7 +87,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     }
   #endif
 
-  #if canImport(Security) && !canImport(FoundationNetworking)
+  #if canImport(ObjectiveC)
     /// Asks the trust policy, and lets the system answer what is not about certificates: it has no credentials.
     ///
     /// URLSession asks here because there is no method for a whole session (Apple:

@@ -17,7 +17,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   private let delegateQueue: OperationQueue
   private let spool: BodySpool
   private let clock: RequestClock
-  #if canImport(Security) && !canImport(FoundationNetworking)
+  #if canImport(ObjectiveC)
     let serverTrust: ServerTrust
   #endif
 
@@ -32,7 +32,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
 
   init(_ configuration: URLSessionTransport.Configuration, spool: BodySpool, clock: RequestClock) {
     self.configuration = configuration.makePlatformConfiguration()
-    #if canImport(Security) && !canImport(FoundationNetworking)
+    #if canImport(ObjectiveC)
       serverTrust = ServerTrust(configuration.trust, configuration.identity)
     #endif
     self.delegateQueue = DelegateQueue.make(over: queue)

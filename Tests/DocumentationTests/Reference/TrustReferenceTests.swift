@@ -40,7 +40,7 @@ import Testing
     #expect(configuration.adjustPlatform != nil)
   }
 
-  #if canImport(Security)
+  #if canImport(ObjectiveC)
     @Test func `an item of the keychain is a place`() {
       let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios")
       let store = KeychainTokenStore(

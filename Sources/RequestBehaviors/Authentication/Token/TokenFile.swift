@@ -75,7 +75,7 @@ enum TokenFile {
 
   /// Waits until the bytes of a file are on the disk; returns false, with `errno`, if they cannot be written there.
   private static func isOnDisk(_ file: Int32) -> Bool {
-    #if canImport(Darwin)
+    #if canImport(ObjectiveC)
       // fsync leaves them in the memory of the drive there; not every file system can do more (Darwin: fsync(2)).
       if fcntl(file, F_FULLFSYNC) == 0 { return true }
     #endif
@@ -84,7 +84,7 @@ enum TokenFile {
 
   /// Has the system encrypt a file until the first unlock, and leave it out of backups, where it knows of such things.
   private static func keepOnDevice(_ path: String) throws {
-    #if canImport(Darwin)
+    #if canImport(ObjectiveC)
       do {
         #if !os(macOS)
           try FileManager.default.setAttributes(

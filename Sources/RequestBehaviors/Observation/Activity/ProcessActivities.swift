@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if canImport(ObjectiveC)
   import Dispatch
   import Foundation
 

@@ -1,4 +1,4 @@
-#if canImport(Security) && !canImport(FoundationNetworking)
+#if canImport(ObjectiveC)
   import Dispatch
   import Foundation
   import Security

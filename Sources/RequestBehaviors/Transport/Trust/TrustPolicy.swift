@@ -1,6 +1,6 @@
 package import Foundation
 
-#if canImport(Security)
+#if canImport(ObjectiveC)
   public import Security
 #endif
 
@@ -21,7 +21,7 @@ public struct TrustPolicy: Sendable {
   enum Basis: Sendable {
     case system
     case anchors([X509Certificate], besidesSystem: Bool)
-    #if canImport(Security)
+    #if canImport(ObjectiveC)
       case closure(@Sendable (SecTrust, String) -> Bool)
     #endif
   }
@@ -46,7 +46,7 @@ public struct TrustPolicy: Sendable {
     return TrustPolicy(basis: .anchors(certificates, besidesSystem: besidesSystem))
   }
 
-  #if canImport(Security)
+  #if canImport(ObjectiveC)
     /// A closure decides.
     ///
     /// - Parameter isTrusted: Gets the server's certificates and the host; called on a queue of the transport's, so that

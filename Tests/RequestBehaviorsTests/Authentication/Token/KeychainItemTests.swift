@@ -89,7 +89,7 @@ import Testing
     #expect(error.message.contains("could not remove"))
   }
 
-  #if canImport(Security)
+  #if canImport(ObjectiveC)
     @Test func `stores of one item are one store`() {
       let store = KeychainTokenStore(service: "a", account: "b")
       #expect(store.location == KeychainTokenStore(service: "a", account: "b").location)
