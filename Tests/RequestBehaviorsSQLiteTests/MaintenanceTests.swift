@@ -29,6 +29,30 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: test.folder.path) == ["store.sqlite"])
   }
 
+  @Test(arguments: [SQLiteFileProtection.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication])
+  func `a store with a class of data protection opens where there are such classes and nowhere else`(
+    _ protection: SQLiteFileProtection
+  ) async throws {
+    #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+      try await closeLeavingOneFile(SQLiteConfiguration(fileProtection: protection))
+    #else
+      let folder = try TemporaryFolder()
+      let error = try #require(throws: SQLiteError.self) {
+        try SQLiteStore(
+          path: folder.path + "/store.sqlite", configuration: SQLiteConfiguration(fileProtection: protection))
+      }
+      #expect(error.code == .misuse)
+      #expect(error.message.contains("\(protection)"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    #endif
+  }
+
+  @Test func `each class of data protection is a flag of its own for SQLite`() {
+    let classes: [SQLiteFileProtection] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication]
+    // By the header of Apple's SDKs.
+    #expect(classes.map(\.openFlag) == [0x0010_0000, 0x0020_0000, 0x0030_0000])
+  }
+
   @Test func `a suspended store undoes running work and refuses new until it resumes`() async throws {
     let test = try TestStore()
     let store = test.store

@@ -6,8 +6,8 @@ public import RequestBehaviors
 /// let tokens = SQLiteTokenStore(store, name: "account")
 /// ```
 ///
-/// The table `access_token` is made when a token is first saved. The token stands in the file as it is. Where others than the file's owner
-/// may read it, they no longer may once a token is saved; that goes for its `-wal` and `-shm` too.
+/// The table `access_token` is created when a token is first saved. The file holds the token unencrypted. Saving a
+/// token takes the permissions of all but the file's owner from the file, its `-wal` and its `-shm`.
 public final class SQLiteTokenStore: TokenStore {
   private let store: SQLiteStore
   private let name: String
@@ -64,7 +64,7 @@ public final class SQLiteTokenStore: TokenStore {
         .tokenStoreFailed, "could not \(action) the token \"\(name)\" in \(store.path): \(error.message)",
         underlyingError: error)
     } catch is DecodingError {
-      // What a decoder says may quote what stands there.
+      // A decoder's error may quote the token.
       throw NetworkError(
         .tokenStoreFailed, "what stands as the token \"\(name)\" in \(store.path) is no token; sign in again")
     }

@@ -1,6 +1,6 @@
 internal import CRequestBehaviorsSQLite
 
-/// What SQLite tells of statements while it prepares them, and what is refused: to begin or end a transaction.
+/// The tables that SQLite reports while it prepares a statement; refuses statements that begin or end a transaction.
 struct Authorization {
   /// Whether the store's own statements are run, which alone begin and end transactions.
   var isStore = false
@@ -11,7 +11,7 @@ struct Authorization {
   private var writes: Set<String> = []
   private var refusedWord: String?
 
-  /// Begins to prepare.
+  /// Begins preparing a statement.
   mutating func begin() {
     reads = []
     writes = []
@@ -19,7 +19,9 @@ struct Authorization {
     isPreparing = true
   }
 
-  /// Ends to prepare; what SQLite itself does while a statement runs, as full-text search does, is its own.
+  /// Ends preparing.
+  ///
+  /// Statements that SQLite itself runs after that, as full-text search does, are not refused.
   mutating func end() { isPreparing = false }
 
   /// Notes what a statement may read and write to and whether it controls transactions; false if that is refused.

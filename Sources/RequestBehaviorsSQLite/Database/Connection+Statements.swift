@@ -21,7 +21,7 @@ extension Connection {
       let result = sqlite3_prepare_v3(
         handle, text, Int32(clamping: bytes.count), UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
       if result != SQLITE_OK { throw failure(result, sql: String(decoding: bytes, as: UTF8.self)) }
-      // What follows may be a comment, which is no statement.
+      // The rest may be a comment, which is no statement.
       if let text, let tail { holdsMore = try statementFollows(tail, Int32(clamping: bytes.count - (tail - text))) }
       return pointer
     }
@@ -77,7 +77,7 @@ extension Connection {
     let hasChanged = changes != notedChanges
     notedChanges = changes
     guard hasChanged || statement.changesSchema else { return }
-    // Where SQLite has prepared it anew, it asked again what the statement and its triggers may write to.
+    // If SQLite prepared the statement again, it reported again what the statement and its triggers write to.
     statement.notice(authorization.takeWrites())
     touched.formUnion(statement.writes)
   }
@@ -94,7 +94,7 @@ extension Connection {
     while try step(statement) {}
   }
 
-  /// Changes the schema of temporary objects of the library's own, of which no subscriber is to hear.
+  /// Changes the schema of the library's own temporary objects, of which subscribers are not notified.
   func runTemporary(_ script: String) throws {
     let before = touched
     defer { touched = before }

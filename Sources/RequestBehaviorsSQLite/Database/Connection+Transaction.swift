@@ -10,7 +10,8 @@ extension Connection {
     do {
       result = try transact(Database(connection: self, isReadOnly: false), body)
       if mustStop { throw state.isSuspended ? state.suspendedError : CancellationError() }
-      // The commit begins: a cancellation is too late, or the caller would be told that saved data was not.
+      // The commit begins. A cancellation is ignored from here on, or the caller would get an error for data that was
+      // saved.
       interruption = nil
       try run("COMMIT")
     } catch {
@@ -44,7 +45,8 @@ extension Connection {
     return result
   }
 
-  /// Throws when an error that the closure caught has ended the transaction: what follows would be saved without the rest.
+  /// Throws when an error that the closure caught has ended the transaction: what follows would be saved without the
+  /// rest.
   func checkTransaction() throws {
     guard isInTransaction, sqlite3_get_autocommit(handle) != 0 else { return }
     if mustStop { throw CancellationError() }

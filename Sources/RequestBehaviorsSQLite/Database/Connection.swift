@@ -9,35 +9,35 @@ final class Connection {
   let isReader: Bool
   var path: String { state.path }
 
-  /// The work under way; its cancellation stops statements until the commit begins.
+  /// The current work; its cancellation stops statements until the commit begins.
   @exclusivity(unchecked) var interruption: Interruption?
-  /// Tables that the transaction under way has changed.
+  /// The tables that the current transaction has changed.
   var touched: Set<String> = []
   var afterCommit: [() -> Void] = []
-  /// The tables that the read under way has read, nil where nobody wants to know.
+  /// The tables that the current read has read; nil if they are not recorded.
   @exclusivity(unchecked) var tablesRead: Set<String>?
-  /// Whether the transaction under way has made temporary objects, which a rollback undoes.
+  /// Whether the current transaction has created temporary objects, which a rollback undoes.
   var changesTemporarySchema = false
   @exclusivity(unchecked) var isInTransaction = false
   var isFullySynchronous = false
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
-  /// Whether work waits for locks of other connections; without, it is busy at once.
+  /// Whether work waits for locks of other connections; if not, it fails as busy at once.
   var waitsForLocks = true
   var plans: [RecordPlan.Key: RecordPlan] = [:]
-  /// The plan and the finder that were used last: looking a table's name up costs as much as a small save.
+  /// The plan and the finder that were used last, because looking a table's name up costs as much as a small save.
   var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
   var finders: [SQLiteTable: Finder] = [:]
   @exclusivity(unchecked) var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
-  /// Whether the transaction under way has asked for the schema's version.
+  /// Whether the current transaction has checked the schema's version.
   @exclusivity(unchecked) var knowsSchemaVersion = false
-  /// How many rows the upsert under way has updated; the others that it changed it has inserted.
+  /// The number of rows that the current upsert has updated; the others that it changed it has inserted.
   @exclusivity(unchecked) var updatedRows = 0
   var statements = StatementCache()
   var authorization = Authorization()
-  /// How many changes SQLite had counted when they were noted last.
+  /// The number of changes that SQLite had counted when they were noted last.
   var notedChanges: Int32 = 0
 
   init(state: StoreState, configuration: SQLiteConfiguration, isReader: Bool) throws {
@@ -45,9 +45,10 @@ final class Connection {
     self.configuration = configuration
     self.isReader = isReader
     let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let flags = access | SQLITE_OPEN_NOMUTEX | (configuration.fileProtection?.openFlag ?? 0)
     var opened: OpaquePointer?
-    if !isReader, state.path != ":memory:" { PrivateFile.create(state.path) }
-    let result = sqlite3_open_v2(state.path, &opened, access | SQLITE_OPEN_NOMUTEX, configuration.vfs)
+    if !isReader, state.path != ":memory:" { try PrivateFile.create(state.path, configuration.fileProtection) }
+    let result = sqlite3_open_v2(state.path, &opened, flags, configuration.vfs)
     guard result == SQLITE_OK, let opened else {
       defer { sqlite3_close_v2(opened) }
       throw SQLiteError(result, handle: opened, path: state.path)
@@ -75,8 +76,8 @@ final class Connection {
 
   private func configure() throws {
     sqlite3_extended_result_codes(handle, 1)
-    // Apple's SQLite keeps the -wal and -shm files when the last connection is closed; without them there is one file to
-    // copy, protect and remove.
+    // Apple's SQLite keeps the -wal and -shm files when the last connection is closed; without them there is one file
+    // to copy, protect and remove.
     var keepsWAL: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsWAL)
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
@@ -84,7 +85,7 @@ final class Connection {
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     installCallbacks()
     try runScript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
-    // Up to 8 MB of pages a connection; SQLite's 2 MB are read anew by every scan of a larger table.
+    // Up to 8 MB of pages a connection; with SQLite's default of 2 MB every scan of a larger table reads them again.
     try runScript("PRAGMA cache_size=-8000")
     guard !isReader else { return try runScript("PRAGMA query_only=ON") }
     // A new file becomes a WAL file by a rollback journal. EXTRA syncs the removal of that too: if a power cut brought
@@ -122,7 +123,7 @@ final class Connection {
         guard let name else { return SQLITE_OK }
         return Connection.of(context).authorization.allows(action, name) ? SQLITE_OK : SQLITE_DENY
       }, context)
-    // Called by upserts for each row that they are about to update, which SQLite does not tell from those it inserts.
+    // Called by upserts for each row that they update, because SQLite counts these together with those it inserts.
     sqlite3_create_function_v2(
       handle, UpsertSQL.updateCounter, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
       { context, _, _ in
@@ -149,7 +150,7 @@ final class Connection {
     configuration.trace?(SQLiteTraceEvent(sql: String(cString: sql), duration: duration))
   }
 
-  /// Whether the work under way was cancelled or the store suspended.
+  /// Whether the current work was cancelled or the store suspended.
   var mustStop: Bool { interruption.map { $0.isCancelled || state.isSuspended } ?? false }
 
   private func waitForLock(attempt: Int) -> Bool {
@@ -160,7 +161,8 @@ final class Connection {
     return true
   }
 
-  /// Waits for a lock: SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about twentyfold.
+  /// Waits for a lock: SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about
+  /// twentyfold.
   private static func waitABit() { Thread.sleep(forTimeInterval: .random(in: 0.0002...0.0008)) }
 
   // MARK: Errors

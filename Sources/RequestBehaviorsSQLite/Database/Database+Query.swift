@@ -16,7 +16,8 @@ extension Database {
   ///   - sql: One statement.
   ///   - read: Makes a value of a row, which can be read until it returns.
   /// - Returns: The values, in the order of the rows.
-  /// - Throws: ``SQLiteError``; `DecodingError` naming the column when there is none or its value does not fit; what the closure throws.
+  /// - Throws: ``SQLiteError``; `DecodingError` naming the column when there is none or its value does not fit; what
+  ///   the closure throws.
   @inlinable
   public func query<Value>(_ sql: SQL, _ read: (SQLiteRow) throws -> Value) throws -> [Value] {
     var values: [Value] = []
@@ -67,7 +68,8 @@ extension Database {
 }
 
 extension Database {
-  /// Returns the records of all rows that the SQL selects, each read by its initializer; a single value is the first column.
+  /// Returns the records of all rows that the SQL selects, each read by its initializer; a single value is the first
+  /// column.
   ///
   /// ```swift
   /// let titles = try db.query(
@@ -86,7 +88,8 @@ extension Database {
     try first(sql) { try Record(row: $0) }
   }
 
-  /// Calls the closure with the record of each row that the SQL selects, read by its initializer, without keeping them in memory.
+  /// Calls the closure with the record of each row that the SQL selects, read by its initializer, without keeping them
+  /// in memory.
   @inlinable
   public func forEach<Record: SQLiteRecord>(
     _ sql: SQL, as type: Record.Type = Record.self, _ body: (Record) throws -> Void
@@ -109,8 +112,8 @@ extension Database {
 extension Database {
   /// Returns the records of all rows that the SQL selects.
   ///
-  /// Each property takes the column of its name; a type that is a single value, such as an enum, takes the first column. A type that is
-  /// a ``SQLiteRecord`` too is read by its initializer.
+  /// Each property takes the column of its name; a type that is a single value, such as an enum, takes the first
+  /// column. A type that is a ``SQLiteRecord`` too is read by its initializer.
   ///
   /// ```swift
   /// let recent: [Artwork] = try db.query(
@@ -173,7 +176,7 @@ extension Database {
   }
 }
 
-// What is generic above is inlined, so that it is compiled for the value's type; the work itself is not.
+// The generic functions above are inlined, so that they are compiled for the value's type; these are not.
 extension Database {
   /// Calls the closure with each row that the SQL selects for as long as it returns true.
   @usableFromInline

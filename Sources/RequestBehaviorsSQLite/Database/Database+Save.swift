@@ -4,21 +4,22 @@ import Foundation
 extension Database {
   /// Saves records as rows: inserts those whose key is new, updates those that differ.
   ///
-  /// Each property goes to the column of its name. Columns that no property names keep their values; a property that is nil is saved as
-  /// NULL. A row that is there with the same values is not written.
+  /// Each property goes to the column of its name. Columns that no property names keep their values; a property that is
+  /// nil is saved as NULL. A row that is there with the same values is not written.
   ///
   /// - Parameters:
   ///   - records: The records.
   ///   - table: The table, such as `"artwork"`.
   /// - Returns: How many rows were inserted, updated and left unchanged.
-  /// - Throws: ``SQLiteError`` with ``SQLiteError/row`` when a value cannot be stored, a property has no column or a constraint is violated;
-  ///   nothing of the call is saved if the error leaves the transaction.
+  /// - Throws: ``SQLiteError`` with ``SQLiteError/row`` when a value cannot be stored, a property has no column or a
+  ///   constraint is violated; nothing of the call is saved if the error leaves the transaction.
   @discardableResult
   public func save<Record: Encodable>(_ records: [Record], into table: SQLiteTable) throws -> SQLiteSaveCounts {
     try save(records, into: table, scope: nil)
   }
 
-  /// Saves records as rows and deletes the other rows of a scope, so that it holds what the records say and nothing else.
+  /// Saves records as rows and deletes the other rows of a scope, so that it holds what the records say and nothing
+  /// else.
   ///
   /// - Parameters:
   ///   - records: The records; none deletes the whole scope.
@@ -100,9 +101,9 @@ extension Connection {
     return plan
   }
 
-  /// Forgets what depends on the schema if it has changed since the last transaction, be it by another process.
+  /// Drops the cached plans and schemas if the schema has changed since the last transaction, also by another process.
   ///
-  /// Asked once in a transaction, whose snapshot has one schema; what it changes itself is forgotten when it does so.
+  /// Checked once in a transaction, because its snapshot has one schema; its own changes drop them at once.
   func checkSchemaVersion() throws {
     guard !knowsSchemaVersion else { return }
     let version = try scalar("PRAGMA schema_version")

@@ -2,8 +2,8 @@ internal import CRequestBehaviorsSQLite
 
 /// The database inside a transaction.
 ///
-/// The reads and writes of ``SQLiteStore`` pass one to their closure; it is valid until the closure returns, and every use
-/// after that throws.
+/// The reads and writes of ``SQLiteStore`` pass one to their closure; it is valid until the closure returns, and every
+/// use after that throws.
 ///
 /// ```swift
 /// try await store.write { db in
@@ -60,8 +60,8 @@ public final class Database {
 
   /// Runs the closure so that an error in it undoes only what it did itself.
   ///
-  /// - Throws: What the closure throws, after its changes are undone. A full disk, an I/O error or a cancellation ends the whole
-  ///   transaction, which every later statement then reports.
+  /// - Throws: The closure's error, after its changes are undone. A full disk, an I/O error or a cancellation ends the
+  ///   whole transaction, which every later statement then reports.
   @discardableResult
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     let connection = try connection()
@@ -82,7 +82,8 @@ public final class Database {
     }
   }
 
-  /// Calls the closure after the transaction has committed, on the store's queue; never when it, or the savepoint, is undone.
+  /// Calls the closure after the transaction has committed, on the store's queue; never when it, or the savepoint, is
+  /// undone.
   ///
   /// - Throws: ``SQLiteError`` in a read, which commits nothing.
   public func afterCommit(_ action: @escaping @Sendable () -> Void) throws {

@@ -6,8 +6,9 @@
 /// try db.execute("UPDATE artwork SET title = \(title) WHERE id = \(id)")
 /// ```
 ///
-/// `\(identifier: name)` inserts a quoted name of a table or column, `\(list: ids)` a parenthesised list of parameters for `IN`,
-/// and `\(sql: part)` another `SQL` with its values. Only ``init(verbatim:arguments:)`` takes a text as it is.
+/// `\(identifier: name)` inserts a quoted name of a table or column, `\(list: ids)` a parenthesised list of parameters
+/// for `IN`, and `\(sql: part)` another `SQL` with its values. Only ``init(verbatim:arguments:)`` takes a text as it
+/// is.
 public struct SQL: ExpressibleByStringInterpolation, Sendable {
   /// The text, with `?` for each value.
   public private(set) var text: String

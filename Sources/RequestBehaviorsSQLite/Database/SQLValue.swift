@@ -16,27 +16,43 @@ public enum SQLValue: Hashable, Sendable {
 
 /// A value that can be bound to a parameter of a statement.
 ///
-/// Conforming types are the integers, `Bool`, `Double`, `Float`, `String`, `Substring`, `Date`, `UUID`, `Data`, `[UInt8]`, `URL`,
-/// `Decimal`, optionals of these and ``SQLValue`` itself. An enum with a raw value binds its `rawValue`.
+/// Conforming types are the integers, `Bool`, `Double`, `Float`, `String`, `Substring`, `Date`, `UUID`, `Data`,
+/// `[UInt8]`, `URL`, `Decimal`, optionals of these and ``SQLValue`` itself. An enum with a raw value binds its
+/// `rawValue`.
 public protocol SQLBindable: Sendable {
-  /// Returns the value as SQLite stores it, or throws when SQLite has no such value.
+  /// Returns the value as SQLite stores it.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite has no such value.
   func sqlValue() throws -> SQLValue
 }
 
-extension SQLValue: SQLBindable {
+extension SQLValue: SQLBindable, SQLReadable {
   /// Returns the value itself; throws for NaN, which SQLite would store as NULL.
   public func sqlValue() throws -> SQLValue {
     if case .real(let number) = self { return try number.sqlValue() }
     return self
   }
+
+  /// Creates the value as SQLite stores it.
+  public init(column: borrowing SQLiteColumn) throws { self = try column.storedValue() }
 }
 
-extension Optional: SQLBindable where Wrapped: SQLBindable {
-  /// Returns NULL for nil, the wrapped value's form otherwise.
-  public func sqlValue() throws -> SQLValue { try self?.sqlValue() ?? .null }
+/// A value that is bound as the store's ``RowFormat`` says.
+protocol FormattedBindable: SQLBindable {
+  func sqlValue(_ format: RowFormat) throws -> SQLValue
 }
 
-extension RawRepresentable where Self: SQLBindable, RawValue: SQLBindable {
-  /// Returns the raw value's form.
-  public func sqlValue() throws -> SQLValue { try rawValue.sqlValue() }
+extension Optional: FormattedBindable where Wrapped: FormattedBindable {
+  func sqlValue(_ format: RowFormat) throws -> SQLValue { try self?.sqlValue(format) ?? .null }
+}
+
+extension SQLBindable {
+  /// Returns the value in the form that a store with this format writes.
+  func stored(in format: RowFormat) throws -> SQLValue {
+    // Most stores use the default forms, for which no cast is needed.
+    guard format.dates != .text || format.uuids != .blob, let value = self as? any FormattedBindable else {
+      return try sqlValue()
+    }
+    return try value.sqlValue(format)
+  }
 }

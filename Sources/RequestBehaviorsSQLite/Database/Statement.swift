@@ -36,21 +36,21 @@ final class Statement {
 
   var changesSchema: Bool { writes.contains("sqlite_master") }
 
-  /// Takes the tables that SQLite told of when it prepared statements anew, if this is one of them.
+  /// Adds the tables that SQLite reported while it prepared statements again, if this statement is one of them.
   func notice(_ tables: Set<String>) {
     let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
     if revision != knownRevision { writes.formUnion(tables) }
     knownRevision = revision
   }
 
-  /// Forgets row and values, so that nothing of this use is seen by the next.
+  /// Clears row and values, so that the next use sees none of them.
   func reset() {
     cursor.end()
     sqlite3_reset(pointer)
     sqlite3_clear_bindings(pointer)
   }
 
-  /// Forgets the row; the values stay bound until others are.
+  /// Clears the row; the values stay bound until others replace them.
   func rewind() {
     cursor.end()
     sqlite3_reset(pointer)
@@ -77,4 +77,33 @@ final class Statement {
       return data.withUnsafeBytes { rb_sqlite3_bind_blob(pointer, index, $0.baseAddress, count) }
     }
   }
+}
+
+/// The prepared statements of one connection by their SQL; the least recently used leaves first.
+struct StatementCache {
+  private var statements: [String: Statement] = [:]
+  private var uses: UInt64 = 0
+  let capacity: Int
+
+  init(capacity: Int = 64) { self.capacity = capacity }
+
+  /// Returns the idle statement with this SQL, or nil.
+  mutating func statement(for sql: String) -> Statement? {
+    guard let statement = statements[sql], !statement.isInUse else { return nil }
+    uses += 1
+    statement.lastUse = uses
+    return statement
+  }
+
+  mutating func insert(_ statement: Statement) {
+    guard statements[statement.sql] == nil else { return }
+    if statements.count >= capacity, let oldest = statements.values.min(by: { $0.lastUse < $1.lastUse }) {
+      statements[oldest.sql] = nil
+    }
+    uses += 1
+    statement.lastUse = uses
+    statements[statement.sql] = statement
+  }
+
+  mutating func removeAll() { statements.removeAll() }
 }

@@ -100,7 +100,7 @@ extension JSONIngest {
 
   @inline(__always)
   private func bind(_ text: JSONScanner.Text, _ column: Int32) throws {
-    // What has no escapes is bound where it stands: the body outlives the statement's run.
+    // Text without escapes is bound in place, because the body outlives the statement's run.
     guard text.hasEscapes else { return try binder.bind(staticText: bytes(text), column) }
     let room = text.end - text.start + 1
     if let target = binder.arena.take(room) {

@@ -90,7 +90,7 @@ struct JSONIngest {
     } catch var error as SQLiteError {
       if error.row == nil { error.row = rows }
       if error.path == nil { error.path = connection.path }
-      // What SQLite refuses, such as a constraint, has no place in the text; the row ends before here.
+      // An error of SQLite's, such as a violated constraint, belongs to no byte of the text; the row ends before here.
       if !error.message.contains(" of the JSON)") { error.message += " (before byte \(scanner.index) of the JSON)" }
       throw error
     }

@@ -1,4 +1,4 @@
-/// Reads JSON (RFC 8259) strictly and once, without making values of it.
+/// A scanner that reads JSON (RFC 8259) strictly, in one pass, without creating values.
 struct JSONScanner {
   let bytes: UnsafePointer<UInt8>
   let count: Int

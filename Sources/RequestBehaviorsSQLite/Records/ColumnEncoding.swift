@@ -2,7 +2,7 @@ import Foundation
 
 /// Binds one value that encodes itself as a single one, such as an enum with a raw value.
 ///
-/// A value that wants more than that is not one for a column of its own: it is saved as JSON.
+/// A value that encodes itself as more than that is saved as JSON.
 struct ColumnEncoding: Encoder, SingleValueEncodingContainer {
   let encoder: RowEncoder
   let column: Int32
@@ -55,4 +55,50 @@ struct ColumnEncoding: Encoder, SingleValueEncodingContainer {
   func encode(_ value: Float) throws { try encoder.binder.bind(Double(value), column) }
 
   func encode(_ value: String) throws { try encoder.binder.bind(value, column) }
+}
+
+/// Stands in for a container that a row has no place for; whatever is encoded into it throws.
+struct RefusingKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) throws { throw ColumnEncoding.IsComposite() }
+
+  func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw ColumnEncoding.IsComposite() }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy keyType: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> { KeyedEncodingContainer(RefusingKeyedEncoding<Nested>()) }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { RefusingEncoding() }
+
+  func superEncoder() -> any Encoder { RefusingEncoding() }
+
+  func superEncoder(forKey key: Key) -> any Encoder { RefusingEncoding() }
+}
+
+/// Stands in for an encoder or an array that a row has no place for; whatever is encoded into it throws.
+struct RefusingEncoding: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  var count: Int { 0 }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(RefusingKeyedEncoding<Key>())
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  func encodeNil() throws { throw ColumnEncoding.IsComposite() }
+
+  func encode<T: Encodable>(_ value: T) throws { throw ColumnEncoding.IsComposite() }
+
+  func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
+    KeyedEncodingContainer(RefusingKeyedEncoding<Nested>())
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+
+  func superEncoder() -> any Encoder { self }
 }

@@ -48,7 +48,8 @@ enum DateText {
     return true
   }
 
-  /// Returns the date of `yyyy-MM-dd`, optionally with a time after a blank or `T`, and `Z` or `±hh:mm`; nil for other text.
+  /// Returns the date of `yyyy-MM-dd`, optionally with a time after a blank or `T`, and `Z` or `±hh:mm`; nil for other
+  /// text.
   static func date(from text: UnsafeBufferPointer<UInt8>) -> Date? {
     var reader = DigitReader(text: text)
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),

@@ -21,7 +21,7 @@ final class RecordPlan {
   private var keepsKeys: Statement?
   private var keptEncoder: RowEncoder?
 
-  /// The index of a property that is not saved because its column is computed.
+  /// The index of a property whose column is generated, and which is therefore not saved.
   static let ignored: Int32 = -1
 
   init(table: SQLiteTable, connection: Connection) throws {
@@ -79,7 +79,7 @@ final class RecordPlan {
   /// How many rows one statement takes when many are saved.
   var rowsPerStatement: Int { max(1, min(20, 900 / max(1, columns.count))) }
 
-  /// Returns the statement that saves so many rows.
+  /// Returns the statement that saves a number of rows.
   func statement(rows: Int) throws -> Statement {
     if rows == 1, let single { return single }
     if let several, several.rows == rows { return several.statement }
@@ -128,5 +128,42 @@ final class RecordPlan {
       .error,
       "the table \"\(schema.name)\" has no column \"\(column)\" for the property of \(type); it has \(schema.columnList)",
       path: connection.path)
+  }
+}
+
+/// Writes the statements that save rows.
+struct UpsertSQL {
+  let table: String
+  let columns: [TableSchema.Column]
+  /// The conflict target; empty for a table without key, or when the rows do not name the whole key.
+  let key: [String]
+
+  /// The function that notes that a row is updated, and returns 1.
+  static let updateCounter = "rb_updated"
+
+  /// Returns an `INSERT` for a number of rows that updates rows of the same key only where they differ.
+  ///
+  /// The guard makes saving unchanged rows free: no page is written, `changes()` is 0.
+  func statement(rows: Int) -> String {
+    let row = "(" + repeatElement("?", count: columns.count).joined(separator: ",") + ")"
+    let names = columns.map { SQL.quoted($0.name) }.joined(separator: ",")
+    let values = repeatElement(row, count: rows).joined(separator: ",")
+    return "INSERT INTO \(SQL.quoted(table))(\(names)) VALUES\(values)" + conflictClause
+  }
+
+  private var conflictClause: String {
+    guard !key.isEmpty else { return "" }
+    let target = key.map(SQL.quoted).joined(separator: ",")
+    let keys = Set(key.map { $0.lowercased() })
+    let others = columns.filter { !keys.contains($0.name.lowercased()) }
+    guard !others.isEmpty else { return " ON CONFLICT(\(target)) DO NOTHING" }
+    let assignments = others.map { "\(SQL.quoted($0.name))=excluded.\(SQL.quoted($0.name))" }
+    // Under another collation "a" IS "A", and the change of case would be lost.
+    let old = others.map { SQL.quoted($0.name) + ($0.hasLooseCollation ? " COLLATE BINARY" : "") }
+    let new = others.map { "excluded." + SQL.quoted($0.name) }
+    return " ON CONFLICT(\(target)) DO UPDATE SET \(assignments.joined(separator: ","))"
+      + " WHERE CASE WHEN (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
+      // Of a CASE, unlike of AND, SQLite promises to evaluate only what it needs.
+      + " THEN \(Self.updateCounter)() ELSE 0 END"
   }
 }

@@ -113,3 +113,31 @@ final class RowBinder {
       result, handle: sqlite3_db_handle(statement), sql: sqlite3_sql(statement).map { String(cString: $0) })
   }
 }
+
+/// Memory for bytes that SQLite reads while a statement runs, so that it need not copy each value.
+final class ByteArena {
+  private let memory: UnsafeMutablePointer<UInt8>
+  private let capacity: Int
+  private var used = 0
+
+  init(capacity: Int = 1 << 16) {
+    self.capacity = capacity
+    memory = .allocate(capacity: capacity)
+  }
+
+  deinit { memory.deallocate() }
+
+  /// An address for what has no bytes.
+  var start: UnsafeMutablePointer<UInt8> { memory }
+
+  /// Frees all bytes; only after the statement that reads them was reset.
+  func removeAll() { used = 0 }
+
+  /// Returns memory for a number of bytes, which does not move, or nil when there is none left.
+  @inline(__always)
+  func take(_ count: Int) -> UnsafeMutablePointer<UInt8>? {
+    guard count <= capacity - used else { return nil }
+    defer { used += count }
+    return memory + used
+  }
+}

@@ -13,7 +13,7 @@ final class RowDecoder: Decoder {
     self.columns = columns
   }
 
-  /// A column of the row that the cursor stands on; reading it throws when there is none.
+  /// A column of the cursor's current row; reading it throws when there is none.
   @inline(__always)
   func column(_ index: Int32) -> SQLiteColumn {
     SQLiteColumn(row: SQLiteRow(cursor: cursor, number: cursor.number), index: Int(index))
@@ -40,7 +40,7 @@ final class RowDecoder: Decoder {
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     let id = ObjectIdentifier(Key.self)
     if let cached, cached.type == id { return unsafeDowncast(cached.box, to: Box<Key>.self).container }
-    // A copy: the box is kept here, and a reference back would keep both for ever.
+    // A copy, because the box is kept here and a reference back would be a cycle.
     let copy = RowDecoder(cursor: cursor, columns: columns)
     let box = Box<Key>(container: KeyedDecodingContainer(RowKeyedDecoding(decoder: copy, table: KeyTable(Key.self))))
     cached = (id, box)
@@ -60,4 +60,55 @@ final class RowDecoder: Decoder {
   func unsupported(_ what: String) -> DecodingError {
     .dataCorrupted(.init(codingPath: [], debugDescription: "a row cannot be decoded as \(what)"))
   }
+}
+
+/// Reads one value that decodes itself as a single one, such as an enum with a raw value.
+struct ColumnDecoding: Decoder, SingleValueDecodingContainer {
+  let decoder: RowDecoder
+  let index: Int32
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// Thrown by a value that decodes itself as more than a single value, which is then read as JSON.
+  struct IsComposite: Error {}
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw IsComposite() }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw IsComposite() }
+
+  private var column: SQLiteColumn { decoder.column(index) }
+
+  func decodeNil() -> Bool { (try? column.isNull) ?? true }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.value(column, as: type) }
+
+  func decode(_ type: Bool.Type) throws -> Bool { try type.init(column: column) }
+
+  func decode(_ type: String.Type) throws -> String { try type.init(column: column) }
+
+  func decode(_ type: Double.Type) throws -> Double { try type.init(column: column) }
+
+  func decode(_ type: Float.Type) throws -> Float { try type.init(column: column) }
+
+  func decode(_ type: Int.Type) throws -> Int { try type.init(column: column) }
+
+  func decode(_ type: Int8.Type) throws -> Int8 { try type.init(column: column) }
+
+  func decode(_ type: Int16.Type) throws -> Int16 { try type.init(column: column) }
+
+  func decode(_ type: Int32.Type) throws -> Int32 { try type.init(column: column) }
+
+  func decode(_ type: Int64.Type) throws -> Int64 { try type.init(column: column) }
+
+  func decode(_ type: UInt.Type) throws -> UInt { try type.init(column: column) }
+
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try type.init(column: column) }
+
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try type.init(column: column) }
+
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try type.init(column: column) }
+
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try type.init(column: column) }
 }

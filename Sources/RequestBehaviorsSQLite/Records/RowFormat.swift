@@ -1,7 +1,7 @@
 /// How values of Swift types are written to columns.
 ///
-/// The defaults are those of GRDB, so that either library reads what the other wrote. Reading accepts every form, except that a
-/// number in a date's column is taken as seconds unless ``dates`` says milliseconds.
+/// The defaults are those of GRDB, so that either library reads what the other wrote. Reading accepts every form,
+/// except that a number in a date's column is taken as seconds unless ``dates`` says milliseconds.
 public struct RowFormat: Hashable, Sendable {
   /// How a `Date` is written.
   public enum Dates: Hashable, Sendable {

@@ -1,6 +1,6 @@
 /// Reads the properties of a record from the columns of a row.
 ///
-/// A class: the standard library copies a container for each value it asks it for.
+/// A class, because the standard library copies a container for each value that it decodes.
 final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: RowDecoder
   let table: KeyTable
@@ -32,7 +32,7 @@ final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func contains(_ key: Key) -> Bool { index(key) >= 0 }
 
-  // What an optional property is decoded by asks this before it decodes.
+  // Called for optional properties, before their value is decoded.
   func decodeNil(forKey key: Key) throws -> Bool {
     let index = index(key)
     return try index < 0 || decoder.column(index).isNull
@@ -53,4 +53,34 @@ final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder() throws -> any Decoder { throw decoder.unsupported("superDecoder()") }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { throw decoder.unsupported("superDecoder(forKey:)") }
+}
+
+extension RowKeyedDecoding {
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try type.init(column: required(key)) }
+
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try type.init(column: required(key)) }
+
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try type.init(column: required(key)) }
+
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try type.init(column: required(key)) }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try type.init(column: required(key)) }
+
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try type.init(column: required(key)) }
+
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try type.init(column: required(key)) }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try type.init(column: required(key)) }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try type.init(column: required(key)) }
+
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try type.init(column: required(key)) }
+
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try type.init(column: required(key)) }
+
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try type.init(column: required(key)) }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try type.init(column: required(key)) }
+
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try type.init(column: required(key)) }
 }

@@ -50,3 +50,117 @@ struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 }
+
+extension RowKeyedEncoding {
+  @inline(__always)
+  private func bind(_ key: Key, _ bind: (Int32) throws -> Void) throws {
+    let column = try column(of: key)
+    if column >= 0 { try bind(column) }
+  }
+
+  func encode(_ value: Int, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int8, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int16, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int32, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: Int64, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(value, $0) } }
+  func encode(_ value: UInt8, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: UInt16, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: UInt32, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Int64(value), $0) } }
+  func encode(_ value: UInt, forKey key: Key) throws {
+    try bind(key) { try encoder.binder.bind(unsigned: UInt64(value), $0) }
+  }
+  func encode(_ value: UInt64, forKey key: Key) throws {
+    try bind(key) { try encoder.binder.bind(unsigned: value, $0) }
+  }
+  func encode(_ value: Bool, forKey key: Key) throws {
+    try bind(key) { try encoder.binder.bind(value ? 1 as Int64 : 0, $0) }
+  }
+  func encode(_ value: Double, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(value, $0) } }
+  func encode(_ value: Float, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(Double(value), $0) } }
+  func encode(_ value: String, forKey key: Key) throws { try bind(key) { try encoder.binder.bind(value, $0) } }
+
+  // MARK: Optionals
+
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+}
+
+/// The value of a slot of a ``KeyTable`` whose key was not looked up yet.
+let unresolvedColumn: Int32 = -2
+
+/// The column of each coding key of one type, by the byte that is the key.
+///
+/// A key of a synthesised `CodingKeys` is one trivial byte, so its column is found without creating a string. The class
+/// is not generic, because unspecialised generic code would look its metadata up for each value.
+final class KeyTable {
+  private let slots: UnsafeMutablePointer<Int32>
+  private let isIndexed: Bool
+
+  init<Key: CodingKey>(_ type: Key.Type) {
+    slots = .allocate(capacity: 256)
+    slots.initialize(repeating: unresolvedColumn, count: 256)
+    // The byte identifies the key only if it is the whole key, without a reference or a payload elsewhere.
+    isIndexed = MemoryLayout<Key>.size == 1 && _isPOD(Key.self)
+  }
+
+  deinit { slots.deallocate() }
+
+  /// The slot of a key of the table's type, or nil if that type is not one byte.
+  @inline(__always)
+  func slot<Key: CodingKey>(of key: Key) -> UnsafeMutablePointer<Int32>? {
+    isIndexed ? slots + Int(unsafeBitCast(key, to: UInt8.self)) : nil
+  }
+}

@@ -35,7 +35,7 @@ public struct SQLiteScope: Sendable {
   public static func rows(where condition: SQL) -> SQLiteScope { SQLiteScope(condition: condition) }
 }
 
-/// What saving has done to a table's rows.
+/// The numbers of rows that a save inserted, updated, left unchanged and deleted.
 public struct SQLiteSaveCounts: Hashable, Sendable {
   /// Rows that were not there.
   public var inserted = 0

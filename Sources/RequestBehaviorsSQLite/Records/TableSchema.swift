@@ -1,6 +1,6 @@
 internal import CRequestBehaviorsSQLite
 
-/// What the file says about a table.
+/// The columns and the primary key of a table, as the file has them.
 struct TableSchema {
   struct Column {
     var name: String
@@ -29,9 +29,10 @@ struct TableSchema {
     columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
   }
 
-  /// Returns the columns that identify a row: those that the table names, else its primary key if the saved columns hold all of that.
+  /// Returns the columns that identify a row: those that the table names, else its primary key if the saved columns
+  /// hold all of that.
   ///
-  /// - Throws: ``SQLiteError`` when the table names a column that is not saved: every save would insert the row anew.
+  /// - Throws: ``SQLiteError`` when the table names a column that is not saved: every save would insert the row again.
   func key(of table: SQLiteTable, among saved: [Column]) throws -> [String] {
     let key = table.key.isEmpty ? primaryKey : table.key
     let names = Set(saved.map { $0.name.lowercased() })

@@ -2,25 +2,25 @@ internal import CRequestBehaviorsSQLite
 
 /// Where rows of a statement are read, one after the other.
 ///
-/// Used by one thread at a time, and by nothing that is called while it is changed: what is asked for each column is not checked for
-/// exclusive access, which would cost as much as reading it.
+/// Used by one thread at a time, and by nothing that is called while it is changed: what is asked for each column is
+/// not checked for exclusive access, which would cost as much as reading it.
 @usableFromInline
 final class RowCursor {
   /// The number of the row that can be read now; a row of another number is over.
   @exclusivity(unchecked) private(set) var number = 0
-  /// The statement, while it stands on a row.
+  /// The statement, while it has a row.
   @exclusivity(unchecked) private(set) var statement: OpaquePointer?
   @exclusivity(unchecked) private(set) var columnCount: Int32 = 0
   let format: RowFormat
   @exclusivity(unchecked) private var map: ColumnMap?
   @exclusivity(unchecked) private var revision: Int32 = -1
   @exclusivity(unchecked) private var keptDecoder: RowDecoder?
-  /// The column after the one that was asked for by name last: they are mostly read in their order.
+  /// The column after the one that was last read by name, because columns are mostly read in order.
   @exclusivity(unchecked) private var expected = 0
 
   init(format: RowFormat) { self.format = format }
 
-  /// Returns the row that the statement stands on; the first of a run may be that of a statement that was prepared anew.
+  /// Returns the statement's current row; at the first row of a run the statement may have been prepared again.
   @inline(__always)
   func row(of statement: OpaquePointer, isFirst: Bool) -> SQLiteRow {
     if isFirst {
@@ -37,7 +37,7 @@ final class RowCursor {
     number += 1
   }
 
-  /// Forgets the names of columns, and where they are, if SQLite has prepared the statement anew.
+  /// Drops the names and indexes of columns if SQLite has prepared the statement again.
   private func noticeColumns(of statement: OpaquePointer) {
     let now = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0)
     guard now != revision else { return }

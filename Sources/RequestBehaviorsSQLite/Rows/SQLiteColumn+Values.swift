@@ -1,10 +1,11 @@
-// Memory that SQLite lends until its next step is read here, and nowhere else: each function checks that the row is the one that the
-// statement stands on, and copies what it returns.
+// Memory that SQLite lends until its next step is read here, and nowhere else: each function checks that the row is the
+// one that the statement stands on, and copies what it returns.
 internal import CRequestBehaviorsSQLite
 import Foundation
 
 extension SQLiteColumn {
-  /// The column's value, which SQLite lends; connections are opened without mutexes and used by one thread, so it need not be protected.
+  /// The column's value, which SQLite lends; connections are opened without mutexes and used by one thread, so it need
+  /// not be protected.
   @inline(__always)
   private func value() throws -> OpaquePointer? {
     guard number == cursor.number, let statement = cursor.statement else { throw cursor.gone() }
@@ -32,12 +33,13 @@ extension SQLiteColumn {
     }
   }
 
-  /// Returns the number, or nil when the column holds none.
+  /// Returns the number that the column holds, for a value of a type; throws if it holds none.
   @usableFromInline
-  func double() throws -> Double? {
+  func number(as type: Any.Type) throws -> Double {
     let value = try value()
-    let type = sqlite3_value_type(value)
-    return type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_value_double(value) : nil
+    let stored = sqlite3_value_type(value)
+    guard stored == SQLITE_FLOAT || stored == SQLITE_INTEGER else { throw mismatch(type) }
+    return sqlite3_value_double(value)
   }
 
   /// Returns the text, or nil when the column holds none.

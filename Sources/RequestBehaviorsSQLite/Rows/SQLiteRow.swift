@@ -1,6 +1,6 @@
 /// A row of a result, whose columns are read by number or name.
 ///
-/// What is read has the type that is asked for, and an error names the column where it does not fit:
+/// A value is read as the type that is asked for; an error names a column whose value does not fit:
 ///
 /// ```swift
 /// let titles = try db.query(
@@ -62,8 +62,8 @@ public struct SQLiteColumn {
 
 /// A type that reads itself from a row.
 ///
-/// The database's `query`, `first`, `forEach` and `find` read such a type by its initializer, also where it is `Decodable`: that takes
-/// about two thirds of the time of decoding.
+/// The database's `query`, `first`, `forEach` and `find` read such a type by its initializer, also where it is
+/// `Decodable`: that takes about two thirds of the time of decoding.
 ///
 /// ```swift
 /// extension Artwork: SQLiteRecord {
@@ -79,8 +79,9 @@ public protocol SQLiteRecord {
 
 /// A type that a single column can be read as.
 ///
-/// Conforming types are the integers, `Bool`, `Double`, `Float`, `String`, `Date`, `UUID`, `Data`, `[UInt8]`, `URL`, `Decimal`, optionals
-/// of these and ``SQLValue``. An enum with a raw value needs only the conformance; another type reads itself from one of these:
+/// Conforming types are the integers, `Bool`, `Double`, `Float`, `String`, `Date`, `UUID`, `Data`, `[UInt8]`, `URL`,
+/// `Decimal`, optionals of these and ``SQLValue``. An enum with a raw value needs only the conformance; another type
+/// reads itself from one of these:
 ///
 /// ```swift
 /// extension Price: SQLReadable {
@@ -100,13 +101,4 @@ extension SQLReadable {
   /// Creates a value from the row's first column.
   @inlinable
   public init(row: SQLiteRow) throws { self = try row[0] }
-}
-
-extension RawRepresentable where Self: SQLReadable, RawValue: SQLReadable {
-  /// Creates the value whose raw value the column holds.
-  @inlinable
-  public init(column: borrowing SQLiteColumn) throws {
-    guard let value = Self(rawValue: try RawValue(column: column)) else { throw column.mismatch(Self.self) }
-    self = value
-  }
 }

@@ -11,7 +11,7 @@ final class ChangeHub: @unchecked Sendable {
   private var entries: [Entry] = []
   private var isFinished = false
 
-  /// Returns what is told of all commits from now on, for as long as somebody keeps it.
+  /// Returns a subscriber that is notified of all commits from now on, for as long as it is kept.
   func listen() -> ChangeListener {
     let listener = ChangeListener()
     let isLate = lock.withLock {
@@ -36,7 +36,7 @@ final class ChangeHub: @unchecked Sendable {
   var listeners: [ChangeListener] { lock.withLock { entries.compactMap(\.listener) } }
 }
 
-/// What one subscriber has not looked at yet.
+/// The commits that one subscriber has not seen yet.
 final class ChangeListener: @unchecked Sendable {
   private struct Waiter {
     /// Lower-case names of the tables that it waits for; nil for any.
@@ -51,7 +51,7 @@ final class ChangeListener: @unchecked Sendable {
   private var waiters: [Int: Waiter] = [:]
   private var nextWaiter = 0
 
-  /// Returns true once a commit has touched one of the tables since this was last asked; commits that nobody has waited for are one.
+  /// Waits until a commit has touched one of the tables since the last call; several commits since then count as one.
   ///
   /// - Parameter tables: Lower-case names; nil for any table.
   /// - Returns: False when the store is closed or the task cancelled.

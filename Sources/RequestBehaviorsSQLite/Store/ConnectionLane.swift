@@ -1,6 +1,6 @@
 import Dispatch
 
-/// What runs jobs, each on a connection that no other job uses meanwhile.
+/// A queue that runs each job on a connection that no other job uses at the time.
 protocol WorkQueue: AnyObject, Sendable {
   /// Runs the job when a connection is free.
   func enqueue(_ job: @escaping ConnectionLane.Job)
@@ -10,7 +10,7 @@ protocol WorkQueue: AnyObject, Sendable {
 ///
 /// SQLite never runs on the cooperative pool: two bulk writes there would keep every other task waiting.
 final class ConnectionLane: WorkQueue, @unchecked Sendable {
-  /// Does its work on a lane's connection and returns what tells the caller of it.
+  /// Does its work on a lane's connection, and returns a closure that resumes the caller.
   typealias Job = @Sendable (ConnectionLane) -> () -> Void
 
   // `connection` is touched on `queue` only.
@@ -25,7 +25,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
     queue = DispatchQueue(label: label, autoreleaseFrequency: .workItem)
   }
 
-  /// Throws when the caller itself does the store's work: waiting there for the store would wait for ever.
+  /// Throws if this thread runs a closure of the store, because waiting for the store would then never end.
   static func checkReentrancy(of state: StoreState) throws {
     guard ActiveStores.contains(ObjectIdentifier(state)) else { return }
     throw SQLiteError(

@@ -16,18 +16,39 @@ enum PrivateFile {
 
   /// Makes an empty file unless there is one; SQLite gives its `-wal` and `-shm` the same mode.
   ///
-  /// Under another name first: closing a file of a name that another thread has opened would release its locks. Where it cannot be made
-  /// SQLite makes it, or says why it cannot.
-  static func create(_ path: String) {
-    guard access(path, F_OK) != 0 else { return }
+  /// Under another name first: closing a file of a name that another thread has opened would release its locks. Where
+  /// it cannot be made SQLite makes it, or says why it cannot.
+  static func create(_ path: String, _ protection: SQLiteFileProtection?) throws {
+    guard access(path, F_OK) != 0 else { return try setClass(protection, of: path) }
     let temporary = "\(path)-\(UUID().uuidString)"
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { return }
     // The mask of the process may have taken rights away.
     fchmod(file, mode)
     close(file)
+    defer { unlink(temporary) }
+    try setClass(protection, of: temporary)
     link(temporary, path)
-    unlink(temporary)
+  }
+
+  /// Gives a database file, and what belongs to it, a class of data protection.
+  private static func setClass(_ protection: SQLiteFileProtection?, of path: String) throws {
+    #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+      guard let protection else { return }
+      let type: FileProtectionType =
+        switch protection {
+        case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
+        case .completeUnlessOpen: .completeUnlessOpen
+        case .complete: .complete
+        }
+      for file in [path, path + "-wal", path + "-shm"] where access(file, F_OK) == 0 {
+        do {
+          try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: file)
+        } catch {
+          throw SQLiteError(.io, "\(file) could not get the protection \(protection): \(error)", path: path)
+        }
+      }
+    #endif
   }
 
   /// Takes the rights of all but its owner from a database file and what belongs to it.

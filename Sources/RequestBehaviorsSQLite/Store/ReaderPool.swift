@@ -25,7 +25,8 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
   func enqueue(_ job: @escaping ConnectionLane.Job) {
     borrow { lane in
       lane.enqueue {
-        // Free before the caller is told: its next read then finds this reader awake instead of waking another.
+        // Given back before the caller is resumed, so that its next read finds this reader awake instead of waking
+        // another.
         let answer = job($0)
         self.giveBack($0)
         return answer
@@ -33,7 +34,7 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
     }
   }
 
-  /// Returns when all jobs so far, waiting ones included, have ended; what comes meanwhile is not waited for.
+  /// Waits until all jobs so far have ended, waiting ones included; later jobs are not waited for.
   func drain() async {
     let last = lock.withLock { handedOut + waiting.count }
     while lock.withLock({ handedOut < last }) {

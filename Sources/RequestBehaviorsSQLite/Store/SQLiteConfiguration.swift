@@ -1,16 +1,23 @@
-/// How a ``SQLiteStore`` opens its file and runs its work.
+/// The settings of a ``SQLiteStore``.
 public struct SQLiteConfiguration: Sendable {
-  /// What transactions survive when they do not say; ``SQLiteDurability/normal`` by default.
+  /// The durability of transactions that do not name one; ``SQLiteDurability/normal`` by default.
   public var durability: SQLiteDurability
 
-  /// How long work waits for a lock that another process holds before it fails with ``SQLiteError/Code/busy``; 5 seconds by default.
+  /// The time that work waits for another process's lock before it fails with ``SQLiteError/Code/busy``; 5 seconds by
+  /// default.
   public var busyTimeout: Duration
 
-  /// How many reads run at a time, beside the writer; 4 by default, at least 1.
+  /// The number of reads that run at a time, beside the writer; 4 by default, at least 1.
   public var maximumReaders: Int
 
-  /// How values are written to columns; GRDB's way by default.
+  /// The form in which values are written to columns; GRDB's by default.
   public var format: RowFormat
+
+  /// The class of data protection of the files; nil, which leaves the class to the system, by default.
+  ///
+  /// For iOS, tvOS, watchOS and visionOS. On other platforms opening a store with a class fails with
+  /// ``SQLiteError/Code/misuse``, because nothing would protect its files.
+  public var fileProtection: SQLiteFileProtection?
 
   /// Called after each statement, on the thread that ran it; nil by default.
   public var trace: (@Sendable (SQLiteTraceEvent) -> Void)?
@@ -24,21 +31,67 @@ public struct SQLiteConfiguration: Sendable {
     busyTimeout: Duration = .seconds(5),
     maximumReaders: Int = 4,
     format: RowFormat = RowFormat(),
+    fileProtection: SQLiteFileProtection? = nil,
     trace: (@Sendable (SQLiteTraceEvent) -> Void)? = nil
   ) {
     self.durability = durability
     self.busyTimeout = busyTimeout
     self.maximumReaders = maximumReaders
     self.format = format
+    self.fileProtection = fileProtection
     self.trace = trace
   }
 }
 
-/// What a trace hook is told about one statement.
+/// A statement that has run, as a trace hook gets it.
 public struct SQLiteTraceEvent: Hashable, Sendable {
   /// The SQL, with `?` where values were bound; never a bound value.
   public var sql: String
 
   /// How long the statement ran.
   public var duration: Duration
+}
+
+/// The failures that a committed transaction survives.
+public enum SQLiteDurability: Hashable, Sendable {
+  /// It survives a crash of the process; after a power cut the latest transactions may be missing, the file is intact.
+  case normal
+  /// It survives a power cut too; the commit waits for the disk (typically 0.1 to 4 ms more).
+  ///
+  /// On Apple systems SQLite orders the writes with a barrier; no application can prove more there.
+  case full
+}
+
+/// A class of data protection, which says when the system decrypts a file (Apple: "Encrypting Your App's Files").
+///
+/// The database file gets it, one that exists already too, and so do its `-wal` and `-shm`.
+public enum SQLiteFileProtection: Hashable, Sendable {
+  /// From the first unlock after a start of the device on; new files have it where the app does not say otherwise.
+  case completeUntilFirstUserAuthentication
+  /// While the device is unlocked; a file that is open then can be used until it is closed.
+  case completeUnlessOpen
+  /// While the device is unlocked.
+  ///
+  /// Statements fail while it is locked: ``SQLiteStore/suspend()`` the store before, and ``SQLiteStore/resume()`` it after.
+  case complete
+
+  /// The flag of `sqlite3_open_v2` that has Apple's SQLite create all files with the class.
+  ///
+  /// By its number, because only the header of Apple's SDKs has the names, `SQLITE_OPEN_FILEPROTECTION_…`.
+  package var openFlag: Int32 {
+    switch self {
+    case .complete: 0x0010_0000
+    case .completeUnlessOpen: 0x0020_0000
+    case .completeUntilFirstUserAuthentication: 0x0030_0000
+    }
+  }
+
+  func checkIsSupported() throws {
+    #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+      throw SQLiteError(
+        .misuse,
+        "the file protection \(self) is for iOS, tvOS, watchOS and visionOS; leave it out on this platform, where "
+          + "nothing would protect the file")
+    #endif
+  }
 }

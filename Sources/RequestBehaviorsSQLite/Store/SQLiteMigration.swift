@@ -2,8 +2,8 @@ internal import CRequestBehaviorsSQLite
 
 /// One step of a schema.
 ///
-/// The file's `user_version` counts the steps it has been through, so steps are appended, never changed, moved or removed. Each runs in
-/// a transaction of its own; one that throws leaves the file as it was before that step.
+/// The file's `user_version` counts the steps it has been through, so steps are appended, never changed, moved or
+/// removed. Each runs in a transaction of its own; one that throws leaves the file as it was before that step.
 public struct SQLiteMigration: Sendable {
   /// A name for error messages.
   public let name: String
@@ -15,7 +15,8 @@ public struct SQLiteMigration: Sendable {
   ///
   /// - Parameters:
   ///   - name: A name for error messages.
-  ///   - suspendsForeignKeys: True for a step that rebuilds a table others refer to: foreign keys are checked once, at its end.
+  ///   - suspendsForeignKeys: True for a step that rebuilds a table others refer to: foreign keys are checked once, at
+  ///     its end.
   ///   - body: Changes the schema.
   public init(
     _ name: String, suspendsForeignKeys: Bool = false, _ body: @escaping @Sendable (Database) throws -> Void

@@ -9,16 +9,17 @@ extension SQLiteStore {
   /// for try await tags in saved { self.tags = tags }
   /// ```
   ///
-  /// Which commits those are is found by what the closure's statements read, through views and joins too: name no tables. The closure runs
-  /// as one in ``read(_:)`` does, and only when the loop asks for a value: a loop that is slow gets the latest value and misses those
-  /// between. Where values are `Equatable`, one that is equal to the last is left out.
+  /// Which commits those are is found by what the closure's statements read, through views and joins too: name no
+  /// tables. The closure runs as one in ``read(_:)`` does, and only when the loop asks for a value: a slow loop gets
+  /// the latest value and misses those between. Where values are `Equatable`, one that is equal to the last is left
+  /// out.
   ///
-  /// Commits of this store are seen, those of the saving behaviors among them; commits of other stores and processes are not. The sequence
-  /// ends when the store is closed.
+  /// Commits of this store are seen, those of the saving behaviors among them; commits of other stores and processes
+  /// are not. The sequence ends when the store is closed.
   ///
   /// - Parameter read: Reads from the database it is given, on the store's thread.
-  /// - Returns: A sequence, each loop over which reads for itself. It throws what the closure throws, ``SQLiteError``, or
-  ///   `CancellationError`.
+  /// - Returns: A sequence, each loop over which reads for itself. It throws what the closure throws, ``SQLiteError``,
+  ///   or `CancellationError`.
   public func values<Value: Sendable>(
     _ read: @escaping @Sendable (Database) throws -> Value
   ) -> SQLiteValues<Value> {
@@ -36,9 +37,9 @@ extension SQLiteStore {
 
   /// Returns a stream that ticks after each commit of this store that changed rows of the tables.
   ///
-  /// A tick says only that something changed: read again, or let `values(_:)` do so. Ticks that nobody has waited for yet become
-  /// one; the stream ends when the store is closed. It listens from the moment it is made: make it, read, then read again at each tick, and
-  /// nothing is missed.
+  /// A tick says only that something changed: read again, or let `values(_:)` do so. Ticks that nobody has waited for
+  /// yet become one; the stream ends when the store is closed. It listens from the moment it is made: make it, read,
+  /// then read again at each tick, and nothing is missed.
   ///
   /// Saving rows that are already there unchanged does not tick. Commits of other processes are not seen.
   ///
@@ -51,16 +52,16 @@ extension SQLiteStore {
   }
 }
 
-/// What a closure reads from a store, now and after each change; see `SQLiteStore.values(_:)`.
+/// The values that a closure reads from a store, now and after each change; see `SQLiteStore.values(_:)`.
 public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
-  /// What the closure returns.
+  /// The type of the closure's value.
   public typealias Element = Value
 
   let store: SQLiteStore
   let read: @Sendable (Database) throws -> Value
   let areEqual: @Sendable (Value, Value) -> Bool
 
-  /// Returns an iterator whose first value is what is there when it is asked for.
+  /// Returns an iterator whose first value is read at its first `next()`.
   public func makeAsyncIterator() -> Iterator { Iterator(values: self, listener: store.state.changes.listen()) }
 
   /// Reads the values one after the other.
@@ -83,7 +84,7 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
           try Task.checkCancellation()
           return nil
         }
-        // What is committed from here on may not be in the snapshot; it is noted while the tables are not known yet.
+        // Commits from here on may not be in the snapshot, so they are noted although the tables are not known yet.
         listener.forget()
         let (value, tables) = try await values.store.observe(values.read)
         self.tables = tables
@@ -96,7 +97,8 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension SQLiteStore {
-  /// Runs the closure as ``read(_:)`` does and returns, beside its result, the tables that a commit must touch to change it.
+  /// Runs the closure as ``read(_:)`` does and returns, beside its result, the tables that a commit must touch to
+  /// change it.
   fileprivate func observe<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> (T, tables: Set<String>) {

@@ -2,11 +2,11 @@ internal import CRequestBehaviorsSQLite
 import Foundation
 
 extension SQLiteStore {
-  /// Copies the database to another file, which is created or replaced; reads and writes go on meanwhile.
+  /// Copies the database to another file, which is created or replaced; reads and writes continue.
   ///
   /// The copy is one consistent snapshot.
   ///
-  /// - Parameter path: Where the copy goes; its folder must exist.
+  /// - Parameter path: The path of the copy; its folder must exist.
   /// - Throws: ``SQLiteError`` when the copy cannot be written; what was at the path may then be incomplete.
   public func backup(to path: String) async throws {
     try Self.checkNamesFile(path)
@@ -94,7 +94,8 @@ extension SQLiteStore {
 }
 
 extension Connection {
-  /// Moves all commits into the database file and empties the WAL file; busy, without waiting, when reads are in the way.
+  /// Moves all commits into the database file and empties the WAL file; busy, without waiting, when reads are in the
+  /// way.
   fileprivate func checkpoint() throws {
     let waits = waitsForLocks
     waitsForLocks = false
@@ -106,12 +107,13 @@ extension Connection {
   fileprivate func backup(to path: String) throws {
     var target: OpaquePointer?
     defer { sqlite3_close_v2(target) }
-    let opened = sqlite3_open_v2(path, &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, configuration.vfs)
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | (configuration.fileProtection?.openFlag ?? 0)
+    let opened = sqlite3_open_v2(path, &target, flags, configuration.vfs)
     guard opened == SQLITE_OK, let target else { throw SQLiteError(opened, handle: target, path: path) }
     guard let backup = sqlite3_backup_init(target, "main", handle, "main") else {
       throw SQLiteError(sqlite3_errcode(target), handle: target, path: path)
     }
-    // The open read pins one snapshot, so that writes meanwhile do not start the copy anew.
+    // The open read holds one snapshot, so that concurrent writes do not restart the copy.
     try run("BEGIN DEFERRED")
     try run("SELECT count(*) FROM sqlite_master")
     defer { try? run("ROLLBACK") }

@@ -1,8 +1,9 @@
 extension SQLiteStore {
   /// Runs the closure in a write transaction and returns its result once that is committed.
   ///
-  /// Writes run one after the other, each on its own. An error that leaves the closure rolls back and is thrown here. Cancelling the
-  /// task before the commit has begun rolls back and throws `CancellationError`; after that the write succeeds.
+  /// Writes run one after the other, each on its own. An error that leaves the closure rolls back and is thrown here.
+  /// Cancelling the task before the commit has begun rolls back and throws `CancellationError`; after that the write
+  /// succeeds.
   ///
   /// - Parameters:
   ///   - durability: What the commit survives; the configuration's when nil.
@@ -55,7 +56,7 @@ extension SQLiteStore {
   }
 }
 
-// What is generic above is inlined, so that it is compiled for the closure's type; the work itself is not.
+// The generic functions above are inlined, so that they are compiled for the closure's type; these are not.
 extension SQLiteStore {
   @usableFromInline
   func runWrite(_ durability: SQLiteDurability?, _ body: @escaping @Sendable (Database) throws -> Void) async throws {
@@ -68,7 +69,7 @@ extension SQLiteStore {
     try await perform(on: anyReader) { try $0.read(body) }
   }
 
-  /// What runs work that does not write.
+  /// The queue for work that does not write.
   var anyReader: any WorkQueue { readers ?? writer }
 
   /// Runs work on a connection of a queue and waits for it without holding a thread.
@@ -79,7 +80,7 @@ extension SQLiteStore {
       try await withCheckedThrowingContinuation { continuation in
         guard interruption.wait(continuation) else { return }
         queue.enqueue { lane in
-          // What was cancelled while it waited has its response already.
+          // A caller that was cancelled while it waited has its error already.
           guard interruption.begin() else { return {} }
           let result = Result { try lane.perform(interruption, work) }
           return { continuation.resume(with: result) }

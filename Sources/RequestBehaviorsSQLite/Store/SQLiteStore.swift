@@ -21,13 +21,12 @@ import Dispatch
 /// }
 /// ```
 ///
-/// The file is in WAL mode: readers see the last commit and never wait for the writer. A write is one `IMMEDIATE` transaction. Several
-/// stores, in one process or several, can use one file; work waits for the other's lock as long as
+/// The file is in WAL mode: readers see the last commit and never wait for the writer. A write is one `IMMEDIATE`
+/// transaction. Several stores, in one process or several, can use one file; work waits for the other's lock as long as
 /// ``SQLiteConfiguration/busyTimeout`` says.
 ///
-/// When the last store of a file is closed, the `-wal` and `-shm` files beside it are removed. On iOS and its kin the files have the
-/// protection of their folder, by default from the first unlock after a start of the device on (Apple: "Encrypting Your App's Files").
-/// A stricter one of the folder locks them together with the device; ``suspend()`` the store before.
+/// When the last store of a file is closed, the `-wal` and `-shm` files beside it are removed. On iOS, tvOS,
+/// watchOS and visionOS ``SQLiteConfiguration/fileProtection`` says when the files can be read.
 public final class SQLiteStore: Sendable {
   /// The path the store was opened with.
   public let path: String
@@ -42,19 +41,22 @@ public final class SQLiteStore: Sendable {
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
   ///
-  /// Opening takes about 0.1 ms; migrations take what they take. ``open(path:configuration:migrations:)`` does the same elsewhere.
+  /// Opening takes about 0.1 ms; migrations take what they take. ``open(path:configuration:migrations:)`` does the same
+  /// elsewhere.
   ///
   /// - Parameters:
-  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. A file that is made here can be read and
-  ///     written by its owner alone, and so can its `-wal` and `-shm`; one that is there keeps its permissions.
+  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. A file that is made here
+  ///     can be read and written by its owner alone, and so can its `-wal` and `-shm`; one that is there keeps its
+  ///     permissions.
   ///   - configuration: Durability, waiting, the format of rows.
   ///   - migrations: The steps of the schema, oldest first; append only.
-  /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged or not a database, or is newer than the migrations; or
-  ///   what a migration throws.
+  /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged or not a database, or is newer than the
+  ///   migrations; or what a migration throws.
   public init(
     path: String, configuration: SQLiteConfiguration = SQLiteConfiguration(), migrations: [SQLiteMigration] = []
   ) throws {
     try Self.checkNamesFile(path)
+    try configuration.fileProtection?.checkIsSupported()
     self.path = path
     self.configuration = configuration
     let state = StoreState(path: path)

@@ -1,0 +1,115 @@
+public import RequestBehaviors
+
+/// A behavior that saves responses in a store before the caller gets them.
+///
+/// A response that has an acceptable status and passed verification is saved in one write transaction. The caller gets
+/// it after the commit. If the save throws, or the commit fails, everything is rolled back and the request fails with
+/// the code ``NetworkError/Code-swift.struct/persistenceFailed``; the error holds the response.
+///
+/// There are four kinds of it:
+///
+/// | factory | what it saves |
+/// |---|---|
+/// | `.persist(_:in:durability:)` | what a ``ResponseSaver`` saves |
+/// | `.persist(in:durability:save:)` | what a closure saves |
+/// | `.saveRecords(_:at:into:in:deletingOthers:durability:)` | decoded records, as rows of a table |
+/// | `.ingest(at:into:in:columns:durability:)` | the records of a JSON text, as rows, without decoding |
+///
+/// A request saves its own decoded value by ``Request/persist(in:durability:save:)``.
+///
+/// A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
+/// that are there unchanged cost no write. Every behavior of this type that is listed saves: a request's does not
+/// replace the configuration's.
+public struct SaveBehavior: RequestBehavior {
+  /// Writes to the database, and returns what it did to the rows if it counts them.
+  typealias Write = @Sendable (Database) throws -> SQLiteSaveCounts?
+
+  /// Outside of redirects, authentication and verification, because only what passed all of them is saved, and once.
+  public let order = BehaviorOrder.persistence
+
+  let store: SQLiteStore
+  let durability: SQLiteDurability?
+  /// Whether a 404 that the request takes as nil is saved too.
+  var savesNil = false
+  /// Does what needs no database, such as decoding, and returns the write.
+  let prepare: @Sendable (inout NetworkResponse) throws -> Write
+
+  /// Runs the request and saves its response.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    let received = try await next(request)
+    guard isToBeSaved(received) else { return received }
+    var response = try await received.buffered()
+    do {
+      let write = try prepare(&response)
+      if let counts = try await store.write(durability: durability, write) {
+        response.info[SavedRows.self] = (response.info[SavedRows.self] ?? SQLiteSaveCounts()) + counts
+      }
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      throw NetworkError.persistenceFailed(error, response)
+    }
+    return response
+  }
+
+  private func isToBeSaved(_ response: NetworkResponse) -> Bool {
+    guard response.isAcceptable, response.isVerified, response.statusCode != 304 else { return false }
+    return savesNil || response.statusCode != 404 || !response.request.call.options.nilWhenNotFound
+  }
+}
+
+/// A type that says what to save of a response.
+///
+/// A ``SaveBehavior`` runs it in a write transaction, and fails the request if it throws:
+///
+/// ```swift
+/// struct TagSaver: ResponseSaver {
+///   func save(_ response: NetworkResponse, in db: Database) throws {
+///     let endpoint = response.request.endpoint
+///     guard endpoint == "artworks/{}/tags" else { return }
+///     let tags: [Tag] = try response.decode()
+///     try db.save(tags, into: "tag")
+///   }
+/// }
+///
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.persist(TagSaver(), in: store)])
+/// ```
+///
+/// It is not a behavior and has no other method, so nothing in a conforming type can turn the saving off.
+public protocol ResponseSaver: Sendable {
+  /// Saves what is wanted of a response.
+  ///
+  /// Called once for each response with an acceptable status that passed verification, on the store's thread, in a
+  /// write transaction. The body is in memory.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - db: The database, until the method returns.
+  /// - Throws: An error that undoes everything that was saved and fails the request.
+  func save(_ response: NetworkResponse, in db: Database) throws
+}
+
+/// The number of rows that the behaviors of a request have saved: `response.info[SavedRows.self]`.
+///
+/// Set by `.saveRecords` and `.ingest`; where several saved, their counts are added.
+public enum SavedRows: ResponseInfoKey {
+  /// The counts.
+  public typealias Value = SQLiteSaveCounts
+}
+
+extension NetworkError.Code {
+  /// The response was received but could not be saved; the error's `response` holds it.
+  public static let persistenceFailed = NetworkError.Code(rawValue: "persistenceFailed")
+}
+
+extension NetworkError {
+  fileprivate static func persistenceFailed(_ error: any Error, _ response: NetworkResponse) -> NetworkError {
+    // A decoding error has message and place itself, and its code says that it came from decoding.
+    if let error = error as? NetworkError, error.response != nil { return error }
+    return NetworkError(
+      .persistenceFailed,
+      "the response was received but not saved, and nothing of it was; the error's response holds it",
+      response: response, underlyingError: error)
+  }
+}

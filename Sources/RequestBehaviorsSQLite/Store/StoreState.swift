@@ -1,0 +1,65 @@
+import Foundation
+
+/// The state that all connections of a store share.
+final class StoreState: Sendable {
+  private let closed = AtomicFlag()
+  private let suspended = AtomicFlag()
+  let path: String
+  let changes = ChangeHub()
+
+  init(path: String) { self.path = path }
+
+  var isSuspended: Bool { suspended.isSet }
+
+  func close() { closed.isSet = true }
+
+  func setSuspended(_ value: Bool) { suspended.isSet = value }
+
+  /// Throws if the store is closed or suspended.
+  func check() throws {
+    if closed.isSet { throw SQLiteError(.misuse, "the store is closed; open another one", path: path) }
+    if isSuspended { throw suspendedError }
+  }
+
+  var suspendedError: SQLiteError {
+    SQLiteError(.interrupted, "the store is suspended; call resume() and try again", path: path)
+  }
+}
+
+/// The stores whose closures run on the current thread; one may be used in the closure of another.
+///
+/// Kept per thread, because a task-local value would be inherited by tasks that the closure starts, which run elsewhere
+/// and later.
+enum ActiveStores {
+  private struct Frame {
+    let store: ObjectIdentifier
+    let outer: UnsafeMutableRawPointer?
+  }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  /// Whether this thread runs a closure of the store.
+  static func contains(_ store: ObjectIdentifier) -> Bool {
+    var next = pthread_getspecific(key)
+    while let frame = next?.assumingMemoryBound(to: Frame.self).pointee {
+      if frame.store == store { return true }
+      next = frame.outer
+    }
+    return false
+  }
+
+  /// Runs the store's work.
+  static func with<T>(_ store: ObjectIdentifier, _ work: () throws -> T) rethrows -> T {
+    let outer = pthread_getspecific(key)
+    var frame = Frame(store: store, outer: outer)
+    return try withUnsafeMutablePointer(to: &frame) { frame in
+      pthread_setspecific(key, frame)
+      defer { pthread_setspecific(key, outer) }
+      return try work()
+    }
+  }
+}
