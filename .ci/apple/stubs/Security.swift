@@ -37,6 +37,23 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { 0 }
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? { nil }
 public let errSecSuccess: OSStatus = 0
+public let errSecDuplicateItem: OSStatus = -25299
+public let kSecClassIdentity: CFString = "idnt"
+public let kSecValueRef: CFString = "v_Ref"
+public let kSecReturnRef: CFString = "r_Ref"
+public let kSecMatchLimitAll: CFString = "m_LimitAll"
+public let kSecAttrKeyType: CFString = "type"
+public let kSecAttrKeyTypeRSA: CFString = "42"
+public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
+public let kSecAttrKeyClass: CFString = "kcls"
+public let kSecAttrKeyClassPrivate: CFString = "1"
+public final class SecKey {}
+public func SecKeyCreateWithData(
+  _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? { nil }
+public func SecIdentityCopyCertificate(
+  _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
+) -> OSStatus { 0 }
 public let errSecAuthFailed: OSStatus = -25293
 public final class SecTrust {}
 public final class SecCertificate {}

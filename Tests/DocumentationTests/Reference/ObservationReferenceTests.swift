@@ -3,8 +3,8 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-#if !canImport(UIKit)
-  /// Stands for the type of that name that the library has on Apple's systems.
+#if !canImport(UIKit) || os(watchOS)
+  /// Stands for the type of that name that the library has where there is a `UIApplication`.
   private struct UIKitBackgroundTasks: BackgroundTaskRunner {
     func beginTask(named name: String, expiration: @escaping @MainActor @Sendable () -> Void) -> BackgroundTaskID? {
       nil

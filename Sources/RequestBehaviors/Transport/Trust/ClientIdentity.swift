@@ -10,20 +10,29 @@ public import Foundation
 ///   configuration: .init(identity: identity))
 /// ```
 ///
-/// No description of it shows the key or the passphrase. Over URLSession on macOS the system also adds it to the user's
-/// keychain when it is read (Apple: "SecPKCS12Import").
+/// It is read from PKCS #12, from PEM or from DER. No description of it shows the key or the passphrase.
+///
+/// URLSession takes an identity from the system only. So a certificate and a key that come in PEM or DER are added to the
+/// program's keychain when a server first asks for them (Apple: "SecItemAdd(_:_:)"). On macOS reading a PKCS #12 adds to
+/// the user's keychain too (Apple: "SecPKCS12Import(_:_:_:)"). Prefer PKCS #12 on Apple's platforms.
 public struct ClientIdentity: Sendable {
+  /// The bytes of an identity.
+  package enum Content: Sendable {
+    case pkcs12(Data, passphrase: String)
+    /// The client's own certificate, which the key belongs to, and those that lead from it to an authority.
+    case certificates([X509Certificate], key: PrivateKey)
+  }
+
   /// The hosts that get it, in lower case.
   public let hosts: Set<String>
 
-  let pkcs12: Data
-  let passphrase: String
+  package let content: Content
 
-  /// Creates an identity.
+  /// Creates an identity from PKCS #12.
   ///
   /// - Parameters:
-  ///   - pkcs12: What a `.p12` file holds (RFC 7292).
-  ///   - passphrase: What opens it.
+  ///   - pkcs12: The bytes of a `.p12` file (RFC 7292).
+  ///   - passphrase: The passphrase of the file.
   ///   - hosts: The hosts that get it when they ask; a certificate tells others who the user is.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is no PKCS #12, or there is
   ///   no host. Whether the passphrase opens it shows at the first use.
@@ -32,9 +41,61 @@ public struct ClientIdentity: Sendable {
       throw NetworkError(
         .invalidTrust, "the \(pkcs12.count) bytes are no PKCS #12; make them with openssl pkcs12 -export")
     }
+    try self.init(.pkcs12(pkcs12, passphrase: passphrase), hosts)
+  }
+
+  /// Creates an identity from text in PEM.
+  ///
+  /// - Parameters:
+  ///   - pem: The text (RFC 7468): the client's certificate, the private key, and any certificates that lead from the
+  ///     first to an authority. The key has no passphrase and stands before or after them.
+  ///   - hosts: The hosts that get it when they ask.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if the text lacks one of them, the
+  ///   key has a passphrase or belongs to another certificate, or there is no host.
+  public init(pem: String, hosts: Set<String>) throws {
+    let keys = PrivateKey.Form.allCases.flatMap { PEM.blocks($0.rawValue, in: pem) }
+    guard !pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----"), !pem.contains("Proc-Type: 4,ENCRYPTED") else {
+      throw NetworkError(
+        .invalidTrust, "the private key has a passphrase; take it off with openssl pkey, or use PKCS #12")
+    }
+    guard keys.count == 1, let key = keys[0] else {
+      throw NetworkError(
+        .invalidTrust,
+        keys.isEmpty
+          ? "the text has no line -----BEGIN PRIVATE KEY-----"
+          : "the text holds \(keys.count) private keys, or one that is not whole; give one whole key")
+    }
+    try self.init(certificates: X509Certificate.certificates(pem: pem), privateKey: key, hosts: hosts)
+  }
+
+  /// Creates an identity from certificates and a private key.
+  ///
+  /// - Parameters:
+  ///   - certificates: The client's certificate, and any that lead from it to an authority.
+  ///   - privateKey: The key of the first certificate in DER: PKCS #8, PKCS #1 or SEC 1, without a passphrase.
+  ///   - hosts: The hosts that get it when they ask.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if there is no certificate, the key
+  ///   is none or belongs to another certificate, or there is no host.
+  public init(certificates: [X509Certificate], privateKey: Data, hosts: Set<String>) throws {
+    guard let own = certificates.first else {
+      throw NetworkError(.invalidTrust, "the identity has no certificate; give the client's own first")
+    }
+    guard let key = PrivateKey(der: privateKey) else {
+      throw NetworkError(
+        .invalidTrust,
+        "the \(privateKey.count) bytes are no private key in DER (PKCS #8, PKCS #1 or SEC 1); one with a passphrase goes "
+          + "into a PKCS #12")
+    }
+    guard key.matches(own.publicKey) != false else {
+      throw NetworkError(
+        .invalidTrust, "the private key is not that of the first certificate, which has the key \(own.publicKeyPin)")
+    }
+    try self.init(.certificates(certificates, key: key), hosts)
+  }
+
+  private init(_ content: Content, _ hosts: Set<String>) throws {
     guard !hosts.isEmpty else { throw NetworkError(.invalidTrust, "the identity has no host that gets it") }
-    self.pkcs12 = pkcs12
-    self.passphrase = passphrase
+    self.content = content
     self.hosts = Set(hosts.map { $0.lowercased() })
   }
 
@@ -51,7 +112,7 @@ extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible,
   /// The hosts that get it.
   public var description: String { "client identity for \(hosts.sorted().joined(separator: ", "))" }
 
-  /// The description: dumping an identity must not show it.
+  /// The description, so that dumping an identity does not show it.
   public var debugDescription: String { description }
 
   /// Only what the description shows.

@@ -7,6 +7,10 @@ struct DERReader {
     let whole: ArraySlice<UInt8>
   }
 
+  static let integer: UInt8 = 0x02
+  static let bitString: UInt8 = 0x03
+  static let octetString: UInt8 = 0x04
+  static let objectIdentifier: UInt8 = 0x06
   static let sequence: UInt8 = 0x30
 
   private var rest: ArraySlice<UInt8>

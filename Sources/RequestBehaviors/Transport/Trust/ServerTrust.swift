@@ -87,16 +87,22 @@
     }
 
     private func openIdentity() -> Result<URLCredential, NetworkError> {
-      guard let identity else { return .failure(NetworkError(.invalidTrust, "there is no client identity")) }
-      let options = NSDictionary(dictionary: [kSecImportExportPassphrase as String: identity.passphrase])
+      switch identity?.content {
+      case .pkcs12(let data, let passphrase): openPKCS12(data, passphrase)
+      case .certificates(let certificates, let key): openPair(certificates, key)
+      case nil: .failure(NetworkError(.invalidTrust, "there is no client identity"))
+      }
+    }
+
+    private func openPKCS12(_ data: Data, _ passphrase: String) -> Result<URLCredential, NetworkError> {
+      let options = NSDictionary(dictionary: [kSecImportExportPassphrase as String: passphrase])
       var items: CFArray?
-      let status = SecPKCS12Import(identity.pkcs12 as CFData, options as CFDictionary, &items)
+      let status = SecPKCS12Import(data as CFData, options as CFDictionary, &items)
       let entries = items as? [[String: Any]] ?? []
       let found = entries.first?[kSecImportItemIdentity as String].map { $0 as AnyObject }
       guard status == errSecSuccess, let found, CFGetTypeID(found) == SecIdentityGetTypeID() else {
         let hint = status == errSecAuthFailed ? ", the passphrase does not open it" : ""
-        return .failure(
-          NetworkError(.invalidTrust, "the client identity could not be opened: OSStatus \(status)\(hint)"))
+        return .failure(cannotOpen(status, hint))
       }
       let chain = entries.first?[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
       // Its type was compared; casts do not check types of Core Foundation.
@@ -104,6 +110,66 @@
       // The first certificate of the chain is the identity's own and goes with it.
       return .success(
         URLCredential(identity: opened, certificates: Array(chain.dropFirst()), persistence: .forSession))
+    }
+
+    /// Adds a key and its certificate to the keychain, which makes an identity of them, and finds that.
+    ///
+    /// No function makes an identity without the keychain (Apple: "Importing Cryptographic Keys").
+    private func openPair(
+      _ certificates: [X509Certificate], _ key: PrivateKey
+    ) -> Result<URLCredential, NetworkError> {
+      let chain = certificates.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }
+      guard let own = certificates.first, let ownReference = chain.first, chain.count == certificates.count else {
+        return .failure(NetworkError(.invalidTrust, "the system does not take the certificates of the client identity"))
+      }
+      guard let (isRSA, data) = key.securityRepresentation(own.publicKey) else {
+        return .failure(
+          NetworkError(.unsupportedTrust, "the system takes private keys of RSA and of elliptic curves of NIST only"))
+      }
+      var error: Unmanaged<CFError>?
+      let attributes = NSDictionary(dictionary: [
+        kSecAttrKeyType as String: isRSA ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeECSECPrimeRandom,
+        kSecAttrKeyClass as String: kSecAttrKeyClassPrivate,
+      ])
+      guard let keyReference = SecKeyCreateWithData(data as CFData, attributes as CFDictionary, &error) else {
+        let reason = error.map { CFErrorCopyDescription($0.takeRetainedValue()) as String } ?? "it gives no reason"
+        return .failure(NetworkError(.invalidTrust, "the system does not take the private key: \(reason)"))
+      }
+      for reference in [keyReference as AnyObject, ownReference as AnyObject] {
+        let status = SecItemAdd(query([kSecValueRef: reference]), nil)
+        // It is there from the last time.
+        guard status == errSecSuccess || status == errSecDuplicateItem else { return .failure(cannotOpen(status)) }
+      }
+      guard let identity = identity(of: own) else {
+        return .failure(NetworkError(.invalidTrust, "the keychain makes no identity of the key and the certificate"))
+      }
+      return .success(
+        URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession))
+    }
+
+    /// Returns the keychain's identity that has a certificate.
+    private func identity(of certificate: X509Certificate) -> SecIdentity? {
+      var result: CFTypeRef?
+      let wanted = query([
+        kSecClass: kSecClassIdentity as AnyObject, kSecReturnRef: true as AnyObject,
+        kSecMatchLimit: kSecMatchLimitAll as AnyObject,
+      ])
+      guard SecItemCopyMatching(wanted, &result) == errSecSuccess else { return nil }
+      return (result as? [SecIdentity])?.first { identity in
+        var found: SecCertificate?
+        guard SecIdentityCopyCertificate(identity, &found) == errSecSuccess, let found else { return false }
+        return SecCertificateCopyData(found) as Data == certificate.der
+      }
+    }
+
+    private func query(_ attributes: [CFString: AnyObject]) -> CFDictionary {
+      var pairs = Dictionary(attributes.map { ($0.key as String, $0.value) }) { $1 }
+      pairs[kSecUseDataProtectionKeychain as String] = true as AnyObject
+      return NSDictionary(dictionary: pairs) as CFDictionary
+    }
+
+    private func cannotOpen(_ status: OSStatus, _ hint: String = "") -> NetworkError {
+      NetworkError(.invalidTrust, "the client identity could not be opened: OSStatus \(status)\(hint)")
     }
   }
 #endif

@@ -29,16 +29,30 @@ public struct X509Certificate: Sendable, Hashable {
   /// - Returns: At least one certificate.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust``.
   public static func certificates(pem: String) throws -> [X509Certificate] {
-    let blocks = pem.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
+    let blocks = PEM.blocks("CERTIFICATE", in: pem)
     guard !blocks.isEmpty else {
       throw NetworkError(.invalidTrust, "the text has no line -----BEGIN CERTIFICATE-----")
     }
     return try blocks.enumerated().map { index, block in
-      guard let end = block.range(of: "-----END CERTIFICATE-----"),
-        let der = Data(base64Encoded: String(block[..<end.lowerBound].filter { !$0.isWhitespace }))
-      else { throw NetworkError(.invalidTrust, "certificate \(index + 1) of the text is not whole or not base64") }
-      return try X509Certificate(der: der)
+      guard let block else {
+        throw NetworkError(.invalidTrust, "certificate \(index + 1) of the text is not whole or not base64")
+      }
+      return try X509Certificate(der: block)
     }
+  }
+
+  /// The certificate in PEM (RFC 7468 §5).
+  package var pem: String { PEM.text(der, label: "CERTIFICATE") }
+
+  /// The bits of its `subjectPublicKey` (RFC 5280 §4.1.2.7).
+  package var publicKey: ArraySlice<UInt8> {
+    guard let info = X509Certificate.publicKeyInfo(in: Array(der)) else { return [] }
+    var outer = DERReader(info)
+    guard let list = outer.next(DERReader.sequence) else { return [] }
+    var fields = DERReader(list.content)
+    _ = fields.next(DERReader.sequence)  // The algorithm.
+    // The first octet says how many bits of the last are unused: none.
+    return fields.next(DERReader.bitString)?.content.dropFirst() ?? []
   }
 
   /// The `SubjectPublicKeyInfo` of a certificate, with its head (RFC 5280 §4.1).
@@ -49,8 +63,7 @@ public struct X509Certificate: Sendable, Hashable {
     guard let body = parts.next(DERReader.sequence) else { return nil }
     var fields = DERReader(body.content)
     _ = fields.next(0xA0)  // The version; it is left out in the first one.
-    let integer: UInt8 = 0x02
-    guard fields.next(integer) != nil else { return nil }  // The serial number.
+    guard fields.next(DERReader.integer) != nil else { return nil }  // The serial number.
     // The signature's algorithm, the issuer, the validity and the subject.
     for _ in 0..<4 { guard fields.next(DERReader.sequence) != nil else { return nil } }
     return fields.next(DERReader.sequence)?.whole
