@@ -80,6 +80,9 @@ private struct Shuffling: RandomNumberGenerator {
       .saveRecords([Issue].self, into: "issue", in: store),
       .ingest(into: "event", in: store),
 
+      // Retry: each attempt runs all that follows again.
+      .retry(),
+
       // Middle: your own, unless they say otherwise.
       TenantBehavior(tenant: "north"),
 

@@ -7,6 +7,8 @@ extension Call {
     public let source: String
     /// What was decided, without secrets.
     public let message: String
+    /// The kind of decision, to tell by without reading the message.
+    public let kind: Kind
   }
 
   /// The decisions that behaviors recorded, in order.
@@ -17,8 +19,9 @@ extension Call {
   /// - Parameters:
   ///   - message: What was decided, without secrets.
   ///   - source: The name of the behavior.
-  public func record(_ message: String, from source: String) {
-    let event = Event(at: clock.now(), source: source, message: message)
+  ///   - kind: The kind of decision; ``Event/Kind-swift.struct/other`` by default.
+  public func record(_ message: String, from source: String, kind: Event.Kind = .other) {
+    let event = Event(at: clock.now(), source: source, message: message, kind: kind)
     withState { $0.events.append(event) }
   }
 }
@@ -41,7 +44,8 @@ extension Call {
   ///   - origin: Where the request goes.
   ///   - source: The name of the behavior.
   public func record(withheld what: String, from origin: Origin, by source: String) {
-    let event = Event(at: clock.now(), source: source, message: "\(what) kept from \(origin)")
+    let message = "\(what) kept from \(origin)"
+    let event = Event(at: clock.now(), source: source, message: message, kind: .withheld)
     withState { state in
       if state.withheld.insert(Withheld(what: what, origin: origin)).inserted { state.events.append(event) }
     }

@@ -45,6 +45,21 @@ extension NetworkError.Code {
   /// The call made as many sends as a call may.
   public static let tooManyAttempts = Self("tooManyAttempts")
 
+  // The request was refused on this side, before it was sent.
+
+  /// The time for the whole call was over, or a wait would have outlasted it.
+  public static let deadlineExceeded = Self("deadlineExceeded")
+  /// The circuit breaker is open: too many requests to the origin failed of late.
+  public static let circuitOpen = Self("circuitOpen")
+  /// The rate limit, the user's or the server's, leaves no room in time.
+  public static let rateLimited = Self("rateLimited")
+  /// Too many requests are under way, and the queue for the next place is full.
+  public static let concurrencyLimited = Self("concurrencyLimited")
+  /// The gate is closed and did not open in time, or too many requests wait at it.
+  public static let gateClosed = Self("gateClosed")
+  /// The device is offline.
+  public static let offline = Self("offline")
+
   // The response is not from the server, or a failure.
 
   /// The response did not come from the server: something between, such as a captive portal, gave it.

@@ -35,18 +35,21 @@ extension NetworkError {
 
   /// Returns the error of a response whose status the call does not accept.
   ///
-  /// Its message has the status, the ``NetworkResponse/refusalReason``, and for a 401 or 403 the credentials that were
-  /// withheld from the origin.
+  /// Its message has the status, the ``NetworkResponse/refusalReason``, title and detail of ``NetworkError/problem``, and
+  /// for a 401 or 403 the credentials that were withheld from the origin.
   ///
   /// - Parameter response: The response.
   /// - Returns: An error of code ``Code-swift.struct/unacceptableStatus``.
   public static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
     var message = "the server answered \(response.statusCode)"
     if let reason = response.refusalReason { message += ": \(reason)" }
+    if let problem = ProblemDetails(response)?.summary { message += ": \(problem)" }
     if response.statusCode == 401 || response.statusCode == 403 {
       message += response.request.call.noteOnWithheld(from: response.request.origin) ?? ""
     }
-    return NetworkError(.unacceptableStatus, message, response: response)
+    var error = NetworkError(.unacceptableStatus, message, response: response)
+    error.availableAt = ServerHints(response).availableAt(after: response)
+    return error
   }
 
   /// The error tells the status only: nothing of what an impostor sent goes further.

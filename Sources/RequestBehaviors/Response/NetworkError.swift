@@ -41,6 +41,8 @@ public struct NetworkError: Error, Sendable {
     var request: NetworkRequest?
     var response: NetworkResponse?
     var underlyingError: (any Error)?
+    var availableAt: Date?
+    var progress: Progress?
   }
 
   private final class Storage: Sendable {
@@ -71,6 +73,21 @@ public struct NetworkError: Error, Sendable {
   public var underlyingError: (any Error)? {
     get { storage.fields.underlyingError }
     set { change { $0.underlyingError = newValue } }
+  }
+
+  /// From when on a repeat may succeed, on the wall clock of the call; `nil` if nobody knows.
+  ///
+  /// A server tells so with fields such as `Retry-After` (see ``ServerHints``). So does what refuses a request on this
+  /// side, such as an open circuit breaker or a wait that would outlast the call's deadline.
+  public var availableAt: Date? {
+    get { storage.fields.availableAt }
+    set { change { $0.availableAt = newValue } }
+  }
+
+  /// How far the attempt that failed had come, as the transport knows; `nil` if it cannot tell.
+  public var progress: Progress? {
+    get { storage.fields.progress }
+    set { change { $0.progress = newValue } }
   }
 
   private mutating func change(_ change: (inout Fields) -> Void) {

@@ -82,7 +82,9 @@ extension TransferRegistry: URLSessionDataDelegate {
     ) {
       completionHandler(nil)
       guard let transfer = transfer(of: task) else { return }
-      transfer.fail(.connectionLost, "the connection was lost after some of the body was sent")
+      var error = NetworkError(.connectionLost, "the connection was lost after some of the body was sent")
+      error.progress = NetworkError.Progress(.sent, reusedConnection: true)
+      transfer.fail(error)
       abandon(transfer)
     }
   #endif
@@ -121,10 +123,15 @@ extension TransferRegistry: URLSessionDataDelegate {
   #endif
 
   private func fail(_ transfer: Transfer, _ error: any Error) {
-    let failure = TransportFailure(error, isWithinBody: transfer.response != nil).networkError
+    var failure = TransportFailure(error, isWithinBody: transfer.response != nil).networkError
+    let stage: NetworkError.Progress.Stage =
+      if transfer.response != nil { .headReceived } else { failure.mayHaveArrived ? .sent : .notSent }
+    failure.progress = NetworkError.Progress(stage, reusedConnection: transfer.connection?.isReused)
     // What no code and no text tells, the length does.
     if failure.code == .transportFailed, let missing = transfer.missing {
-      transfer.fail(NetworkError(.truncatedBody, missing, underlyingError: error))
+      var truncated = NetworkError(.truncatedBody, missing, underlyingError: error)
+      truncated.progress = failure.progress
+      transfer.fail(truncated)
     } else {
       transfer.fail(failure)
     }

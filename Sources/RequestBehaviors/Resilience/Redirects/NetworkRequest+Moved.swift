@@ -42,6 +42,7 @@ extension NetworkRequest {
       guard let left, let arrived else { return true }
       return !scope.includes(left, base: base) || !scope.includes(arrived, base: base)
     }
+    removeIdempotencyKey()
     options = options.portable()
   }
 }

@@ -54,6 +54,7 @@ enum Redirect {
     guard becomesGet else { return next }
     next.method = .get
     next.body = nil
+    next.removeIdempotencyKey()
     next.headers.removeAll { field in
       field.name.lowercased().hasPrefix("content-") || HeaderFields.areEqual(field.name, "Transfer-Encoding")
     }

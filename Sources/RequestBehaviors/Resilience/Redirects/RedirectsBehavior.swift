@@ -39,7 +39,7 @@ public struct RedirectsBehavior: UniqueBehavior {
         throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
       }
       let shown = Redactor.standard.hiding(secretsOf: hop).redact(hop.url)
-      request.call.record("redirect to \(shown)", from: "RedirectsBehavior")
+      request.call.record("redirect to \(shown)", from: "RedirectsBehavior", kind: .redirect)
       response.body.cancel()
       current = hop
       response = try await next(hop)

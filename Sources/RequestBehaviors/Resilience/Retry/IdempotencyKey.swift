@@ -1,0 +1,100 @@
+/// Asks the server to carry out a request once, however often it arrives: a key that stays the same for all attempts.
+///
+/// ```swift
+/// let payment: Payment = try await client.send(
+///   .post("payments", body: .json(order))
+///     .with(\.idempotencyKey, .value("order-\(order.id)")))
+/// ```
+///
+/// With a key, a POST, a PATCH or another request that is not idempotent by its method is repeated like the others. The
+/// key is set on these methods only. ``generated`` makes one for each call; a key that is derived from the thing itself
+/// also covers a second call, after the app was ended in the middle of the first.
+///
+/// It is not sent on when a redirect changes the method or leads to another origin.
+public struct IdempotencyKey: Sendable, Hashable {
+  enum Source: Sendable, Hashable {
+    case generated
+    case value(String)
+  }
+
+  let source: Source
+
+  /// The field that carries the key; `Idempotency-Key` by default.
+  public var name = "Idempotency-Key"
+
+  /// Whether the key is sent in quotation marks.
+  ///
+  /// The draft of the IETF (draft-ietf-httpapi-idempotency-key-header-07 §2.1) has them; Stripe and most other servers
+  /// want the key bare, which is the default.
+  public var isQuoted = false
+
+  /// A key that is made once for each call, a random UUID.
+  public static let generated = IdempotencyKey(source: .generated)
+
+  /// A key that the caller derives from what the request is about.
+  public static func value(_ value: String) -> IdempotencyKey { IdempotencyKey(source: .value(value)) }
+
+  /// Returns the same key for another field.
+  ///
+  /// - Parameters:
+  ///   - name: The field that carries the key.
+  ///   - isQuoted: Whether the key is sent in quotation marks.
+  /// - Returns: The key.
+  public func inField(_ name: String, isQuoted: Bool = false) -> IdempotencyKey {
+    var key = self
+    key.name = name
+    key.isQuoted = isQuoted
+    return key
+  }
+}
+
+private enum IdempotencyKeyOption: RequestOption {
+  static let defaultValue: IdempotencyKey? = nil
+}
+
+extension RequestOptions {
+  /// The key that makes a request safe to repeat; `nil`, the default, for none.
+  ///
+  /// It is obeyed where a ``RetryBehavior`` is listed. Set on a configuration's options, ``IdempotencyKey/generated``
+  /// gives one to each POST and PATCH of the client.
+  public var idempotencyKey: IdempotencyKey? {
+    get { self[IdempotencyKeyOption.self] }
+    set { self[IdempotencyKeyOption.self] = newValue }
+  }
+}
+
+/// The key that a call made for itself, and the field that carries it.
+private enum UsedIdempotencyKey: CallKey {
+  static let defaultValue: String? = nil
+}
+
+extension NetworkRequest {
+  /// The field that carries the idempotency key.
+  private var idempotencyField: String { options.idempotencyKey?.name ?? "Idempotency-Key" }
+
+  /// Whether the request carries an idempotency key.
+  var hasIdempotencyKey: Bool { headers.contains(idempotencyField) }
+
+  /// Sets the key that the options ask for, unless the method needs none or the user set the field.
+  mutating func setIdempotencyKey(making makeKey: () -> String) {
+    guard let key = options.idempotencyKey, !method.isIdempotent, !headers.contains(key.name) else { return }
+    let value =
+      switch key.source {
+      case .value(let value): value
+      case .generated:
+        call.update(UsedIdempotencyKey.self) { used in
+          if let used { return used }
+          let made = makeKey()
+          used = made
+          return made
+        }
+      }
+    headers[key.name] = key.isQuoted ? "\"\(value)\"" : value
+  }
+
+  /// Removes the key, which is for the request that it was made for only.
+  mutating func removeIdempotencyKey() {
+    let field = idempotencyField
+    headers.removeAll { HeaderFields.areEqual($0.name, field) || HeaderFields.areEqual($0.name, "Idempotency-Key") }
+  }
+}

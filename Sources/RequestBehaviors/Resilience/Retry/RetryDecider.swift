@@ -1,0 +1,92 @@
+/// What to do after an attempt that failed.
+public enum RetryDecision: Sendable, Hashable {
+  /// The outcome at hand is the outcome of the request.
+  case stop
+  /// Send the request again after this wait.
+  case retry(after: Duration)
+}
+
+/// An attempt that failed, for a ``RetryDecider``.
+public struct FailedAttempt: Sendable {
+  /// The request as it reached the retry behavior.
+  public let request: NetworkRequest
+  /// The response, with its body in memory; `nil` if there was none.
+  public let response: NetworkResponse?
+  /// What prevented a response; `nil` if there was one.
+  public let error: (any Error)?
+  /// Which attempt it was, from 1.
+  public let number: Int
+  /// What the server says about coming back.
+  public let hints: ServerHints?
+  /// What the policy would do.
+  public let suggestion: RetryDecision
+}
+
+/// Decides whether a failed attempt is followed by another one.
+///
+/// ```swift
+/// let decider: RetryDecider = { attempt in
+///   // This API answers 409 while the document is locked.
+///   guard attempt.response?.statusCode == 409 else {
+///     return attempt.suggestion
+///   }
+///   return .retry(after: .seconds(1))
+/// }
+/// ```
+///
+/// It is asked after every attempt that failed, but not after an acceptable response, a cancellation, or an error after
+/// which nothing may be sent. It overrules the policy's statuses, errors, methods and waits. It does not overrule the
+/// number of retries, the budget, the deadline, and that a one-shot body is sent once.
+public typealias RetryDecider = @Sendable (FailedAttempt) async -> RetryDecision
+
+/// How an attempt ended, seen from the retry behavior.
+enum AttemptOutcome: Sendable {
+  case response(NetworkResponse)
+  case failure(any Error)
+
+  /// Runs the rest of the list.
+  init(of request: NetworkRequest, _ next: Next) async {
+    do {
+      self = .response(try await next(request))
+    } catch {
+      self = .failure(error)
+    }
+  }
+
+  /// Returns the response, or throws the failure.
+  func get() throws -> NetworkResponse {
+    switch self {
+    case .response(let response): return response
+    case .failure(let error): throw error
+    }
+  }
+
+  var response: NetworkResponse? {
+    if case .response(let response) = self { response } else { nil }
+  }
+
+  var error: (any Error)? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+
+  /// The reason in few words, such as `503` or `timedOut`.
+  var reason: String {
+    switch self {
+    case .response(let response): "\(response.statusCode)"
+    case .failure(let error as NetworkError): "\(error.code)"
+    case .failure(let error): "\(type(of: error))"
+    }
+  }
+
+  /// Reads the body of a response that will not be the outcome, so that its connection is free again.
+  func settled() async -> AttemptOutcome {
+    guard case .response(var response) = self, case .stream(let stream) = response.body else { return self }
+    do {
+      response = try await response.buffered(upTo: 65_536)
+    } catch {
+      stream.cancel()
+      response.body = .empty
+    }
+    return .response(response)
+  }
+}

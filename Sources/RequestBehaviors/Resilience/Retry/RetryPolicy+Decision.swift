@@ -1,0 +1,110 @@
+extension RetryPolicy {
+  /// What a policy decides, and why, in words for a log.
+  struct Verdict: Hashable {
+    let decision: RetryDecision
+    let reason: String
+    /// Whether the request is sent again for the sake of a connection: that is no retry to count.
+    var isResend = false
+
+    static func stop(_ reason: String) -> Verdict { Verdict(decision: .stop, reason: reason) }
+  }
+
+  /// What a decision depends on besides the outcome.
+  struct Situation {
+    let request: NetworkRequest
+    /// How many retries were made.
+    let retries: Int
+    /// Whether an idempotency key makes a repeat harmless.
+    var hasIdempotencyKey = false
+    /// Whether a 421 was among the responses before.
+    var wasMisdirected = false
+    /// Whether a connection that the server had closed was among the failures before.
+    var wasStale = false
+  }
+
+  /// Decides what follows an attempt that failed.
+  ///
+  /// - Parameters:
+  ///   - outcome: How the attempt ended.
+  ///   - hints: What the server says about coming back.
+  ///   - situation: The request and what was tried before.
+  ///   - random: Makes numbers from 0 to 1.
+  /// - Returns: Whether to send again, and when.
+  func verdict(
+    on outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation, random: () -> Double
+  ) -> Verdict {
+    guard situation.retries < maximumRetries else {
+      return .stop(maximumRetries > 0 ? "\(maximumRetries) retries were made" : "no retries are wanted")
+    }
+    guard situation.request.body?.isReplayable != false else { return .stop("the body can be sent once") }
+    if outcome.isStaleConnection, !situation.wasStale, isHarmless(outcome, in: situation) {
+      return Verdict(
+        decision: .retry(after: .zero), reason: "a kept-alive connection that the server closed", isResend: true)
+    }
+    if let objection = objection(to: outcome, hints, in: situation) { return .stop(objection) }
+    return wait(before: situation.retries + 1, hints, outcome, random: random)
+  }
+
+  /// Why an outcome is not worth another attempt; `nil` if it is.
+  private func objection(to outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> String? {
+    switch outcome {
+    case .response(let response):
+      if response.statusCode == 421, response.isVerified {
+        return situation.wasMisdirected ? "it was misdirected before" : nil
+      }
+      if hints?.shouldRetry == false { return "the server wants no retry" }
+      if hints?.shouldRetry != true, !statuses.contains(response.statusCode) {
+        return "\(response.statusCode) is not worth a retry"
+      }
+    case .failure(let error as NetworkError):
+      if !errors.contains(error.code) { return "\(error.code) is not worth a retry" }
+    case .failure: return "an error of a behavior's own is not worth a retry"
+    }
+    return isHarmless(outcome, in: situation) ? nil : "\(situation.request.method) may have taken effect"
+  }
+
+  /// Whether another attempt does no more than the first did.
+  private func isHarmless(_ outcome: AttemptOutcome, in situation: Situation) -> Bool {
+    if situation.request.method.isIdempotent || situation.hasIdempotencyKey { return true }
+    return (outcome.error as? NetworkError)?.lastAttemptMayHaveArrived == false
+  }
+
+  /// The backoff, but not before the server wants to be asked again: chance only adds to what the server says.
+  private func wait(
+    before retry: Int, _ hints: ServerHints?, _ outcome: AttemptOutcome, random: () -> Double
+  ) -> Verdict {
+    let backoff = backoff.delay(beforeRetry: retry, random: random())
+    guard let asked = hints?.delay, asked > .zero else {
+      return Verdict(decision: .retry(after: backoff), reason: outcome.reason)
+    }
+    guard asked <= longestServerDelay else {
+      return .stop("the server wants to be asked again in \(asked.inWords) only")
+    }
+    let later = asked.seconds * 0.1 * min(max(random(), 0), 1)
+    let delay = max(backoff, asked + Duration(clamping: later))
+    return Verdict(decision: .retry(after: delay), reason: "\(outcome.reason), the server asked for \(asked.inWords)")
+  }
+}
+
+extension AttemptOutcome {
+  /// Whether a connection that was kept alive was closed at the moment at which it was used again (RFC 9112 §9.3.1).
+  fileprivate var isStaleConnection: Bool {
+    guard let error = error as? NetworkError, error.code == .connectionLost, let progress = error.progress else {
+      return false
+    }
+    return progress.reusedConnection == true && progress.stage != .headReceived
+  }
+}
+
+extension Duration {
+  /// The duration in seconds with three digits at most, such as `1.25 s`.
+  var inWords: String {
+    let milliseconds = (seconds * 1_000).rounded()
+    guard abs(milliseconds) < 1e15 else { return "\(components.seconds) s" }
+    let (whole, rest) = Int(milliseconds).quotientAndRemainder(dividingBy: 1_000)
+    guard rest != 0 else { return "\(whole) s" }
+    var digits = String(String(1_000 + abs(rest)).dropFirst())
+    while digits.hasSuffix("0") { digits.removeLast() }
+    return "\(milliseconds < 0 && whole == 0 ? "-" : "")\(whole).\(digits) s"
+  }
+}

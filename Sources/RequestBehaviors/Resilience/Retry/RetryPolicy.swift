@@ -1,0 +1,114 @@
+/// Which failures are worth another attempt, how many, and after which wait: values in, value out.
+///
+/// ```swift
+/// var policy = RetryPolicy.standard
+/// policy.maximumRetries = 5
+/// policy.backoff.cap = .seconds(60)
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.retry(policy)])
+/// ```
+///
+/// ## Which requests
+///
+/// A request that may have reached the server is repeated only if that is harmless:
+///
+/// | method | repeated | because |
+/// |---|---|---|
+/// | GET, HEAD, OPTIONS, TRACE, QUERY | yes | they change nothing (RFC 9110 §9.2.1, RFC 10008) |
+/// | PUT, DELETE | yes | twice has the effect of once (RFC 9110 §9.2.2) |
+/// | POST, PATCH and others | with an idempotency key | the server recognises the second; see ``IdempotencyKey`` |
+///
+/// What cannot have reached the server (``NetworkError/mayHaveArrived``) is repeated whatever its method. A one-shot body
+/// that was sent is never sent again.
+///
+/// ## Which outcomes
+///
+/// An acceptable response never is. Of the others:
+///
+/// | outcome | repeated | because |
+/// |---|---|---|
+/// | 408, 425, 429, 500, 502, 503, 504 | yes | the server may do better in a moment (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2) |
+/// | 421 | once, whatever the method | another connection may lead to the right server (RFC 9110 §15.5.20) |
+/// | any with `x-should-retry` | as that says | the server knows best |
+/// | other statuses | no | the server would refuse it again |
+/// | `cannotConnect`, `dnsFailed`, `connectionLost`, `truncatedBody`, `timedOut`, `transportFailed` | yes | networks come and go |
+/// | `circuitOpen`, `rateLimited`, `concurrencyLimited`, `gateClosed`, `offline` | no | this side refused it, and would again |
+/// | `tlsFailed`, `badResponse`, `redirectFailed`, `bodyTooLarge`, `intercepted` | no | the next attempt would end the same |
+/// | `tooManyAttempts`, `invalidBehavior`, `bodyConsumed`, `deadlineExceeded` | no | nothing more may be sent |
+/// | cancellation | no | nobody waits any more |
+/// | what a behavior of yours throws | no | only you know; see ``RetryDecider`` |
+public struct RetryPolicy: Sendable {
+  /// The most retries of one request; 3 by default, which makes 4 attempts.
+  public var maximumRetries: Int
+
+  /// How long to wait before each.
+  public var backoff: Backoff
+
+  /// The statuses worth a retry; ``StatusCodes/transient`` by default.
+  public var statuses: StatusCodes
+
+  /// The errors worth a retry; ``defaultErrors`` by default.
+  public var errors: Set<NetworkError.Code>
+
+  /// The longest wait that a server may ask for; 120 seconds by default.
+  ///
+  /// A server that asks for more is not asked again: the response at hand is the outcome.
+  public var longestServerDelay: Duration
+
+  /// Creates a policy.
+  ///
+  /// - Parameters:
+  ///   - maximumRetries: The most retries of one request; 0 for none.
+  ///   - backoff: How long to wait before each.
+  ///   - statuses: The statuses worth a retry.
+  ///   - errors: The errors worth a retry.
+  ///   - longestServerDelay: The longest wait that a server may ask for.
+  public init(
+    maximumRetries: Int = 3, backoff: Backoff = Backoff(), statuses: StatusCodes = .transient,
+    errors: Set<NetworkError.Code> = Self.defaultErrors, longestServerDelay: Duration = .seconds(120)
+  ) {
+    self.maximumRetries = maximumRetries
+    self.backoff = backoff
+    self.statuses = statuses
+    self.errors = errors
+    self.longestServerDelay = longestServerDelay
+  }
+
+  /// The policy of the tables above: 3 retries.
+  public static let standard = RetryPolicy()
+
+  /// No retries.
+  public static let none = RetryPolicy(maximumRetries: 0)
+
+  /// The errors that are worth a retry by default: failures of a connection and timeouts.
+  public static let defaultErrors: Set<NetworkError.Code> = [
+    .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut, .transportFailed,
+  ]
+
+  /// The errors after which nothing is repeated, whatever the policy or a decider says.
+  static let finalErrors: Set<NetworkError.Code> = [
+    .tooManyAttempts, .invalidBehavior, .bodyConsumed, .clientShutDown, .deadlineExceeded, .circuitOpen, .rateLimited,
+    .concurrencyLimited, .gateClosed, .offline,
+  ]
+}
+
+private enum RetryPolicyOption: RequestOption {
+  static let defaultValue: RetryPolicy? = nil
+  static let isPortable = true
+}
+
+extension RequestOptions {
+  /// The policy of the retries of one request instead of the behavior's; `nil`, the default, for the behavior's.
+  ///
+  /// ```swift
+  /// try await client.send(
+  ///   .put("draft", body: .json(draft))
+  ///     .with(\.retryPolicy, RetryPolicy.none))
+  /// ```
+  ///
+  /// It is obeyed where a ``RetryBehavior`` is listed.
+  public var retryPolicy: RetryPolicy? {
+    get { self[RetryPolicyOption.self] }
+    set { self[RetryPolicyOption.self] = newValue }
+  }
+}

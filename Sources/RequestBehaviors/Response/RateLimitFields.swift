@@ -1,0 +1,86 @@
+/// Reads the fields in which servers tell their limits: values in, value out.
+enum RateLimitFields {
+  /// The limits in a response's fields.
+  ///
+  /// `RateLimit` and `RateLimit-Policy` of the same name make one limit (draft-ietf-httpapi-ratelimit-headers-11 §4);
+  /// only without them the older three fields are read.
+  ///
+  /// - Parameters:
+  ///   - headers: The fields.
+  ///   - delay: Reads the value of a `-Reset` field, which may be seconds or a date.
+  /// - Returns: The limits in the order of the fields.
+  static func limits(in headers: HeaderFields, delay: (String) -> Duration?) -> [ServerHints.Limit] {
+    var limits: [ServerHints.Limit] = []
+    for item in StructuredItem.list(headers["RateLimit"] ?? "") where item.parameters["r"] != nil {
+      limits.append(
+        ServerHints.Limit(
+          name: item.value, remaining: item.number("r"), resetsAfter: item.number("t").map(seconds)))
+    }
+    for item in StructuredItem.list(headers["RateLimit-Policy"] ?? "") where item.parameters["q"] != nil {
+      let index =
+        limits.firstIndex { $0.name == item.value }
+        ?? {
+          limits.append(ServerHints.Limit(name: item.value))
+          return limits.endIndex - 1
+        }()
+      limits[index].quota = item.number("q")
+      limits[index].window = item.number("w").map(seconds)
+    }
+    return limits.isEmpty ? older(headers, delay) : limits
+  }
+
+  private static func seconds(_ number: Int) -> Duration { Duration(clamping: Double(number)) }
+
+  private static func older(_ headers: HeaderFields, _ delay: (String) -> Duration?) -> [ServerHints.Limit] {
+    for prefix in ["RateLimit-", "X-RateLimit-", "X-Rate-Limit-"] {
+      let reset = headers[prefix + "Reset"]
+      let remaining = headers[prefix + "Remaining"]
+      guard reset != nil || remaining != nil else { continue }
+      return [
+        ServerHints.Limit(
+          quota: headers[prefix + "Limit"].flatMap { Int($0) }, remaining: remaining.flatMap { Int($0) },
+          resetsAfter: reset.flatMap(delay))
+      ]
+    }
+    return []
+  }
+}
+
+/// An item of a list with its parameters (RFC 9651 §3.1), such as `"default";r=50;t=30`.
+struct StructuredItem {
+  let value: String
+  let parameters: [String: String]
+
+  func number(_ key: String) -> Int? { parameters[key].flatMap { Int($0) } }
+
+  /// Reads a list; what is not an item with a value is left out.
+  static func list(_ text: String) -> [StructuredItem] {
+    split(text, at: ",").compactMap { member in
+      let parts = split(String(member), at: ";")
+      guard let value = parts.first.map(unquoted), !value.isEmpty else { return nil }
+      var parameters: [String: String] = [:]
+      for part in parts.dropFirst() {
+        let pair = part.split(separator: "=", maxSplits: 1)
+        if let key = pair.first { parameters[unquoted(key)] = pair.count > 1 ? unquoted(pair[1]) : "" }
+      }
+      return StructuredItem(value: value, parameters: parameters)
+    }
+  }
+
+  /// Splits at a character that is not within a string.
+  private static func split(_ text: String, at separator: Character) -> [Substring] {
+    var isQuoted = false
+    var isEscaped = false
+    return text.split { character in
+      defer { isEscaped = isQuoted && character == "\\" && !isEscaped }
+      if character == "\"", !isEscaped { isQuoted.toggle() }
+      return character == separator && !isQuoted
+    }
+  }
+
+  private static func unquoted(_ text: Substring) -> String {
+    let text = HTTPSyntax.withoutOuterSpace(String(text))
+    guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
+    return String(text.dropFirst().dropLast())
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// What an error says about a repeat, and what the server said about the failure.
+@Suite struct NetworkErrorFactsTests {
+  private func error(
+    _ status: Int, _ headers: HeaderFields = [:], _ body: String = "", isVerified: Bool = true
+  ) async throws -> NetworkError {
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: status, headers: headers, body: .data(Data(body.utf8)), isVerified: isVerified)
+    }
+    return try await #require(throws: NetworkError.self) {
+      try await NetworkClient(transport).send(.get("x", headers: ["Authorization": "Bearer s3cr3t-value"]))
+    }
+  }
+
+  @Test(arguments: [
+    (NetworkError.Code.cannotConnect, true), (.dnsFailed, true), (.connectionLost, true), (.truncatedBody, true),
+    (.timedOut, true), (.transportFailed, true), (.circuitOpen, true), (.rateLimited, true), (.offline, true),
+    (.gateClosed, true), (.concurrencyLimited, true), (.deadlineExceeded, true), (.intercepted, true),
+    (.tlsFailed, false), (.badResponse, false), (.invalidURL, false), (.tooManyAttempts, false),
+    (.redirectFailed, false), (.bodyTooLarge, false), (.decodingFailed, false), (.clientShutDown, false),
+  ])
+  func `an error says whether the same request may succeed later`(code: NetworkError.Code, isTransient: Bool) {
+    #expect(NetworkError(code, "").isTransient == isTransient)
+  }
+
+  @Test(arguments: [(408, true), (425, true), (429, true), (500, true), (503, true), (400, false), (501, false)])
+  func `a status says whether the same request may succeed later`(status: Int, isTransient: Bool) async throws {
+    #expect(try await error(status).isTransient == isTransient)
+  }
+
+  @Test(arguments: [
+    (NetworkError.Code.cannotConnect, false), (.dnsFailed, false), (.tlsFailed, false), (.invalidURL, false),
+    (.circuitOpen, false), (.rateLimited, false), (.timedOut, true), (.connectionLost, true),
+    (.truncatedBody, true), (.deadlineExceeded, true), (.unacceptableStatus, true), (.tooManyAttempts, true),
+  ])
+  func `an error says whether the server may have acted`(code: NetworkError.Code, mayHaveArrived: Bool) {
+    #expect(NetworkError(code, "").mayHaveArrived == mayHaveArrived)
+  }
+
+  @Test func `what the transport knows wins over the code`() {
+    var error = NetworkError(.timedOut, "")
+    error.progress = NetworkError.Progress(.notSent)
+    #expect(!error.mayHaveArrived)
+    error = NetworkError(.cannotConnect, "")
+    error.progress = NetworkError.Progress(.sent)
+    #expect(error.mayHaveArrived)
+  }
+
+  @Test func `an attempt before the last one may have arrived, too`() async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      guard number > 1 else { return NetworkResponse(request: request, statusCode: 503) }
+      throw NetworkError(.cannotConnect, "refused")
+    })
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      _ = try await next(request)
+      return try await next(request)
+    }
+    let error = try await #require(throws: NetworkError.self) {
+      try await NetworkClient(transport, [again]).send(.post("x"))
+    }
+    #expect(error.code == .cannotConnect && error.mayHaveArrived)
+    let alone = ClosureTransport { _ in throw NetworkError(.cannotConnect, "refused") }
+    let first = try await #require(throws: NetworkError.self) { try await NetworkClient(alone).send(.post("x")) }
+    #expect(!first.mayHaveArrived)
+  }
+
+  @Test func `an error tells the date that the server named`() async throws {
+    let start = Date()
+    let date = try #require(try await error(503, ["Retry-After": "60"]).availableAt)
+    #expect(date.timeIntervalSince(start) > 59 && date.timeIntervalSince(start) < 120)
+    #expect(try await error(503).availableAt == nil)
+    #expect(try await error(503, ["Retry-After": "60"], isVerified: false).availableAt == nil)
+  }
+
+  @Test(arguments: ["X-Request-ID", "request-id", "x-amzn-RequestId", "X-GitHub-Request-Id"])
+  func `an error tells the server's name for the request`(field: String) async throws {
+    #expect(try await error(500, [field: "r-1"]).serverRequestID == "r-1")
+    #expect(try await error(500, [field: "r-1"], isVerified: false).serverRequestID == nil)
+  }
+
+  @Test func `problem details are read, and title and detail stand in the message without secrets`() async throws {
+    let body = """
+      {"type": "https://e.example/out-of-credit", "title": "You do not have enough credit.", "status": 403,
+       "detail": "token=abcdefgh123 and Bearer s3cr3t-value", "instance": "/a/1", "balance": 30}
+      """
+    let error = try await error(403, ["Content-Type": "application/problem+json; charset=utf-8"], body)
+    let problem = try #require(error.problem)
+    #expect(problem.type == "https://e.example/out-of-credit" && problem.status == 403 && problem.instance == "/a/1")
+    #expect(error.message.contains("You do not have enough credit."))
+    #expect(!error.description.contains("abcdefgh123") && !error.description.contains("s3cr3t-value"))
+  }
+
+  @Test func `members of a wrong type are left out, and other bodies are no problem`() async throws {
+    let headers: HeaderFields = ["Content-Type": "application/problem+json"]
+    let odd = try #require(try await error(400, headers, #"{"title": 7, "status": "x", "type": null}"#).problem)
+    #expect(odd.type == "about:blank" && odd.title == nil && odd.status == nil)
+    #expect(try await error(400, headers, "[1]").problem == nil)
+    #expect(try await error(400, headers, "{").problem == nil)
+    #expect(try await error(400, ["Content-Type": "application/json"], #"{"title": "t"}"#).problem == nil)
+    #expect(try await error(400, headers, #"{"title": "t"}"#, isVerified: false).message.contains("t\"") == false)
+    let long = String(repeating: "x", count: 70_000)
+    #expect(try await error(400, headers, #"{"title": "\#(long)"}"#).problem == nil)
+  }
+}
