@@ -1,0 +1,87 @@
+import Foundation
+
+/// What a request asks of the cache: its option and its directives as one (RFC 9111 §5.2.1, §5.4).
+struct CacheDemand: Sendable, Hashable {
+  /// Whether nothing stored is used, and no validator is sent.
+  var isReload = false
+  /// Whether every stored response needs a successful validation.
+  var requiresValidation = false
+  /// Whether a fresh response that is immutable needs none all the same.
+  var trustsImmutable = false
+  /// Whether nothing is used and nothing is stored.
+  var forbidsStoring = false
+  /// Whether nothing may be sent.
+  var isOnlyIfCached = false
+  /// Whether any age will do.
+  var prefersStale = false
+  /// The greatest age that will do, in seconds.
+  var maxAge: TimeInterval?
+  /// The least time that the response must stay fresh, in seconds.
+  var minFresh: TimeInterval = 0
+  /// How long the response may have been stale, in seconds.
+  var maxStale: TimeInterval?
+  /// How long the response may have been stale if the server fails, in seconds.
+  var staleIfError: TimeInterval?
+
+  /// Creates the demand of a request that asks for nothing.
+  init() {}
+
+  /// Reads the demand of a request.
+  init(_ request: NetworkRequest, policy: CachePolicy) {
+    staleIfError = (request.options.staleIfError ?? policy.staleIfError)?.seconds
+    switch request.options.caching {
+    case .standard: break
+    case .reload: isReload = true
+    case .revalidate: (requiresValidation, trustsImmutable) = (true, true)
+    case .onlyIfCached: isOnlyIfCached = true
+    case .preferStale: prefersStale = true
+    case .noStore: (forbidsStoring, isReload) = (true, true)
+    }
+    read(request.headers)
+  }
+
+  /// Adds the directives of the request's fields.
+  ///
+  /// A number that is not valid asks for the most: any age is too great, and no response is fresh enough.
+  private mutating func read(_ headers: HeaderFields) {
+    guard headers.contains("Cache-Control") else {
+      // RFC 9111 §5.4: for old clients, where there is no Cache-Control.
+      let pragma = headers["Pragma"].map { QuotedList.members(of: $0) } ?? []
+      if pragma.contains(where: { $0.lowercased() == "no-cache" }) {
+        (requiresValidation, trustsImmutable) = (true, false)
+      }
+      return
+    }
+    let control = CacheControl(headers)
+    if control.contains("no-store") { (forbidsStoring, isReload) = (true, true) }
+    if control.contains("no-cache") { (requiresValidation, trustsImmutable) = (true, false) }
+    if control.contains("only-if-cached") { isOnlyIfCached = true }
+    switch control.seconds("max-age") {
+    case .value(let seconds): maxAge = TimeInterval(seconds)
+    case .invalid: maxAge = 0
+    case nil: break
+    }
+    switch control.seconds("min-fresh") {
+    case .value(let seconds): minFresh = TimeInterval(seconds)
+    case .invalid: minFresh = .infinity
+    case nil: break
+    }
+    if case .value(let seconds)? = control.seconds("max-stale") { maxStale = TimeInterval(seconds) }
+    // Without an argument, any staleness will do (RFC 9111 §5.2.1.2).
+    let isUnlimited = control.directives.contains { $0.name == "max-stale" && $0.argument == nil && !$0.isMalformed }
+    if isUnlimited { maxStale = .infinity }
+    if case .value(let seconds)? = control.seconds("stale-if-error") {
+      staleIfError = max(staleIfError ?? 0, TimeInterval(seconds))
+    }
+  }
+
+  /// The directive that tells caches on the way what the request's option asks for; `nil` if it asks for nothing.
+  static func directive(for mode: CachingMode) -> String? {
+    switch mode {
+    case .standard, .onlyIfCached, .preferStale: nil
+    case .reload: "no-cache"
+    case .revalidate: "max-age=0"
+    case .noStore: "no-store"
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// What a stored response is found by: the URL, whose response it is, and for QUERY the content of the request.
+///
+/// GET and HEAD share a key. The fields that `Vary` names are compared afterwards, by the ``CacheVariant``.
+public struct CacheKey: Sendable, Hashable {
+  /// The full URL without its fragment.
+  public let url: String
+
+  /// Whose response it is: the scopes of the call, as ``RequestBehavior/scope(for:)`` told.
+  public let scopes: [String]
+
+  /// What else tells one response from another: digests of the secrets in the request's fields, of the content of a
+  /// QUERY, and the fields of the environment.
+  ///
+  /// It holds no secret.
+  public let discriminator: String
+
+  /// Creates a key; a store does so from what it kept.
+  public init(url: String, scopes: [String], discriminator: String) {
+    self.url = url
+    self.scopes = scopes
+    self.discriminator = discriminator
+  }
+
+  /// Creates the key of a request; `nil` for a QUERY whose content is not in memory.
+  ///
+  /// - Parameters:
+  ///   - request: The request as it stands at the cache.
+  ///   - digestKey: The store's key for digests.
+  init?(_ request: NetworkRequest, digestKey: Data) {
+    var parts: [String] = []
+    if let environment = request.options.environment, !environment.headers.isEmpty {
+      let fields = environment.headers.filter { !$0.isSensitive && !$0.isNamedLikeCredential }
+      parts += fields.map { "\($0.name.lowercased()): \($0.value)" }
+    }
+    let secrets = request.headers.filter { $0.isSensitive || $0.isNamedLikeCredential }
+    if !secrets.isEmpty {
+      let text = secrets.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
+      parts.append(CacheKey.digest(Data(text.utf8), digestKey))
+    }
+    if request.method == .query {
+      guard let content = CacheKey.content(of: request) else { return nil }
+      parts.append("QUERY " + CacheKey.digest(content, digestKey))
+    }
+    self.init(
+      url: CacheKey.text(of: request.url), scopes: request.call.scopes, discriminator: parts.joined(separator: "\n"))
+  }
+
+  /// The URL as the key has it: without the fragment, which no server sees (RFC 9110 §4.2.5).
+  static func text(of url: URL) -> String {
+    let text = url.absoluteString
+    guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
+    return String(text[..<mark])
+  }
+
+  /// The content of a QUERY and what it is (RFC 10008); `nil` if it is not in memory.
+  private static func content(of request: NetworkRequest) -> Data? {
+    guard let body = request.body else { return Data() }
+    guard let data = body.data else { return nil }
+    let fields = ["Content-Type", "Content-Encoding", "Content-Language"].map { request.headers[$0] ?? "" }
+    return Data((fields.joined(separator: "\n") + "\n\n").utf8) + data
+  }
+
+  private static func digest(_ data: Data, _ key: Data) -> String {
+    let code = MessageAuthenticator(.sha256, key: Array(key)).code(for: Array(data))
+    return code.prefix(16).map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+}

@@ -1,0 +1,44 @@
+/// Why a response is not stored.
+public struct CacheRefusal: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The reason in words.
+  public let rawValue: String
+
+  /// Creates a reason; stores of users may have their own.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The reason in words.
+  public var description: String { rawValue }
+
+  private init(_ rawValue: String) { self.rawValue = rawValue }
+
+  /// The method is none whose responses are stored.
+  public static let method = Self("the method is not stored")
+  /// The request says `no-store`, in its fields or by its option.
+  public static let requestForbids = Self("the request says no-store")
+  /// The response says `no-store`.
+  public static let responseForbids = Self("the response says no-store")
+  /// The status is none that is stored unless the response says so.
+  public static let status = Self("the status is stored only with explicit freshness")
+  /// The response says `must-understand`, and the cache does not know the status.
+  public static let notUnderstood = Self("the status is not understood")
+  /// The response is a part of the content.
+  public static let partial = Self("it is a part only")
+  /// The response is a 304 to the user's own condition.
+  public static let notModified = Self("it has no content")
+  /// No later request can match the `Vary` of the response.
+  public static let varyStar = Self("Vary matches no request")
+  /// A response to a POST is stored only with explicit freshness and a `Content-Location` that is its own URL.
+  public static let postWithoutLocation = Self("a POST needs explicit freshness and its own Content-Location")
+  /// The response is not known to come from the server.
+  public static let unverified = Self("it is not verified")
+  /// The response is of another URL than the one that was asked.
+  public static let otherURL = Self("it is of another URL")
+  /// The body is shorter or longer than the response says, or its stream was not read to its end.
+  public static let incomplete = Self("it is not complete")
+  /// The body is longer than the store takes.
+  public static let tooLarge = Self("it is too large")
+  /// The body is a file of the user's.
+  public static let file = Self("its body is a file")
+  /// The content was changed while the response was under way.
+  public static let changedMeanwhile = Self("its URL was changed meanwhile")
+}

@@ -1,0 +1,57 @@
+/// The part of a request that a stored response was chosen by: the fields that its `Vary` names (RFC 9111 §4.1).
+///
+/// Values are compared in a normal form: the lines of a field are one list, white space around its members does not
+/// matter, and for `Accept-Language` and `Accept-Encoding` neither do case and order. A field that is missing is not the
+/// same as an empty one. A field that holds a secret is left out: it is part of the ``CacheKey`` already, as a digest.
+public struct CacheVariant: Sendable, Hashable {
+  /// A field that a response was chosen by.
+  public struct Field: Sendable, Hashable {
+    /// The name in lower case.
+    public let name: String
+    /// The value in its normal form; `nil` if the request had no such field.
+    public let value: String?
+
+    /// Creates a field; a store does so from what it kept.
+    public init(name: String, value: String?) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The fields, sorted by name.
+  public let fields: [Field]
+
+  /// Creates a variant; a store does so from what it kept.
+  public init(fields: [Field]) { self.fields = fields }
+
+  /// Reads the variant of a response; `nil` if no later request can match, because `Vary` has a `*` or no field name.
+  ///
+  /// - Parameters:
+  ///   - response: The header fields of the response.
+  ///   - request: The header fields of the request.
+  init?(of response: HeaderFields, to request: HeaderFields) {
+    guard let value = response["Vary"] else {
+      fields = []
+      return
+    }
+    let names = Set(QuotedList.members(of: value).map { $0.lowercased() })
+    guard !names.contains("*"), names.allSatisfy(HTTPSyntax.isToken) else { return nil }
+    fields = names.sorted().map { Field(name: $0, value: CacheVariant.value(of: $0, in: request)) }
+  }
+
+  /// Whether a request has the same values in all the fields.
+  public func matches(_ request: HeaderFields) -> Bool {
+    fields.allSatisfy { $0.value == CacheVariant.value(of: $0.name, in: request) }
+  }
+
+  /// The normal form of a field's value.
+  private static func value(of name: String, in request: HeaderFields) -> String? {
+    guard let field = request.field(named: name), !field.isSensitive, !field.isNamedLikeCredential,
+      let value = request[name]
+    else { return nil }
+    let members = QuotedList.members(of: value)
+    guard name == "accept-language" || name == "accept-encoding" else { return members.joined(separator: ",") }
+    // Preferences are told by weights, not by order (RFC 9110 §12.4.2), and these names are not case-sensitive.
+    return members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted().joined(separator: ",")
+  }
+}

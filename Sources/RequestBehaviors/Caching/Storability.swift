@@ -1,0 +1,80 @@
+import Foundation
+
+/// Whether a response may be stored (RFC 9111 §3).
+enum Storability {
+  /// Decides whether a response may be stored.
+  ///
+  /// The cache is a private one: `private` allows storing, `Authorization` does not forbid it, and `s-maxage` says
+  /// nothing. Whether the body is complete, and whose response it is, is decided elsewhere.
+  ///
+  /// - Parameters:
+  ///   - statusCode: The status of the response.
+  ///   - headers: The header fields of the response.
+  ///   - method: The method of the request.
+  ///   - url: The URL of the request.
+  /// - Returns: Why it must not be stored; `nil` if it may.
+  static func refusal(
+    statusCode: Int, headers: HeaderFields, method: RequestMethod, url: URL
+  ) -> CacheRefusal? {
+    let control = CacheControl(headers)
+    guard [.get, .query, .post].contains(method) else { return .method }
+    switch statusCode {
+    case 206: return .partial
+    case 304: return .notModified
+    case ..<200: return .status
+    default: break
+    }
+    // A server that says must-understand uses no-store for caches that know nothing of the former.
+    let isUnderstood = CacheableStatus.isUnderstood(statusCode)
+    if control.contains("must-understand") {
+      if !isUnderstood { return .notUnderstood }
+    } else if control.contains("no-store") {
+      return .responseForbids
+    }
+    let hasExplicitFreshness = control.contains("max-age") || headers.contains("Expires")
+    if method == .post {
+      guard hasExplicitFreshness, isLocated(headers, at: url) else { return .postWithoutLocation }
+    }
+    let isAllowed = hasExplicitFreshness || control.contains("public") || control.contains("private")
+    return isAllowed || CacheableStatus.isHeuristicallyCacheable(statusCode) ? nil : .status
+  }
+
+  /// Whether the response is a representation of what a GET of the URL would return (RFC 9110 §9.3.3).
+  private static func isLocated(_ headers: HeaderFields, at url: URL) -> Bool {
+    guard let location = headers["Content-Location"], let resolved = CacheInvalidation.resolve(location, against: url)
+    else { return false }
+    return CacheKey.text(of: resolved) == CacheKey.text(of: url)
+  }
+
+  /// Whether a body has the length that the response says.
+  ///
+  /// A transport that decodes the body leaves the length of the encoded one in the fields; that tells nothing.
+  static func isComplete(_ length: Int, _ headers: HeaderFields) -> Bool {
+    guard !headers.contains("Content-Encoding"), let text = headers["Content-Length"], let told = Int(text) else {
+      return true
+    }
+    return told == length
+  }
+}
+
+/// What an unsafe request makes invalid (RFC 9111 §4.4).
+enum CacheInvalidation {
+  /// Returns the URLs whose stored responses must go after a response to an unsafe request.
+  ///
+  /// - Returns: The URL of the request, and those of `Location` and `Content-Location` on the same origin; none for a
+  ///   safe method, and none if the response is an error.
+  static func urls(
+    statusCode: Int, headers: HeaderFields, method: RequestMethod, url: URL
+  ) -> [String] {
+    guard !method.isSafe, (200...399).contains(statusCode) else { return [] }
+    let others = ["Location", "Content-Location"].compactMap { headers[$0] }
+      .compactMap { resolve($0, against: url) }.filter { Origin($0) == Origin(url) }
+    var seen: Set<String> = []
+    return ([url] + others).map { CacheKey.text(of: $0) }.filter { seen.insert($0).inserted }
+  }
+
+  /// Returns where a reference in a response leads (RFC 3986 §5).
+  static func resolve(_ reference: String, against url: URL) -> URL? {
+    URL(string: reference, relativeTo: url)?.absoluteURL.standardized
+  }
+}

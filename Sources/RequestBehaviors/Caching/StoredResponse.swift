@@ -1,0 +1,97 @@
+public import Foundation
+
+/// A response in a cache, with what is needed to use it again.
+public struct StoredResponse: Sendable {
+  /// The status code.
+  public let statusCode: Int
+
+  /// The header fields, without those that are not stored (RFC 9111 §3.1).
+  public let headers: HeaderFields
+
+  /// The whole body.
+  public var body: Data
+
+  /// The fields of the request that the response was chosen by.
+  public let variant: CacheVariant
+
+  /// When the response was stored for the first time; a validation does not change it.
+  public let storedAt: Date
+
+  /// When the response, or the latest 304 about it, was received.
+  public var receivedAt: Date { terms.responseTime }
+
+  /// The terms on which it may be used.
+  package let terms: ReuseTerms
+
+  /// Whether the response is known to come from the server.
+  package var isVerified = true
+
+  /// Creates a stored response; a store does so from what it kept.
+  package init(
+    statusCode: Int, headers: HeaderFields, body: Data, variant: CacheVariant, storedAt: Date, terms: ReuseTerms
+  ) {
+    self.statusCode = statusCode
+    self.headers = headers
+    self.body = body
+    self.variant = variant
+    self.storedAt = storedAt
+    self.terms = terms
+  }
+
+  /// About how many bytes the response takes in memory.
+  public var size: Int {
+    headers.reduce(body.count + 256) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
+  }
+
+  /// Whether it is more recent than another: by `Date`, then by its arrival (RFC 9111 §4).
+  package func isMoreRecent(than other: StoredResponse) -> Bool {
+    let ages = (terms.generatedAt, other.terms.generatedAt)
+    return ages.0 == ages.1 ? terms.responseTime >= other.terms.responseTime : ages.0 > ages.1
+  }
+}
+
+extension ReuseTerms {
+  /// When the response was generated, as its `Date` or `Age` told.
+  var generatedAt: Date { responseTime.addingTimeInterval(-initialAge) }
+}
+
+extension StoredResponse {
+  /// Makes the stored form of a response.
+  ///
+  /// - Returns: `nil` if no later request can match it.
+  init?(
+    _ response: NetworkResponse, body: Data, to request: NetworkRequest, requestTime: Date, responseTime: Date,
+    policy: CachePolicy
+  ) {
+    guard let variant = CacheVariant(of: response.headers, to: request.headers) else { return nil }
+    let terms = ReuseTerms(
+      response.headers, statusCode: response.statusCode, requestTime: requestTime, responseTime: responseTime,
+      policy: policy)
+    var headers = StoredFields.stored(of: response.headers)
+    // RFC 9110 §6.6.1: what is stored has a date, if only that of its arrival.
+    if !headers.contains("Date") { headers.set("Date", HTTPDate.text(of: responseTime)) }
+    self.init(
+      statusCode: response.statusCode, headers: headers, body: body, variant: variant, storedAt: responseTime,
+      terms: terms)
+    isVerified = response.isVerified
+  }
+
+  /// Returns the response as a 304, or a response to a HEAD, updates it (RFC 9111 §4.3.4, §4.3.5).
+  ///
+  /// - Returns: `nil` if no later request can match it any more.
+  func updated(
+    by newer: HeaderFields, to request: NetworkRequest, requestTime: Date, responseTime: Date, policy: CachePolicy
+  ) -> StoredResponse? {
+    let merged = StoredFields.updated(headers, by: newer)
+    guard let variant = CacheVariant(of: merged, to: request.headers) else { return nil }
+    // The age is that of the newer response, with the directives that are now in force.
+    var current = merged
+    for name in ["Age", "Date"] { current[name] = newer[name] }
+    let terms = ReuseTerms(
+      current, statusCode: statusCode, requestTime: requestTime, responseTime: responseTime, policy: policy)
+    var updated = StoredResponse(
+      statusCode: statusCode, headers: merged, body: body, variant: variant, storedAt: storedAt, terms: terms)
+    updated.isVerified = isVerified
+    return updated
+  }
+}
