@@ -18,6 +18,11 @@ private enum BodyLimit: RequestOption {
   static let isPortable = true
 }
 
+private enum Delivery: RequestOption {
+  static let defaultValue = ResponseDelivery.buffered
+  static let isPortable = true
+}
+
 private enum Environment: RequestOption {
   static let defaultValue: ServerEnvironment? = nil
 }
@@ -70,6 +75,12 @@ extension RequestOptions {
   public var bodyLimit: Int {
     get { self[BodyLimit.self] }
     set { self[BodyLimit.self] = newValue }
+  }
+
+  /// How the transport hands over the body of the response; in memory by default.
+  public package(set) var delivery: ResponseDelivery {
+    get { self[Delivery.self] }
+    set { self[Delivery.self] = newValue }
   }
 
   /// The server that the request goes to instead of the configuration's; `nil`, the default, for the configuration's.

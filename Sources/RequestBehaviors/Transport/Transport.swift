@@ -28,7 +28,8 @@
 /// A transport calls ``NetworkRequest/validate()`` first; sends exactly once; returns every status as a response;
 /// enforces ``RequestOptions/idleTimeout``, ``RequestOptions/timeout`` and ``RequestOptions/bodyLimit``; refuses answers
 /// that are cut off or whose lengths contradict each other; throws `CancellationError` promptly when its task is
-/// cancelled; and tells other failures by ``NetworkError`` codes. `TransportConformance` in `RequestBehaviorsTesting`
+/// cancelled; and tells other failures by ``NetworkError`` codes. It returns a body as ``RequestOptions/delivery`` says;
+/// one that has no streams returns it in memory. `TransportConformance` in `RequestBehaviorsTesting`
 /// checks all this.
 public protocol Transport: Sendable {
   /// Sends a request.
