@@ -21,3 +21,15 @@ public struct ResponseInfo: Sendable {
     set { facts[ObjectIdentifier(key)] = newValue }
   }
 }
+
+private enum Trailers: ResponseInfoKey { typealias Value = HeaderFields }
+
+extension NetworkResponse {
+  /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were none, or the transport drops them.
+  ///
+  /// They are known of bodies in memory only.
+  public var trailers: HeaderFields? {
+    get { info[Trailers.self] }
+    set { info[Trailers.self] = newValue }
+  }
+}
