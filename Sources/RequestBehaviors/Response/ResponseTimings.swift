@@ -6,7 +6,7 @@ public struct ResponseTimings: Sendable, Hashable {
   public var sent: Duration
   /// When the head of the response was there; `nil` if the transport cannot tell.
   public var firstByte: Duration?
-  /// When the last byte of the body was there.
+  /// When the last byte of the body was there; for a stream, when the head was.
   public var lastByte: Duration
 
   /// What the transport measured of the connection; `nil` where it cannot tell, as over URLSession on Linux.
@@ -25,6 +25,8 @@ public struct ResponseTimings: Sendable, Hashable {
 
 /// How long the connection of an exchange took to make, and what it is.
 public struct ConnectionTimings: Sendable, Hashable {
+  /// How long the request waited before the transport took it up; `nil` if that is not known.
+  public var queued: Duration?
   /// How long the host's name took to be resolved; `nil` if it was not.
   public var nameLookup: Duration?
   /// How long the connection took to be made, without TLS; `nil` if an existing one was used.
@@ -35,17 +37,21 @@ public struct ConnectionTimings: Sendable, Hashable {
   public var isReused: Bool
   /// The protocol by its ALPN name, such as `h2` (RFC 7301); `nil` if it is not known.
   public var protocolName: String?
+  /// The address and the port of the other end, such as `192.0.2.1:443` or `[2001:db8::1]:443`; `nil` if it is not known.
+  public var remoteAddress: String?
 
   /// Creates timings.
   public init(
-    nameLookup: Duration? = nil, connecting: Duration? = nil, securing: Duration? = nil, isReused: Bool = false,
-    protocolName: String? = nil
+    queued: Duration? = nil, nameLookup: Duration? = nil, connecting: Duration? = nil, securing: Duration? = nil,
+    isReused: Bool = false, protocolName: String? = nil, remoteAddress: String? = nil
   ) {
+    self.queued = queued
     self.nameLookup = nameLookup
     self.connecting = connecting
     self.securing = securing
     self.isReused = isReused
     self.protocolName = protocolName
+    self.remoteAddress = remoteAddress
   }
 
   /// A beginning and an end; either may be missing.
