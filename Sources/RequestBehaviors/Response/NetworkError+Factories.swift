@@ -1,5 +1,5 @@
 extension NetworkError {
-  static func invalidURL(_ message: String) -> NetworkError { NetworkError(.invalidURL, message) }
+  package static func invalidURL(_ message: String) -> NetworkError { NetworkError(.invalidURL, message) }
 
   package static func invalidRequest(_ message: String) -> NetworkError { NetworkError(.invalidRequest, message) }
 
@@ -20,7 +20,7 @@ extension NetworkError {
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
   }
 
-  static func clientShutDown(request: NetworkRequest? = nil) -> NetworkError {
+  package static func clientShutDown(request: NetworkRequest? = nil) -> NetworkError {
     NetworkError(.clientShutDown, "the client was shut down; make a new one", request: request)
   }
 

@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 
 /// Reads the stream of a request's body before it is sent.
 ///
 /// It runs in a task of its own, so that a cancelled caller and an expired deadline need not wait for the stream.
-struct BodyReader: Sendable {
+package struct BodyReader: Sendable {
   private let task: Task<Void, Never>
   private let stream: ByteStream?
 
@@ -47,7 +47,7 @@ struct BodyReader: Sendable {
   /// The number of bytes in a body file.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it cannot be sent.
-  static func length(of file: URL) throws -> Int64 {
+  package static func length(of file: URL) throws -> Int64 {
     let path = file.resolvingSymlinksInPath().path
     guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
       throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")

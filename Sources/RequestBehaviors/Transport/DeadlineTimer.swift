@@ -2,18 +2,19 @@
 ///
 /// It is set anew only for an earlier deadline. A transfer that ends leaves it alone, so that a request costs no task;
 /// the timer then fires once for nothing.
-struct DeadlineTimer {
+package struct DeadlineTimer {
   private let clock: RequestClock
   private var armed: (deadline: Duration, task: Task<Void, Never>)?
 
-  init(clock: RequestClock) { self.clock = clock }
+  /// Creates a timer that is not set.
+  package init(clock: RequestClock) { self.clock = clock }
 
   /// Sets the timer, unless it is set for that time or an earlier one.
   ///
   /// - Parameters:
   ///   - deadline: When to fire, on the clock.
   ///   - fire: Called once, unless the timer is set anew or stopped before.
-  mutating func arm(_ deadline: Duration, fire: @escaping @Sendable () -> Void) {
+  package mutating func arm(_ deadline: Duration, fire: @escaping @Sendable () -> Void) {
     if let armed, armed.deadline <= deadline { return }
     armed?.task.cancel()
     let task = Task { [clock] in
@@ -26,7 +27,7 @@ struct DeadlineTimer {
   }
 
   /// Stops the timer; it can be set again.
-  mutating func stop() {
+  package mutating func stop() {
     armed?.task.cancel()
     armed = nil
   }

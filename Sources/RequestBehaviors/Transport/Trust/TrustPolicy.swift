@@ -18,7 +18,7 @@ package import Foundation
 /// server that is not trusted is an error of code ``NetworkError/Code-swift.struct/tlsFailed``.
 public struct TrustPolicy: Sendable {
   /// What decides before pins do.
-  enum Basis: Sendable {
+  package enum Basis: Sendable {
     case system
     case anchors([X509Certificate], besidesSystem: Bool)
     #if canImport(ObjectiveC)
@@ -26,7 +26,7 @@ public struct TrustPolicy: Sendable {
     #endif
   }
 
-  let basis: Basis
+  package let basis: Basis
   private(set) var pins: [String: Set<PublicKeyPin>] = [:]
 
   /// The system decides, by its certificates and rules.
@@ -101,7 +101,11 @@ extension TrustPolicy {
     return "no key of \(host) is pinned; its certificates have \(names.isEmpty ? "none that can be read" : names)"
   }
 
-  private func pins(for host: String) -> Set<PublicKeyPin>? {
+  /// Whether keys are pinned for any host.
+  package var hasPins: Bool { !pins.isEmpty }
+
+  /// The keys that are pinned for a host in lower case; `nil` if there are none.
+  package func pins(for host: String) -> Set<PublicKeyPin>? {
     if let pins = pins[host] { return pins }
     guard let dot = host.firstIndex(of: ".") else { return nil }
     return pins["*" + host[dot...]]
