@@ -15,6 +15,7 @@ let package = Package(
   products: [
     .library(name: "RequestBehaviors", targets: ["RequestBehaviors"]),
     .library(name: "RequestBehaviorsSQLite", targets: ["RequestBehaviorsSQLite"]),
+    .library(name: "RequestBehaviorsCurl", targets: ["RequestBehaviorsCurl"]),
     .library(name: "RequestBehaviorsTesting", targets: ["RequestBehaviorsTesting"]),
   ],
   targets: [
@@ -22,6 +23,14 @@ let package = Package(
     .systemLibrary(name: "CRequestBehaviorsSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "RequestBehaviorsSQLite", dependencies: ["CRequestBehaviorsSQLite", "RequestBehaviors"],
+      swiftSettings: strict),
+    // Elsewhere the system has no libcurl, and the sources are empty. (`#if os` here would mean the host's.)
+    .systemLibrary(name: "CRequestBehaviorsCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(
+      name: "RequestBehaviorsCurl",
+      dependencies: [
+        .target(name: "CRequestBehaviorsCurl", condition: .when(platforms: [.linux, .macOS])), "RequestBehaviors",
+      ],
       swiftSettings: strict),
     .target(name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors"], swiftSettings: strict),
 
@@ -60,11 +69,16 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "RequestBehaviorsCurlTests",
+      dependencies: ["RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestSupport"], swiftSettings: strict),
+    .testTarget(
       name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+      dependencies: [
+        "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+      ],
       swiftSettings: strict),
   ]
 )

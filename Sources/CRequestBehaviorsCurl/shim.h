@@ -1,0 +1,141 @@
+#ifndef CRequestBehaviorsCurl_shim_h
+#define CRequestBehaviorsCurl_shim_h
+
+/* The checks of types are macros that need constant options. */
+#ifndef CURL_DISABLE_TYPECHECK
+#define CURL_DISABLE_TYPECHECK
+#endif
+#include <curl/curl.h>
+
+#if LIBCURL_VERSION_NUM < 0x075100
+#error "libcurl 7.81 or later is needed"
+#endif
+
+/*
+ * What Swift cannot call or name: variadic functions, unions, and what is younger than the oldest libcurl that will do.
+ * Whatever is set is checked for by its result: the libcurl that is linked may be older than the headers.
+ */
+
+typedef size_t (*rb_curl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*rb_curl_seek_callback)(void *context, curl_off_t offset, int origin);
+typedef int (*rb_curl_prerequest_callback)(
+    void *context, char *remote_address, char *local_address, int remote_port, int local_port);
+typedef curl_socket_t (*rb_curl_socket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*rb_curl_resolver_callback)(void *resolver, void *reserved, void *context);
+
+static inline const curl_version_info_data *rb_curl_facts(void) { return curl_version_info(CURLVERSION_NOW); }
+
+static inline CURLcode rb_curl_set_number(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode rb_curl_set_size(CURL *handle, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode rb_curl_set_text(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode rb_curl_set_pointer(CURL *handle, CURLoption option, void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+/* Bytes that libcurl copies; none for NULL. */
+static inline CURLcode rb_curl_set_bytes(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+  struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+  return curl_easy_setopt(handle, option, bytes ? &blob : NULL);
+}
+
+static inline CURLcode rb_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *list) {
+  return curl_easy_setopt(handle, option, list);
+}
+
+static inline CURLcode rb_curl_set_data_callback(CURL *handle, CURLoption option, rb_curl_data_callback callback) {
+  return curl_easy_setopt(handle, option, callback);
+}
+
+static inline CURLcode rb_curl_set_seek_callback(CURL *handle, rb_curl_seek_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
+}
+
+static inline CURLcode rb_curl_set_prerequest_callback(CURL *handle, rb_curl_prerequest_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+}
+
+static inline CURLcode rb_curl_set_socket_callback(CURL *handle, rb_curl_socket_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+static inline CURLcode rb_curl_set_resolver_callback(CURL *handle, rb_curl_resolver_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, callback);
+}
+
+/* What libcurl does when it is given no function of one's own: a socket that other programs do not inherit. */
+static inline curl_socket_t rb_curl_open_socket(const struct curl_sockaddr *address) {
+#ifdef SOCK_CLOEXEC
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+#else
+  return socket(address->family, address->socktype, address->protocol);
+#endif
+}
+
+/* Lets http and https through and nothing else. */
+static inline CURLcode rb_curl_restrict_protocols(CURL *handle) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  if (code != CURLE_UNKNOWN_OPTION) return code;
+#endif
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
+  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+}
+
+/* Lets a transfer be removed while its host's name is resolved, without waiting for the resolver; 7.87. */
+static inline CURLcode rb_curl_leave_resolver_behind(CURL *handle) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+  return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#else
+  (void)handle;
+  return CURLE_UNKNOWN_OPTION;
+#endif
+}
+
+static inline CURLcode rb_curl_get_number(CURL *handle, CURLINFO info, long *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode rb_curl_get_size(CURL *handle, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode rb_curl_get_text(CURL *handle, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode rb_curl_get_pointer(CURL *handle, CURLINFO info, void **value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLMcode rb_curl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+/* Takes the next transfer that has ended, and how; NULL if there is none. */
+static inline CURL *rb_curl_multi_next_ended(CURLM *multi, CURLcode *result) {
+  int left = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(multi, &left))) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}
+
+#endif

@@ -1,0 +1,72 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+
+  // What libcurl calls on the loop's thread. They call nothing of libcurl's that acts on transfers.
+
+  private func transfer(of context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+    context.flatMap { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue().transfer }
+  }
+
+  func curlDidReceiveHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+  ) -> Int {
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    guard let transfer = transfer(of: context), transfer.didReceiveHeader(line) else { return 0 }
+    return line.count
+  }
+
+  func curlDidReceiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+  ) -> Int {
+    let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    switch transfer(of: context)?.didReceiveBody(part) {
+    case .taken: return part.count
+    case .later: return Int(CURL_WRITEFUNC_PAUSE)
+    // Any other number than that of the bytes ends the transfer; there may be none.
+    case .refused, nil: return part.isEmpty ? 1 : 0
+    }
+  }
+
+  func curlNeedsBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+  ) -> Int {
+    let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+    switch transfer(of: context)?.needsBody(buffer) {
+    case .bytes(let count): return count
+    case .end: return 0
+    case .notYet: return Int(CURL_READFUNC_PAUSE)
+    case .failed, nil: return Int(CURL_READFUNC_ABORT)
+    }
+  }
+
+  /// Sends nothing twice: libcurl would begin anew when a kept connection dies before the response begins.
+  func curlNeedsRewind(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
+    CURL_SEEKFUNC_FAIL
+  }
+
+  /// Called before a request goes out over a connection; refuses to have it go out again.
+  func curlWillSend(
+    _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
+    _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
+  ) -> Int32 {
+    guard let transfer = transfer(of: context) else { return CURL_PREREQFUNC_ABORT }
+    transfer.touch()
+    transfer.attemptCount += 1
+    return transfer.attemptCount == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  func curlWillResolve(
+    _ resolver: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    transfer(of: context)?.isResolving = true
+    return 0
+  }
+
+  func curlNeedsSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+  ) -> curl_socket_t {
+    guard let transfer = transfer(of: context), let address, !transfer.isAbandoned else { return -1 }
+    transfer.isResolving = false
+    return rb_curl_open_socket(address)
+  }
+#endif

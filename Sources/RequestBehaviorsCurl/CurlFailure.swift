@@ -1,0 +1,75 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  package import RequestBehaviors
+
+  /// What a result of libcurl means.
+  package struct CurlFailure {
+    /// The result, by libcurl's number.
+    package let result: UInt32
+    /// What libcurl says of it besides; may be empty.
+    package let text: String
+
+    /// Creates a failure.
+    package init(result: UInt32, text: String) {
+      self.result = result
+      self.text = text
+    }
+
+    /// The error for the caller.
+    ///
+    /// - Parameter hint: What to do about a connection that could not be made.
+    /// - Returns: The error.
+    package func networkError(hint: String? = nil) -> NetworkError {
+      let code = self.code
+      let said = text.isEmpty ? CurlLibrary.text(CURLcode(rawValue: result)) : text
+      let meaning = CurlFailure.meanings[code] ?? "libcurl could not send"
+      let isUnconnected = code == .cannotConnect || code == .dnsFailed
+      return NetworkError(code, "\(meaning): \(said)\(isUnconnected ? hint.map { "; \($0)" } ?? "" : "")")
+    }
+
+    /// The code for the result.
+    package var code: NetworkError.Code {
+      switch CURLcode(rawValue: result) {
+      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dnsFailed
+      case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED: .cannotConnect
+      case CURLE_OPERATION_TIMEDOUT: .timedOut
+      case CURLE_PARTIAL_FILE: .truncatedBody
+      case CURLE_URL_MALFORMAT: .invalidURL
+      case CURLE_SSL_CERTPROBLEM: .invalidTrust
+      case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
+        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+        CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
+        CURLE_SSL_ENGINE_SETFAILED:
+        .tlsFailed
+      case CURLE_RECV_ERROR: receivingCode
+      case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND,
+        CURLE_ABORTED_BY_CALLBACK:
+        .connectionLost
+      // Without a status line libcurl takes a response for HTTP/0.9. 100 is a header that is too long, from 8.6 on.
+      case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLcode(rawValue: 100),
+        CURLE_WRITE_ERROR:
+        .badResponse
+      // A header field that it cannot read, and more decoded bytes than it keeps for a reader that waits.
+      case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY: .badResponse
+      default: .transportFailed
+      }
+    }
+
+    /// The code for what was wrong with reading, which only the text tells apart.
+    private var receivingCode: NetworkError.Code {
+      let text = text.lowercased()
+      if text.contains("proxy") || text.contains("connect tunnel") { return .cannotConnect }
+      let isMalformed = ["chunk", "hexadecimal", "malformed", "nul byte", "illegal"].contains { text.contains($0) }
+      return isMalformed ? .badResponse : .connectionLost
+    }
+
+    private static let meanings: [NetworkError.Code: String] = [
+      .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",
+      .timedOut: "libcurl gave up waiting", .connectionLost: "the connection was lost",
+      .truncatedBody: "the response ended before it was complete", .badResponse: "the response is not well-formed HTTP",
+      .invalidURL: "libcurl does not accept the URL", .tlsFailed: "no secure connection could be made",
+      .invalidTrust: "the client identity could not be opened",
+    ]
+  }
+#endif

@@ -1,0 +1,201 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  import RequestBehaviors
+
+  /// What is set on a handle for a request, so that only what changes is set again.
+  struct RequestSettings {
+    /// How the library is told of the body.
+    enum Shape {
+      case noBody
+      case head
+      /// The bytes go out with the head.
+      case bytes
+      /// The library asks for the bytes.
+      case upload
+    }
+
+    let trust: TrustPolicy
+    let identity: ClientIdentity?
+    let userAgent: String?
+    let usesHTTP2: Bool
+    var securedHost: String?
+    var url = ""
+    var shape = Shape.noBody
+    var method: String?
+    var decodes: Bool?
+    var bufferSize = 0
+    var connectTime = 0
+    var list: UnsafeMutablePointer<curl_slist>?
+    var line: [CChar] = []
+
+    init(_ configuration: CurlTransport.Configuration) {
+      trust = configuration.trust
+      identity = configuration.identity
+      userAgent = configuration.userAgent
+      usesHTTP2 = configuration.httpVersion.usesHTTP2
+    }
+  }
+
+  extension CurlHandle {
+    /// Bodies up to here go out with the head; others are asked for.
+    static let inlineLimit = 16 * 1_024
+
+    /// Sets a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request, which is valid.
+    ///   - upload: Where the bytes of its body come from; `nil` if they are in memory and few, or there are none.
+    /// - Throws: ``RefusedOption`` or ``NetworkError``.
+    func prepare(_ request: NetworkRequest, _ upload: CurlUpload?) throws {
+      let url = request.url.absoluteString
+      if url != settings.url {
+        settings.url = ""
+        try set(CURLOPT_URL, url, name: "URL")
+        settings.url = url
+      }
+      if let origin = request.origin, origin.scheme == "https" {
+        try setSecurity(of: origin.host)
+        // Over cleartext, requests would wait for the first response instead of for the connection.
+        if settings.usesHTTP2 { try set(CURLOPT_PIPEWAIT, 1, name: "PIPEWAIT") }
+      } else if settings.usesHTTP2 {
+        try set(CURLOPT_PIPEWAIT, 0, name: "PIPEWAIT")
+      }
+      try setBody(of: request, upload)
+      try setFields(of: request)
+      try setTimes(of: request)
+    }
+
+    private func setBody(of request: NetworkRequest, _ upload: CurlUpload?) throws {
+      let method = request.method
+      // These say that they have no bytes (RFC 9110 §8.6).
+      let wantsLength = [.post, .put, .patch, .query].contains(method)
+      let shape: RequestSettings.Shape =
+        if upload != nil {
+          .upload
+        } else if method == .head {
+          .head
+        } else if request.body != nil || wantsLength {
+          .bytes
+        } else {
+          .noBody
+        }
+      if shape != settings.shape {
+        // It undoes what the others set.
+        try set(CURLOPT_HTTPGET, 1, name: "HTTPGET")
+        if shape == .head { try set(CURLOPT_NOBODY, 1, name: "NOBODY") }
+        if shape == .upload { try set(CURLOPT_UPLOAD, 1, name: "UPLOAD") }
+        settings.shape = shape
+      }
+      switch shape {
+      case .bytes: try setBytes(request.body?.data ?? Data())
+      case .upload:
+        let length = curl_off_t(upload?.length ?? -1)
+        try check(rb_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, length), "INFILESIZE")
+      case .head, .noBody: break
+      }
+      try setMethod(method.rawValue, isImplied: shape == .noBody && method == .get || shape == .head)
+    }
+
+    private func setBytes(_ data: Data) throws {
+      try check(rb_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count)), "POSTFIELDSIZE")
+      let code = data.withUnsafeBytes { bytes in
+        // It copies as many bytes as were told; a pointer to none must not be NULL.
+        withUnsafePointer(to: 0 as UInt8) { none in
+          let start = bytes.baseAddress ?? UnsafeRawPointer(none)
+          return rb_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, start.assumingMemoryBound(to: CChar.self))
+        }
+      }
+      try check(code, "COPYPOSTFIELDS")
+    }
+
+    private func setMethod(_ method: String, isImplied: Bool) throws {
+      let method = isImplied ? nil : method
+      guard method != settings.method else { return }
+      try set(CURLOPT_CUSTOMREQUEST, method, name: "CUSTOMREQUEST")
+      settings.method = method
+    }
+
+    private func setTimes(of request: NetworkRequest) throws {
+      // The transport's clock decides. This only makes the library try a host's further addresses within the time.
+      let (seconds, attoseconds) = (request.options.idleTimeout ?? .seconds(300)).components
+      let time = max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
+      if time != settings.connectTime {
+        try set(CURLOPT_CONNECTTIMEOUT_MS, time, name: "CONNECTTIMEOUT_MS")
+        settings.connectTime = time
+      }
+      // When a reader pauses, the library keeps everything decoded from what it has read: at most 64 MiB, or it gives up.
+      let size = request.options.delivery == .streamed ? 16 * 1_024 : 64 * 1_024
+      if size != settings.bufferSize {
+        try set(CURLOPT_BUFFERSIZE, size, name: "BUFFERSIZE")
+        settings.bufferSize = size
+      }
+    }
+
+    /// Removes the request's bytes and fields from the handle.
+    func clearRequest() {
+      if settings.shape == .bytes || settings.shape == .upload {
+        _ = rb_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, nil)
+        _ = rb_curl_set_number(easy, CURLOPT_HTTPGET, 1)
+        settings.shape = .noBody
+      }
+      if settings.list != nil {
+        _ = rb_curl_set_list(easy, CURLOPT_HTTPHEADER, nil)
+        curl_slist_free_all(settings.list)
+        settings.list = nil
+      }
+    }
+  }
+
+  // MARK: - Header fields
+
+  extension CurlHandle {
+    private func setFields(of request: NetworkRequest) throws {
+      let headers = request.headers
+      // Who names encodings decodes them.
+      let decodes = headers.isEmpty || !headers.contains("Accept-Encoding")
+      if decodes != settings.decodes {
+        try set(CURLOPT_ACCEPT_ENCODING, decodes ? "" : nil, name: "ACCEPT_ENCODING")
+        settings.decodes = decodes
+      }
+      var hasCookie = false
+      for field in headers {
+        if HeaderFields.areEqual(field.name, "Cookie") {
+          // In one field (RFC 6265 §5.4).
+          if !hasCookie { try append(field.name, headers.values(for: "Cookie").joined(separator: "; ")) }
+          hasCookie = true
+        } else {
+          try append(field.name, field.value)
+        }
+      }
+      if settings.shape == .bytes || settings.shape == .upload {
+        // Else the library calls every body a form, and waits for leave to send long ones.
+        if !headers.contains("Content-Type") {
+          try append("Content-Type", request.body.map { $0.contentType ?? "application/octet-stream" })
+        }
+        if !headers.contains("Expect") { try append("Expect", nil) }
+      }
+      if settings.list != nil {
+        try check(rb_curl_set_list(easy, CURLOPT_HTTPHEADER, settings.list), "HTTPHEADER")
+      }
+    }
+
+    /// Adds a field; `nil` for one that the library shall not add by itself.
+    private func append(_ name: String, _ value: String?) throws {
+      settings.line.removeAll(keepingCapacity: true)
+      settings.line.append(contentsOf: name.utf8.lazy.map { CChar(bitPattern: $0) })
+      // A colon and nothing after it removes a field; a semicolon makes an empty one.
+      let hasValue = value?.isEmpty == false
+      settings.line.append(CChar(bitPattern: UInt8(ascii: value == nil || hasValue ? ":" : ";")))
+      if let value, hasValue {
+        settings.line.append(CChar(bitPattern: UInt8(ascii: " ")))
+        settings.line.append(contentsOf: value.utf8.lazy.map { CChar(bitPattern: $0) })
+      }
+      settings.line.append(0)
+      guard let list = curl_slist_append(settings.list, settings.line) else {
+        throw RefusedOption(name: "HTTPHEADER", code: CURLE_OUT_OF_MEMORY)
+      }
+      settings.list = list
+    }
+  }
+#endif

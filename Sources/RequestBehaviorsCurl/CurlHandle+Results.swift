@@ -1,0 +1,74 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import RequestBehaviors
+
+  extension CurlHandle {
+    /// What libcurl's own handle works for.
+    static func transfer(of easy: UnsafeMutableRawPointer) -> CurlTransfer? {
+      var context: UnsafeMutableRawPointer?
+      guard rb_curl_get_pointer(easy, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { return nil }
+      return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue().transfer
+    }
+
+    /// A figure of the transfer; `nil` if there is none.
+    func size(_ info: CURLINFO) -> Int? {
+      var value: curl_off_t = 0
+      guard rb_curl_get_size(easy, info, &value) == CURLE_OK else { return nil }
+      return Int(value)
+    }
+
+    private func number(_ info: CURLINFO) -> Int {
+      var value = 0
+      return rb_curl_get_number(easy, info, &value) == CURLE_OK ? value : 0
+    }
+
+    /// What was measured of the connection.
+    ///
+    /// - Parameter queued: How long the request waited for the loop.
+    /// - Returns: The measures.
+    func connectionTimings(queued: Duration?) -> ConnectionTimings {
+      var timings = ConnectionTimings(queued: queued)
+      timings.isReused = number(CURLINFO_NUM_CONNECTS) == 0
+      if !timings.isReused {
+        // Each is measured from the beginning of the transfer.
+        let name = size(CURLINFO_NAMELOOKUP_TIME_T) ?? 0
+        let connected = size(CURLINFO_CONNECT_TIME_T) ?? 0
+        let secured = size(CURLINFO_APPCONNECT_TIME_T) ?? 0
+        timings.nameLookup = .microseconds(name)
+        timings.connecting = .microseconds(max(connected - name, 0))
+        if secured > 0 { timings.securing = .microseconds(max(secured - connected, 0)) }
+      }
+      timings.protocolName =
+        switch number(CURLINFO_HTTP_VERSION) {
+        case Int(CURL_HTTP_VERSION_1_0): "http/1.0"
+        case Int(CURL_HTTP_VERSION_1_1): "http/1.1"
+        case Int(CURL_HTTP_VERSION_2_0): "h2"
+        default: nil
+        }
+      timings.remoteAddress = remoteAddress
+      return timings
+    }
+
+    private var remoteAddress: String? {
+      var text: UnsafePointer<CChar>?
+      guard rb_curl_get_text(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text[0] != 0 else { return nil }
+      let address = String(cString: text)
+      let port = number(CURLINFO_PRIMARY_PORT)
+      return address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+  }
+
+  extension CurlTransfer {
+    /// How the body that followed a head ended.
+    var endOfStream: Result<Void, any Error> {
+      guard var error = objection ?? (result == CURLE_OK ? nil : failure) else { return .success(()) }
+      error.request = request
+      return .failure(error)
+    }
+
+    /// What libcurl says of a transfer that it has ended badly.
+    var failure: NetworkError {
+      CurlFailure(result: result.rawValue, text: handle.failureText).networkError(hint: loop.connectionHint)
+    }
+  }
+#endif

@@ -1,0 +1,83 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  import RequestBehaviors
+
+  extension CurlHandle {
+    /// Sets what holds for all hosts.
+    ///
+    /// What the library does not take is an error: nothing is sent with less.
+    func setSecurity(_ configuration: CurlTransport.Configuration) throws {
+      let least = configuration.minimumTLSVersion.minor == 3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+      try set(CURLOPT_SSLVERSION, Int(least), name: "SSLVERSION")
+      try set(CURLOPT_PROXY_SSLVERSION, Int(least), name: "PROXY_SSLVERSION")
+      try set(CURLOPT_SSL_VERIFYPEER, 1, name: "SSL_VERIFYPEER")
+      try set(CURLOPT_SSL_VERIFYHOST, 2, name: "SSL_VERIFYHOST")
+      do {
+        try setAuthorities(configuration.trust.basis)
+      } catch let error as RefusedOption {
+        throw error.networkError(.unsupportedTrust)
+      }
+    }
+
+    private func setAuthorities(_ basis: TrustPolicy.Basis) throws {
+      switch basis {
+      case .system: return
+      case .anchors(let certificates, let besidesSystem):
+        var bundle = Data(certificates.map(\.pem).joined().utf8)
+        if besidesSystem {
+          guard let path = CurlLibrary.authorities, let system = FileManager.default.contents(atPath: path) else {
+            throw NetworkError(
+              .unsupportedTrust,
+              "libcurl \(CurlLibrary.version) has no file of the system's authorities; list all authorities in the "
+                + "policy, and leave besidesSystem false")
+          }
+          bundle += Data("\n".utf8) + system
+        }
+        // The library's own file and directory would be trusted besides.
+        try set(CURLOPT_CAINFO, nil as String?, name: "CAINFO")
+        try set(CURLOPT_CAPATH, nil as String?, name: "CAPATH")
+        try set(CURLOPT_CAINFO_BLOB, bundle, name: "CAINFO_BLOB")
+      #if canImport(Security)
+        case .closure:
+          throw NetworkError(.unsupportedTrust, "libcurl asks no closure whom to trust; use anchors and pins")
+      #endif
+      }
+    }
+
+    /// Sets what holds for one host only: its pins, and the identity that it may see.
+    func setSecurity(of host: String) throws {
+      guard settings.securedHost != host else { return }
+      // Should one of them be refused, the next request must not take them for set.
+      settings.securedHost = nil
+      do {
+        try setPins(settings.trust.pins(for: host))
+        try setIdentity(settings.identity.flatMap { $0.hosts.contains(host) ? $0 : nil })
+      } catch let error as RefusedOption {
+        throw error.networkError(.unsupportedTrust)
+      }
+      settings.securedHost = host
+    }
+
+    private func setPins(_ pins: Set<PublicKeyPin>?) throws {
+      guard settings.trust.hasPins else { return }
+      let text = pins?.map { "sha256//\($0.hash.base64EncodedString())" }.sorted().joined(separator: ";")
+      try set(CURLOPT_PINNEDPUBLICKEY, text, name: "PINNEDPUBLICKEY")
+    }
+
+    private func setIdentity(_ identity: ClientIdentity?) throws {
+      guard settings.identity != nil else { return }
+      try set(CURLOPT_SSLCERTTYPE, identity == nil ? nil : "P12", name: "SSLCERTTYPE")
+      try set(CURLOPT_SSLCERT_BLOB, identity?.pkcs12, name: "SSLCERT_BLOB")
+      try set(CURLOPT_KEYPASSWD, identity?.passphrase, name: "KEYPASSWD")
+    }
+  }
+
+  extension X509Certificate {
+    /// The certificate in PEM (RFC 7468 §5).
+    fileprivate var pem: String {
+      let base64 = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+      return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+    }
+  }
+#endif

@@ -1,0 +1,156 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  import RequestBehaviors
+
+  /// A handle of libcurl for one transfer at a time, which is used again: what all requests share is set once, and of the
+  /// rest what changes.
+  ///
+  /// It belongs to one owner after the other: the caller prepares it, the loop runs it, and the caller reads what came.
+  final class CurlHandle: @unchecked Sendable {
+    // Unchecked because of the owners; see above.
+
+    /// libcurl's own handle.
+    let easy: UnsafeMutableRawPointer
+    /// What arrived of the head.
+    var head = HeadCollector()
+    /// What the handle works for, while it is with the loop.
+    var transfer: CurlTransfer?
+
+    private let errorText: UnsafeMutablePointer<CChar>
+    var settings: RequestSettings
+
+    init(_ configuration: CurlTransport.Configuration) throws {
+      guard CurlLibrary.isReady, let easy = curl_easy_init() else {
+        throw NetworkError(.transportFailed, "libcurl \(CurlLibrary.version) could not be made ready")
+      }
+      self.easy = easy
+      errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+      errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+      settings = RequestSettings(configuration)
+      try connectCallbacks()
+      try setDefaults()
+      try setSecurity(configuration)
+      try setProxy(configuration.proxy)
+      try setConnections(configuration)
+    }
+
+    deinit {
+      curl_easy_cleanup(easy)
+      curl_slist_free_all(settings.list)
+      errorText.deallocate()
+    }
+
+    /// What libcurl says of the last failure; may be empty.
+    var failureText: String { String(cString: errorText) }
+
+    /// Forgets what the last transfer left.
+    func reset() {
+      head.reset()
+      errorText[0] = 0
+      // They may hold secrets.
+      clearRequest()
+    }
+  }
+
+  // MARK: - Setting options
+
+  extension CurlHandle {
+    func set(_ option: CURLoption, _ value: Int, name: @autoclosure () -> String) throws {
+      try check(rb_curl_set_number(easy, option, value), name())
+    }
+
+    func set(_ option: CURLoption, _ value: String?, name: @autoclosure () -> String) throws {
+      try check(rb_curl_set_text(easy, option, value), name())
+    }
+
+    func set(_ option: CURLoption, _ bytes: Data?, name: @autoclosure () -> String) throws {
+      guard let bytes else { return try check(rb_curl_set_bytes(easy, option, nil, 0), name()) }
+      try bytes.withUnsafeBytes { buffer in
+        try check(rb_curl_set_bytes(easy, option, buffer.baseAddress, buffer.count), name())
+      }
+    }
+
+    func check(_ code: CURLcode, _ name: @autoclosure () -> String) throws {
+      if code != CURLE_OK { throw RefusedOption(name: name(), code: code) }
+    }
+  }
+
+  // MARK: - What all requests share
+
+  extension CurlHandle {
+    private func connectCallbacks() throws {
+      let own = Unmanaged.passUnretained(self).toOpaque()
+      let pointers = [
+        CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
+        CURLOPT_OPENSOCKETDATA, CURLOPT_RESOLVER_START_DATA,
+      ]
+      for option in pointers { try check(rb_curl_set_pointer(easy, option, own), "a callback") }
+      try check(rb_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText), "ERRORBUFFER")
+      try check(rb_curl_set_data_callback(easy, CURLOPT_HEADERFUNCTION, curlDidReceiveHeader), "HEADERFUNCTION")
+      try check(rb_curl_set_data_callback(easy, CURLOPT_WRITEFUNCTION, curlDidReceiveBody), "WRITEFUNCTION")
+      try check(rb_curl_set_data_callback(easy, CURLOPT_READFUNCTION, curlNeedsBody), "READFUNCTION")
+      try check(rb_curl_set_seek_callback(easy, curlNeedsRewind), "SEEKFUNCTION")
+      try check(rb_curl_set_prerequest_callback(easy, curlWillSend), "PREREQFUNCTION")
+      try check(rb_curl_set_socket_callback(easy, curlNeedsSocket), "OPENSOCKETFUNCTION")
+      try check(rb_curl_set_resolver_callback(easy, curlWillResolve), "RESOLVER_START_FUNCTION")
+    }
+
+    private func setDefaults() throws {
+      try set(CURLOPT_NOSIGNAL, 1, name: "NOSIGNAL")
+      try check(rb_curl_restrict_protocols(easy), "PROTOCOLS")
+      // Dot segments were resolved when the URL was built; whoever signed the path wants it as it is.
+      try set(CURLOPT_PATH_AS_IS, 1, name: "PATH_AS_IS")
+      try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1, name: "DISALLOW_USERNAME_IN_URL")
+      try set(CURLOPT_FOLLOWLOCATION, 0, name: "FOLLOWLOCATION")
+      try set(CURLOPT_NETRC, 0, name: "NETRC")
+      try set(CURLOPT_HTTP09_ALLOWED, 0, name: "HTTP09_ALLOWED")
+      try set(CURLOPT_TCP_KEEPALIVE, 1, name: "TCP_KEEPALIVE")
+      if let agent = settings.userAgent { try set(CURLOPT_USERAGENT, agent, name: "USERAGENT") }
+      // Older libraries have no such option; what they do instead is done by the loop.
+      _ = rb_curl_leave_resolver_behind(easy)
+    }
+
+    private func setConnections(_ configuration: CurlTransport.Configuration) throws {
+      if configuration.httpVersion.usesHTTP2, !CurlLibrary.hasHTTP2 {
+        throw RefusedOption(name: "HTTP_VERSION 2", code: CURLE_NOT_BUILT_IN)
+      }
+      let version = configuration.httpVersion.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+      try set(CURLOPT_HTTP_VERSION, Int(version), name: "HTTP_VERSION")
+      try set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.wholeSeconds, name: "MAXAGE_CONN")
+      // 0 is for ever.
+      let lifetime = configuration.connectionLifetime.map { max($0.wholeSeconds, 1) } ?? 0
+      try set(CURLOPT_MAXLIFETIME_CONN, lifetime, name: "MAXLIFETIME_CONN")
+      try set(CURLOPT_DNS_CACHE_TIMEOUT, configuration.nameLifetime.wholeSeconds, name: "DNS_CACHE_TIMEOUT")
+    }
+
+    private func setProxy(_ proxy: CurlTransport.Proxy) throws {
+      // Fields of the request are the server's, not the proxy's.
+      try set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE), name: "HEADEROPT")
+      try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1, name: "SUPPRESS_CONNECT_HEADERS")
+      switch proxy.kind {
+      case .environment: return
+      case .none: try set(CURLOPT_PROXY, "", name: "PROXY")
+      case .url(let url, let user, let password):
+        try set(CURLOPT_PROXY, url.absoluteString, name: "PROXY")
+        if let user { try set(CURLOPT_PROXYUSERNAME, user, name: "PROXYUSERNAME") }
+        if let password { try set(CURLOPT_PROXYPASSWORD, password, name: "PROXYPASSWORD") }
+      }
+      // Else the environment's list of hosts without a proxy counts even so.
+      try set(CURLOPT_NOPROXY, "", name: "NOPROXY")
+    }
+  }
+
+  extension Duration {
+    /// The duration in seconds, rounded up; 0 for what is not positive.
+    fileprivate var wholeSeconds: Int {
+      let (seconds, attoseconds) = components
+      return Int(clamping: max(seconds + (attoseconds > 0 ? 1 : 0), 0).clamped)
+    }
+  }
+
+  extension Int64 {
+    /// What the library takes for a number of seconds.
+    fileprivate var clamped: Int64 { Swift.min(self, 2_000_000) }
+  }
+#endif

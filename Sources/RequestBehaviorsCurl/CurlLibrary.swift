@@ -1,0 +1,49 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  public import RequestBehaviors
+
+  /// The libcurl that is linked: it is made ready once, and may be older than the headers of the build.
+  enum CurlLibrary {
+    // SSL and, where it matters, the system's sockets: the default of the library.
+    private static let everything = 3
+
+    /// Whether the library could be made ready, which it is on the first look.
+    static let isReady = curl_global_init(everything) == CURLE_OK
+
+    /// What the library tells of itself, such as `7.88.1`.
+    static let version = String(cString: facts.pointee.version)
+
+    /// Whether the library speaks HTTP/2.
+    static let hasHTTP2 = facts.pointee.features & (1 << 16) != 0
+
+    /// The file of the authorities that the library trusts by default; `nil` if it has none.
+    static let authorities = facts.pointee.cainfo.map { String(cString: $0) }
+
+    // The library has this table for as long as the process lives.
+    private static var facts: UnsafePointer<curl_version_info_data> { rb_curl_facts() }
+
+    /// What the library says of a result.
+    static func text(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
+  }
+
+  /// An option that the linked libcurl does not take: the send fails rather than go without it.
+  struct RefusedOption: Error {
+    let name: String
+    let code: CURLcode
+
+    /// The error for the caller.
+    ///
+    /// - Parameter errorCode: What the option is about.
+    /// - Returns: The error.
+    func networkError(_ errorCode: NetworkError.Code = .refusedOption) -> NetworkError {
+      NetworkError(
+        errorCode, "libcurl \(CurlLibrary.version) does not take \(name): \(CurlLibrary.text(code))")
+    }
+  }
+
+  extension NetworkError.Code {
+    /// The libcurl that is linked does not take an option that the request or the transport's settings need.
+    public static let refusedOption = NetworkError.Code(rawValue: "refusedOption")
+  }
+#endif

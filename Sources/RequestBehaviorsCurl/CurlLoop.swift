@@ -1,0 +1,273 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  import RequestBehaviors
+
+  /// The thread on which libcurl runs all transfers of a transport.
+  ///
+  /// It is started by the first transfer, and keeps the loop until that is closed.
+  final class CurlLoop: @unchecked Sendable {
+    // Unchecked because `lock` protects what others use, and the rest is used on the thread only.
+
+    enum Command {
+      case start(CurlTransfer)
+      /// Ends a transfer whose outcome is settled.
+      case cancel(CurlTransfer)
+      /// Lets a transfer go on that waits for its reader or for the stream of its body.
+      case resume(CurlTransfer)
+      /// Ends what has taken too long.
+      case expire
+      case close(@Sendable () -> Void)
+    }
+
+    private enum Phase { case unstarted, running, closed }
+
+    /// How many handles are kept for further requests.
+    private static let spareLimit = 128
+
+    private let multi: UnsafeMutableRawPointer
+    private let clock: RequestClock
+    private let proxy: CurlTransport.Proxy
+    private let lock = NSLock()
+    // All protected by `lock`.
+    private var phase = Phase.unstarted
+    private var commands: [Command] = []
+    private var isAsleep = false
+    private var spare: [CurlHandle] = []
+
+    // Used on the thread only.
+    private var transfers: [CurlTransfer] = []
+    private var ended: [CurlTransfer] = []
+    private var timer: DeadlineTimer
+    /// When this turn of the loop began.
+    private(set) var now: Duration
+
+    /// Creates a loop; `nil` if libcurl cannot be made ready.
+    init?(_ configuration: CurlTransport.Configuration, clock: RequestClock) {
+      guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
+      self.multi = multi
+      self.clock = clock
+      proxy = configuration.proxy
+      timer = DeadlineTimer(clock: clock)
+      now = clock.now()
+      let perHost = max(configuration.maximumConnectionsPerHost, 1)
+      let total = configuration.maximumConnections.map { max($0, 1) } ?? 0
+      _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
+      _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, total)
+      // By default it follows the number of transfers, so that a burst's connections are closed after it.
+      _ = rb_curl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, total > 0 ? total : max(perHost, 128))
+    }
+
+    /// What to say of a connection that could not be made, if the environment has a proxy for it.
+    var connectionHint: String? {
+      let environment = ProcessInfo.processInfo.environment
+      let names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
+      guard proxy == .none, let name = names.first(where: { environment[$0]?.isEmpty == false }) else { return nil }
+      return "the environment's \(name) is not obeyed; set the transport's proxy to .environment if it is needed"
+    }
+
+    /// Hands a command to the thread.
+    func post(_ command: Command) {
+      let isTaken = lock.withLock {
+        guard phase != .closed else { return false }
+        if phase == .unstarted {
+          if case .close = command {
+            // No thread for nothing.
+            phase = .closed
+            curl_multi_cleanup(multi)
+            return false
+          }
+          phase = .running
+          let thread = Thread { self.run() }
+          thread.name = "RequestBehaviorsCurl"
+          thread.start()
+        } else if isAsleep {
+          isAsleep = false
+          // Under the lock, so that the handle is there.
+          curl_multi_wakeup(multi)
+        }
+        commands.append(command)
+        return true
+      }
+      if !isTaken { refuse(command) }
+    }
+
+    /// Returns a handle that is ready for a request, if one is spare.
+    func takeHandle() -> CurlHandle? { lock.withLock { spare.popLast() } }
+
+    /// Keeps a handle for a further request.
+    func recycle(_ handle: CurlHandle) {
+      handle.reset()
+      lock.withLock {
+        if phase != .closed, spare.count < CurlLoop.spareLimit { spare.append(handle) }
+      }
+    }
+
+    /// What becomes of a command when the loop is closed.
+    private func refuse(_ command: Command) {
+      switch command {
+      case .start(let transfer):
+        transfer.fail(NetworkError.clientShutDown())
+        transfer.upload?.cancel()
+      case .close(let completion): completion()
+      case .cancel, .resume, .expire: break
+      }
+    }
+  }
+
+  // MARK: - The thread
+
+  extension CurlLoop {
+    private func run() {
+      var batch: [Command] = []
+      var completions: [@Sendable () -> Void] = []
+      while completions.isEmpty {
+        lock.withLock {
+          isAsleep = false
+          swap(&batch, &commands)
+        }
+        now = clock.now()
+        for command in batch {
+          switch command {
+          case .start(let transfer): begin(transfer)
+          case .cancel(let transfer): end(transfer)
+          case .resume(let transfer): resume(transfer)
+          case .expire: expire()
+          case .close(let completion): completions.append(completion)
+          }
+        }
+        batch.removeAll(keepingCapacity: true)
+        guard completions.isEmpty else { break }
+        var running: Int32 = 0
+        curl_multi_perform(multi, &running)
+        collect()
+        sleep()
+      }
+      close()
+      for completion in completions { completion() }
+    }
+
+    /// Waits until a connection, one of libcurl's timers or a command has something to do.
+    private func sleep() {
+      let isIdle = lock.withLock {
+        isAsleep = commands.isEmpty
+        return isAsleep
+      }
+      if isIdle { curl_multi_poll(multi, nil, 0, 600_000, nil) }
+    }
+
+    private func begin(_ transfer: CurlTransfer) {
+      guard !transfer.isSettled else {
+        transfer.upload?.cancel()
+        return recycle(transfer.handle)
+      }
+      transfer.handle.transfer = transfer
+      let code = curl_multi_add_handle(multi, transfer.handle.easy)
+      guard code == CURLM_OK else {
+        transfer.handle.transfer = nil
+        transfer.upload?.cancel()
+        let text = String(cString: curl_multi_strerror(code))
+        return transfer.fail(NetworkError(.transportFailed, "libcurl could not send: \(text)"))
+      }
+      transfer.index = transfers.count
+      transfers.append(transfer)
+      transfer.started = transfer.request.call.clock.now()
+      let options = transfer.request.options
+      transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)
+      if let deadline = transfer.deadline.deadline { arm(deadline) }
+    }
+
+    /// Takes a transfer from libcurl.
+    private func remove(_ transfer: CurlTransfer) {
+      guard let index = transfer.index, let last = transfers.popLast() else { return }
+      if last !== transfer {
+        transfers[index] = last
+        last.index = index
+      }
+      transfer.index = nil
+      curl_multi_remove_handle(multi, transfer.handle.easy)
+      transfer.handle.transfer = nil
+      transfer.upload?.cancel()
+    }
+
+    /// Ends what a settled transfer still does.
+    private func end(_ transfer: CurlTransfer) {
+      guard transfer.index != nil else { return }
+      if transfer.isResolving {
+        // To remove it would wait for the resolver.
+        transfer.isAbandoned = true
+        transfer.upload?.cancel()
+        return
+      }
+      remove(transfer)
+      recycle(transfer.handle)
+    }
+
+    /// Settles what libcurl has ended, all at once when its turn is over.
+    private func collect() {
+      var result = CURLE_OK
+      while let easy = rb_curl_multi_next_ended(multi, &result) {
+        guard let transfer = CurlHandle.transfer(of: easy) else { continue }
+        transfer.result = result
+        remove(transfer)
+        ended.append(transfer)
+      }
+      for transfer in ended {
+        transfer.lastByte = transfer.request.call.clock.now()
+        if transfer.settle(.ended) { continue }
+        transfer.stream?.end(transfer.endOfStream)
+        recycle(transfer.handle)
+      }
+      ended.removeAll(keepingCapacity: true)
+    }
+
+    private func resume(_ transfer: CurlTransfer) {
+      guard transfer.index != nil, !transfer.isAbandoned else { return }
+      if transfer.isReceivingPaused, transfer.stream?.hasRoom != false {
+        transfer.isReceivingPaused = false
+        transfer.touch()
+        if let deadline = transfer.currentDeadline.deadline { arm(deadline) }
+      }
+      transfer.isSendingPaused = false
+      // It calls the callbacks at once, and they may pause again.
+      let mask = transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
+      curl_easy_pause(transfer.handle.easy, mask)
+    }
+
+    private func close() {
+      for transfer in transfers {
+        transfer.fail(NetworkError.clientShutDown())
+        remove(transfer)
+      }
+      timer.stop()
+      let (refused, handles) = lock.withLock {
+        phase = .closed
+        curl_multi_cleanup(multi)
+        defer { (commands, spare) = ([], []) }
+        return (commands, spare)
+      }
+      for command in refused { refuse(command) }
+      // Released outside of the lock, for each frees what libcurl has.
+      _ = handles
+    }
+  }
+
+  // MARK: - Deadlines, on the thread
+
+  extension CurlLoop {
+    private func arm(_ deadline: Duration) {
+      timer.arm(deadline) { [weak self] in self?.post(.expire) }
+    }
+
+    private func expire() {
+      timer.stop()
+      for transfer in transfers where !transfer.isAbandoned {
+        guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
+        transfer.fail(NetworkError(.timedOut, expiry.message))
+        end(transfer)
+      }
+      let next = transfers.lazy.filter { !$0.isAbandoned }.compactMap(\.currentDeadline.deadline).min()
+      if let next { arm(next) }
+    }
+  }
+#endif

@@ -1,0 +1,104 @@
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+
+  /// The body of a response between libcurl and its reader: when it holds enough, libcurl waits.
+  final class CurlStream: Sendable {
+    typealias Waiter = UnsafeContinuation<Result<Data?, any Error>, Never>
+
+    fileprivate struct State {
+      var chunks: [Data] = []
+      var count = 0
+      var end: Result<Void, any Error>?
+      var waiter: Waiter?
+      /// Whether libcurl waits for the reader.
+      var isPaused = false
+    }
+
+    /// How many bytes are held before libcurl waits.
+    fileprivate static let capacity = 128 * 1_024
+
+    private let lock = NSLock()
+    // Protected by `lock`.
+    nonisolated(unsafe) private var state = State()
+
+    /// Whether the body has ended.
+    var isEnded: Bool { lock.withLock { state.end != nil } }
+
+    /// Whether the reader wants more.
+    var hasRoom: Bool { lock.withLock { state.hasRoom } }
+
+    /// Takes bytes; returns false, and takes none, when libcurl must wait.
+    func push(_ bytes: UnsafeRawBufferPointer) -> Bool {
+      let (isTaken, waiter) = lock.withLock { () -> (Bool, Waiter?) in
+        // What nobody wants any more is thrown away.
+        if state.end != nil { return (true, nil) }
+        if let waiter = state.waiter {
+          state.waiter = nil
+          return (true, waiter)
+        }
+        state.isPaused = !state.hasRoom
+        guard !state.isPaused else { return (false, nil) }
+        state.chunks.append(Data(bytes))
+        state.count += bytes.count
+        return (true, nil)
+      }
+      waiter?.resume(returning: .success(Data(bytes)))
+      return isTaken
+    }
+
+    /// Ends the body.
+    ///
+    /// What is held can still be read. The first end counts.
+    func end(_ result: Result<Void, any Error>) {
+      let waiter = lock.withLock { () -> Waiter? in
+        guard state.end == nil else { return nil }
+        state.end = result
+        defer { state.waiter = nil }
+        return state.waiter
+      }
+      waiter?.resume(returning: result.map { nil })
+    }
+
+    /// Returns the next chunk.
+    ///
+    /// - Parameter resume: Called when libcurl waits and may go on.
+    /// - Returns: The chunk; `nil` at the end.
+    /// - Throws: The error that the body ended with.
+    func next(resume: () -> Void) async throws -> Data? {
+      if let (result, wasPaused) = lock.withLock({ state.take() }) {
+        if wasPaused { resume() }
+        return try result.get()
+      }
+      let result = await withUnsafeContinuation { (waiter: Waiter) in
+        let early = lock.withLock { () -> (result: Result<Data?, any Error>, wasPaused: Bool)? in
+          if let taken = state.take() { return taken }
+          // A stream has one reader; a second one gets its end.
+          if state.waiter != nil { return (.success(nil), false) }
+          state.waiter = waiter
+          return nil
+        }
+        guard let early else { return }
+        if early.wasPaused { resume() }
+        waiter.resume(returning: early.result)
+      }
+      // The thread sanitizer sees no order between a resumption that came early and what follows it.
+      lock.withLock {}
+      return try result.get()
+    }
+  }
+
+  extension CurlStream.State {
+    fileprivate var hasRoom: Bool { count < CurlStream.capacity }
+
+    /// Takes the next chunk, or else the end, and tells whether libcurl may go on; `nil` if there is neither yet.
+    fileprivate mutating func take() -> (result: Result<Data?, any Error>, wasPaused: Bool)? {
+      guard !chunks.isEmpty else { return end.map { ($0.map { nil }, false) } }
+      let chunk = chunks.removeFirst()
+      count -= chunk.count
+      let wasPaused = isPaused && chunks.isEmpty
+      if wasPaused { isPaused = false }
+      return (.success(chunk), wasPaused)
+    }
+  }
+#endif

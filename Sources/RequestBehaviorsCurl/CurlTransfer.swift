@@ -1,0 +1,185 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  import RequestBehaviors
+
+  /// One send: from the caller's continuation to libcurl's last word.
+  ///
+  /// The caller's outcome is settled once, from any thread. Everything else belongs to the caller until the transfer is
+  /// posted, to the loop from then on, and, when the outcome says that it has ended, to the caller again.
+  final class CurlTransfer: @unchecked Sendable {
+    // Unchecked because each variable is protected by what is said beside it.
+
+    /// How the caller's wait ends.
+    enum Outcome {
+      /// libcurl has ended the transfer, well or not; it and its handle are the caller's.
+      case ended
+      /// The head is there, and the body follows.
+      case head
+      /// The transfer was ended by somebody else; it is the loop's.
+      case failed(any Error)
+    }
+
+    typealias Continuation = UnsafeContinuation<Outcome, Never>
+
+    let request: NetworkRequest
+    let handle: CurlHandle
+    let upload: CurlUpload?
+    let stream: CurlStream?
+    let loop: CurlLoop
+    let sent: Duration
+
+    private let lock = NSLock()
+    // Both protected by `lock`.
+    private var continuation: Continuation?
+    private var outcome: Outcome?
+
+    // The rest as the type says.
+    let bodyLimit: Int
+    var body = Data()
+    /// Why the transfer must not succeed, whatever libcurl says.
+    var objection: NetworkError?
+    var result = CURLE_OK
+    /// The head of a response whose body follows; that of others is with the handle.
+    var head: [UInt8] = []
+    var connection: ConnectionTimings?
+    var started: Duration?
+    var firstByte: Duration?
+    var lastByte: Duration?
+    var deadline: TransferDeadline
+    /// Where the loop has it; `nil` if it has not.
+    var index: Int?
+    var attemptCount = 0
+    var isReceivingPaused = false
+    var isSendingPaused = false
+    /// Whether the host's name is being resolved, by libraries that wait for it when a transfer is removed.
+    var isResolving = false
+    /// Whether nobody waits any more; it ends when the name is resolved.
+    var isAbandoned = false
+
+    init(_ request: NetworkRequest, _ handle: CurlHandle, _ upload: CurlUpload?, _ loop: CurlLoop) {
+      self.request = request
+      self.handle = handle
+      self.upload = upload
+      self.loop = loop
+      let options = request.options
+      stream = options.delivery == .streamed ? CurlStream() : nil
+      bodyLimit = options.bodyLimit
+      sent = request.call.clock.now()
+      deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: .zero)
+    }
+
+    /// Whether the caller's outcome is settled.
+    var isSettled: Bool { lock.withLock { outcome != nil } }
+
+    /// Takes the continuation of the caller, and resumes it if the outcome is settled already.
+    func attach(_ continuation: Continuation) {
+      let early = lock.withLock {
+        if outcome == nil { self.continuation = continuation }
+        return outcome
+      }
+      if let early { continuation.resume(returning: early) }
+    }
+
+    /// Settles the outcome and resumes the caller; returns false if it was settled before.
+    @discardableResult
+    func settle(_ outcome: Outcome) -> Bool {
+      let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
+        guard self.outcome == nil else { return (false, nil) }
+        self.outcome = outcome
+        defer { continuation = nil }
+        return (true, continuation)
+      }
+      waiting?.resume(returning: outcome)
+      return isFirst
+    }
+
+    /// Lets the thread sanitizer see that what the loop did came before what follows.
+    ///
+    /// It misses that when a continuation is resumed before its task has gone to sleep.
+    func synchronize() { lock.withLock {} }
+
+    /// Ends the caller's wait, or the body if that has begun.
+    func fail(_ error: any Error) {
+      var error = error
+      if var known = error as? NetworkError {
+        known.request = request
+        error = known
+      }
+      if !settle(.failed(error)) { stream?.end(.failure(error)) }
+    }
+  }
+
+  // MARK: - On the loop
+
+  extension CurlTransfer {
+    /// Notes that bytes went one way or the other.
+    func touch() { deadline.lastActivity = loop.now }
+
+    /// The deadline, which a stream's chunk moves and a reader's pause suspends.
+    var currentDeadline: TransferDeadline {
+      var current = deadline
+      if isReceivingPaused { current.idle = nil }
+      if let chunk = upload?.lastActivity { current.lastActivity = max(current.lastActivity, chunk) }
+      return current
+    }
+
+    /// Takes a line of the head; returns false if the transfer must end.
+    func didReceiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+      touch()
+      switch handle.head.add(line) {
+      case .more: return true
+      case .refused(let reason):
+        objection = NetworkError(.badResponse, "the response is refused: \(reason)")
+        return false
+      case .isComplete:
+        firstByte = request.call.clock.now()
+        guard stream != nil else { return true }
+        head = handle.head.head
+        connection = handle.connectionTimings(queued: queued)
+        settle(.head)
+        return true
+      }
+    }
+
+    /// How long the transfer waited for the loop.
+    var queued: Duration? { started.map { $0 - sent } }
+
+    /// What is done with a part of the body.
+    enum Taking { case taken, refused, later }
+
+    func didReceiveBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
+      touch()
+      if let stream {
+        isReceivingPaused = !stream.push(bytes)
+        return isReceivingPaused ? .later : .taken
+      }
+      guard bytes.count <= bodyLimit - body.count else {
+        objection = NetworkError.bodyTooLarge(limit: bodyLimit)
+        return .refused
+      }
+      if body.isEmpty, let start = bytes.baseAddress {
+        body = Data(bytes: start, count: bytes.count)
+        // A length that a server makes up must not cost more than this.
+        let length = min(handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) ?? 0, 1 << 20)
+        if length > bytes.count { body.reserveCapacity(length) }
+      } else {
+        body.append(contentsOf: bytes)
+      }
+      return .taken
+    }
+
+    /// Copies bytes of the request's body; `nil` if the transfer must end.
+    func needsBody(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
+      guard let upload else { return .end }
+      let reading = upload.read(into: buffer)
+      switch reading {
+      case .bytes: touch()
+      case .notYet: isSendingPaused = true
+      case .failed(let error): objection = error
+      case .end: break
+      }
+      return reading
+    }
+  }
+#endif

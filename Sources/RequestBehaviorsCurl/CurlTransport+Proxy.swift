@@ -1,0 +1,65 @@
+#if canImport(CRequestBehaviorsCurl)
+  public import Foundation
+  import RequestBehaviors
+
+  extension CurlTransport {
+    /// What requests go through on their way.
+    ///
+    /// No description of it shows the user's name or password.
+    public struct Proxy: Sendable, Hashable {
+      enum Kind: Hashable {
+        case none
+        case environment
+        case url(URL, user: String?, password: String?)
+      }
+
+      let kind: Kind
+
+      /// No proxy.
+      public static let none = Proxy(kind: .none)
+
+      /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say when a connection is made.
+      public static let environment = Proxy(kind: .environment)
+
+      /// A proxy for every request.
+      ///
+      /// Requests to `https` URLs are tunnelled, so that the proxy cannot read them.
+      ///
+      /// - Parameters:
+      ///   - url: Its URL, of the scheme `http`, `https`, `socks5`, or `socks5h`, which lets the proxy resolve names; without
+      ///     a user.
+      ///   - user: The user's name for it; none by default.
+      ///   - password: The password for it; none by default.
+      /// - Returns: The proxy.
+      /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL``.
+      public static func url(_ url: URL, user: String? = nil, password: String? = nil) throws -> Proxy {
+        guard let scheme = url.scheme?.lowercased(), ["http", "https", "socks5", "socks5h"].contains(scheme),
+          url.host(percentEncoded: true)?.isEmpty == false
+        else {
+          throw NetworkError(.invalidURL, "the proxy's URL has no host, or a scheme other than http, https and socks5")
+        }
+        guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
+          throw NetworkError(.invalidURL, "the proxy's URL has a user in it; give user and password beside it")
+        }
+        return Proxy(kind: .url(url, user: user, password: password))
+      }
+    }
+  }
+
+  extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind, or the host of a proxy.
+    public var description: String {
+      switch kind {
+      case .none: "no proxy"
+      case .environment: "the environment's proxy"
+      case .url(let url, _, _): "the proxy \(url.host(percentEncoded: true) ?? "")"
+      }
+    }
+
+    /// The description: dumping a proxy must not show its password.
+    public var debugDescription: String { description }
+
+    /// Only what the description shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+  }
+#endif

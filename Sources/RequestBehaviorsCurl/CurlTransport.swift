@@ -1,0 +1,175 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  public import RequestBehaviors
+
+  /// Sends requests over the system's libcurl: several times as fast as URLSession on Linux, with streams that wait for
+  /// their readers, and safe from servers that break the rules.
+  ///
+  /// ```swift
+  /// let client = NetworkClient(
+  ///   configuration: configuration, transport: CurlTransport())
+  /// ```
+  ///
+  /// It runs on Linux and macOS, with libcurl 7.81 or later. One thread of its own serves all requests of a transport; it
+  /// is started by the first. Header fields keep their order, and several of a name stay several. Timeouts may be
+  /// fractions of a second. Nothing is sent twice: when a connection that was kept turns out dead, the send fails with
+  /// ``NetworkError/Code-swift.struct/connectionLost``, and it is for a retry to decide.
+  ///
+  /// Redirects come back as responses; there are no cookies, no cache, and no credentials of the user's files.
+  public final class CurlTransport: Transport {
+    private let configuration: Configuration
+    private let clock: RequestClock
+    private let loop: CurlLoop?
+
+    /// Creates a transport with connections of its own.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings; the default ones by default.
+    ///   - clock: What timeouts are measured on; by default the system's.
+    public init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
+      self.configuration = configuration
+      self.clock = clock
+      loop = CurlLoop(configuration, clock: clock)
+    }
+
+    // The thread keeps the loop until it is closed, but nothing keeps the transport.
+    deinit { loop?.post(.close {}) }
+
+    /// Sends a request.
+    ///
+    /// - Parameter request: The request, with everything in it that goes over the wire.
+    /// - Returns: The response, with any status. A body that came compressed is decoded, while `Content-Encoding` and
+    ///   `Content-Length` still tell of the compressed one; with an `Accept-Encoding` of the request's own it is left as
+    ///   it came.
+    /// - Throws: ``NetworkError`` with a code that tells what went wrong, or `CancellationError` as soon as the task is
+    ///   cancelled.
+    public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      try request.validate()
+      try Task.checkCancellation()
+      guard let loop else {
+        throw NetworkError(
+          .transportFailed, "libcurl \(CurlLibrary.version) could not be made ready", request: request)
+      }
+      let transfer = try await prepare(request, loop)
+      let outcome = await withTaskCancellationHandler {
+        await withUnsafeContinuation { continuation in
+          transfer.attach(continuation)
+          loop.post(.start(transfer))
+          transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
+        }
+      } onCancel: {
+        // The caller goes on at once; what is left to do is the loop's.
+        if transfer.settle(.failed(CancellationError())) { loop.post(.cancel(transfer)) }
+      }
+      transfer.synchronize()
+      switch outcome {
+      case .failed(let error): throw error
+      case .ended: return try takeResponse(of: transfer, loop)
+      case .head: return try streamedResponse(of: transfer, loop)
+      }
+    }
+
+    /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
+    ///
+    /// Doing it twice does nothing more.
+    public func shutdown() async {
+      guard let loop else { return }
+      await withUnsafeContinuation { continuation in
+        loop.post(.close { continuation.resume() })
+      }
+    }
+  }
+
+  // MARK: - Requests
+
+  extension CurlTransport {
+    private func prepare(_ request: NetworkRequest, _ loop: CurlLoop) async throws -> CurlTransfer {
+      let upload = try await upload(of: request)
+      do {
+        let handle = try loop.takeHandle() ?? CurlHandle(configuration)
+        try handle.prepare(request, upload)
+        return CurlTransfer(request, handle, upload, loop)
+      } catch {
+        upload?.cancel()
+        var failure = (error as? RefusedOption)?.networkError() ?? error as? NetworkError
+        failure?.request = request
+        throw failure ?? error
+      }
+    }
+
+    /// What libcurl asks for the bytes of a body; `nil` for few bytes in memory, which go out with the head.
+    private func upload(of request: NetworkRequest) async throws -> CurlUpload? {
+      guard let body = request.body else { return nil }
+      do {
+        switch body.content {
+        case .data(let data): return data.count > CurlHandle.inlineLimit ? CurlUpload(data) : nil
+        case .stream(let makeStream): return CurlUpload(makeStream(), length: body.length)
+        case .oneShot(let stream): return CurlUpload(try stream.take(), length: body.length)
+        case .file(let url):
+          let chunks = try await FileChunks(url)
+          return chunks.length > 0 ? CurlUpload(ByteStream(chunks), length: chunks.length) : CurlUpload(Data())
+        }
+      } catch var error as NetworkError {
+        error.request = request
+        throw error
+      }
+    }
+  }
+
+  // MARK: - Responses
+
+  extension CurlTransport {
+    /// Returns what a transfer brought that has ended, and gives its handle back.
+    private func takeResponse(of transfer: CurlTransfer, _ loop: CurlLoop) throws -> NetworkResponse {
+      let handle = transfer.handle
+      defer { loop.recycle(handle) }
+      if let error = transfer.objection { throw error.of(transfer) }
+      // A head that must not be taken explains why its body did not come whole.
+      let head = handle.head.isComplete ? try parse(handle.head.head, of: transfer) : nil
+      guard transfer.result == CURLE_OK else { throw transfer.failure.of(transfer) }
+      guard let head else {
+        throw NetworkError(.connectionLost, "the connection ended within the head of the response").of(transfer)
+      }
+      transfer.connection = handle.connectionTimings(queued: transfer.queued)
+      var response = response(to: transfer, head, .data(transfer.body), until: transfer.lastByte)
+      if !handle.head.trailers.isEmpty {
+        response.trailers = try? ResponseHead.trailers(handle.head.trailers)
+      }
+      return response
+    }
+
+    private func streamedResponse(of transfer: CurlTransfer, _ loop: CurlLoop) throws -> NetworkResponse {
+      guard let stream = transfer.stream else { throw NetworkError(.transportFailed, "there is no stream") }
+      // Whoever drops it, which this function does when it throws, ends the transfer.
+      let bytes = CurlBytes(transfer, stream, transport: self)
+      let head = try parse(transfer.head, of: transfer)
+      return response(to: transfer, head, .stream(bytes.byteStream), until: transfer.firstByte)
+    }
+
+    private func parse(_ bytes: [UInt8], of transfer: CurlTransfer) throws -> ResponseHead {
+      do {
+        return try ResponseHead(bytes)
+      } catch {
+        throw NetworkError(.badResponse, "the response is refused: \(error.reason)").of(transfer)
+      }
+    }
+
+    private func response(
+      to transfer: CurlTransfer, _ head: ResponseHead, _ body: ResponseBody, until end: Duration?
+    ) -> NetworkResponse {
+      var timings = ResponseTimings(sent: transfer.sent, firstByte: transfer.firstByte, lastByte: end ?? transfer.sent)
+      timings.connection = transfer.connection
+      return NetworkResponse(
+        request: transfer.request, statusCode: head.statusCode, headers: head.headers, body: body, timings: timings)
+    }
+  }
+
+  extension NetworkError {
+    fileprivate func of(_ transfer: CurlTransfer) -> NetworkError {
+      var error = self
+      error.request = transfer.request
+      return error
+    }
+  }
+#endif

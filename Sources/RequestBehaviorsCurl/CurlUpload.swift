@@ -1,0 +1,179 @@
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+
+  /// The bytes of a request's body on their way to libcurl: from memory, or from a stream that waits while libcurl does.
+  final class CurlUpload: Sendable {
+    /// What there is for libcurl.
+    enum Reading {
+      case bytes(Int)
+      /// Nothing yet; the loop is told when there is something.
+      case notYet
+      case end
+      case failed(NetworkError)
+    }
+
+    fileprivate struct State {
+      var chunk = Data()
+      var isComplete = false
+      var failure: NetworkError?
+      /// How many bytes the stream has delivered.
+      var count: Int64 = 0
+      /// Whether libcurl has found nothing, and waits.
+      var isStarving = false
+      var isOver = false
+      /// What waits until the chunk has been taken.
+      var source: UnsafeContinuation<Void, Never>?
+      var pump: Task<Void, Never>?
+      var lastChunk: Duration?
+    }
+
+    /// The number of bytes; `nil` if the stream does not say.
+    let length: Int64?
+    private let stream: ByteStream?
+    private let lock = NSLock()
+    // Protected by `lock`.
+    nonisolated(unsafe) private var state = State()
+
+    /// Creates an upload of bytes in memory.
+    init(_ data: Data) {
+      length = Int64(data.count)
+      stream = nil
+      state.chunk = data
+      state.isComplete = true
+    }
+
+    /// Creates an upload of a stream.
+    init(_ stream: ByteStream, length: Int64?) {
+      self.length = length
+      self.stream = stream
+    }
+
+    /// When the stream delivered its last chunk, on the transport's clock.
+    var lastActivity: Duration? { stream == nil ? nil : lock.withLock { state.lastChunk } }
+
+    /// Whether libcurl waits although there is something for it.
+    func takeWakeup() -> Bool {
+      lock.withLock {
+        guard state.isStarving, state.isReady else { return false }
+        state.isStarving = false
+        return true
+      }
+    }
+
+    /// Copies bytes to libcurl.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+      let (reading, source) = lock.withLock { () -> (Reading, UnsafeContinuation<Void, Never>?) in
+        if let failure = state.failure { return (.failed(failure), nil) }
+        if !state.chunk.isEmpty {
+          let count = min(state.chunk.count, buffer.count)
+          state.chunk.copyBytes(to: buffer, count: count)
+          state.chunk = state.chunk.count == count ? Data() : state.chunk.dropFirst(count)
+          guard state.chunk.isEmpty else { return (.bytes(count), nil) }
+          defer { state.source = nil }
+          return (.bytes(count), state.source)
+        }
+        if state.isComplete { return (.end, nil) }
+        state.isStarving = true
+        return (.notYet, nil)
+      }
+      source?.resume()
+      return reading
+    }
+  }
+
+  extension CurlUpload.State {
+    fileprivate var isReady: Bool { !chunk.isEmpty || isComplete || failure != nil }
+  }
+
+  // MARK: - The stream
+
+  extension CurlUpload {
+    /// Begins to read the stream, a chunk ahead of libcurl.
+    ///
+    /// - Parameters:
+    ///   - clock: What tells when a chunk came.
+    ///   - wake: Called when libcurl waits and there is something for it.
+    func start(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
+      guard let stream else { return }
+      let pump = Task {
+        do {
+          for try await chunk in stream where !chunk.isEmpty {
+            try self.offer(chunk, at: clock.now(), wake)
+            await self.waitUntilTaken()
+          }
+          // A stream that ends because nobody wants it any more is not at its end.
+          if !Task.isCancelled { try self.complete(wake) }
+        } catch {
+          self.fail(error, wake)
+        }
+      }
+      let isOver = lock.withLock {
+        state.pump = pump
+        return state.isOver
+      }
+      if isOver { pump.cancel() }
+    }
+
+    /// Ends the reading of the stream; nothing if it was read to its end.
+    func cancel() {
+      let (pump, source, isAtEnd) = lock.withLock {
+        state.isOver = true
+        state.chunk = Data()
+        defer { (state.pump, state.source) = (nil, nil) }
+        return (state.pump, state.source, state.isComplete)
+      }
+      pump?.cancel()
+      source?.resume()
+      if !isAtEnd { stream?.cancel() }
+    }
+
+    private func offer(_ chunk: Data, at now: Duration, _ wake: () -> Void) throws {
+      try lock.withLock {
+        guard !state.isOver else { throw CancellationError() }
+        state.count += Int64(chunk.count)
+        state.lastChunk = now
+        if let length, state.count > length {
+          throw NetworkError(
+            .bodyUnreadable, "the body stream has more than the \(length) bytes that it was said to have")
+        }
+        state.chunk = chunk
+      }
+      if takeWakeup() { wake() }
+    }
+
+    private func waitUntilTaken() async {
+      await withUnsafeContinuation { continuation in
+        let isTaken = lock.withLock {
+          if state.chunk.isEmpty || state.isOver { return true }
+          state.source = continuation
+          return false
+        }
+        if isTaken { continuation.resume() }
+      }
+    }
+
+    private func complete(_ wake: () -> Void) throws {
+      try lock.withLock {
+        if let length, state.count != length {
+          throw NetworkError(
+            .bodyUnreadable, "the body stream has \(state.count) bytes where it was said to have \(length)")
+        }
+        state.isComplete = true
+      }
+      if takeWakeup() { wake() }
+    }
+
+    private func fail(_ error: any Error, _ wake: () -> Void) {
+      stream?.cancel()
+      let failure =
+        if let error = error as? NetworkError, error.code == .bodyUnreadable {
+          error
+        } else {
+          NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
+        }
+      lock.withLock { state.failure = failure }
+      if takeWakeup() { wake() }
+    }
+  }
+#endif

@@ -1,0 +1,148 @@
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  package import RequestBehaviors
+
+  /// The head of a response, taken apart: lenient where HTTP says so, strict where one message could pass for two.
+  package struct ResponseHead {
+    /// Why a head is refused.
+    package struct Objection: Error, Hashable {
+      /// What is wrong, as the end of a sentence about the response.
+      package let reason: String
+    }
+
+    /// The status code.
+    package let statusCode: Int
+    /// The fields in their order, names as they were written.
+    package let headers: HeaderFields
+
+    /// Reads a status line and the fields after it.
+    ///
+    /// - Throws: ``Objection``.
+    package init(_ bytes: [UInt8]) throws(Objection) {
+      let result: Result<(Int, [HeaderFields.Field]), Objection> = bytes.withUnsafeBytes { bytes in
+        Result { () throws(Objection) in
+          guard let status = ResponseHead.status(of: bytes) else { throw Objection(reason: "its status line is none") }
+          let end = bytes.firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
+          return (status, try ResponseHead.fields(in: UnsafeRawBufferPointer(rebasing: bytes[end...])))
+        }
+      }
+      let (status, fields) = try result.get()
+      statusCode = status
+      headers = HeaderFields(fields)
+      try ResponseHead.checkLengths(headers)
+    }
+
+    /// Reads the fields of a trailer.
+    ///
+    /// - Throws: ``Objection``.
+    package static func trailers(_ bytes: [UInt8]) throws(Objection) -> HeaderFields {
+      let result: Result<[HeaderFields.Field], Objection> = bytes.withUnsafeBytes { bytes in
+        Result { () throws(Objection) in try fields(in: bytes) }
+      }
+      return HeaderFields(try result.get())
+    }
+
+    /// The status of a status line: three digits after the version and a space (RFC 9112 §4); `nil` for anything else.
+    ///
+    /// The reason after it may be missing, with the space before it.
+    package static func status(of bytes: UnsafeRawBufferPointer) -> Int? {
+      guard bytes.count >= 10, let space = bytes.prefix(12).firstIndex(of: 0x20), space >= 6 else { return nil }
+      for byte in bytes[5..<space] where byte != 0x2E && !isDigit(byte) { return nil }
+      guard space + 3 < bytes.count else { return nil }
+      var status = 0
+      for byte in bytes[(space + 1)...(space + 3)] {
+        guard isDigit(byte) else { return nil }
+        status = status * 10 + Int(byte - 0x30)
+      }
+      if space + 4 < bytes.count {
+        guard [0x20, 0x0D, 0x0A].contains(bytes[space + 4]) else { return nil }
+      }
+      return status >= 100 ? status : nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+  }
+
+  // MARK: - Fields
+
+  extension ResponseHead {
+    private static func fields(in bytes: UnsafeRawBufferPointer) throws(Objection) -> [HeaderFields.Field] {
+      var fields: [HeaderFields.Field] = []
+      var start = 0
+      while start < bytes.count {
+        // The end may be a line feed alone (RFC 9112 §2.2).
+        let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.count
+        var line = bytes[start..<end]
+        start = end + 1
+        if line.last == 0x0D { line.removeLast() }
+        if let first = line.first, isSpace(first) {
+          try unfold(line, into: &fields)
+        } else if !line.isEmpty {
+          fields.append(try field(line))
+        }
+      }
+      return fields
+    }
+
+    private static func field(_ line: Slice<UnsafeRawBufferPointer>) throws(Objection) -> HeaderFields.Field {
+      guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex else {
+        throw Objection(reason: "a line of its header is no field")
+      }
+      let name = line[..<colon]
+      // A space before the colon hides a field from whoever is stricter (RFC 9112 §5.1).
+      guard name.allSatisfy(isTokenCharacter) else { throw Objection(reason: "the name of a header field is none") }
+      return HeaderFields.Field(string(name), try value(line[(colon + 1)...]))
+    }
+
+    /// Adds a line that begins with a space to the field before it (RFC 9112 §5.2).
+    private static func unfold(
+      _ line: Slice<UnsafeRawBufferPointer>, into fields: inout [HeaderFields.Field]
+    ) throws(Objection) {
+      guard let last = fields.popLast() else { throw Objection(reason: "its header begins with a space") }
+      fields.append(HeaderFields.Field(last.name, last.value + " " + (try value(line))))
+    }
+
+    private static func value(_ bytes: Slice<UnsafeRawBufferPointer>) throws(Objection) -> String {
+      var bytes = bytes
+      while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
+      while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+      // Either might end the field for somebody else (RFC 9110 §5.5).
+      for byte in bytes where byte == 0x0D || byte == 0 {
+        throw Objection(reason: "a header field has a bare carriage return or a NUL in it")
+      }
+      return string(bytes)
+    }
+
+    /// Returns text in UTF-8, or else in ISO 8859-1, as which servers once meant it.
+    private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+      if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+      return String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    /// Whether a name may have the octet in it (RFC 9110 §5.6.2).
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x2D, 0x5F: true
+      case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E, 0x60, 0x7C, 0x7E: true
+      default: false
+      }
+    }
+
+    /// Refuses lengths that contradict each other or the chunks: where the response ends would depend on who reads it
+    /// (RFC 9112 §6.3).
+    private static func checkLengths(_ headers: HeaderFields) throws(Objection) {
+      guard let text = headers["Content-Length"] else { return }
+      if headers.contains("Transfer-Encoding") {
+        throw Objection(reason: "it has both Content-Length and Transfer-Encoding")
+      }
+      let lengths = Set(text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } })
+      guard let length = lengths.first, lengths.count == 1 else {
+        throw Objection(reason: "it has more than one Content-Length: \(text)")
+      }
+      guard !length.isEmpty, length.utf8.allSatisfy(isDigit) else {
+        throw Objection(reason: "its Content-Length is not a number: \(text)")
+      }
+    }
+  }
+#endif
