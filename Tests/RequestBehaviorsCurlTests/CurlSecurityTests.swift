@@ -1,0 +1,170 @@
+#if os(Linux) || os(macOS)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import Testing
+
+  /// What needs a server with TLS.
+  @Suite(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
+  struct CurlSecurityTests {
+    let server: SecureServer
+
+    init() async throws { server = try await SecureServer.shared() }
+
+    private func send(
+      _ door: SecureServer.Door, host: String = "localhost", path: String = "",
+      _ configuration: CurlTransport.Configuration
+    ) async throws -> NetworkResponse {
+      let request = NetworkRequest(url: try server.url(door, host: host, path: path))
+      return try await CurlTransport(configuration: configuration).send(request)
+    }
+
+    private func code(
+      _ door: SecureServer.Door, host: String = "localhost", _ configuration: CurlTransport.Configuration
+    ) async throws -> NetworkError.Code? {
+      await #expect(throws: NetworkError.self) { try await send(door, host: host, configuration) }?.code
+    }
+
+    @Test func `a server is trusted by an authority of one's own, and not by the system`() async throws {
+      let response = try await send(.secure, CurlTransport.Configuration(trust: server.trust))
+      #expect(try response.text.hasPrefix("TLSv1.3 HTTP/1.1"))
+      #expect(response.timings.connection?.securing != nil)
+      #expect(try await code(.secure, CurlTransport.Configuration()) == .tlsFailed)
+      let other = try TrustPolicy.anchors([server.certificate("other")])
+      #expect(try await code(.secure, CurlTransport.Configuration(trust: other)) == .tlsFailed)
+    }
+
+    @Test func `an authority beside the system's is trusted`() async throws {
+      let trust = try TrustPolicy.anchors([server.certificate("ca")], besidesSystem: true)
+      #expect(try await send(.secure, CurlTransport.Configuration(trust: trust)).statusCode == 200)
+    }
+
+    @Test(arguments: [SecureServer.Door.otherHost, .expired, .onlyTLS11])
+    func `a wrong host, an expired certificate and an old version of TLS are refused`(
+      door: SecureServer.Door
+    ) async throws {
+      #expect(try await code(door, CurlTransport.Configuration(trust: server.trust)) == .tlsFailed)
+    }
+
+    @Test func `the least version of TLS is obeyed`() async throws {
+      var settings = try CurlTransport.Configuration(trust: server.trust)
+      #expect(try await send(.onlyTLS12, settings).text.hasPrefix("TLSv1.2"))
+      settings.minimumTLSVersion = .tls13
+      #expect(try await code(.onlyTLS12, settings) == .tlsFailed)
+      #expect(try await send(.secure, settings).statusCode == 200)
+    }
+
+    @Test func `a pinned key is demanded of the hosts that have pins, and of no others`() async throws {
+      let (right, wrong) = try (server.certificate("server").publicKeyPin, server.certificate("other").publicKeyPin)
+      func settings(_ pins: [String: [PublicKeyPin]]) throws -> CurlTransport.Configuration {
+        CurlTransport.Configuration(trust: try server.trust.pinning(pins))
+      }
+      #expect(try await send(.secure, settings(["localhost": [wrong, right]])).statusCode == 200)
+      #expect(try await code(.secure, settings(["localhost": [wrong]])) == .tlsFailed)
+      #expect(try await send(.secure, host: "127.0.0.1", settings(["localhost": [wrong]])).statusCode == 200)
+    }
+
+    @Test func `one transport holds each host to its own pins`() async throws {
+      let (right, wrong) = try (server.certificate("server").publicKeyPin, server.certificate("other").publicKeyPin)
+      let trust = try server.trust.pinning(["localhost": [right], "127.0.0.1": [wrong]])
+      let transport = CurlTransport(configuration: .init(trust: trust))
+      for _ in 1...3 {
+        #expect(try await transport.send(NetworkRequest(url: server.url(.secure))).statusCode == 200)
+        let pinned = NetworkRequest(url: try server.url(.secure, host: "127.0.0.1"))
+        #expect(try await transport.failure(of: pinned).code == .tlsFailed)
+      }
+    }
+
+    @Test func `a client shows its certificate to the hosts that it is for`() async throws {
+      let file = try Data(contentsOf: server.directory.appending(path: "client.p12"))
+      func settings(_ host: String, _ passphrase: String = "secret") throws -> CurlTransport.Configuration {
+        let identity = try ClientIdentity(pkcs12: file, passphrase: passphrase, hosts: [host])
+        return CurlTransport.Configuration(trust: try server.trust, identity: identity)
+      }
+      let response = try await send(.clientCertificate, settings("localhost"))
+      #expect(try response.text.hasSuffix("CN=client"))
+      #expect(try await send(.clientCertificate, settings("example.com")).statusCode == 400)
+      #expect(
+        try await send(.clientCertificate, host: "127.0.0.1", settings("localhost")).statusCode == 400)
+      let error = try await #require(throws: NetworkError.self) {
+        try await send(.clientCertificate, settings("localhost", "passphrase-canary"))
+      }
+      #expect(error.code == .invalidTrust)
+      #expect(!"\(error)".contains("canary"))
+    }
+
+    @Test func `an IPv6 address in a URL is reached`() async throws {
+      let settings = try CurlTransport.Configuration(trust: server.trust)
+      #expect(try await send(.plain, host: "[::1]", settings).statusCode == 200)
+      let response = try await send(.secure, host: "[::1]", settings)
+      #expect(response.timings.connection?.remoteAddress?.hasPrefix("[::1]:") == true)
+    }
+  }
+
+  /// HTTP/2, which is spoken over TLS only.
+  @Suite(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
+  struct CurlHTTP2Tests {
+    let server: SecureServer
+    let transport: CurlTransport
+
+    init() async throws {
+      server = try await SecureServer.shared()
+      transport = CurlTransport(configuration: .init(trust: try server.trust, httpVersion: .http2OverTLS))
+    }
+
+    private func request(
+      _ method: RequestMethod = .get, path: String = "", body: RequestBody? = nil
+    ) throws -> NetworkRequest {
+      NetworkRequest(method, url: try server.url(.secure, path: path), body: body)
+    }
+
+    @Test func `HTTP/2 is spoken when it is asked for`() async throws {
+      let response = try await transport.send(request())
+      #expect(try response.text.contains("HTTP/2.0"))
+      #expect(response.timings.connection?.protocolName == "h2")
+    }
+
+    @Test func `requests at once share one connection`() async throws {
+      let transport = transport
+      let request = try request()
+      let made = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for _ in 1...64 {
+          group.addTask { try await transport.send(request).timings.connection?.isReused == false }
+        }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(made == 1)
+    }
+
+    @Test func `bodies of all kinds go out over HTTP/2`() async throws {
+      let chunk = Data(count: 100_000)
+      let bodies = [
+        RequestBody.data(Data("abc".utf8)), .data(Data(count: 300_000)),
+        .stream { ByteStream(chunks: [chunk, chunk, chunk]) },
+        .stream(length: 300_000) { ByteStream(chunks: [chunk, chunk, chunk]) },
+      ]
+      for (body, count) in zip(bodies, [3, 300_000, 300_000, 300_000]) {
+        #expect(try await transport.send(request(.put, path: "back/x", body: body)).text == "PUT \(count)")
+      }
+    }
+
+    @Test func `a slow reader of one stream does not hold up others of the connection`() async throws {
+      var iterator = try await transport.stream(request(path: "large")).makeAsyncIterator()
+      var count = try await iterator.next()?.count ?? 0
+      for _ in 1...20 { #expect(try await transport.send(request()).statusCode == 200) }
+      while let chunk = try await iterator.next() { count += chunk.count }
+      #expect(count == 4 << 20)
+    }
+
+    @Test func `a stream that is dropped leaves the connection to the others`() async throws {
+      for _ in 1...20 { _ = try await transport.stream(request(path: "large")) }
+      let response = try await transport.send(request())
+      #expect(response.timings.connection?.isReused == true)
+    }
+
+    @Test func `cleartext stays at HTTP/1.1`() async throws {
+      let plain = NetworkRequest(url: try server.url(.plain))
+      #expect(try await transport.send(plain).timings.connection?.protocolName == "http/1.1")
+    }
+  }
+#endif
