@@ -67,17 +67,18 @@
 
     private func setIdentity(_ identity: ClientIdentity?) throws {
       guard settings.identity != nil else { return }
-      try set(CURLOPT_SSLCERTTYPE, identity == nil ? nil : "P12", name: "SSLCERTTYPE")
-      try set(CURLOPT_SSLCERT_BLOB, identity?.pkcs12, name: "SSLCERT_BLOB")
-      try set(CURLOPT_KEYPASSWD, identity?.passphrase, name: "KEYPASSWD")
-    }
-  }
-
-  extension X509Certificate {
-    /// The certificate in PEM (RFC 7468 §5).
-    fileprivate var pem: String {
-      let base64 = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-      return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+      // A handle keeps what was set for the last host, so each option is set, or taken back, every time.
+      var (type, certificate, key, passphrase): (String?, Data?, Data?, String?) = (nil, nil, nil, nil)
+      switch identity?.content {
+      case .pkcs12(let data, let phrase): (type, certificate, passphrase) = ("P12", data, phrase)
+      case .certificates(let chain, let privateKey):
+        (type, certificate, key) = ("PEM", Data(chain.map(\.pem).joined().utf8), Data(privateKey.pem.utf8))
+      case nil: break
+      }
+      try set(CURLOPT_SSLCERTTYPE, type, name: "SSLCERTTYPE")
+      try set(CURLOPT_SSLCERT_BLOB, certificate, name: "SSLCERT_BLOB")
+      try set(CURLOPT_SSLKEY_BLOB, key, name: "SSLKEY_BLOB")
+      try set(CURLOPT_KEYPASSWD, passphrase, name: "KEYPASSWD")
     }
   }
 #endif
