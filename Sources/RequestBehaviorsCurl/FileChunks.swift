@@ -19,7 +19,7 @@
     /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
     init(_ url: URL) async throws {
       (length, handle) = try await FileChunks.run {
-        let length = try BodyReader.length(of: url)
+        let length = try RequestBody.length(ofFile: url)
         do {
           return (length, try FileHandle(forReadingFrom: url))
         } catch {

@@ -34,7 +34,7 @@ import Testing
     _ protection: SQLiteFileProtection
   ) async throws {
     #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-      try await closeLeavingOneFile(SQLiteConfiguration(fileProtection: protection))
+      try await checkOneFileIsLeft(SQLiteConfiguration(fileProtection: protection))
     #else
       let folder = try TemporaryFolder()
       let error = try #require(throws: SQLiteError.self) {

@@ -51,6 +51,6 @@ public struct Next: Sendable {
   }
 
   private func broken(_ promise: String) -> NetworkError {
-    NetworkError.invalidBehavior("\(run.chain.pipeline.entries[index].name) \(promise)")
+    NetworkError(.invalidBehavior, "\(run.chain.pipeline.entries[index].name) \(promise)")
   }
 }

@@ -46,8 +46,8 @@ public final class Call: Sendable {
   let decoder: any BodyDecoder
   /// The fields that the user set on the request; those win over what most behaviors set.
   let userHeaders: HeaderFields
-  /// The clock without the end of sleeps when the client is shut down, for sessions, which outlive clients.
-  let sessionClock: RequestClock
+  /// The clock without the end of sleeps when the client is shut down, for what outlives clients, such as a session.
+  public let sessionClock: RequestClock
   /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
   let waits: ClientWaits?
 

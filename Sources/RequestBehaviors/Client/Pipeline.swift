@@ -93,7 +93,8 @@ public struct Pipeline: Sendable {
     for entry in entries {
       guard let identity = identity(of: entry) else { continue }
       guard seen.insert(identity).inserted else {
-        throw NetworkError.invalidBehavior(
+        throw NetworkError(
+          .invalidBehavior,
           "\(entry.name) is listed twice in the \(entry.source.rawValue)'s behaviors; list it once, or give each a name"
         )
       }

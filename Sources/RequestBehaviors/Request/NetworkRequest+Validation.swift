@@ -12,13 +12,14 @@ extension NetworkRequest {
   ///   ``NetworkError/Code-swift.struct/invalidRequest`` that names the value and the rule.
   public func validate() throws {
     if origin == nil || url.user(percentEncoded: true) != nil, let problem = RequestURL.problem(of: url) {
-      throw NetworkError.invalidURL("the URL \(problem)")
+      throw NetworkError(.invalidURL, "the URL \(problem)")
     }
     guard HTTPSyntax.isToken(method.rawValue) else {
-      throw NetworkError.invalidRequest("the method \"\(method.rawValue.debugEscaped)\" is not a token")
+      throw NetworkError(.invalidRequest, "the method \"\(method.rawValue.debugEscaped)\" is not a token")
     }
     if method.forbidsBody, body != nil {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "\(method) has a body, which has no meaning (RFC 9110 §9.3) and which servers refuse; use POST or QUERY")
     }
     for field in headers { try validate(field) }
@@ -26,14 +27,16 @@ extension NetworkRequest {
 
   private func validate(_ field: HeaderFields.Field) throws {
     guard HTTPSyntax.isToken(field.name) else {
-      throw NetworkError.invalidRequest("the header name \"\(field.name.debugEscaped)\" is not a token")
+      throw NetworkError(.invalidRequest, "the header name \"\(field.name.debugEscaped)\" is not a token")
     }
     guard HTTPSyntax.isFieldValue(field.value) else {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "the value of the header \(field.name) has a control character or a space at an end (RFC 9110 §5.5)")
     }
     if HTTPSyntax.isFraming(field.name), !options.allowsFramingHeaders {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "the header \(field.name) is the transport's to set; a request that must set it says so with "
           + "allowsFramingHeaders")
     }

@@ -6,17 +6,20 @@ enum RequestURL {
   ///
   /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.
   static func resolve(_ path: RequestPath, query: Query, in environment: ServerEnvironment?) throws -> URL {
-    if let problem = path.problem { throw NetworkError.invalidURL(problem) }
+    if let problem = path.problem { throw NetworkError(.invalidURL, problem) }
     if path.isAbsolute {
-      guard let url = URL(string: path.encoded) else { throw NetworkError.invalidURL("\"\(path.encoded)\" is no URL") }
+      guard let url = URL(string: path.encoded) else {
+        throw NetworkError(.invalidURL, "\"\(path.encoded)\" is no URL")
+      }
       return try check(url, adding: query)
     }
     guard let environment else {
-      throw NetworkError.invalidURL(
+      throw NetworkError(
+        .invalidURL,
         "there is no base URL for the path \"\(path.template)\"; give the configuration one, or use a full URL")
     }
     let base = environment.base
-    if let problem = base.problem { throw NetworkError.invalidURL(problem) }
+    if let problem = base.problem { throw NetworkError(.invalidURL, problem) }
     let (tail, ownQuery) = split(path.encoded)
     let joinedPath = try normalize(join(base.path, tail))
     let queries = [base.query, environment.query.percentEncoded, ownQuery, query.percentEncoded]
@@ -33,9 +36,9 @@ enum RequestURL {
   /// - Returns: The URL to send to.
   /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.
   static func check(_ url: URL, adding query: Query = Query(), dropsParentsOfRoot: Bool = false) throws -> URL {
-    if let problem = problem(of: url) { throw NetworkError.invalidURL("the URL \(problem)") }
+    if let problem = problem(of: url) { throw NetworkError(.invalidURL, "the URL \(problem)") }
     guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(url) else {
-      throw NetworkError.invalidURL("\"\(Redactor.standard.redact(url))\" is no absolute URL")
+      throw NetworkError(.invalidURL, "\"\(Redactor.standard.redact(url))\" is no absolute URL")
     }
     let path = try normalize(components.percentEncodedPath, dropsParentsOfRoot: dropsParentsOfRoot)
     let queries = [components.percentEncodedQuery, query.percentEncoded]
@@ -76,7 +79,7 @@ enum RequestURL {
       case ".": if isLast { kept.append("") }
       case "..":
         guard kept.popLast() != nil || dropsParentsOfRoot else {
-          throw NetworkError.invalidURL("the path \"\(path)\" leads above the root")
+          throw NetworkError(.invalidURL, "the path \"\(path)\" leads above the root")
         }
         if isLast { kept.append("") }
       default: kept.append(segment)
@@ -112,7 +115,7 @@ enum RequestURL {
       separator = "&"
     }
     if let fragment { text += "#" + fragment }
-    guard let url = URL(string: text) else { throw NetworkError.invalidURL("\"\(text)\" is no URL") }
+    guard let url = URL(string: text) else { throw NetworkError(.invalidURL, "\"\(text)\" is no URL") }
     return url
   }
 }

@@ -1,10 +1,4 @@
 extension NetworkError {
-  package static func invalidURL(_ message: String) -> NetworkError { NetworkError(.invalidURL, message) }
-
-  package static func invalidRequest(_ message: String) -> NetworkError { NetworkError(.invalidRequest, message) }
-
-  package static func invalidBehavior(_ message: String) -> NetworkError { NetworkError(.invalidBehavior, message) }
-
   static func encodingFailed(_ value: Any, _ error: any Error) -> NetworkError {
     let reason =
       if case EncodingError.invalidValue(_, let context) = error {

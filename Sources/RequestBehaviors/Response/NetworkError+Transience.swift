@@ -63,8 +63,8 @@ extension NetworkError {
     return lastAttemptMayHaveArrived || earlier.contains { $0.outcome.mayHaveArrived }
   }
 
-  /// The same of the attempt that failed alone.
-  var lastAttemptMayHaveArrived: Bool {
+  /// Whether the attempt that failed may have reached the server, whatever the earlier ones did.
+  public var lastAttemptMayHaveArrived: Bool {
     if let progress { return progress.stage != .notSent }
     return !Self.unsentCodes.contains(code)
   }

@@ -139,8 +139,15 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
     return describe(with: redactor, context: context)
   }
 
-  /// Code, message and cause as a redactor shows them, and between the two what is told besides.
-  func describe(with redactor: Redactor, context: String = "") -> String {
+  /// Returns code, message and cause as a redactor shows them.
+  ///
+  /// - Parameter redactor: What hides secrets; those of the request and the response must be known to it, see
+  ///   ``Redactor/hiding(secretsOf:)``.
+  /// - Returns: The text.
+  public func describe(with redactor: Redactor) -> String { describe(with: redactor, context: "") }
+
+  /// Returns code, message and cause as a redactor shows them, with a context between message and cause.
+  private func describe(with redactor: Redactor, context: String) -> String {
     "\(code): \(summary(with: redactor, context: context))"
   }
 

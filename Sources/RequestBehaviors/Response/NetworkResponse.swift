@@ -123,3 +123,88 @@ extension NetworkResponse: CustomStringConvertible {
   /// Status, method and URL, with secrets hidden.
   public var description: String { "\(statusCode) for \(request)" }
 }
+
+/// How a transport hands over the body of a response.
+public enum ResponseDelivery: Sendable, Hashable {
+  /// The response is returned with its whole body, which ``RequestOptions/bodyLimit`` limits.
+  case buffered
+  /// The response is returned with its head, and the body is a stream; nothing limits its length.
+  ///
+  /// A transport that has no streams returns the body in memory, limited.
+  case streamed
+}
+
+/// What a response carries: bytes in memory, a file, or a stream.
+public enum ResponseBody: Sendable {
+  /// Bytes in memory.
+  case data(Data)
+  /// A file that holds the bytes; whoever receives it removes it.
+  case file(URL)
+  /// A stream that is read once; whoever drops it cancels it.
+  case stream(ByteStream)
+
+  /// No bytes.
+  public static let empty = ResponseBody.data(Data())
+
+  /// Ends a stream that will not be read; nothing for bytes and files.
+  public func cancel() {
+    if case .stream(let stream) = self { stream.cancel() }
+  }
+}
+
+/// Where a response came from.
+public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The name of the source.
+  public let rawValue: String
+
+  /// Creates a source.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The network.
+  public static let network = ResponseSource(rawValue: "network")
+  /// A mock transport.
+  public static let mock = ResponseSource(rawValue: "mock")
+  /// A cache; the library has none yet.
+  public static let cache = ResponseSource(rawValue: "cache")
+  /// The response to an identical request in flight; no behavior of the library joins requests yet.
+  public static let coalesced = ResponseSource(rawValue: "coalesced")
+
+  /// The name of the source.
+  public var description: String { rawValue }
+}
+
+/// A kind of fact that a behavior leaves on a response for the caller, such as the number of saved rows.
+public protocol ResponseInfoKey {
+  /// The type of the fact.
+  associatedtype Value: Sendable
+}
+
+/// Typed facts that behaviors leave on a response.
+///
+/// ```swift
+/// let counts = response.info[SavedRows.self]
+/// ```
+public struct ResponseInfo: Sendable {
+  private var facts: [ObjectIdentifier: any Sendable] = [:]
+
+  /// Creates an empty set of facts.
+  public init() {}
+
+  /// The fact of a kind; `nil` if there is none.
+  public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
+    get { facts.isEmpty ? nil : facts[ObjectIdentifier(key)] as? Key.Value }
+    set { facts[ObjectIdentifier(key)] = newValue }
+  }
+}
+
+private enum Trailers: ResponseInfoKey { typealias Value = HeaderFields }
+
+extension NetworkResponse {
+  /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were none, or the transport drops them.
+  ///
+  /// They are known of bodies in memory only.
+  public var trailers: HeaderFields? {
+    get { info[Trailers.self] }
+    set { info[Trailers.self] = newValue }
+  }
+}

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Reads the stream of a request's body before it is sent.
 ///
@@ -42,23 +42,5 @@ package struct BodyReader: Sendable {
     case .oneShot(let stream): try stream.take()
     default: ByteStream(chunks: [])
     }
-  }
-
-  /// The number of bytes in a body file.
-  ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it cannot be sent.
-  package static func length(of file: URL) throws -> Int64 {
-    let path = file.resolvingSymlinksInPath().path
-    guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
-    }
-    // Anything else, such as a pipe, might block every session of the process.
-    guard attributes[.type] as? FileAttributeType == .typeRegular else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
-    }
-    guard FileManager.default.isReadableFile(atPath: path) else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) must not be read by this user")
-    }
-    return (attributes[.size] as? NSNumber)?.int64Value ?? 0
   }
 }

@@ -122,7 +122,7 @@ extension TransferRegistry {
 
   private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
     do {
-      guard try BodyReader.length(of: file) > 0 else { return send(Data(), of: transfer, in: session) }
+      guard try RequestBody.length(ofFile: file) > 0 else { return send(Data(), of: transfer, in: session) }
       launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
     } catch {
       transfer.fail(error)

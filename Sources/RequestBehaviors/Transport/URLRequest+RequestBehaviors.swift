@@ -36,7 +36,7 @@ extension NetworkRequest {
   ///   https URL.
   public init(_ request: URLRequest) throws {
     guard let url = request.url, Origin(url) != nil else {
-      throw NetworkError.invalidURL("the URL of the URLRequest is missing or not an absolute http or https URL")
+      throw NetworkError(.invalidURL, "the URL of the URLRequest is missing or not an absolute http or https URL")
     }
     self.init(
       RequestMethod(rawValue: request.httpMethod ?? "GET"), url: url,
@@ -47,7 +47,7 @@ extension NetworkRequest {
 
   fileprivate var platformURL: URL {
     get throws {
-      guard let origin else { throw NetworkError.invalidURL("the URL is not an absolute http or https URL") }
+      guard let origin else { throw NetworkError(.invalidURL, "the URL is not an absolute http or https URL") }
       #if canImport(FoundationNetworking)
         if origin.host.utf8.contains(UInt8(ascii: ":")) {
           throw NetworkError(

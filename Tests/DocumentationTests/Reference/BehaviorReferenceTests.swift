@@ -181,6 +181,12 @@ private final class Failures: @unchecked Sendable {
     #expect(failures.count == 1)
   }
 
+  @Test func `retries are listed`() throws {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.retry()])
+    #expect(try client.pipeline(for: Request<Void>.get("x")).entries.first?.order == .retry)
+  }
+
   @Test func `the nonce check is listed`() throws {
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.nonceVerification()])

@@ -9,7 +9,7 @@ import Testing
     "X-Access-Token", "Private-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Session-ID", "X-CSRF-Token",
     "X-Client-Secret", "Signature",
   ]
-  private static let harmless = ["Accept", "X-Request-ID", "User-Agent", "Idempotency-Key", "Traceparent", "X-Tenant"]
+  private static let harmless = ["Accept", "X-Request-ID", "User-Agent", "Traceparent", "X-Tenant"]
 
   private let transport = ClosureTransport()
 

@@ -45,12 +45,13 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// Returns the field's value, as RFC 7617 §2 builds it.
   private static func credentials(_ user: String, _ password: String) throws(NetworkError) -> String {
     guard !user.utf8.contains(UInt8(ascii: ":")) else {
-      throw .invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "the user name for basic authentication has a colon, where the password would begin (RFC 7617 §2)")
     }
     guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl) else {
-      throw .invalidRequest(
-        "the user name or password for basic authentication has a control character (RFC 7617 §2)")
+      throw NetworkError(
+        .invalidRequest, "the user name or password for basic authentication has a control character (RFC 7617 §2)")
     }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }

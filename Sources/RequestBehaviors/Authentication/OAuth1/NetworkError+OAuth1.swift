@@ -79,14 +79,12 @@ struct OAuth1Refusal: Sendable {
     "permission_denied", "user_refused",
   ]
 
-  /// The problem with what describes it, or else the challenges, without secrets; `nil` if there is neither.
+  /// The problem with what describes it, without secrets; `nil` if the response names none.
   var reason: String? {
-    if let problem {
-      let details = fields.filter { OAuth1Refusal.details.contains($0.name) }
-      return (["oauth_problem=\(shown(problem))"] + details.map { "\($0.name)=\(shown($0.value))" })
-        .joined(separator: ", ")
-    }
-    return statusCode == 401 ? AuthenticationScheme.summary(of: challenges) : nil
+    guard let problem else { return nil }
+    let details = fields.filter { OAuth1Refusal.details.contains($0.name) }
+    return (["oauth_problem=\(shown(problem))"] + details.map { "\($0.name)=\(shown($0.value))" })
+      .joined(separator: ", ")
   }
 
   private static let details: Set = [

@@ -55,7 +55,9 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     // A response to a request that is not signed tells nothing of a clock.
     guard applies(to: request), session.currentSigner != nil else { return try await next(request) }
     var response = try await session.correctingClock(request, next: next)
-    if [400, 401, 403].contains(response.statusCode) { response.refusalReason = OAuth1Refusal(response).reason }
+    if [400, 401, 403].contains(response.statusCode), let reason = OAuth1Refusal(response).reason {
+      response.refusalReason = reason
+    }
     return response
   }
 

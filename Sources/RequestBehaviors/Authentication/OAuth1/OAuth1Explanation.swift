@@ -76,7 +76,8 @@ extension OAuth1Session {
     var findings: [String] = []
     if let message { findings.append("There is no response: \(message).") }
     if let response {
-      findings.append("The service answered \(response.statusCode)\(refusal?.reason.map { ": \($0)" } ?? "").")
+      let reason = refusal?.reason ?? response.refusalReason
+      findings.append("The service answered \(response.statusCode)\(reason.map { ": \($0)" } ?? "").")
     }
     guard let sent = OAuth1SentParameters(request) else {
       findings.append(whyUnsigned(request))

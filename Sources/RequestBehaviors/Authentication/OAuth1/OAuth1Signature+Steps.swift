@@ -120,12 +120,14 @@ extension OAuth1Signature {
     if isForm(contentType: headers["Content-Type"]) { return body ?? Data() }
     guard options.location == .formBody else { return nil }
     if let contentType = headers["Content-Type"] {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "the OAuth 1.0a options send the protocol parameters in a form body, but Content-Type is \"\(contentType)\"; "
           + "remove it, or send the parameters in the Authorization header")
     }
     guard body?.isEmpty ?? true else {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "the OAuth 1.0a options send the protocol parameters in a form body, but this body is none; send them in the "
           + "Authorization header")
     }
@@ -152,12 +154,12 @@ extension OAuth1Signature {
           "PLAINTEXT sends both secrets, and http shows them to everybody on the way (RFC 5849 §3.4.4); use https")
       }
     } else if parameters.nonce == nil || parameters.timestamp == nil {
-      throw NetworkError.invalidRequest(
-        "\(key.method.name) needs a nonce and a timestamp (RFC 5849 §3.1); only PLAINTEXT does not")
+      throw NetworkError(
+        .invalidRequest, "\(key.method.name) needs a nonce and a timestamp (RFC 5849 §3.1); only PLAINTEXT does not")
     }
     if let timestamp = parameters.timestamp, timestamp < 1 {
-      throw NetworkError.invalidRequest(
-        "the timestamp \(timestamp) is not positive (RFC 5849 §3.3); give seconds since 1970")
+      throw NetworkError(
+        .invalidRequest, "the timestamp \(timestamp) is not positive (RFC 5849 §3.3); give seconds since 1970")
     }
     try checkAdditional(parameters, sendsBodyHash: parameters.bodyHash != nil || options.includesBodyHash)
   }
@@ -167,15 +169,18 @@ extension OAuth1Signature {
     var seen: Set<String> = []
     for (name, _) in parameters.additional {
       if name == "realm" {
-        throw NetworkError.invalidRequest(
+        throw NetworkError(
+          .invalidRequest,
           "realm is no protocol parameter and is not signed (RFC 5849 §3.4.1.3.1); set it as OAuth1Options.realm")
       }
       if OAuth1ProtocolParameters.protocolNames.contains(name) || (name == "oauth_body_hash" && sendsBodyHash) {
-        throw NetworkError.invalidRequest(
+        throw NetworkError(
+          .invalidRequest,
           "\(name) among the additional parameters would be sent twice (RFC 5849 §3.1); the signature sets it itself")
       }
       if name.hasPrefix("oauth_"), !seen.insert(name).inserted {
-        throw NetworkError.invalidRequest(
+        throw NetworkError(
+          .invalidRequest,
           "\(name) is among the additional parameters twice; each protocol parameter is sent once (RFC 5849 §3.1)")
       }
     }

@@ -98,7 +98,8 @@ public struct OAuth1Signature: Sendable {
     if let name = parameters.first(where: { sent in own.contains { $0.name.elementsEqual(sent.name.utf8) } })?.name,
       name.hasPrefix("oauth_")
     {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "\(name) is in the query or the form body already; each protocol parameter is sent once (RFC 5849 §3.1)")
     }
     let all = own.map { OAuth1EncodedParameter($0) } + parameters.map { OAuth1EncodedParameter($0) }

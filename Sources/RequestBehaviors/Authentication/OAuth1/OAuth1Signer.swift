@@ -74,13 +74,15 @@ struct OAuth1Signer: Sendable {
     guard let body = request.body else { return nil }
     if let data = body.data { return data }
     if OAuth1Signature.isForm(contentType: request.headers["Content-Type"]) || options.location == .formBody {
-      throw NetworkError.invalidRequest(
+      throw NetworkError(
+        .invalidRequest,
         "the body of \(request) is a stream or a file, but OAuth 1.0a signs its content; give it as form or data")
     }
     // A file has been hashed already.
     if case .file = body.content { return nil }
     guard sendsBodyHash(of: request) else { return nil }
-    throw NetworkError.invalidRequest(
+    throw NetworkError(
+      .invalidRequest,
       "the body of \(request) is a stream, but the OAuth 1.0a options send its hash; give it as data or a file")
   }
 
@@ -119,7 +121,8 @@ struct OAuth1Signer: Sendable {
       request.headers.set("Authorization", signature.authorizationHeader, sensitive: scope)
     case .formBody:
       if request.method.forbidsBody {
-        throw NetworkError.invalidRequest(
+        throw NetworkError(
+          .invalidRequest,
           "\(request.method) has no body to send the OAuth 1.0a parameters in; send them in the Authorization header")
       }
       request.body = .data(signature.signedFormBody, contentType: request.headers["Content-Type"])

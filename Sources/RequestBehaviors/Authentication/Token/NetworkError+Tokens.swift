@@ -78,12 +78,13 @@ extension NetworkError {
 
   static func noSuchSession(_ name: String, _ names: Set<String>) -> NetworkError {
     let others = names.isEmpty ? "none" : names.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
-    return .invalidBehavior(
-      "the request is to be authenticated by \"\(name)\" only, and the client has \(others)")
+    return NetworkError(
+      .invalidBehavior, "the request is to be authenticated by \"\(name)\" only, and the client has \(others)")
   }
 
   static func tokenSourceWaitsForItself() -> NetworkError {
-    .invalidBehavior(
+    NetworkError(
+      .invalidBehavior,
       "a TokenSource sent a request that waits for the token which the source is to get; send it with the client that "
         + "the source is given, or with authentication .none")
   }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where a session keeps its token between launches.
 ///
 /// A session reads it before the first request and around every refresh, and writes it whenever the token changes. All
@@ -43,4 +45,55 @@ public protocol TokenStore: AnyObject, Sendable {
 extension TokenStore {
   /// By default each object is a store of its own.
   public var location: String? { nil }
+}
+
+/// A token as stores of one secret write it: JSON with the number of its format.
+enum StoredToken {
+  private struct Content: Codable {
+    static let currentFormat = 1
+    let format: Int
+    let token: AccessToken
+  }
+
+  /// Returns the bytes for a token.
+  static func encode(_ token: AccessToken) throws -> Data {
+    try JSONEncoder().encode(Content(format: Content.currentFormat, token: token))
+  }
+
+  /// Returns the token in a store's bytes.
+  ///
+  /// - Parameters:
+  ///   - data: The bytes.
+  ///   - place: Where they were, such as `the token file /tmp/token.json`.
+  /// - Returns: The token.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which shows none of them.
+  static func decode(_ data: Data, from place: String) throws -> AccessToken {
+    guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
+      throw NetworkError.tokenStoreFailed(
+        "\(place) is damaged; sign in again, or call signOut(), which removes it")
+    }
+    guard content.format == Content.currentFormat else {
+      throw NetworkError.tokenStoreFailed(
+        "\(place) has the format \(content.format), this version reads \(Content.currentFormat)")
+    }
+    return content.token
+  }
+}
+
+/// Keeps a token for as long as the process lives.
+public final class InMemoryTokenStore: TokenStore {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var token: AccessToken?
+
+  /// Creates a store.
+  ///
+  /// - Parameter token: The token that it holds at first; none by default.
+  public init(_ token: AccessToken? = nil) { self.token = token }
+
+  /// Returns the token; `nil` if there is none.
+  public func load() async throws -> AccessToken? { lock.withLock { token } }
+
+  /// Replaces the token.
+  public func save(_ token: AccessToken?) async throws { lock.withLock { self.token = token } }
 }

@@ -61,3 +61,87 @@ struct CURLCommand {
     return body.count > 65_536 || body.contains(0) || String(data: body, encoding: .utf8) == nil ? body : nil
   }
 }
+
+extension NetworkRequest {
+  /// Returns the request as a `curl` command for a POSIX shell.
+  ///
+  /// ```swift
+  /// print(response.request.curlCommand(isMultiline: true))
+  /// // curl 'https://api.example.com/v1/issues?page=2' \
+  /// //   --header Accept: \
+  /// //   --header User-Agent:
+  /// ```
+  ///
+  /// Secrets are hidden; with `redactor: nil` they are shown and the command sends the same request. A stream body is
+  /// read from the standard input.
+  ///
+  /// - Parameters:
+  ///   - redactor: What hides the secrets; `nil` to show everything.
+  ///   - isMultiline: Whether each option stands on a line of its own; by default all are on one line.
+  /// - Returns: The command.
+  public func curlCommand(redactor: Redactor? = .standard, isMultiline: Bool = false) -> String {
+    let redactor = redactor?.hiding(secretsOf: self)
+    var command = CURLCommand(
+      method: method.rawValue, url: redactor?.redact(url) ?? url.absoluteString.withoutFragment,
+      headers: redactor?.redact(headers) ?? headers)
+    switch body?.content {
+    case .data(let data): command.body = redactor.map { Data(shown(data, by: $0).utf8) } ?? data
+    case .file(let url): command.file = url.path(percentEncoded: false)
+    case .stream, .oneShot: command.file = "-"
+    case nil: break
+    }
+    if command.file != nil || command.body != nil, !headers.contains("Content-Type"), let type = body?.contentType {
+      command.headers["Content-Type"] = type
+    }
+    return command.text(multiline: isMultiline)
+  }
+
+  private func shown(_ data: Data, by redactor: Redactor) -> String {
+    redactor.redact(body: data, contentType: headers["Content-Type"] ?? body?.contentType, limit: 65_536)
+  }
+}
+
+extension String {
+  /// A fragment is never sent.
+  fileprivate var withoutFragment: String { String(prefix { $0 != "#" }) }
+}
+
+/// Writes words that a POSIX shell reads back byte for byte.
+enum ShellQuoting {
+  /// Returns a word in single quotes, or bare if that is safe.
+  ///
+  /// Within single quotes every byte but the quote itself stands for itself (POSIX Shell §2.2.2); a quote ends them, is
+  /// escaped, and begins them again.
+  static func quote(_ word: String) -> String {
+    let isPlain = !word.isEmpty && word.utf8.allSatisfy(\.isPlainInShell)
+    return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+  }
+
+  /// Returns bytes as a `printf` call that writes them, for those that no word can hold: NUL and broken UTF-8.
+  static func printf(_ bytes: some Sequence<UInt8>) -> String {
+    var format = ""
+    for byte in bytes {
+      switch byte {
+      // A leading dash would be an option.
+      case UInt8(ascii: "-") where format.isEmpty: format += "\\" + octal(byte)
+      case UInt8(ascii: "%"): format += "%%"
+      case UInt8(ascii: "\\"): format += #"\\"#
+      // Three octal digits always, or a digit that follows would be read as part of the escape.
+      case ..<0x20, UInt8(ascii: "'"), 0x7F...: format += "\\" + octal(byte)
+      default: format.unicodeScalars.append(Unicode.Scalar(byte))
+      }
+    }
+    return "printf '\(format)'"
+  }
+
+  private static func octal(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 8)
+    return String(repeating: "0", count: 3 - digits.count) + digits
+  }
+}
+
+extension UInt8 {
+  fileprivate var isPlainInShell: Bool {
+    isASCIIAlphanumeric || "-_./:@%+,=".utf8.contains(self)
+  }
+}

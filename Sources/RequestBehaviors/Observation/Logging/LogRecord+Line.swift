@@ -44,3 +44,61 @@ extension LogRecord {
     return sent.map { "  > " + LogText.escapingControls($0) } + received.map { "  < " + LogText.escapingControls($0) }
   }
 }
+
+extension LogRecord {
+  /// A part of a record that fits into one entry of a log with a limit.
+  package struct Entry: Sendable, Hashable {
+    /// What anybody who can read the log may see.
+    package var open: String
+    /// What names users and what they do.
+    package var personal: String
+  }
+
+  /// The record in entries of limited length; those after the first begin with the call's number and theirs.
+  ///
+  /// - Parameters:
+  ///   - limit: The most bytes of an entry, at least 256.
+  ///   - hidesPersonal: Whether the URL, the headers, the bodies, and the words of errors and behaviors are personal;
+  ///     else everything is open.
+  /// - Returns: At least one entry.
+  package func entries(limit: Int, hidesPersonal: Bool) -> [Entry] {
+    let limit = max(limit, 256)
+    guard hidesPersonal else {
+      return numbered(LogText.pieces(of: line, limit: limit - LogRecord.numberLength)).map {
+        Entry(open: $0, personal: "")
+      }
+    }
+    let heading = String(LogText.pieces(of: summary, limit: limit / 2 - 1)[0])
+    guard !particulars.isEmpty else { return [Entry(open: heading, personal: "")] }
+    let pieces = LogText.pieces(of: particulars, limit: limit / 2)
+    return pieces.indices.map { index in
+      let start = index == 0 ? heading : "\(number) \(index + 1)/\(pieces.count)"
+      return Entry(open: start + " ", personal: String(pieces[index]))
+    }
+  }
+
+  // Two numbers of calls and one of the entry.
+  private static let numberLength = 96
+
+  private func numbered(_ pieces: [Substring]) -> [String] {
+    pieces.indices.map { $0 == 0 ? String(pieces[0]) : "\(number) \($0 + 1)/\(pieces.count) \(pieces[$0])" }
+  }
+
+  /// The record without what names users.
+  private var summary: String {
+    var text = "\(number) \(method) \(endpoint)"
+    if let statusCode { text += " \(statusCode)" }
+    if let responseBytes { text += " \(responseBytes) B" }
+    if let duration { text += " in \(LogText.milliseconds(duration)) ms" }
+    if kind == .start || kind == .attemptStart { text += " started" }
+    if error != nil { text += " failed" }
+    let remarks = facts + trace
+    if !remarks.isEmpty { text += " (\(remarks.joined(separator: "; ")))" }
+    return LogText.escapingControls(text)
+  }
+
+  private var particulars: String {
+    let remarks = [url] + [error].compactMap(\.self) + decisions
+    return ([LogText.escapingControls(remarks.joined(separator: "; "))] + details).joined(separator: "\n")
+  }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where log records go.
 ///
 /// A sink for swift-log is a type of a few lines:
@@ -19,4 +21,65 @@ public protocol LogSink: Sendable {
   ///
   /// - Parameter record: What to write; every secret in it is hidden already.
   func log(_ record: LogRecord)
+}
+
+/// How much a log record matters.
+public enum LogLevel: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
+  /// Steps on the way: the beginning of a call, the beginning and end of each of its sends.
+  case debug
+  /// Calls that ended as they should, or were cancelled.
+  case info
+  /// Calls that failed.
+  case error
+
+  /// Whether the left level matters less than the right one.
+  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+
+  /// The name of the level.
+  public var description: String {
+    switch self {
+    case .debug: "debug"
+    case .info: "info"
+    case .error: "error"
+    }
+  }
+}
+
+/// A log sink of a closure.
+public struct ClosureLogSink: LogSink {
+  private let write: @Sendable (LogRecord) -> Void
+
+  /// Creates a sink that calls a closure with each record.
+  public init(_ write: @escaping @Sendable (LogRecord) -> Void) { self.write = write }
+
+  /// Calls the closure.
+  public func log(_ record: LogRecord) { write(record) }
+}
+
+/// A log sink that writes to the standard error stream: time, level and the record, or JSON lines.
+public struct StandardErrorLogSink: LogSink {
+  /// How records are written.
+  public enum Format: Sendable {
+    /// For reading: ``LogRecord/line`` after the time and the level.
+    case lines
+    /// For machines: ``LogRecord/json``.
+    case json
+  }
+
+  private let format: Format
+
+  /// Creates a sink; by default for reading.
+  public init(format: Format = .lines) { self.format = format }
+
+  /// Writes a record.
+  public func log(_ record: LogRecord) {
+    FileHandle.standardError.write(Data((text(of: record) + "\n").utf8))
+  }
+
+  package func text(of record: LogRecord) -> String {
+    switch format {
+    case .lines: "\(LogText.timestamp(record.date)) \(record.level) \(record.line)"
+    case .json: record.json
+    }
+  }
 }

@@ -25,11 +25,11 @@ extension Redactor {
     hiding(secretsOf: response.request).hiding(secrets(in: response.headers))
   }
 
-  /// The values in a request's or response's fields that must not appear in any text about it.
+  /// Returns the values in a request's or response's fields that must not appear in any text about it.
   ///
   /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and what they are
   ///   made of; see ``CredentialValue``.
-  package func secrets(in headers: HeaderFields) -> [String] {
+  public func secrets(in headers: HeaderFields) -> [String] {
     headers.flatMap { field -> [String] in
       let isAllowed = !field.isSensitive && rules.headers.contains(field.name)
       let isCredential = field.isSensitive || (!isAllowed && Redactor.isCredentialField(field.name))

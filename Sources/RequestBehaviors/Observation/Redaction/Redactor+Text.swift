@@ -56,3 +56,13 @@ extension Redactor {
     return shown
   }
 }
+
+extension Redactor {
+  /// Returns the beginning of a text that a server sent, with secrets hidden, on one line.
+  ///
+  /// - Parameter text: The text, of which the first 160 characters are taken.
+  /// - Returns: The line.
+  public func redact(line text: String) -> String {
+    redact(text: text.prefix(160).map { $0.isNewline ? " " : String($0) }.joined())
+  }
+}

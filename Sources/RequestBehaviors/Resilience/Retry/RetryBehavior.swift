@@ -3,8 +3,8 @@ import Foundation
 /// Sends a request again when it failed for a reason that may pass.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: baseURL, behaviors: [.retry()])
-/// let user: User = try await client.send(.get("me"))
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.retry()])
 /// ```
 ///
 /// ``RetryPolicy`` has the tables of what is repeated, and why. Between two attempts the call waits: a time left to

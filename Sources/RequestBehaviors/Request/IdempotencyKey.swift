@@ -72,11 +72,13 @@ extension NetworkRequest {
   /// The field that carries the idempotency key.
   private var idempotencyField: String { options.idempotencyKey?.name ?? "Idempotency-Key" }
 
-  /// Whether the request carries an idempotency key.
-  var hasIdempotencyKey: Bool { headers.contains(idempotencyField) }
+  /// Whether the request carries an idempotency key, in the field that its options name.
+  public var hasIdempotencyKey: Bool { headers.contains(idempotencyField) }
 
-  /// Sets the key that the options ask for, unless the method needs none or the user set the field.
-  mutating func setIdempotencyKey(making makeKey: () -> String) {
+  /// Sets the key that the options ask for, unless the method is idempotent or the user set the field.
+  ///
+  /// - Parameter makeKey: Returns a new key; called at most once for a call, so that every attempt has the same.
+  public mutating func setIdempotencyKey(making makeKey: () -> String) {
     guard let key = options.idempotencyKey, !method.isIdempotent, !headers.contains(key.name) else { return }
     let value =
       switch key.source {
@@ -92,8 +94,10 @@ extension NetworkRequest {
     headers[key.name] = key.isQuoted ? "\"\(value)\"" : value
   }
 
-  /// Removes the key, which is for the request that it was made for only.
-  mutating func removeIdempotencyKey() {
+  /// Removes the idempotency key, because it is for the request that it was made for only.
+  ///
+  /// A behavior does so when it makes another request of this one, with another method or for another origin.
+  public mutating func removeIdempotencyKey() {
     let field = idempotencyField
     headers.removeAll { HeaderFields.areEqual($0.name, field) || HeaderFields.areEqual($0.name, "Idempotency-Key") }
   }

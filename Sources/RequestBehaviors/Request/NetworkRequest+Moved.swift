@@ -18,11 +18,11 @@ extension NetworkRequest {
     let base = base ?? url
     let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
     guard let components = URLComponents(string: text) else {
-      throw NetworkError.invalidURL("the location is no URL reference")
+      throw NetworkError(.invalidURL, "the location is no URL reference")
     }
     let target = try RequestURL.check(try components.resolved(against: base), dropsParentsOfRoot: true)
     if base.scheme?.lowercased() == "https", target.scheme != "https" {
-      throw NetworkError.invalidURL("it leads from https to http, where anybody can read and change it")
+      throw NetworkError(.invalidURL, "it leads from https to http, where anybody can read and change it")
     }
     var next = self
     next.url = target
@@ -51,7 +51,7 @@ extension URLComponents {
   /// Resolves this reference against a base (RFC 3986 §5.2.2), but for dot segments.
   fileprivate func resolved(against base: URL) throws -> URL {
     guard var target = URLComponents(url: base, resolvingAgainstBaseURL: true) else {
-      throw NetworkError.invalidURL("the base has no parts")
+      throw NetworkError(.invalidURL, "the base has no parts")
     }
     let baseFragment = target.percentEncodedFragment
     if scheme != nil || encodedHost != nil {
@@ -67,7 +67,7 @@ extension URLComponents {
       target.percentEncodedQuery = percentEncodedQuery
     }
     target.percentEncodedFragment = percentEncodedFragment ?? baseFragment
-    guard let url = target.url else { throw NetworkError.invalidURL("the location is no URL") }
+    guard let url = target.url else { throw NetworkError(.invalidURL, "the location is no URL") }
     return url
   }
 }

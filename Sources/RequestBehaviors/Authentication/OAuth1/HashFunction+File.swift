@@ -35,7 +35,7 @@ private final class FileReader: Sendable {
 
   init(_ file: URL) throws {
     // A pipe, or anything else that is no regular file, might never end.
-    _ = try BodyReader.length(of: file)
+    _ = try RequestBody.length(ofFile: file)
     self.file = file
     do {
       handle = try FileHandle(forReadingFrom: file.resolvingSymlinksInPath())

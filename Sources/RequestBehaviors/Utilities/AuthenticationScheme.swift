@@ -1,0 +1,67 @@
+/// The name of an authentication scheme with its parameters, as in a challenge or in credentials (RFC 9110 §11.2).
+struct AuthenticationScheme: Sendable {
+  var name: String
+  var parameters: [(name: String, value: String)] = []
+
+  /// Reads the value of a `WWW-Authenticate` or `Authorization` field.
+  ///
+  /// - Parameter field: One or several schemes, separated by commas as their parameters are (RFC 9110 §11.6.1).
+  /// - Returns: The schemes in their order. Parameters before any scheme belong to one without a name.
+  static func list(_ field: String) -> [AuthenticationScheme] {
+    var schemes: [AuthenticationScheme] = []
+    for item in items(of: field) {
+      let equals = item.firstIndex(of: "=")
+      var words = item[..<(equals ?? item.endIndex)].split(whereSeparator: isSpace)
+      if equals == nil || words.count > 1 || schemes.isEmpty {
+        let startsScheme = equals == nil || words.count > 1
+        schemes.append(AuthenticationScheme(name: startsScheme && !words.isEmpty ? String(words.removeFirst()) : ""))
+      }
+      guard let equals, let name = words.last else { continue }
+      let value = unquoted(item[item.index(after: equals)...])
+      schemes[schemes.count - 1].parameters.append((name: String(name), value: value))
+    }
+    return schemes
+  }
+
+  /// The items of a list, which commas outside quotes separate (RFC 9110 §5.6.1).
+  private static func items(of field: String) -> [Substring] {
+    var items: [Substring] = []
+    var start = field.startIndex
+    var (isQuoted, isEscaped) = (false, false)
+    for index in field.indices {
+      if isEscaped {
+        isEscaped = false
+      } else if isQuoted, field[index] == "\\" {
+        isEscaped = true
+      } else if field[index] == "\"" {
+        isQuoted.toggle()
+      } else if field[index] == ",", !isQuoted {
+        items.append(field[start..<index])
+        start = field.index(after: index)
+      }
+    }
+    items.append(field[start...])
+    return items.filter { !$0.allSatisfy(isSpace) }
+  }
+
+  /// The value of a parameter: a token or a quoted-string (RFC 9110 §5.6.4).
+  private static func unquoted(_ text: Substring) -> String {
+    let value = text.drop(while: isSpace)
+    guard value.first == "\"" else { return String(value.prefix { !isSpace($0) }) }
+    var result = ""
+    var isEscaped = false
+    for character in value.dropFirst() {
+      if isEscaped || (character != "\\" && character != "\"") {
+        result.append(character)
+        isEscaped = false
+      } else if character == "\"" {
+        break
+      } else {
+        isEscaped = true
+      }
+    }
+    return result
+  }
+
+  private static func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
+}
