@@ -25,7 +25,7 @@ let package = Package(
       name: "RequestBehaviorsSQLite", dependencies: ["CRequestBehaviorsSQLite", "RequestBehaviors"],
       swiftSettings: strict),
     // Elsewhere the system has no libcurl, and the sources are empty. (`#if os` here would mean the host's.)
-    .systemLibrary(name: "CRequestBehaviorsCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CRequestBehaviorsCurl", providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"])]),
     .target(
       name: "RequestBehaviorsCurl",
       dependencies: [
@@ -68,9 +68,17 @@ let package = Package(
         "CFaultVFS", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport", "CrashingWriter",
       ],
       swiftSettings: strict),
+    .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),
+    .executableTarget(
+      name: "CurlProbe",
+      dependencies: [
+        "CSlowResolver", "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestSupport",
+      ],
+      path: "Tests/Fixtures/CurlProbe", swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsCurlTests",
-      dependencies: ["RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestSupport"], swiftSettings: strict),
+      dependencies: ["CurlProbe", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestSupport"],
       swiftSettings: strict),

@@ -6,6 +6,7 @@
 #define CURL_DISABLE_TYPECHECK
 #endif
 #include <curl/curl.h>
+#include <zlib.h>
 
 #if LIBCURL_VERSION_NUM < 0x075100
 #error "libcurl 7.81 or later is needed"
@@ -125,6 +126,9 @@ static inline CURLcode rb_curl_get_pointer(CURL *handle, CURLINFO info, void **v
 static inline CURLMcode rb_curl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+
+/* Makes a decoder of zlib's: 47 is for gzip and zlib, told apart by their first bytes, -15 for neither's header. */
+static inline int rb_inflate_init(z_stream *stream, int window_bits) { return inflateInit2(stream, window_bits); }
 
 /* Takes the next transfer that has ended, and how; NULL if there is none. */
 static inline CURL *rb_curl_multi_next_ended(CURLM *multi, CURLcode *result) {

@@ -58,7 +58,9 @@
   func curlWillResolve(
     _ resolver: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
   ) -> Int32 {
-    transfer(of: context)?.isResolving = true
+    if let transfer = transfer(of: context), !transfer.handle.settings.leavesResolverBehind {
+      transfer.isResolving = true
+    }
     return 0
   }
 

@@ -19,6 +19,7 @@
     let identity: ClientIdentity?
     let userAgent: String?
     let usesHTTP2: Bool
+    var leavesResolverBehind: Bool
     var securedHost: String?
     var url = ""
     var shape = Shape.noBody
@@ -34,6 +35,7 @@
       identity = configuration.identity
       userAgent = configuration.userAgent
       usesHTTP2 = configuration.httpVersion.usesHTTP2
+      leavesResolverBehind = configuration.leavesResolverBehind
     }
   }
 
@@ -124,7 +126,7 @@
         try set(CURLOPT_CONNECTTIMEOUT_MS, time, name: "CONNECTTIMEOUT_MS")
         settings.connectTime = time
       }
-      // When a reader pauses, the library keeps everything decoded from what it has read: at most 64 MiB, or it gives up.
+      // When a reader pauses, the library keeps what it has read.
       let size = request.options.delivery == .streamed ? 16 * 1_024 : 64 * 1_024
       if size != settings.bufferSize {
         try set(CURLOPT_BUFFERSIZE, size, name: "BUFFERSIZE")
@@ -155,7 +157,7 @@
       // Who names encodings decodes them.
       let decodes = headers.isEmpty || !headers.contains("Accept-Encoding")
       if decodes != settings.decodes {
-        try set(CURLOPT_ACCEPT_ENCODING, decodes ? "" : nil, name: "ACCEPT_ENCODING")
+        try set(CURLOPT_ACCEPT_ENCODING, decodes ? ContentDecoder.encodings : nil, name: "ACCEPT_ENCODING")
         settings.decodes = decodes
       }
       var hasCookie = false

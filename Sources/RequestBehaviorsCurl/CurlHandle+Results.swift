@@ -61,7 +61,7 @@
   extension CurlTransfer {
     /// How the body that followed a head ended.
     var endOfStream: Result<Void, any Error> {
-      guard var error = objection ?? (result == CURLE_OK ? nil : failure) else { return .success(()) }
+      guard var error = objection ?? (result == CURLE_OK ? missing : failure) else { return .success(()) }
       error.request = request
       return .failure(error)
     }

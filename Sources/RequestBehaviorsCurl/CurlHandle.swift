@@ -105,10 +105,13 @@
       try set(CURLOPT_FOLLOWLOCATION, 0, name: "FOLLOWLOCATION")
       try set(CURLOPT_NETRC, 0, name: "NETRC")
       try set(CURLOPT_HTTP09_ALLOWED, 0, name: "HTTP09_ALLOWED")
+      try set(CURLOPT_HTTP_CONTENT_DECODING, 0, name: "HTTP_CONTENT_DECODING")
       try set(CURLOPT_TCP_KEEPALIVE, 1, name: "TCP_KEEPALIVE")
       if let agent = settings.userAgent { try set(CURLOPT_USERAGENT, agent, name: "USERAGENT") }
-      // Older libraries have no such option; what they do instead is done by the loop.
-      _ = rb_curl_leave_resolver_behind(easy)
+      // Before 7.87 there is no such option, and the loop must not remove what is being resolved.
+      if settings.leavesResolverBehind {
+        settings.leavesResolverBehind = rb_curl_leave_resolver_behind(easy) == CURLE_OK
+      }
     }
 
     private func setConnections(_ configuration: CurlTransport.Configuration) throws {

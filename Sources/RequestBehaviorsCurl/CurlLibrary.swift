@@ -17,6 +17,12 @@
     /// Whether the library speaks HTTP/2.
     static let hasHTTP2 = facts.pointee.features & (1 << 16) != 0
 
+    /// Whether a handle may serve one transfer after the other.
+    ///
+    /// From 7.83 to 7.88 a response whose first header line begins with a space has the library write to memory that it
+    /// freed after the handle's last transfer: any server could end the process.
+    static let canReuseHandles = !(0x07_53_00..<0x08_00_00).contains(facts.pointee.version_num)
+
     /// The file of the authorities that the library trusts by default; `nil` if it has none.
     static let authorities = facts.pointee.cainfo.map { String(cString: $0) }
 

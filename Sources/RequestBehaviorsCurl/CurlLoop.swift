@@ -97,6 +97,7 @@
 
     /// Keeps a handle for a further request.
     func recycle(_ handle: CurlHandle) {
+      guard CurlLibrary.canReuseHandles else { return }
       handle.reset()
       lock.withLock {
         if phase != .closed, spare.count < CurlLoop.spareLimit { spare.append(handle) }
@@ -223,7 +224,7 @@
 
     private func resume(_ transfer: CurlTransfer) {
       guard transfer.index != nil, !transfer.isAbandoned else { return }
-      if transfer.isReceivingPaused, transfer.stream?.hasRoom != false {
+      if transfer.isReceivingPaused, transfer.stream?.hasRoom() != false {
         transfer.isReceivingPaused = false
         transfer.touch()
         if let deadline = transfer.currentDeadline.deadline { arm(deadline) }

@@ -26,7 +26,16 @@
     var isEnded: Bool { lock.withLock { state.end != nil } }
 
     /// Whether the reader wants more.
-    var hasRoom: Bool { lock.withLock { state.hasRoom } }
+    ///
+    /// - Parameter orPauses: Whether libcurl waits if not.
+    /// - Returns: Whether there is room; also when nobody reads any more.
+    func hasRoom(orPauses: Bool = false) -> Bool {
+      lock.withLock {
+        let hasRoom = state.hasRoom || state.end != nil
+        if orPauses { state.isPaused = !hasRoom }
+        return hasRoom
+      }
+    }
 
     /// Takes bytes; returns false, and takes none, when libcurl must wait.
     func push(_ bytes: UnsafeRawBufferPointer) -> Bool {

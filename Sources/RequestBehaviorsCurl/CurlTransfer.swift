@@ -37,6 +37,9 @@
     // The rest as the type says.
     let bodyLimit: Int
     var body = Data()
+    private var decoder: ContentDecoder?
+    /// How many bytes of what comes next the decoder has taken already, before a pause.
+    private var decodedCount = 0
     /// Why the transfer must not succeed, whatever libcurl says.
     var objection: NetworkError?
     var result = CURLE_OK
@@ -134,12 +137,25 @@
         return false
       case .isComplete:
         firstByte = request.call.clock.now()
+        guard chooseDecoder() else { return false }
         guard stream != nil else { return true }
         head = handle.head.head
         connection = handle.connectionTimings(queued: queued)
         settle(.head)
         return true
       }
+    }
+
+    /// Makes a decoder for the body, unless the request names encodings itself; returns false if there is none.
+    private func chooseDecoder() -> Bool {
+      let encoding = handle.head.encoding
+      guard handle.settings.decodes == true, !ContentDecoder.isIdentity(encoding) else { return true }
+      decoder = ContentDecoder(encoding)
+      if decoder == nil {
+        objection = NetworkError(
+          .badResponse, "the answer has the Content-Encoding \(encoding), which was not asked for")
+      }
+      return decoder != nil
     }
 
     /// How long the transfer waited for the loop.
@@ -150,6 +166,32 @@
 
     func didReceiveBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
       touch()
+      guard let decoder else { return take(bytes) }
+      // What a pause left untaken comes again from its beginning.
+      var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(decodedCount))
+      decodedCount = max(decodedCount - bytes.count, 0)
+      return withUnsafeTemporaryAllocation(byteCount: 32 * 1_024, alignment: 16) { buffer in
+        while true {
+          if let stream, !stream.hasRoom(orPauses: true) {
+            decodedCount += bytes.count - rest.count
+            isReceivingPaused = true
+            return .later
+          }
+          var count = 0
+          let step = decoder.decode(&rest, into: buffer, count: &count)
+          if count > 0, take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) == .refused { return .refused }
+          switch step {
+          case .broken:
+            objection = NetworkError(.badResponse, "the answer's body is not what its Content-Encoding says")
+            return .refused
+          case .needsMore where rest.isEmpty: return .taken
+          case .needsMore, .produced: continue
+          }
+        }
+      }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
       if let stream {
         isReceivingPaused = !stream.push(bytes)
         return isReceivingPaused ? .later : .taken
@@ -161,12 +203,18 @@
       if body.isEmpty, let start = bytes.baseAddress {
         body = Data(bytes: start, count: bytes.count)
         // A length that a server makes up must not cost more than this.
-        let length = min(handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) ?? 0, 1 << 20)
+        let length = min(handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) ?? 0, 1 << 20, bodyLimit)
         if length > bytes.count { body.reserveCapacity(length) }
       } else {
         body.append(contentsOf: bytes)
       }
       return .taken
+    }
+
+    /// Why a body that libcurl takes for whole is not; `nil` if it is.
+    var missing: NetworkError? {
+      guard decoder?.isWhole == false else { return nil }
+      return NetworkError(.truncatedBody, "the compressed data of the answer's body ended before its end")
     }
 
     /// Copies bytes of the request's body; `nil` if the transfer must end.

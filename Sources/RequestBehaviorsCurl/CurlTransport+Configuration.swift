@@ -56,6 +56,9 @@
       /// The value of `User-Agent` where a request has none of its own; `nil` for no such field.
       public var userAgent: String? = "RequestBehaviors"
 
+      /// Whether a cancelled transfer may go while its host's name is being resolved, where the library can do so.
+      package var leavesResolverBehind = true
+
       /// Creates the default settings.
       public init() {}
 

@@ -131,6 +131,7 @@
       guard let head else {
         throw NetworkError(.connectionLost, "the connection ended within the head of the response").of(transfer)
       }
+      if let error = transfer.missing { throw error.of(transfer) }
       transfer.connection = handle.connectionTimings(queued: transfer.queued)
       var response = response(to: transfer, head, .data(transfer.body), until: transfer.lastByte)
       if !handle.head.trailers.isEmpty {

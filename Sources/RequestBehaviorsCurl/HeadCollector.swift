@@ -21,6 +21,8 @@
 
     /// The status line and the fields, without the empty line.
     package private(set) var head: [UInt8] = []
+    /// The value of `Content-Encoding` in lower case; empty if there is none.
+    package private(set) var encoding = ""
     /// The fields after the body.
     package private(set) var trailers: [UInt8] = []
     private var place = Place.status
@@ -37,6 +39,7 @@
     package mutating func reset() {
       head.removeAll(keepingCapacity: true)
       if !trailers.isEmpty { trailers = [] }
+      if !encoding.isEmpty { encoding = "" }
       place = .status
       (count, lineCount) = (0, 0)
     }
@@ -55,11 +58,13 @@
       case .status:
         guard line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2F]) else { return .refused("it has no status line") }
         head.removeAll(keepingCapacity: true)
+        if !encoding.isEmpty { encoding = "" }
         head.append(contentsOf: line)
         place = .fields
       case .fields:
         guard HeadCollector.isEmpty(line) else {
           head.append(contentsOf: line)
+          noteEncoding(line)
           return .more
         }
         return endHead()
@@ -77,6 +82,19 @@
       if status == 101 { return .refused("it switches to another protocol, which was not asked for") }
       place = status < 200 ? .status : .trailers
       return status < 200 ? .more : .isComplete
+    }
+
+    /// Reads `Content-Encoding`, which decides about the body before anybody reads the other fields.
+    private mutating func noteEncoding(_ line: UnsafeRawBufferPointer) {
+      // The letter and the dash tell nearly all others apart.
+      guard line.count > 17, line[0] | 0x20 == 0x63, line[7] == 0x2D, line[8] | 0x20 == 0x65, line[16] == 0x3A else {
+        return
+      }
+      let text = String(decoding: line, as: UTF8.self).lowercased()
+      guard text.hasPrefix("content-encoding:") else { return }
+      let value = text.dropFirst(17).filter { !$0.isWhitespace }
+      // Several fields are one list (RFC 9110 §5.3).
+      encoding += encoding.isEmpty || value.isEmpty ? value : "," + value
     }
 
     private static func isEmpty(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -136,7 +136,8 @@
       if headers.contains("Transfer-Encoding") {
         throw Objection(reason: "it has both Content-Length and Transfer-Encoding")
       }
-      let lengths = Set(text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } })
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+      let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
       guard let length = lengths.first, lengths.count == 1 else {
         throw Objection(reason: "it has more than one Content-Length: \(text)")
       }

@@ -61,6 +61,7 @@ import Testing
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1 1\r\n\r\na",
     "HTTP/1.1 200 OK\r\nContent-Length: 0x1\r\n\r\na", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\na",
     "HTTP/1.1 200 OK\r\nX-Name : 1\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\nno field\r\n\r\n",
     "HTTP/1.1 200 OK\r\n: nameless\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n",
@@ -122,9 +123,54 @@ import Testing
     #expect(server.requests.first?.headers["Accept-Encoding"]?.contains("gzip") == true)
   }
 
-  @Test func `a compressed body that is broken is an error`() async throws {
-    server.enqueue(.data(Data("no gzip at all".utf8)).header("Content-Encoding", "gzip"))
-    #expect(try await transport.failure(of: server.request()).code == .badResponse)
+  @Test func `a compressed body that is broken or goes on after its end is an error`() async throws {
+    let bomb = try #require(Data(base64Encoded: Self.compressedZeros))
+    for body in [Data("no gzip at all".utf8), bomb + Data("more".utf8)] {
+      server.enqueue(.data(body).header("Content-Encoding", "gzip"))
+      #expect(try await transport.failure(of: server.request()).code == .badResponse)
+    }
+  }
+
+  @Test func `compressed data that ends too early is an error, however the body is framed`() async throws {
+    let bomb = try #require(Data(base64Encoded: Self.compressedZeros))
+    for count in [1, 500, bomb.count - 1] {
+      server.enqueue(
+        .data(bomb.prefix(count)).header("Content-Encoding", "gzip"),
+        .chunked([bomb.prefix(count)]).header("content-encoding", "GZIP"),
+        .data(bomb.prefix(count)).header("Content-Encoding", "gzip"))
+      for _ in 1...2 { #expect(try await transport.failure(of: server.request()).code == .truncatedBody) }
+      let stream = try await transport.stream(server.request())
+      let error = await #expect(throws: NetworkError.self) { try await stream.collect(upTo: 1 << 20) }
+      #expect(error?.code == .truncatedBody)
+    }
+  }
+
+  @Test(arguments: ["gzip", "x-gzip", "deflate", "identity", "none", ""])
+  func `a response with an encoding and no body is whole`(encoding: String) async throws {
+    server.enqueue(.status(200).header("Content-Encoding", encoding))
+    #expect(try await transport.send(server.request()).data.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("gzip", "H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA==H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA==", "hellohello"),
+    ("deflate", "eJzLSM3JyQcABiwCFQ==", "hello"), ("deflate", "y0jNyckHAA==", "hello"),
+  ])
+  func `encodings of all kinds are decoded`(encoding: String, base64: String, text: String) async throws {
+    let parts = base64.replacing("==H", with: "==|H").split(separator: "|")
+    let body = try parts.reduce(Data()) { try $0 + #require(Data(base64Encoded: String($1))) }
+    server.enqueue(.data(body).header("Content-Encoding", encoding))
+    #expect(try await transport.send(server.request()).text == text)
+    // A byte at a time.
+    server.enqueue(.data(body).header("Content-Encoding", encoding).throttled(bytes: 1, every: .microseconds(100)))
+    #expect(try await transport.send(server.request()).text == text)
+  }
+
+  @Test(arguments: ["br", "gzip, gzip", "gzip,br", "unknown"])
+  func `an encoding that was not asked for is refused`(encoding: String) async throws {
+    server.enqueue(.text("hello").header("Content-Encoding", encoding))
+    let error = try await transport.failure(of: server.request())
+    #expect(error.code == .badResponse)
+    #expect(error.message.contains("Content-Encoding"))
   }
 
   @Test func `a request that names encodings gets the body as it came`() async throws {

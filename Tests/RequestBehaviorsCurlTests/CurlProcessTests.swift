@@ -1,0 +1,69 @@
+#if os(Linux)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsTesting
+  import TestSupport
+  import Testing
+
+  /// What must not happen in the process of the tests, or cannot be measured there.
+  ///
+  /// With `SOAK` in the environment each is done many times more often.
+  @Suite struct CurlProcessTests {
+    private static let isLong = ProcessInfo.processInfo.environment["SOAK"] != nil
+
+    private func probe(_ arguments: String..., environment: [String: String] = [:]) async throws -> String {
+      let executable = try #require(ChildProcess.fixture("CurlProbe"))
+      let variables = environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+      let result = try await ChildProcess(executable, arguments, environment: variables, keepsErrors: true).end()
+      #expect(!result.wasKilled && result.status == 0, "\(result.text)")
+      if Self.isLong { print(arguments.joined(separator: " "), result.text) }
+      return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test func `responses changed at random neither end the process nor pass for whole`() async throws {
+      #expect(try await probe("fuzz", Self.isLong ? "100000" : "2000").hasPrefix("no wrong success"))
+    }
+
+    @Test func `sends cancelled at random moments leave nothing behind`() async throws {
+      #expect(try await probe("cancel", Self.isLong ? "50000" : "1000").hasSuffix("ended whole"))
+    }
+
+    @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
+    func `threads and memory do not grow with the number of requests`() async throws {
+      let text = try await probe("soak", Self.isLong ? "100000" : "5000")
+      let figures = text.split(separator: " ").compactMap { Int($0) }
+      try #require(figures.count == 2)
+      // The system's pools grow and shrink by a few; the bytes are what the allocator keeps.
+      #expect(figures[0] <= 30, "threads")
+      #expect(figures[1] <= 6 << 20, "bytes")
+    }
+
+    @Test func `cancelling while a name is resolved holds nobody up`() async throws {
+      #expect(try await probe("resolve") == "prompt")
+    }
+
+    @Test func `with a libcurl that waits for the resolver, cancelling holds nobody up either`() async throws {
+      #expect(try await probe("resolve-old") == "prompt")
+    }
+
+    @Test func `the environment's proxy is obeyed only by who asks for it`() async throws {
+      let proxy = try LoopbackServer { _ in .text("through the proxy") }
+      let server = try LoopbackServer { _ in .text("from the server") }
+      let environment = ["http_proxy": "\(proxy.baseURL)"]
+      #expect(try await probe("get", "\(server.baseURL)", environment: environment) == "from the server")
+      #expect(try await probe("proxied", "\(server.baseURL)", environment: environment) == "through the proxy")
+      server.stop()
+      let failure = try await probe("get", "\(server.baseURL)", environment: environment)
+      #expect(failure.hasPrefix("cannotConnect") && failure.contains("http_proxy is not obeyed"))
+    }
+
+    @Test func `no password is read from the user's files`() async throws {
+      let home = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: home) }
+      try Data("machine 127.0.0.1 login user password secret\n".utf8).write(to: home.appending(path: ".netrc"))
+      let server = try LoopbackServer { .text("\($0.headers.contains("Authorization"))") }
+      #expect(try await probe("get", "\(server.baseURL)", environment: ["HOME": home.path]) == "false")
+    }
+  }
+#endif
