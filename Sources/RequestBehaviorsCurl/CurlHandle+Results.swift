@@ -54,7 +54,7 @@
       guard rb_curl_get_text(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text[0] != 0 else { return nil }
       let address = String(cString: text)
       let port = number(CURLINFO_PRIMARY_PORT)
-      return address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
+      return (address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address) + ":" + String(port)
     }
   }
 

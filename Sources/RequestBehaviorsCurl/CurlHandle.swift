@@ -11,28 +11,49 @@
     // Unchecked because of the owners; see above.
 
     /// libcurl's own handle.
-    let easy: UnsafeMutableRawPointer
+    private(set) var easy: UnsafeMutableRawPointer
     /// What arrived of the head.
     var head = HeadCollector()
     /// What the handle works for, while it is with the loop.
     var transfer: CurlTransfer?
 
     private let errorText: UnsafeMutablePointer<CChar>
+    private let configuration: CurlTransport.Configuration
     var settings: RequestSettings
 
     init(_ configuration: CurlTransport.Configuration) throws {
-      guard CurlLibrary.isReady, let easy = curl_easy_init() else {
-        throw NetworkError(.transportFailed, "libcurl \(CurlLibrary.version) could not be made ready")
-      }
-      self.easy = easy
+      easy = try CurlHandle.makeEasy()
+      self.configuration = configuration
       errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
       errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
       settings = RequestSettings(configuration)
+      try setUp()
+    }
+
+    private static func makeEasy() throws -> UnsafeMutableRawPointer {
+      guard CurlLibrary.isReady, let easy = curl_easy_init() else {
+        throw NetworkError(.transportFailed, "libcurl \(CurlLibrary.version) could not be made ready")
+      }
+      return easy
+    }
+
+    private func setUp() throws {
       try connectCallbacks()
       try setDefaults()
       try setSecurity(configuration)
       try setProxy(configuration.proxy)
       try setConnections(configuration)
+    }
+
+    /// Replaces libcurl's handle by a new one, where it must not be used again, and keeps the memory besides.
+    func renew() throws {
+      let fresh = try CurlHandle.makeEasy()
+      curl_easy_cleanup(easy)
+      easy = fresh
+      let line = settings.line
+      settings = RequestSettings(configuration)
+      settings.line = line
+      try setUp()
     }
 
     deinit {
@@ -45,11 +66,12 @@
     var failureText: String { String(cString: errorText) }
 
     /// Forgets what the last transfer left.
-    func reset() {
+    func reset() throws {
       head.reset()
       errorText[0] = 0
       // They may hold secrets.
       clearRequest()
+      if !CurlLibrary.canReuseHandles { try renew() }
     }
   }
 

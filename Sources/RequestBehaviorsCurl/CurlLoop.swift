@@ -97,8 +97,8 @@
 
     /// Keeps a handle for a further request.
     func recycle(_ handle: CurlHandle) {
-      guard CurlLibrary.canReuseHandles else { return }
-      handle.reset()
+      // One that cannot be made ready for a further request is released.
+      guard (try? handle.reset()) != nil else { return }
       lock.withLock {
         if phase != .closed, spare.count < CurlLoop.spareLimit { spare.append(handle) }
       }

@@ -29,8 +29,8 @@
     private var count = 0
     private var lineCount = 0
 
-    /// Creates an empty collector.
-    package init() {}
+    /// Creates an empty collector with room for a usual head.
+    package init() { head.reserveCapacity(1_024) }
 
     /// Whether the head is complete.
     package var isComplete: Bool { place == .trailers }

@@ -69,6 +69,7 @@
   extension ResponseHead {
     private static func fields(in bytes: UnsafeRawBufferPointer) throws(Objection) -> [HeaderFields.Field] {
       var fields: [HeaderFields.Field] = []
+      fields.reserveCapacity(16)
       var start = 0
       while start < bytes.count {
         // The end may be a line feed alone (RFC 9112 §2.2).
@@ -136,6 +137,8 @@
       if headers.contains("Transfer-Encoding") {
         throw Objection(reason: "it has both Content-Length and Transfer-Encoding")
       }
+      // Mostly it is one number.
+      if !text.isEmpty, text.utf8.allSatisfy(isDigit) { return }
       let parts = text.split(separator: ",", omittingEmptySubsequences: false)
       let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
       guard let length = lengths.first, lengths.count == 1 else {
