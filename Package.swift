@@ -37,11 +37,14 @@ let package = Package(
     .executableTarget(
       name: "QuickStart", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"], swiftSettings: strict),
     .target(name: "CAllocationCounter"),
+    .target(
+      name: "CCurlBaseline",
+      dependencies: [.target(name: "CRequestBehaviorsCurl", condition: .when(platforms: [.linux, .macOS]))]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CAllocationCounter", "CRequestBehaviorsSQLite", "RequestBehaviors", "RequestBehaviorsSQLite",
-        "RequestBehaviorsTesting",
+        "CAllocationCounter", "CCurlBaseline", "CRequestBehaviorsSQLite", "RequestBehaviors", "RequestBehaviorsCurl",
+        "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
       ],
       swiftSettings: strict),
 

@@ -8,7 +8,13 @@ struct Benchmark: Sendable {
   let run: @Sendable (Effort) async throws -> [Row]
 
   /// All groups, in the order in which they are printed.
-  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite]
+  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite] + overCurl
+
+  #if canImport(CRequestBehaviorsCurl)
+    private static let overCurl: [Benchmark] = [.curl]
+  #else
+    private static let overCurl: [Benchmark] = []
+  #endif
 }
 
 /// How much is measured: less with `--quick`, for a look rather than a figure.

@@ -54,7 +54,7 @@ extension Benchmark {
       + "\(cost.allocations.formatted(0)) allocations"
   }
 
-  private static func inParallel(
+  static func inParallel(
     _ count: Int, _ width: Int, _ work: @escaping @Sendable () async throws -> Void
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -66,7 +66,7 @@ extension Benchmark {
   }
 
   /// The settings with which the bare session is fastest, and which the library's transport has too.
-  private static var leanConfiguration: URLSessionConfiguration {
+  static var leanConfiguration: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil

@@ -1,0 +1,104 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CCurlBaseline
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
+  extension Benchmark {
+    /// What the transport over libcurl costs beside libcurl itself, over real connections.
+    static let curl = Benchmark(
+      name: "curl", summary: "over loopback: libcurl's multi interface in C, URLSession, CurlTransport, NetworkClient"
+    ) { effort in
+      let server = try QuickServer()
+      var rows = [Row(label: "server", figure: server.name)]
+      for (width, count) in [(1, 2_000), (8, 8_000), (64, 16_000)] {
+        rows += try await compare(server.small, "1 KB", width, effort.scaled(count), effort)
+      }
+      if let large = server.large { rows += try await compare(large, "1 MB", 8, effort.scaled(400), effort) }
+      return rows
+    }
+
+    private static func compare(
+      _ url: URL, _ size: String, _ width: Int, _ count: Int, _ effort: Effort
+    ) async throws -> [Row] {
+      let baseline = try Baseline(width: width)
+      let session = URLSession(configuration: leanConfiguration)
+      let transport = CurlTransport()
+      let client = NetworkClient(
+        configuration: RequestConfiguration(
+          baseURL: url.deletingLastPathComponent(),
+          behaviors: [
+            HeaderBehavior(name: "X-A"), HeaderBehavior(name: "X-B"), EmptyBehavior(), EmptyBehavior(order: .first),
+            .nonceVerification(),
+          ]),
+        transport: CurlTransport())
+      let path = RequestPath(encoded: url.lastPathComponent)
+      let request = URLRequest(url: url)
+      let bare = NetworkRequest(url: url)
+      let works: [Measure.Work] = [
+        { try await baseline.get(url, count) },
+        { try await inParallel(count / 8, width) { _ = try await session.data(for: request) } },
+        { try await inParallel(count, width) { _ = try await transport.send(bare) } },
+        { try await inParallel(count, width) { let _: Data = try await client.send(.get(path)) } },
+      ]
+      var costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
+      // The session, which is so much slower, does an eighth.
+      costs[1] = costs[1].map {
+        Cost(
+          nanoseconds: $0.nanoseconds * 8, cpuNanoseconds: $0.cpuNanoseconds * 8, allocations: $0.allocations * 8)
+      }
+      session.invalidateAndCancel()
+      await transport.shutdown()
+      await client.shutdown()
+      return rows("\(size), \(width) in flight", width, size, costs)
+    }
+
+    private static func rows(_ what: String, _ width: Int, _ size: String, _ costs: [[Cost]]) -> [Row] {
+      let labels = ["C", "URLSession", "CurlTransport", "NetworkClient with 5 behaviors"]
+      return zip(labels, costs).enumerated().map { index, entry in
+        let ratio = entry.1.speed(beside: costs[0])
+        let least: Double? =
+          switch (index, width, size) {
+          case (2, 1, "1 KB"): 0.55
+          case (2, 64, "1 KB"): 0.7
+          case (3, 64, "1 KB"): 0.6
+          default: nil
+          }
+        return Row(
+          label: "\(entry.0), \(what)", figure: figure(entry.1.typical), ratio: ratio,
+          target: least.map { .atLeast($0, ratio) })
+      }
+    }
+
+    private static func figure(_ cost: Cost) -> String {
+      "\((1e9 / cost.nanoseconds).formatted(0))/s, \((cost.cpuNanoseconds / 1_000).formatted(0)) µs CPU, "
+        + "\(cost.allocations.formatted(0)) allocations"
+    }
+  }
+
+  /// The loop in C, run on a thread of its own.
+  private final class Baseline: Sendable {
+    // Used by one thread at a time.
+    nonisolated(unsafe) private let loop: OpaquePointer
+
+    init(width: Int) throws {
+      guard let loop = curl_baseline_make(Int32(width)) else { throw CocoaError(.featureUnsupported) }
+      self.loop = loop
+    }
+
+    deinit { curl_baseline_free(loop) }
+
+    func get(_ url: URL, _ count: Int) async throws {
+      let bytes = await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          continuation.resume(returning: curl_baseline_get(self.loop, url.absoluteString, Int32(count)))
+        }
+      }
+      if bytes < 0 { throw URLError(.badServerResponse) }
+    }
+  }
+#endif
