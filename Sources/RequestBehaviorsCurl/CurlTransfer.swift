@@ -153,7 +153,7 @@
       decoder = ContentDecoder(encoding)
       if decoder == nil {
         objection = NetworkError(
-          .badResponse, "the answer has the Content-Encoding \(encoding), which was not asked for")
+          .badResponse, "the response has the Content-Encoding \(encoding), which was not asked for")
       }
       return decoder != nil
     }
@@ -182,7 +182,7 @@
           if count > 0, take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) == .refused { return .refused }
           switch step {
           case .broken:
-            objection = NetworkError(.badResponse, "the answer's body is not what its Content-Encoding says")
+            objection = NetworkError(.badResponse, "the response's body is not what its Content-Encoding says")
             return .refused
           case .needsMore where rest.isEmpty: return .taken
           case .needsMore, .produced: continue
@@ -214,7 +214,7 @@
     /// Why a body that libcurl takes for whole is not; `nil` if it is.
     var missing: NetworkError? {
       guard decoder?.isWhole == false else { return nil }
-      return NetworkError(.truncatedBody, "the compressed data of the answer's body ended before its end")
+      return NetworkError(.truncatedBody, "the compressed data of the response's body ended before its end")
     }
 
     /// Copies bytes of the request's body; `nil` if the transfer must end.

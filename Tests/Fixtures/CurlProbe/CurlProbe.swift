@@ -65,7 +65,7 @@ enum CurlProbe {
     }
     let client = NetworkClient(
       configuration: RequestConfiguration(
-        baseURL: server.baseURL, behaviors: [.headers(["X-Client": "soak"]), .timing(CallTimings())]),
+        baseURL: server.baseURL, behaviors: [.headers(["X-Client": "soak"]), .timing(LatencyStatistics())]),
       transport: CurlTransport())
     try await send(count / 10, client)
     let (threads, bytes) = try (figure("Threads"), figure("VmRSS"))
