@@ -21,15 +21,17 @@ struct LoggerSink: LogSink {
 
 struct PrintingMetrics: MetricsRecorder {
   func add(
-    _ amount: Int, to counter: String, labels: [MetricLabel]
+    _ amount: Int, to counter: Metric,
+    attributes: [MetricAttribute]
   ) {
-    print(counter, amount, labels)
+    print(counter.name, amount, attributes)
   }
 
   func record(
-    _ duration: Duration, in timer: String, labels: [MetricLabel]
+    _ value: Double, in histogram: Metric,
+    attributes: [MetricAttribute]
   ) {
-    print(timer, duration, labels)
+    print(histogram.name, value, attributes)
   }
 }
 
@@ -125,10 +127,10 @@ private struct Alarms: Sendable {
     print(
       redactor.redact(
         body: body, contentType: "application/json", limit: 100))
-    #expect(redactor.redact(url) == "https://shop.example.com/v1/items?page=2&key=<redacted>")
+    #expect(redactor.redact(url) == "https://shop.example.com/v1/items?page=2&key=REDACTED")
     #expect(
       redactor.redact(body: body, contentType: "application/json", limit: 100)
-        == #"{"user":"me","accessToken":"<redacted>"}"#)
+        == #"{"user":"me","accessToken":"REDACTED"}"#)
     let broken = Data(#"{"user":"me", accessToken: "abcdefgh"}"#.utf8)
     #expect(
       redactor.redact(body: broken, contentType: "application/json", limit: 100)
@@ -159,8 +161,8 @@ private struct Alarms: Sendable {
     #expect(lines.first?.contains("/v1/x?category=a 200") == true)
     #expect(
       lines.dropFirst() == [
-        "  > X-Shop-Region: eu", "  > Content-Type: application/json", "  > X-API-Key: <redacted>",
-        #"  > {"iban":"<redacted>","customer":{"email":"<redacted>"},"orders":[{"address":"<redacted>","id":1}]}"#,
+        "  > X-Shop-Region: eu", "  > Content-Type: application/json", "  > X-API-Key: REDACTED",
+        #"  > {"iban":"REDACTED","customer":{"email":"REDACTED"},"orders":[{"address":"REDACTED","id":1}]}"#,
         "  < Content-Type: application/json", "  < []",
       ])
   }

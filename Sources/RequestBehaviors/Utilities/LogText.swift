@@ -1,5 +1,13 @@
 import Foundation
 
+extension Duration {
+  /// The duration in seconds, as metrics and log records have it.
+  var inSeconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+}
+
 /// How logs write numbers, dates and text.
 enum LogText {
   /// A duration in milliseconds with one decimal below a second, none above.
@@ -11,6 +19,15 @@ enum LogText {
     let sign = tenths < 0 ? "-" : ""
     let whole = tenths.magnitude / 10
     return whole >= 1_000 ? "\(sign)\(whole)" : "\(sign)\(whole).\(tenths.magnitude % 10)"
+  }
+
+  /// A duration in seconds as a decimal number, to the microsecond.
+  static func seconds(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    let isNegative = seconds < 0 || attoseconds < 0
+    let fraction = "\(attoseconds.magnitude / 1_000_000_000_000)"
+    return (isNegative ? "-" : "") + "\(seconds.magnitude)." + String(repeating: "0", count: 6 - fraction.count)
+      + fraction
   }
 
   /// A date as RFC 3339 has it, in UTC with milliseconds.

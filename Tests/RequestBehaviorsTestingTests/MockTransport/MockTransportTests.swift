@@ -71,7 +71,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     #expect(error.code == .unmatchedRequest)
     #expect(
       error.message == """
-        no stub of the mock transport matches GET https://example.com/users/1?page=1&token=<redacted>:
+        no stub of the mock transport matches GET https://example.com/users/1?page=1&token=REDACTED:
           1. POST users: the method is GET
           2. GET users/*?page=2: the query has no page=2
           3. GET users/1 with Accept: there is no header Accept

@@ -107,7 +107,7 @@ import Testing
     for text in texts(error) {
       #expect(!text.contains(secret), "\(text)", sourceLocation: sourceLocation)
     }
-    #expect("\(error)".contains("<redacted>"), sourceLocation: sourceLocation)
+    #expect("\(error)".contains("REDACTED"), sourceLocation: sourceLocation)
   }
 
   private func header(_ name: String, _ value: String) -> ClosureBehavior {
@@ -200,7 +200,7 @@ import Testing
       ClosureTransport(), [.logging(sink), header("Authorization", "Bearer abc-canary"), refusing])
     await #expect(throws: Talkative.self) { try await client.send(.get("x")) }
     #expect(lines.value.count == 2)
-    for line in lines.value { #expect(line.contains("cannot sign <redacted>"), "\(line)") }
+    for line in lines.value { #expect(line.contains("cannot sign REDACTED"), "\(line)") }
   }
 
   @Test func `an error of a behavior that names no request hides the secrets of its call`() async throws {
@@ -225,7 +225,7 @@ import Testing
     let client = NetworkClient(configuration: configuration, transport: failing)
     await #expect(throws: Talkative.self) { try await client.send(.get("x")) }
     #expect(texts.value.count == 2)
-    for text in texts.value { #expect(text.hasSuffix("the key <redacted> is bad"), "\(text)") }
+    for text in texts.value { #expect(text.hasSuffix("the key REDACTED is bad"), "\(text)") }
   }
 
   @Test func `the path of an attempt hides what was added to the call`() async throws {
@@ -237,8 +237,8 @@ import Testing
       })
     let response = try await NetworkClient(ClosureTransport(), [bot]).send(Request<NetworkResponse>.get("x"))
     #expect(
-      response.request.call.attempts.map(\.description) == ["#1 GET https://api.example.com/v1/x/<redacted>: 200"])
-    #expect("\(response)" == "200 for GET https://api.example.com/v1/x/<redacted>")
+      response.request.call.attempts.map(\.description) == ["#1 GET https://api.example.com/v1/x/REDACTED: 200"])
+    #expect("\(response)" == "200 for GET https://api.example.com/v1/x/REDACTED")
   }
 
   @Test func `a redirect is recorded without the values of its query`() async throws {
@@ -248,7 +248,7 @@ import Testing
     }
     let response = try await NetworkClient(redirecting).send(Request<NetworkResponse>.get("x"))
     #expect(
-      response.request.call.events.map(\.message) == ["redirect to https://api.example.com/v1/y?token=<redacted>"])
+      response.request.call.events.map(\.message) == ["redirect to https://api.example.com/v1/y?token=REDACTED"])
   }
 
   @Test func `a secret is hidden in the excerpt and in the words of a decoder`() async throws {
@@ -267,8 +267,8 @@ import Testing
     let client = NetworkClient(transport, [header("X-Key", "abc-canary")])
     let strict = try #require(
       await #expect(throws: NetworkError.self) { _ = try await client.send(Request<Strict>.get("x")) })
-    #expect(strict.message.contains("bad echo <redacted> password=<redacted>"))
-    #expect(strict.message.contains(#"{"echo":"<redacted>"}"#))
+    #expect(strict.message.contains("bad echo REDACTED password=REDACTED"))
+    #expect(strict.message.contains(#"{"echo":"REDACTED"}"#))
     let careless = try #require(
       await #expect(throws: NetworkError.self) { _ = try await client.send(Request<Careless>.get("x")) })
     for error in [strict, careless] {

@@ -12,7 +12,7 @@ import Testing
       .post, url: url, body: .data(Data(#"{"pin":"canary"}"#.utf8), contentType: "application/json"))
     request.headers.set("Authorization", "Bearer canary", sensitive: .baseURL)
     #expect(!request.curlCommand().contains("canary"))
-    #expect(request.curlCommand(isMultiline: true).contains("\\\n  --header 'Authorization: <redacted>' \\\n"))
+    #expect(request.curlCommand(isMultiline: true).contains("\\\n  --header 'Authorization: REDACTED' \\\n"))
     let command = request.curlCommand(redactor: nil)
     #expect(command.contains("'https://api.example.com/v1/items?page=2&key=canary' "))
     #expect(command.contains("'Authorization: Bearer canary'"))

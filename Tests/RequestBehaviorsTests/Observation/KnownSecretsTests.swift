@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `a secret is hidden as it is`() {
-    #expect(shown(Self.secret) == "a,<redacted>,b")
+    #expect(shown(Self.secret) == "a,REDACTED,b")
   }
 
   @Test func `a secret is hidden percent-encoded, whatever is escaped and in either case`() throws {
@@ -25,12 +25,12 @@ import Testing
       Self.encoded(.urlPathAllowed), Query([.init("q", Self.secret)]).percentEncoded.replacing("q=", with: ""),
     ]
     for form in forms {
-      #expect(shown(form) == "a,<redacted>,b", "\(form)")
-      #expect(shown(form.lowercased(), [Self.secret.lowercased()]) == "a,<redacted>,b", "\(form)")
+      #expect(shown(form) == "a,REDACTED,b", "\(form)")
+      #expect(shown(form.lowercased(), [Self.secret.lowercased()]) == "a,REDACTED,b", "\(form)")
     }
-    #expect(shown("two+words%21", ["two words!"]) == "a,<redacted>,b")
-    #expect(shown("1+2%2F3", ["1+2/3"]) == "a,<redacted>,b")
-    #expect(shown("100%25%zz", ["100%%zz"]) == "a,<redacted>,b")
+    #expect(shown("two+words%21", ["two words!"]) == "a,REDACTED,b")
+    #expect(shown("1+2%2F3", ["1+2/3"]) == "a,REDACTED,b")
+    #expect(shown("100%25%zz", ["100%%zz"]) == "a,REDACTED,b")
   }
 
   @Test func `a secret is hidden with the escapes of JSON, and of JSON in JSON`() throws {
@@ -39,16 +39,16 @@ import Testing
     }
     let once = try quoted(Self.secret)
     #expect(once != Self.secret)
-    #expect(shown(once) == "a,<redacted>,b")
-    #expect(shown(try quoted(once)) == "a,<redacted>,b")
-    #expect(shown(#"\u0073\u00333cr3t\/+\u00e4?\"\\ x\u0026<\'"#, [#"s33cr3t/+ä?"\ x&<'"#]) == "a,<redacted>,b")
-    #expect(shown(#"key\ud83d\ude00\n\td"#, ["key😀\n\td"]) == "a,<redacted>,b")
-    #expect(shown(String(reflecting: Self.secret)) == "a,\"<redacted>\",b")
+    #expect(shown(once) == "a,REDACTED,b")
+    #expect(shown(try quoted(once)) == "a,REDACTED,b")
+    #expect(shown(#"\u0073\u00333cr3t\/+\u00e4?\"\\ x\u0026<\'"#, [#"s33cr3t/+ä?"\ x&<'"#]) == "a,REDACTED,b")
+    #expect(shown(#"key\ud83d\ude00\n\td"#, ["key😀\n\td"]) == "a,REDACTED,b")
+    #expect(shown(String(reflecting: Self.secret)) == "a,\"REDACTED\",b")
   }
 
   @Test func `a secret is hidden with the entities of XML`() {
-    #expect(shown("s3cr3t/+&#228;?&quot;\\ x&amp;&lt;&apos;") == "a,<redacted>,b")
-    #expect(shown("s3cr3t/+&#xE4;?\"\\ x&amp;&lt;'") == "a,<redacted>,b")
+    #expect(shown("s3cr3t/+&#228;?&quot;\\ x&amp;&lt;&apos;") == "a,REDACTED,b")
+    #expect(shown("s3cr3t/+&#xE4;?\"\\ x&amp;&lt;'") == "a,REDACTED,b")
   }
 
   @Test(arguments: ["", "u:", "me:", "user:", "ünï:"], ["", "!", "??", "\u{FF}\u{FE}\u{FB}"])
@@ -59,40 +59,40 @@ import Testing
     let percent = plain.replacing("/", with: "%2F").replacing("+", with: "%2b")
     for form in [plain, safe, percent, plain.replacing("/", with: #"\/"#)] {
       let text = shown(form)
-      #expect(text.contains("<redacted>"), "\(form) is shown as \(text)")
+      #expect(text.contains("REDACTED"), "\(form) is shown as \(text)")
       // What is left may tell who the user is, but nothing of the secret.
-      let rest = text.replacing("<redacted>", with: "").dropFirst(2).dropLast(2)
+      let rest = text.replacing("REDACTED", with: "").dropFirst(2).dropLast(2)
       #expect(rest.count <= 8, "\(form) is shown as \(text)")
     }
-    #expect(shown("https://h/a/\(safe)") == "a,https://h/a/<redacted>,b")
+    #expect(shown("https://h/a/\(safe)") == "a,https://h/a/REDACTED,b")
   }
 
   @Test func `of secrets that begin alike the longest is hidden, and those of less than four bytes are not looked for`()
   {
-    #expect(shown("abcdefgh abcd abc", ["abcd", "abcdefgh", "abc", ""]) == "a,<redacted> <redacted> abc,b")
+    #expect(shown("abcdefgh abcd abc", ["abcd", "abcdefgh", "abc", ""]) == "a,REDACTED REDACTED abc,b")
   }
 
   @Test func `a secret that is the name of a field does not show what the field holds`() {
-    #expect(shown("token=canary; code", ["token"]) == "a,<redacted>=<redacted>; code,b")
+    #expect(shown("token=canary; code", ["token"]) == "a,REDACTED=REDACTED; code,b")
     let body = Data(#"{"password":"canary","n":"my password"}"#.utf8)
     #expect(
       Redactor.standard.hiding(["password"]).redact(body: body, contentType: "application/json", limit: 99)
-        == #"{"<redacted>":"<redacted>","n":"my <redacted>"}"#)
+        == #"{"REDACTED":"REDACTED","n":"my REDACTED"}"#)
   }
 
   @Test func `a passphrase of several words is hidden whole behind a sensitive name`() {
     let phrase = "correct horse battery staple"
-    #expect(shown("password=\(phrase)", [phrase]) == "a,password=<redacted>,b")
+    #expect(shown("password=\(phrase)", [phrase]) == "a,password=REDACTED,b")
   }
 
   @Test func `the placeholder is not taken apart`() {
-    #expect(shown("token=x redacted", ["redacted", "acted>"]) == "a,token=<redacted> <redacted>,b")
+    #expect(shown("token=x redacted", ["redacted", "acted>"]) == "a,token=REDACTED REDACTED,b")
   }
 
   @Test(arguments: [
-    (#"{"note":"a s3cr3t\/key b","n":12345678}"#, "application/json", #"{"note":"a <redacted> b","n":<redacted>}"#),
-    ("note=a%20s3cr3t%2Fkey&b=1", "application/x-www-form-urlencoded", "note=a%20<redacted>&b=1"),
-    ("<a>s3cr3t/key</a>", "application/xml", "<a><redacted></a>"), ("s3cr3t/key", "text/plain", "<redacted>"),
+    (#"{"note":"a s3cr3t\/key b","n":12345678}"#, "application/json", #"{"note":"a REDACTED b","n":REDACTED}"#),
+    ("note=a%20s3cr3t%2Fkey&b=1", "application/x-www-form-urlencoded", "note=a%20REDACTED&b=1"),
+    ("<a>s3cr3t/key</a>", "application/xml", "<a>REDACTED</a>"), ("s3cr3t/key", "text/plain", "REDACTED"),
   ])
   func `a known secret is hidden in a body under a harmless name`(body: String, type: String, expected: String) {
     let redactor = Redactor.standard.hiding(["s3cr3t/key", "12345678"])
@@ -112,14 +112,14 @@ import Testing
   @Test func `a known secret is hidden in URLs and in fields that are shown`() throws {
     let redactor = Redactor.standard.hiding(["bot123:key"])
     let url = try #require(URL(string: "https://h/bot123%3Akey/send?page=bot123:key"))
-    #expect(redactor.redact(url) == "https://h/<redacted>/send?page=<redacted>")
+    #expect(redactor.redact(url) == "https://h/REDACTED/send?page=REDACTED")
     let headers = redactor.redact(["User-Agent": "app bot123:key", "Location": "/x/bot123:key", "ETag": "\"1\""])
-    #expect(headers.map(\.value) == ["app <redacted>", "/x/<redacted>", "\"1\""])
+    #expect(headers.map(\.value) == ["app REDACTED", "/x/REDACTED", "\"1\""])
   }
 
   @Test func `secrets can be added to those that are known`() {
     let redactor = Redactor.standard.hiding(["first secret"]).hiding(["second secret"])
-    #expect(redactor.redact(text: "first secret, second secret") == "<redacted>, <redacted>")
+    #expect(redactor.redact(text: "first secret, second secret") == "REDACTED, REDACTED")
     #expect(Redactor.standard.redact(text: "first secret") == "first secret")
   }
 }

@@ -41,7 +41,7 @@ import Testing
   @Test func `a call is one line`() async throws {
     let client = client(transport(200, "[1]"), .logging(sink))
     let _: [Int] = try await client.send(.get("items/\("a")", query: ["page": 2, "key": "x"]))
-    #expect(lines == ["#n GET https://api.example.com/v1/items/a?page=2&key=<redacted> 200 3 B in 25.0 ms"])
+    #expect(lines == ["#n GET https://api.example.com/v1/items/a?page=2&key=REDACTED 200 3 B in 25.0 ms"])
     #expect(records.value.first?.endpoint == "items/{}")
     #expect(records.value.first?.level == .info)
     #expect(records.value.first?.sends == 1)
@@ -64,10 +64,10 @@ import Testing
       lines == [
         "#n GET https://api.example.com/v1/old started", "#n.1 GET https://api.example.com/v1/old started",
         "#n.1 GET https://api.example.com/v1/old 301 0 B in 0.0 ms",
-        "#n.2 GET https://api.example.com/v1/new?k=<redacted> started",
-        "#n.2 GET https://api.example.com/v1/new?k=<redacted> 204 0 B in 0.0 ms",
+        "#n.2 GET https://api.example.com/v1/new?k=REDACTED started",
+        "#n.2 GET https://api.example.com/v1/new?k=REDACTED 204 0 B in 0.0 ms",
         "#n GET https://api.example.com/v1/old 204 0 B in 0.0 ms "
-          + "(2 sends; RedirectsBehavior: redirect to https://api.example.com/v1/new?k=<redacted>)",
+          + "(2 sends; RedirectsBehavior: redirect to https://api.example.com/v1/new?k=REDACTED)",
       ])
     #expect(linesAtSend.value == [2, 4])
     #expect(records.value.map(\.kind) == [.start, .attemptStart, .attempt, .attemptStart, .attempt, .call])
@@ -93,7 +93,7 @@ import Testing
     let failing = ClosureTransport { _ in throw Talkative(description: "dropped password=x") }
     _ = try? await client(failing, .logging(sink, level: .debug)).send(.get("x"))
     let line = "#n.1 GET https://api.example.com/v1/x in 0.0 ms failed: "
-    #expect(lines.dropFirst(2).first == line + "dropped password=<redacted>")
+    #expect(lines.dropFirst(2).first == line + "dropped password=REDACTED")
     let cancelling = ClosureTransport { _ in
       withUnsafeCurrentTask { $0?.cancel() }
       throw Failure("dropped")
@@ -126,7 +126,7 @@ import Testing
     let failing = ClosureTransport { _ in throw Talkative(description: "the key abc-canary is bad") }
     let client = client(failing, .logging(sink, level: .debug), [decide])
     _ = try? await client.send(.get("x").with(header: "X-Api-Key", "abc-canary"))
-    let shown = "failed: the key <redacted> is bad (Auth: sent <redacted> password=<redacted>)"
+    let shown = "failed: the key REDACTED is bad (Auth: sent REDACTED password=REDACTED)"
     #expect(lines.last?.hasSuffix(shown) == true)
     for record in records.value {
       #expect(!record.line.contains("canary") && !record.json.contains("canary"), "\(record)")
@@ -143,7 +143,7 @@ import Testing
     let client = client(once, .logging(sink), [cancelling])
     let request = Request<Void>.get("x").with(header: "X-Api-Key", "abc-canary")
     _ = await Task { try await client.send(request) }.result
-    #expect(lines.last?.hasSuffix("failed: cancelled, after dropped X-Api-Key <redacted>") == true)
+    #expect(lines.last?.hasSuffix("failed: cancelled, after dropped X-Api-Key REDACTED") == true)
   }
 
   @Test func `a failure is an error, with what the behaviors decided`() async {
@@ -195,10 +195,10 @@ import Testing
     let details = lines.first?.split(separator: "\n").dropFirst().map(String.init)
     #expect(
       details == [
-        "  > X-Key: <redacted>", "  > Content-Type: application/x-www-form-urlencoded",
-        "  > user=me&password=<redacted>", "  < Content-Type: application/json",
-        "  < Set-Cookie: sid=<redacted>; Secure",
-        #"  < {"token":"<redacted>","n":1}"#,
+        "  > X-Key: REDACTED", "  > Content-Type: application/x-www-form-urlencoded",
+        "  > user=me&password=REDACTED", "  < Content-Type: application/json",
+        "  < Set-Cookie: sid=REDACTED; Secure",
+        #"  < {"token":"REDACTED","n":1}"#,
       ])
   }
 
@@ -210,7 +210,7 @@ import Testing
       header: "X-Key", "abc-canary", sensitive: .baseURL)
     try await client.send(request)
     #expect(
-      lines.first?.split(separator: "\n").dropFirst() == ["  > X-Region: europe-central-1", "  > X-Key: <redacted>"])
+      lines.first?.split(separator: "\n").dropFirst() == ["  > X-Region: europe-central-1", "  > X-Key: REDACTED"])
   }
 
   @Test func `a record's endpoint hides what its URL hides`() async throws {
@@ -272,18 +272,18 @@ import Testing
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(record.json.utf8)) as? [String: any Sendable])
     #expect(!record.json.contains("\n"))
-    #expect(object["error"] as? String == record.error)
-    #expect(object["decisions"] as? [String] == record.decisions)
-    #expect(object["time"] as? String == "1970-01-01T00:00:01.500Z")
-    #expect(object["level"] as? String == "info")
-    #expect(object["kind"] as? String == "call")
-    #expect(object["method"] as? String == "GET")
-    #expect(object["status"] as? Int == 200)
-    #expect(object["response_bytes"] as? Int == 2)
-    #expect(object["endpoint"] as? String == "x")
-    #expect(object["source"] as? String == "network")
-    #expect(object["duration_ms"] as? Double == 0)
-    #expect(object["request_bytes"] == nil)
+    #expect(object["error.message"] as? String == record.error)
+    #expect(object["request_behaviors.decisions"] as? [String] == record.decisions)
+    #expect(object["timestamp"] as? String == "1970-01-01T00:00:01.500Z")
+    #expect(object["severity_text"] as? String == "INFO")
+    #expect(object["request_behaviors.kind"] as? String == "call")
+    #expect(object["http.request.method"] as? String == "GET")
+    #expect(object["http.response.status_code"] as? Int == 200)
+    #expect(object["http.response.body.size"] as? Int == 2)
+    #expect(object["url.template"] as? String == "/v1/x")
+    #expect(object["request_behaviors.source"] as? String == "network")
+    #expect(object["request_behaviors.duration"] as? Double == 0)
+    #expect(object["http.request.body.size"] == nil)
   }
 
   @Test func `no value forges a line`() async throws {

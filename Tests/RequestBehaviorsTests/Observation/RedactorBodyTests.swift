@@ -12,26 +12,26 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"user":"me","password":"x\"y","n":1}"#, #"{"user":"me","password":"<redacted>","n":1}"#),
-    (#"{"access_token": {"a":[1,"}"]}, "b": [true,null]}"#, #"{"access_token": "<redacted>", "b": [true,null]}"#),
-    (#"{"pin":1234,"token":null}"#, #"{"pin":"<redacted>","token":"<redacted>"}"#),
-    (#"{"pass\u0077ord":"x"}"#, #"{"pass\u0077ord":"<redacted>"}"#),
-    (#"[{"secret":"x"},{"a":"b"}]"#, #"[{"secret":"<redacted>"},{"a":"b"}]"#),
-    (#""token""#, #""<redacted>""#), ("[]", "[]"), ("{}", "{}"), (" [1.5e-3, -2] ", " [1.5e-3, -2] "),
-    ("{\"a\":1}\n{\"token\":\"x\"}\n", "{\"a\":1}\n{\"token\":\"<redacted>\"}\n"),
-    (#"{"next":"https:\/\/u:p@h\/x?a=1\u0026code=2"}"#, #"{"next":"https://h/x?a=<redacted>&code=<redacted>"}"#),
-    (#"{"inner":"{\"token\":\"abc\"}"}"#, #"{"inner":"{\"token\":<redacted>}"}"#),
+    (#"{"user":"me","password":"x\"y","n":1}"#, #"{"user":"me","password":"REDACTED","n":1}"#),
+    (#"{"access_token": {"a":[1,"}"]}, "b": [true,null]}"#, #"{"access_token": "REDACTED", "b": [true,null]}"#),
+    (#"{"pin":1234,"token":null}"#, #"{"pin":"REDACTED","token":"REDACTED"}"#),
+    (#"{"pass\u0077ord":"x"}"#, #"{"pass\u0077ord":"REDACTED"}"#),
+    (#"[{"secret":"x"},{"a":"b"}]"#, #"[{"secret":"REDACTED"},{"a":"b"}]"#),
+    (#""token""#, #""REDACTED""#), ("[]", "[]"), ("{}", "{}"), (" [1.5e-3, -2] ", " [1.5e-3, -2] "),
+    ("{\"a\":1}\n{\"token\":\"x\"}\n", "{\"a\":1}\n{\"token\":\"REDACTED\"}\n"),
+    (#"{"next":"https:\/\/u:p@h\/x?a=1\u0026code=2"}"#, #"{"next":"https://h/x?a=REDACTED&code=REDACTED"}"#),
+    (#"{"inner":"{\"token\":\"abc\"}"}"#, #"{"inner":"{\"token\":REDACTED}"}"#),
     (#"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#, #"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#),
-    (#"{"message":"used Bearer abc"}"#, #"{"message":"used Bearer <redacted>"}"#),
+    (#"{"message":"used Bearer abc"}"#, #"{"message":"used Bearer REDACTED"}"#),
     (
       #"{"a":"\ud83d\ude00 token=x \ud83d y \n\t\b\f\r\/"}"#,
-      #"{"a":"😀 token=<redacted> \\ud83d y \n\t\u0008\u000c\r/"}"#
+      #"{"a":"😀 token=REDACTED \\ud83d y \n\t\u0008\u000c\r/"}"#
     ),
     (
       #"{"verificationCode":"1","authorization_code":"2","pass":"3"}"#,
-      #"{"verificationCode":"<redacted>","authorization_code":"<redacted>","pass":"<redacted>"}"#
+      #"{"verificationCode":"REDACTED","authorization_code":"REDACTED","pass":"REDACTED"}"#
     ),
-    (#"{"xml":"<password a=\"b\">c</password>"}"#, #"{"xml":"<password a=<redacted>><redacted></password>"}"#),
+    (#"{"xml":"<password a=\"b\">c</password>"}"#, #"{"xml":"<password a=REDACTED>REDACTED</password>"}"#),
   ])
   func `sensitive members of JSON are hidden and the rest is shown as it came`(body: String, expected: String) {
     #expect(shown(body) == expected)
@@ -67,7 +67,7 @@ import Testing
     let body =
       #"{"user":{"email":"x","n":"m"},"items":[{"serial":1,"email":"y"},{"serial":[2]}],"list":["p","q"],"a/b":{"c~d":0},"email":"z"}"#
     let expected =
-      #"{"user":{"email":"<redacted>","n":"m"},"items":[{"serial":"<redacted>","email":"y"},{"serial":"<redacted>"}],"list":["p","<redacted>"],"a/b":{"c~d":"<redacted>"},"email":"z"}"#
+      #"{"user":{"email":"REDACTED","n":"m"},"items":[{"serial":"REDACTED","email":"y"},{"serial":"REDACTED"}],"list":["p","REDACTED"],"a/b":{"c~d":"REDACTED"},"email":"z"}"#
     #expect(shown(body, limit: 4096, redactor) == expected)
   }
 
@@ -75,14 +75,14 @@ import Testing
     let redactor = Redactor(sensitiveFields: ["IBAN"])
     #expect(
       shown(#"{"iban":"DE1","my_iban":"x","token":"t"}"#, limit: 99, redactor)
-        == #"{"iban":"<redacted>","my_iban":"<redacted>","token":"t"}"#)
+        == #"{"iban":"REDACTED","my_iban":"REDACTED","token":"t"}"#)
   }
 
   @Test(arguments: [
-    ("grant_type=password&password=x&user=me", "grant_type=password&password=<redacted>&user=me"),
-    ("code=x&client%5Fsecret=y&scope=a", "code=<redacted>&client%5Fsecret=<redacted>&scope=a"),
-    ("user%5Bpassword%5D=x&bare&=&", "user%5Bpassword%5D=<redacted>&<redacted>&=&"),
-    ("next=https%3A%2F%2Fh%2F%3Fk%3Dv&a=b%20c", "next=https://h/?k=<redacted>&a=b%20c"),
+    ("grant_type=password&password=x&user=me", "grant_type=password&password=REDACTED&user=me"),
+    ("code=x&client%5Fsecret=y&scope=a", "code=REDACTED&client%5Fsecret=REDACTED&scope=a"),
+    ("user%5Bpassword%5D=x&bare&=&", "user%5Bpassword%5D=REDACTED&REDACTED&=&"),
+    ("next=https%3A%2F%2Fh%2F%3Fk%3Dv&a=b%20c", "next=https://h/?k=REDACTED&a=b%20c"),
   ])
   func `sensitive fields of a form are hidden`(body: String, expected: String) {
     #expect(shown(body, "application/x-www-form-urlencoded; charset=utf-8") == expected)
@@ -113,7 +113,7 @@ import Testing
     #expect(shown("abcdef", "text/plain", limit: -1) == "<6 bytes of text/plain>")
     // A body that is shorter than the limit, and longer once its values are hidden.
     let short = #"{"pin":1,"otp":2,"cvc":3}"#
-    #expect(shown(short, limit: 30) == #"{"pin":"<redacted>","otp":"<re <cut off, 25 bytes in all>"#)
+    #expect(shown(short, limit: 30) == #"{"pin":"REDACTED","otp":"<re <cut off, 25 bytes in all>"#)
     let body = "{" + String(repeating: #""pin":1,"#, count: 1000) + #""a":1}"#
     #expect(shown(body, limit: 100).utf8.count < 140)
   }

@@ -4,14 +4,14 @@ import Testing
 
 @Suite struct RedactorURLTests {
   @Test(arguments: [
-    ("https://me:pw@h.example/a/b?page=2&token=x#top", "https://h.example/a/b?page=2&token=<redacted>"),
-    ("https://h/?c2VjcmV0", "https://h/?<redacted>"), ("https://h/?page", "https://h/?page"),
-    ("https://h/?page=1;token=x", "https://h/?page=1;token=<redacted>"),
-    ("https://h/?%70age=x&PAGE=3&", "https://h/?%70age=<redacted>&PAGE=3&"),
-    ("https://h/?a=b=c&=x", "https://h/?a=<redacted>&=<redacted>"), ("https://pw@[::1]:8080/x", "https://[::1]:8080/x"),
-    ("https://h?x=u:p@h/", "https://h?x=<redacted>"), ("https://h/a@b", "https://h/a@b"),
-    ("data:text/plain,secret", "data:<redacted>"), ("/a/b?key=x#y", "/a/b?key=<redacted>"), ("https://h", "https://h"),
-    ("https://h/?token#x", "https://h/?<redacted>"),
+    ("https://me:pw@h.example/a/b?page=2&token=x#top", "https://h.example/a/b?page=2&token=REDACTED"),
+    ("https://h/?c2VjcmV0", "https://h/?REDACTED"), ("https://h/?page", "https://h/?page"),
+    ("https://h/?page=1;token=x", "https://h/?page=1;token=REDACTED"),
+    ("https://h/?%70age=x&PAGE=3&", "https://h/?%70age=REDACTED&PAGE=3&"),
+    ("https://h/?a=b=c&=x", "https://h/?a=REDACTED&=REDACTED"), ("https://pw@[::1]:8080/x", "https://[::1]:8080/x"),
+    ("https://h?x=u:p@h/", "https://h?x=REDACTED"), ("https://h/a@b", "https://h/a@b"),
+    ("data:text/plain,secret", "data:REDACTED"), ("/a/b?key=x#y", "/a/b?key=REDACTED"), ("https://h", "https://h"),
+    ("https://h/?token#x", "https://h/?REDACTED"),
   ])
   func `user info, fragment and query values are hidden, scheme, host and path are shown`(url: String, shown: String)
     throws
@@ -23,36 +23,36 @@ import Testing
     var redactor = Redactor.standard
     redactor.allowedQueryNames.formUnion(["State", "api_key"])
     let url = try #require(URL(string: "https://h/?state=open&api_key=x"))
-    #expect(redactor.redact(url) == "https://h/?state=open&api_key=<redacted>")
+    #expect(redactor.redact(url) == "https://h/?state=open&api_key=REDACTED")
   }
 
   @Test func `a relative URL is resolved first`() throws {
     let base = try #require(URL(string: "https://u:p@h/v1/"))
     let url = try #require(URL(string: "items?k=v", relativeTo: base))
-    #expect(Redactor.standard.redact(url) == "https://h/v1/items?k=<redacted>")
+    #expect(Redactor.standard.redact(url) == "https://h/v1/items?k=REDACTED")
   }
 }
 
 @Suite struct RedactorHeaderTests {
   @Test(arguments: [
-    ("content-type", "text/plain", "text/plain"), ("X-Api-Key", "k", "<redacted>"), ("Cookie", "a=b", "<redacted>"),
-    ("Authorization", "Bearer x", "<redacted>"),
-    ("Location", "https://u:p@h/x?code=1#t", "https://h/x?code=<redacted>"),
-    ("content-location", "/x?page=2&t=1", "/x?page=2&t=<redacted>"),
-    ("Referer", "https://h/?q=1", "https://h/?q=<redacted>"),
+    ("content-type", "text/plain", "text/plain"), ("X-Api-Key", "k", "REDACTED"), ("Cookie", "a=b", "REDACTED"),
+    ("Authorization", "Bearer x", "REDACTED"),
+    ("Location", "https://u:p@h/x?code=1#t", "https://h/x?code=REDACTED"),
+    ("content-location", "/x?page=2&t=1", "/x?page=2&t=REDACTED"),
+    ("Referer", "https://h/?q=1", "https://h/?q=REDACTED"),
     (
       "Link", "<https://h/?cursor=a&page=2>; rel=\"next\", </x?k=1>; rel=\"prev\"",
-      "<https://h/?cursor=<redacted>&page=2>; rel=\"next\", </x?k=<redacted>>; rel=\"prev\""
+      "<https://h/?cursor=REDACTED&page=2>; rel=\"next\", </x?k=REDACTED>; rel=\"prev\""
     ),
-    ("Location", "https://u:p/w@h/x?y", "https://<redacted>"),
-    ("Link", "</x?k=1", "</x?k=<redacted>"), ("Link", "k=1", "<redacted>"),
-    ("Set-Cookie", "sid=abc; Path=/; HttpOnly; Secure", "sid=<redacted>; Path=/; HttpOnly; Secure"),
-    ("Set-Cookie", "abc", "<redacted>"), ("Set-Cookie", "a=b; Weird=x; y", "a=<redacted>; Weird=<redacted>;<redacted>"),
+    ("Location", "https://u:p/w@h/x?y", "https://REDACTED"),
+    ("Link", "</x?k=1", "</x?k=REDACTED"), ("Link", "k=1", "REDACTED"),
+    ("Set-Cookie", "sid=abc; Path=/; HttpOnly; Secure", "sid=REDACTED; Path=/; HttpOnly; Secure"),
+    ("Set-Cookie", "abc", "REDACTED"), ("Set-Cookie", "a=b; Weird=x; y", "a=REDACTED; Weird=REDACTED;REDACTED"),
     (
       "Set-Cookie", "a=b; Expires=Wed, 21 Oct 2037 07:28:00 GMT; SameSite=Lax",
-      "a=<redacted>; Expires=Wed, 21 Oct 2037 07:28:00 GMT; SameSite=Lax"
+      "a=REDACTED; Expires=Wed, 21 Oct 2037 07:28:00 GMT; SameSite=Lax"
     ),
-    ("Set-Cookie", "a=b; Path=/, c=d; Secure, e=f", "a=<redacted>; Path=<redacted>; Secure, e=<redacted>"),
+    ("Set-Cookie", "a=b; Path=/, c=d; Secure, e=f", "a=REDACTED; Path=REDACTED; Secure, e=REDACTED"),
   ])
   func `a value is shown only if it is known to be harmless`(name: String, value: String, shown: String) {
     let headers = Redactor.standard.redact(HeaderFields([.init(name, value)]))
@@ -115,10 +115,10 @@ extension RedactorFieldTests {
     func shown(_ body: String, _ type: String) -> String {
       Redactor.standard.redact(body: Data(body.utf8), contentType: type, limit: 4_096)
     }
-    #expect(shown("{\"\(name)\":\"canary\"}", "application/json") == "{\"\(name)\":\"<redacted>\"}")
-    #expect(shown("\(name)=canary", "application/x-www-form-urlencoded") == "\(name)=<redacted>")
-    #expect(shown("\(name): canary", "text/plain") == "\(name): <redacted>")
-    #expect(shown("<\(name)>canary</\(name)>", "text/xml") == "<\(name)><redacted></\(name)>")
+    #expect(shown("{\"\(name)\":\"canary\"}", "application/json") == "{\"\(name)\":\"REDACTED\"}")
+    #expect(shown("\(name)=canary", "application/x-www-form-urlencoded") == "\(name)=REDACTED")
+    #expect(shown("\(name): canary", "text/plain") == "\(name): REDACTED")
+    #expect(shown("<\(name)>canary</\(name)>", "text/xml") == "<\(name)>REDACTED</\(name)>")
   }
 
   @Test func `the default list holds the names that are tested and no others`() {
@@ -129,7 +129,7 @@ extension RedactorFieldTests {
   func `a form hides the codes of a sign-in too`(name: String) {
     let form = Redactor.standard.redact(
       body: Data("\(name)=canary".utf8), contentType: "application/x-www-form-urlencoded", limit: 99)
-    #expect(form == "\(name)=<redacted>")
+    #expect(form == "\(name)=REDACTED")
   }
 
   @Test(arguments: [
@@ -145,20 +145,20 @@ extension RedactorFieldTests {
 
 @Suite struct RedactorTextTests {
   @Test(arguments: [
-    ("no https://u:p@h/x?k=v#f here", "no https://h/x?k=<redacted> here"),
-    ("('https://h/?k=v')", "('https://h/?k=<redacted>')"),
-    ("Authorization: Bearer abc, def", "Authorization: <redacted>"),
-    ("got Bearer abc.def-ghi!", "got Bearer <redacted>"),
+    ("no https://u:p@h/x?k=v#f here", "no https://h/x?k=REDACTED here"),
+    ("('https://h/?k=v')", "('https://h/?k=REDACTED')"),
+    ("Authorization: Bearer abc, def", "Authorization: REDACTED"),
+    ("got Bearer abc.def-ghi!", "got Bearer REDACTED"),
     ("basic authentication failed", "basic authentication failed"),
-    ("password=hunter2&user=me", "password=<redacted>&user=me"), ("api_key: 'a b c' x", "api_key: <redacted> x"),
-    (#"{"token":"abc","n":1}"#, #"{"token":<redacted>,"n":1}"#),
-    (#"{\"token\":\"abc\",\"n\":1}"#, #"{\"token\":<redacted>,\"n\":1}"#),
-    ("<Password>abc</Password>", "<Password><redacted></Password>"),
-    ("<a token=\"abc\" b=\"c\"/>", "<a token=<redacted> b=\"c\"/>"),
-    ("Cookie: a=b; c=d\nHost: h", "Cookie: <redacted>\nHost: h"), ("token", "token"), ("token:", "token:<redacted>"),
-    ("the operation timed out", "the operation timed out"), ("ünï password=ö", "ünï password=<redacted>"), ("", ""),
-    ("token = \"unclosed secret", "token = <redacted>"), ("token => abc d", "token => <redacted> d"),
-    (#"password: 'it\'s' x"#, "password: <redacted> x"), ("pass=a\\", "pass=<redacted>"),
+    ("password=hunter2&user=me", "password=REDACTED&user=me"), ("api_key: 'a b c' x", "api_key: REDACTED x"),
+    (#"{"token":"abc","n":1}"#, #"{"token":REDACTED,"n":1}"#),
+    (#"{\"token\":\"abc\",\"n\":1}"#, #"{\"token\":REDACTED,\"n\":1}"#),
+    ("<Password>abc</Password>", "<Password>REDACTED</Password>"),
+    ("<a token=\"abc\" b=\"c\"/>", "<a token=REDACTED b=\"c\"/>"),
+    ("Cookie: a=b; c=d\nHost: h", "Cookie: REDACTED\nHost: h"), ("token", "token"), ("token:", "token:REDACTED"),
+    ("the operation timed out", "the operation timed out"), ("ünï password=ö", "ünï password=REDACTED"), ("", ""),
+    ("token = \"unclosed secret", "token = REDACTED"), ("token => abc d", "token => REDACTED d"),
+    (#"password: 'it\'s' x"#, "password: REDACTED x"), ("pass=a\\", "pass=REDACTED"),
   ])
   func `what looks like a secret is hidden`(text: String, shown: String) {
     #expect(Redactor.standard.redact(text: text) == shown)
@@ -166,17 +166,17 @@ extension RedactorFieldTests {
   }
 
   @Test(arguments: [
-    ("<password type=\"plain\">abc</password>", "<password type=<redacted>><redacted></password>"),
-    ("<token><![CDATA[abc</token>]]></token> x", "<token><redacted></token> x"),
+    ("<password type=\"plain\">abc</password>", "<password type=REDACTED>REDACTED</password>"),
+    ("<token><![CDATA[abc</token>]]></token> x", "<token>REDACTED</token> x"),
     (
       "<s:Password s:Type='>'>a b</s:Password><id>1</id>",
-      "<s:Password s:Type=<redacted>><redacted></s:Password><id>1</id>"
+      "<s:Password s:Type=REDACTED>REDACTED</s:Password><id>1</id>"
     ),
-    ("<credential><user>u</user><key>k</key></credential>", "<credential><redacted></credential>"),
-    ("<token><token>a</token>b</token>c", "<token><redacted></token>c"),
-    ("<secret value=\"abc\"/><a>b</a>", "<secret value=<redacted>/><a>b</a>"), ("<pin></pin><a/>", "<pin></pin><a/>"),
-    ("<password>cut off <b>here", "<password><redacted>"), ("<password type=\"pl", "<password<redacted>"),
-    ("<tokens\n>1</tokens\n>", "<tokens\n><redacted></tokens\n>"), ("a < token", "a < token"), ("<", "<"),
+    ("<credential><user>u</user><key>k</key></credential>", "<credential>REDACTED</credential>"),
+    ("<token><token>a</token>b</token>c", "<token>REDACTED</token>c"),
+    ("<secret value=\"abc\"/><a>b</a>", "<secret value=REDACTED/><a>b</a>"), ("<pin></pin><a/>", "<pin></pin><a/>"),
+    ("<password>cut off <b>here", "<password>REDACTED"), ("<password type=\"pl", "<passwordREDACTED"),
+    ("<tokens\n>1</tokens\n>", "<tokens\n>REDACTED</tokens\n>"), ("a < token", "a < token"), ("<", "<"),
     ("<token-type>mac</token-type>", "<token-type>mac</token-type>"),
   ])
   func `what an XML element of a sensitive name holds is hidden`(text: String, shown: String) {
@@ -187,9 +187,9 @@ extension RedactorFieldTests {
   private static let webToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
   @Test(arguments: [
-    ("\(webToken)", "<redacted>"), ("got \(webToken), said", "got <redacted>, said"),
-    ("id-\(webToken)", "id-<redacted>"), ("v1.\(webToken)!", "v1.<redacted>!"),
-    ("https://h/reset/\(webToken)/x?page=1", "https://h/reset/<redacted>/x?page=1"),
+    ("\(webToken)", "REDACTED"), ("got \(webToken), said", "got REDACTED, said"),
+    ("id-\(webToken)", "id-REDACTED"), ("v1.\(webToken)!", "v1.REDACTED!"),
+    ("https://h/reset/\(webToken)/x?page=1", "https://h/reset/REDACTED/x?page=1"),
     ("heyJude and eyJ and greyJoy1234567890123456", "heyJude and eyJ and greyJoy1234567890123456"),
   ])
   func `a JSON Web Token is hidden wherever it stands`(text: String, shown: String) {
@@ -201,19 +201,19 @@ extension RedactorFieldTests {
     let body = Data(#"{"note":"\#(Self.webToken)","at":"/a/b"}"#.utf8)
     #expect(
       Redactor.standard.redact(body: body, contentType: "application/json", limit: 999)
-        == #"{"note":"<redacted>","at":"/a/b"}"#)
+        == #"{"note":"REDACTED","at":"/a/b"}"#)
     let url = try #require(URL(string: "https://h/a/\(Self.webToken)/b"))
-    #expect(Redactor.standard.redact(url) == "https://h/a/<redacted>/b")
+    #expect(Redactor.standard.redact(url) == "https://h/a/REDACTED/b")
   }
 
   @Test(arguments: [
     (
       "x -----BEGIN PRIVATE KEY-----\nMIIB\nVg==\n-----END PRIVATE KEY----- y",
-      "x -----BEGIN PRIVATE KEY-----<redacted>-----END PRIVATE KEY----- y"
+      "x -----BEGIN PRIVATE KEY-----REDACTED-----END PRIVATE KEY----- y"
     ),
-    ("-----BEGIN RSA PRIVATE KEY-----\nMIIB cut", "-----BEGIN RSA PRIVATE KEY-----<redacted>"),
-    ("private_key: -----BEGIN EC-----\nM I\n-----END EC----- y", "private_key: <redacted> y"),
-    ("key-----BEGIN EC-----MI-----END EC-----", "key-----BEGIN EC-----<redacted>-----END EC-----"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIB cut", "-----BEGIN RSA PRIVATE KEY-----REDACTED"),
+    ("private_key: -----BEGIN EC-----\nM I\n-----END EC----- y", "private_key: REDACTED y"),
+    ("key-----BEGIN EC-----MI-----END EC-----", "key-----BEGIN EC-----REDACTED-----END EC-----"),
     ("------- BEGIN -------", "------- BEGIN -------"), ("-----BEGIN", "-----BEGIN"),
   ])
   func `what a PEM block holds is hidden`(text: String, shown: String) {
@@ -225,6 +225,6 @@ extension RedactorFieldTests {
     let body = Data(#"{"note":"-----BEGIN KEY-----\nMIIB\n-----END KEY-----\n","n":1}"#.utf8)
     #expect(
       Redactor.standard.redact(body: body, contentType: "application/json", limit: 999)
-        == #"{"note":"-----BEGIN KEY-----<redacted>-----END KEY-----\n","n":1}"#)
+        == #"{"note":"-----BEGIN KEY-----REDACTED-----END KEY-----\n","n":1}"#)
   }
 }

@@ -247,7 +247,7 @@ import Testing
     #expect(transport.sent.map(\.endpoint) == ["users/{}", "/v2/b"])
     let events = response.request.call.events
     #expect(events.map(\.source) == ["RedirectsBehavior"])
-    #expect(events.first?.message == "redirect to https://api.example.com/v2/b?token=<redacted>&page=2")
+    #expect(events.first?.message == "redirect to https://api.example.com/v2/b?token=REDACTED&page=2")
   }
 
   @Test func `the body of a redirect that is followed is cancelled, that of the outcome is not`() async throws {

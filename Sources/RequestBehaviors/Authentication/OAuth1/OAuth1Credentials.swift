@@ -53,7 +53,7 @@ public struct OAuth1Credentials: Sendable, Hashable, Codable, CustomStringConver
   public static let none = OAuth1Credentials(token: nil)
 
   /// The name of the type, without token and secret.
-  public var description: String { "OAuth1Credentials(token: \(token == nil ? "none" : "<redacted>"))" }
+  public var description: String { "OAuth1Credentials(token: \(token == nil ? "none" : "REDACTED"))" }
 
   /// A mirror without children, so that `dump` shows no secret.
   public var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,43 +1,58 @@
 import Foundation
 
 extension LogRecord {
-  /// The record for machines: a JSON object on one line.
+  /// The record for machines: a JSON object on one line, by the names of OpenTelemetry's log model and its semantic
+  /// conventions for HTTP.
   ///
-  /// Durations are in milliseconds. What is not known is left out.
+  /// What has no standard name is under `request_behaviors`. Durations are in seconds. What is not known is left out.
   public var json: String {
     var object = JSONObject()
-    object.add("time", LogText.timestamp(date))
-    object.add("level", level.description)
-    object.add("kind", kind.rawValue)
-    object.add(number: "call", "\(call)")
-    object.add(number: "parent", parent.map { "\($0)" })
+    object.add("timestamp", LogText.timestamp(date))
+    object.add("severity_text", level.description.uppercased())
+    object.add("body", "\(method) \(url)" + (statusCode.map { " \($0)" } ?? ""))
     object.add("trace_id", traceID)
     object.add("span_id", spanID)
-    object.add(number: "sends", "\(sends)")
-    object.add("method", method.rawValue)
-    object.add("url", url)
-    object.add("endpoint", endpoint)
-    object.add(number: "status", statusCode.map(String.init))
-    object.add(number: "request_bytes", requestBytes.map { "\($0)" })
-    object.add(number: "response_bytes", responseBytes.map(String.init))
-    object.add(number: "duration_ms", duration.map(LogText.milliseconds))
+    object.add("http.request.method", method.rawValue)
+    object.add("url.full", url)
+    object.add("url.template", endpoint)
+    object.add(number: "http.response.status_code", statusCode.map(String.init))
+    object.add(number: "http.request.body.size", requestBytes.map { "\($0)" })
+    object.add(number: "http.response.body.size", responseBytes.map(String.init))
+    object.add("error.type", errorType)
+    object.add("error.message", error)
+    if kind == .attempt || kind == .attemptStart {
+      object.add(number: "http.request.resend_count", sends > 1 ? "\(sends - 1)" : nil)
+    } else {
+      object.add(number: "request_behaviors.attempts", "\(sends)")
+    }
+    object.add("request_behaviors.kind", kind.rawValue)
+    object.add(number: "request_behaviors.call", "\(call)")
+    object.add(number: "request_behaviors.parent", parent.map { "\($0)" })
+    object.add("request_behaviors.source", source?.rawValue)
+    object.add("request_behaviors.decisions", decisions.isEmpty ? nil : decisions)
+    object.add(number: "request_behaviors.duration", duration.map(LogText.seconds))
     addPhases(to: &object)
-    object.add("source", source?.rawValue)
-    object.add("error", error)
-    object.add("decisions", decisions.isEmpty ? nil : decisions)
-    object.add("request_headers", requestHeaders?.map { "\($0.name): \($0.value)" })
-    object.add("request_body", requestBody)
-    object.add("response_headers", responseHeaders?.map { "\($0.name): \($0.value)" })
-    object.add("response_body", responseBody)
+    addFields(requestHeaders, under: "http.request.header.", to: &object)
+    object.add("request_behaviors.request.body", requestBody)
+    addFields(responseHeaders, under: "http.response.header.", to: &object)
+    object.add("request_behaviors.response.body", responseBody)
     return object.text
   }
 
   private func addPhases(to object: inout JSONObject) {
     guard let phases else { return }
-    object.add(number: "behaviors_ms", LogText.milliseconds(phases.behaviors))
-    object.add(number: "waiting_ms", phases.waiting.map(LogText.milliseconds))
-    object.add(number: "receiving_ms", phases.receiving.map(LogText.milliseconds))
-    object.add(number: "decoding_ms", LogText.milliseconds(phases.decoding))
+    object.add(number: "request_behaviors.duration.behaviors", LogText.seconds(phases.behaviors))
+    object.add(number: "request_behaviors.duration.waiting", phases.waiting.map(LogText.seconds))
+    object.add(number: "request_behaviors.duration.receiving", phases.receiving.map(LogText.seconds))
+    object.add(number: "request_behaviors.duration.decoding", LogText.seconds(phases.decoding))
+  }
+
+  /// Adds each field once, with all of its values.
+  private func addFields(_ fields: HeaderFields?, under prefix: String, to object: inout JSONObject) {
+    var added: Set<String> = []
+    for field in fields ?? [:] where added.insert(field.name.lowercased()).inserted {
+      object.add(prefix + field.name.lowercased(), fields?.values(for: field.name))
+    }
   }
 }
 

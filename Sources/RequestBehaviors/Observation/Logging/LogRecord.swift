@@ -37,7 +37,7 @@ public struct LogRecord: Sendable {
   public var method: RequestMethod
   /// The redacted URL; `(no URL)` where none could be built.
   public var url: String
-  /// The path's template, such as `users/{}`.
+  /// The path's template, such as `/v1/users/{}`.
   public var endpoint: String
   /// The status of the response; `nil` if there was none.
   public var statusCode: Int?
@@ -53,6 +53,8 @@ public struct LogRecord: Sendable {
   public var source: ResponseSource?
   /// What went wrong, without the URL of the record; `nil` if nothing did.
   public var error: String?
+  /// The word for what went wrong, as ``NetworkError/errorType`` has it; `nil` if nothing did.
+  public var errorType: String?
   /// What the behaviors decided on the way, such as `RedirectsBehavior: redirect to https://h/new`.
   public var decisions: [String] = []
   /// The fields of the request as it was sent; `nil` unless headers are logged.

@@ -17,11 +17,12 @@ struct LogRecorder {
 
   func attemptStart(_ request: NetworkRequest) -> LogRecord { attempt(.attemptStart, request, redactor(for: request)) }
 
-  func attempt(_ exchange: Attempt, of request: NetworkRequest) -> LogRecord {
+  func attempt(_ attempt: Attempt, of request: NetworkRequest) -> LogRecord {
     let redactor = redactor(for: request)
-    var record = attempt(.attempt, request, redactor)
-    record.duration = exchange.endedAt.map { $0 - exchange.startedAt }
-    switch exchange.outcome {
+    var record = self.attempt(.attempt, request, redactor)
+    record.duration = attempt.endedAt.map { $0 - attempt.startedAt }
+    record.errorType = ErrorType.word(for: attempt.outcome)
+    switch attempt.outcome {
     case .pending: break
     case .response(let statusCode, let bytes):
       record.statusCode = statusCode
@@ -49,6 +50,7 @@ struct LogRecorder {
     record.duration = report.duration
     record.phases = DurationBreakdown(report)
     record.decisions = report.call.events.map { "\($0.source): \(redactor.redact(text: $0.message))" }
+    record.errorType = ErrorType.word(for: report.error)
     if let error = report.error {
       let last = report.lastFailure.map { ", after \(describe($0, redactor))" } ?? ""
       record.error = (describe(error, redactor) + last).withoutRepeating(record.url)
@@ -68,7 +70,7 @@ struct LogRecorder {
       kind: kind, level: level, date: call.clock.date(), call: call.id, parent: call.parent,
       traceID: call.trace?.traceID, sends: 0, method: request?.method ?? "?",
       url: request.map { redactor.redact($0.url) } ?? "(no URL)",
-      endpoint: request.map { redactor.redact(text: $0.endpoint) } ?? "",
+      endpoint: request.map { redactor.redact(text: EndpointNames.template(of: $0)) } ?? "",
       requestBytes: request?.body?.length)
   }
 

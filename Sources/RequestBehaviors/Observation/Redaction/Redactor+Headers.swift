@@ -36,7 +36,7 @@ extension Redactor {
     ["Domain", "Expires", "HttpOnly", "Max-Age", "Partitioned", "Path", "Priority", "SameSite", "Secure"],
     ignoringPunctuation: false)
 
-  /// `sid=<redacted>; Path=/; HttpOnly` (RFC 6265 §4.1).
+  /// `sid=REDACTED; Path=/; HttpOnly` (RFC 6265 §4.1).
   private func redactedCookie(_ value: String) -> String {
     let parts = value.split(separator: ";", omittingEmptySubsequences: false)
     let shown = parts.enumerated().map { index, part in

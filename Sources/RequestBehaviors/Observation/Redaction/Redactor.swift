@@ -13,7 +13,7 @@
 /// redactor.sensitiveFields.insert("iban")
 /// let url = URL(string: "https://me:pw@shop.example.com/?page=2&key=abc")!
 /// print(redactor.redact(url))
-/// // https://shop.example.com/?page=2&key=<redacted>
+/// // https://shop.example.com/?page=2&key=REDACTED
 /// ```
 ///
 /// The path of a URL is shown: keep secrets out of paths.
@@ -21,8 +21,8 @@ public struct Redactor: Sendable {
   /// The redactor with the default lists.
   public static let standard = Redactor()
 
-  /// What stands in the place of a hidden value: `<redacted>`.
-  public static let placeholder = "<redacted>"
+  /// What stands in the place of a hidden value: `REDACTED`.
+  public static let placeholder = "REDACTED"
 
   /// The names of the headers whose values are shown, compared without regard to case.
   ///
@@ -81,7 +81,7 @@ public struct Redactor: Sendable {
   /// ```swift
   /// let redactor = Redactor.standard.hiding(["s3cr3t/key"])
   /// print(redactor.redact(text: "no such key: s3cr3t%2Fkey"))
-  /// // no such key: <redacted>
+  /// // no such key: REDACTED
   /// ```
   ///
   /// They are found as they are, percent-encoded, with the escapes of JSON or XML, and within base64.

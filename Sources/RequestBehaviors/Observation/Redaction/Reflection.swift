@@ -87,7 +87,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
 }
 
 extension Query: CustomStringConvertible, CustomReflectable {
-  /// The items as they are shown in URLs, such as `page=2&token=<redacted>`.
+  /// The items as they are shown in URLs, such as `page=2&token=REDACTED`.
   public var description: String { items.map(\.description).joined(separator: "&") }
 
   /// Only what the description shows.

@@ -78,33 +78,3 @@ extension LatencyStatistics.Endpoint {
       + percentiles.map { "\(LogText.milliseconds($0)) ms" }
   }
 }
-
-/// Keeps the number of distinct endpoint names within a limit, since each costs memory wherever it is a label.
-///
-/// Paths that were given as URLs are names too, and servers make up such URLs without end.
-struct EndpointNames: Sendable {
-  static let other = "(other)"
-
-  private let limit: Int
-  private var known: Set<String> = []
-
-  init(limit: Int) { self.limit = max(0, limit) }
-
-  /// Returns the name, or ``other`` if too many are known already.
-  mutating func name(for request: NetworkRequest?) -> String {
-    guard let request else { return EndpointNames.other }
-    let name = "\(EndpointNames.method(request.method)) \(request.endpoint)"
-    if known.contains(name) { return name }
-    guard known.count < limit else { return EndpointNames.other }
-    known.insert(name)
-    return name
-  }
-
-  /// The method if it is a standard one.
-  private static func method(_ method: RequestMethod) -> String {
-    switch method {
-    case .get, .head, .post, .put, .patch, .delete, .options, .trace, .query: method.rawValue
-    default: "_OTHER"
-    }
-  }
-}

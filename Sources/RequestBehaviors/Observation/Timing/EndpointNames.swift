@@ -1,0 +1,48 @@
+import Foundation
+
+/// Keeps the number of distinct endpoint names within a limit, since each costs memory wherever it is a label.
+///
+/// Paths that were given as URLs are names too, and servers make up such URLs without end.
+struct EndpointNames: Sendable {
+  static let other = "(other)"
+
+  private let limit: Int
+  private var known: Set<String> = []
+
+  init(limit: Int) { self.limit = max(0, limit) }
+
+  /// Returns the name, or ``other`` if too many are known already.
+  mutating func name(for request: NetworkRequest?) -> String {
+    guard let request else { return EndpointNames.other }
+    let name = "\(EndpointNames.method(request.method)) \(request.endpoint)"
+    if known.contains(name) { return name }
+    guard known.count < limit else { return EndpointNames.other }
+    known.insert(name)
+    return name
+  }
+
+  /// Returns the template of the path as the server sees it, such as `/v1/users/{}`; ``other`` if too many are known.
+  mutating func template(for request: NetworkRequest?) -> String {
+    guard let request else { return EndpointNames.other }
+    let template = EndpointNames.template(of: request)
+    if known.contains(template) { return template }
+    guard known.count < limit else { return EndpointNames.other }
+    known.insert(template)
+    return template
+  }
+
+  /// The path's template, with the path of the base URL before a relative one.
+  static func template(of request: NetworkRequest) -> String {
+    if request.endpoint.hasPrefix("/") { return request.endpoint }
+    let base = request.call.options.environment?.baseURL.path(percentEncoded: true) ?? ""
+    return base.hasSuffix("/") ? base + request.endpoint : base + "/" + request.endpoint
+  }
+
+  /// The method if it is a standard one, else `_OTHER`, as the semantic conventions have it.
+  static func method(_ method: RequestMethod) -> String {
+    switch method {
+    case .get, .head, .post, .put, .patch, .delete, .options, .trace, .query: method.rawValue
+    default: "_OTHER"
+    }
+  }
+}
