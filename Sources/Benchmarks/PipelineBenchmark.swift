@@ -1,6 +1,10 @@
 import Foundation
 import RequestBehaviors
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 extension Benchmark {
   /// What the list of behaviors itself costs.
   static let pipeline = Benchmark(
@@ -11,7 +15,14 @@ extension Benchmark {
     let lists: [[any RequestBehavior]] = [
       [], [EmptyBehavior()], (0..<10).map { _ in EmptyBehavior() }, (0..<10).map { HeaderBehavior(name: "X-\($0)") },
     ]
-    let works = lists.map { behaviors -> Measure.Work in
+    let callee: any Callee = EmptyCallee()
+    // The yardsticks: an asynchronous call through an existential, and fields set on the platform's request.
+    var works: [Measure.Work] = [
+      { for _ in 0..<count { try await callee.call() } },
+      { for _ in 0..<count { _ = makeRequest(fields: 0) } },
+      { for _ in 0..<count { _ = makeRequest(fields: 10) } },
+    ]
+    works += lists.map { behaviors -> Measure.Work in
       let client = NetworkClient(baseURL: baseURL, behaviors: behaviors, transport: NullTransport())
       return {
         for _ in 0..<count { try await client.send(.get("x")) }
@@ -19,22 +30,54 @@ extension Benchmark {
     }
     let costs = try await Measure.sideBySide(rounds: effort.shortRounds, count: count, works)
     // Processor time: it is all that there is to spend, and what else runs on the machine does not count.
-    let empty = costs[2].excess(over: costs[0]) / 10
-    let header = costs[3].excess(over: costs[0]) / 10
+    let call = costs[0].leastCPUNanoseconds
+    let field = costs[2].excess(over: costs[1]) / 10
+    let pipeline = costs[3].leastCPUNanoseconds
+    let allocations = costs[3].typical.allocations
+    let empty = costs[5].excess(over: costs[3]) / 10
+    let header = costs[6].excess(over: costs[3]) / 10
     return [
-      Row(label: "no behavior", figure: costs[0].typical.cpuDescription),
-      Row(label: "1 no-op behavior", figure: costs[1].typical.cpuDescription),
-      Row(label: "10 no-op behaviors", figure: costs[2].typical.cpuDescription),
-      Row(label: "10 header behaviors", figure: costs[3].typical.cpuDescription),
-      Row(label: "a no-op behavior", figure: "\(empty.formatted(0)) ns", target: .atMost(400, empty, "ns")),
-      Row(label: "a header behavior", figure: "\(header.formatted(0)) ns", target: .atMost(1_000, header, "ns")),
+      Row(label: "an asynchronous call through an existential", figure: "\(call.formatted(0)) ns"),
+      Row(label: "a field set on a URLRequest", figure: "\(field.formatted(0)) ns"),
+      Row(
+        label: "no behavior", figure: costs[3].typical.cpuDescription, ratio: pipeline / call,
+        target: .atMost(120, pipeline / call)),
+      Row(
+        label: "  of which allocations", figure: allocations.formatted(1), target: .atMost(10, allocations, "a request")
+      ),
+      Row(label: "1 no-op behavior", figure: costs[4].typical.cpuDescription),
+      Row(label: "10 no-op behaviors", figure: costs[5].typical.cpuDescription),
+      Row(label: "10 header behaviors", figure: costs[6].typical.cpuDescription),
+      Row(
+        label: "a no-op behavior, beside the asynchronous call", figure: "\(empty.formatted(0)) ns",
+        ratio: empty / call,
+        target: .atMost(12, empty / call)),
+      Row(
+        label: "a header behavior, beside a field of a URLRequest", figure: "\(header.formatted(0)) ns",
+        ratio: header / field, target: .atMost(1, header / field)),
     ]
   }
+
+  private static func makeRequest(fields: Int) -> URLRequest {
+    var request = URLRequest(url: baseURL)
+    for number in 0..<fields { request.setValue("value", forHTTPHeaderField: "X-\(number)") }
+    return request
+  }
+}
+
+/// What is called at the least cost of an asynchronous call whose callee is not known.
+private protocol Callee: Sendable {
+  func call() async throws
+}
+
+private struct EmptyCallee: Callee {
+  @inline(never)
+  func call() async throws {}
 }
 
 let baseURL = URL(string: "https://api.example.com/v1")!
 
-/// A transport that responses at once.
+/// A transport that answers at once.
 struct NullTransport: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     NetworkResponse(request: request, statusCode: 200)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server that responses faster than anything that is measured: nginx where it is installed, else the loopback server.
+/// A server that answers faster than anything that is measured: nginx where it is installed, else the loopback server.
 final class QuickServer {
   /// What serves.
   let name: String

@@ -40,7 +40,7 @@ final class Journal: Sendable {
   var entries: [String] { lock.withLock { lines } }
 }
 
-/// A transport that responses every request with JSON.
+/// A transport that answers every request with JSON.
 func answering(_ json: String, status: Int = 200, headers: HeaderFields = [:]) -> MockTransport {
   let mock = MockTransport(baseURL: baseURL)
   mock.on(.get, "**").respond(status, jsonText: json, headers: headers)

@@ -49,16 +49,19 @@ extension APIKeyBehavior: CustomReflectable, CustomStringConvertible {
 
 extension RequestBehavior where Self == APIKeyBehavior {
   /// Sends a secret key: hidden in logs and errors, and sent to its origins only; see ``APIKeyBehavior``.
-  ///
-  /// - Parameters:
-  ///   - header: The field's name.
-  ///   - key: The key.
-  ///   - credential: The name by which a request asks for the key; by default the field's.
-  ///   - origins: Where it may be sent; by default to the base URL's origin.
-  /// - Returns: The behavior.
   public static func apiKey(
     _ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL
   ) -> APIKeyBehavior {
     APIKeyBehavior(header, key, credential: credential, origins: origins)
+  }
+
+  /// Sends a fixed token as `Authorization: Bearer …` (RFC 6750 §2.1); one that expires is a ``TokenSession``'s.
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  /// - Returns: The behavior, whose credentials have the name `bearer`.
+  public static func bearer(_ token: String, origins: OriginScope = .baseURL) -> APIKeyBehavior {
+    APIKeyBehavior("Authorization", "Bearer \(token)", credential: "bearer", origins: origins)
   }
 }

@@ -56,11 +56,6 @@ extension RequestBehavior where Self == HeadersBehavior {
   public static func headers(_ headers: HeaderFields) -> HeadersBehavior { HeadersBehavior(headers) }
 
   /// Sets header fields that are computed for each request; see ``HeadersBehavior``.
-  ///
-  /// - Parameters:
-  ///   - name: What tells it from other behaviors of the type.
-  ///   - make: Returns the fields; what it throws fails the request.
-  /// - Returns: The behavior.
   public static func headers(
     _ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HeaderFields
   ) -> HeadersBehavior {

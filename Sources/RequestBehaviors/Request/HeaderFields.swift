@@ -48,6 +48,11 @@ public struct HeaderFields: Sendable, Hashable {
   /// Creates a list of the fields in their order; same names stay several values.
   public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
+  /// Creates a list from a dictionary, sorted by name, because a dictionary has no order.
+  public init(_ values: [String: String]) {
+    fields = values.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) }
+  }
+
   /// The value of a field, several values joined by `", "` (RFC 9110 §5.3); `nil` if there is none.
   ///
   /// Setting replaces all values of the name in the place of the first; setting `nil` removes them. What is set this

@@ -33,6 +33,11 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Creates a query of items.
   public init(_ items: [Item] = []) { self.items = items }
 
+  /// Creates a query from a dictionary, sorted by name, because a dictionary has no order.
+  public init(_ values: [String: String]) {
+    items = values.sorted { $0.key < $1.key }.map { Item($0.key, $0.value) }
+  }
+
   /// Creates a query from a literal.
   public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
     items = elements.flatMap { name, value in (value?.queryValues ?? []).map { Item(name, $0) } }

@@ -70,11 +70,6 @@ public struct NonceVerificationBehavior: UniqueBehavior {
 
 extension RequestBehavior where Self == NonceVerificationBehavior {
   /// Checks that responses come from the server; see ``NonceVerificationBehavior``.
-  ///
-  /// - Parameters:
-  ///   - header: The header that carries the nonce both ways.
-  ///   - origins: The servers that echo; by default the base URL's origin.
-  /// - Returns: The behavior.
   public static func nonceVerification(
     header: String = "X-API-Nonce", origins: OriginScope = .baseURL
   ) -> NonceVerificationBehavior {

@@ -2,12 +2,6 @@ public import RequestBehaviors
 
 extension RequestBehavior where Self == SaveBehavior {
   /// Saves responses with a saver before the caller gets them; see ``SaveBehavior``.
-  ///
-  /// - Parameters:
-  ///   - saver: What to save.
-  ///   - store: Where to save it.
-  ///   - durability: What the commit survives; the store's own by default.
-  /// - Returns: The behavior.
   public static func persist(
     _ saver: some ResponseSaver, in store: SQLiteStore, durability: SQLiteDurability? = nil
   ) -> SaveBehavior {
@@ -15,12 +9,6 @@ extension RequestBehavior where Self == SaveBehavior {
   }
 
   /// Saves responses with a closure before the caller gets them; see ``SaveBehavior``.
-  ///
-  /// - Parameters:
-  ///   - store: Where to save.
-  ///   - durability: What the commit survives; the store's own by default.
-  ///   - save: Saves what is wanted of the response; see ``ResponseSaver/save(_:in:)``.
-  /// - Returns: The behavior.
   public static func persist(
     in store: SQLiteStore, durability: SQLiteDurability? = nil,
     save: @escaping @Sendable (NetworkResponse, Database) throws -> Void

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that responses as a test tells it to, properly or not.
+/// An HTTP/1.1 server on 127.0.0.1 that answers as a test tells it to, properly or not.
 ///
 /// It is for tests of what a real connection does: framing, reuse, redirects, cancellation, and everything that a server
 /// or a network can do wrong. (`MockTransport` is quicker to set up where the connection is of no interest.)

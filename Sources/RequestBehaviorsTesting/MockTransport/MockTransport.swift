@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A transport that responses as a test tells it to, without a connection.
+/// A transport that answers as a test tells it to, without a connection.
 ///
 /// ```swift
 /// let mock = MockTransport(baseURL: baseURL)

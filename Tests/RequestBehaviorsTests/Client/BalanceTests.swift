@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-/// Rule 5 of how a request travels: each `beforeSend` is followed by exactly one of `afterSuccess` and `afterFailure`.
+/// What "How a request travels" promises.
 @Suite struct BalanceTests {
   private static let names = ["a", "b", "c"]
   let journal = Journal()
@@ -23,14 +23,14 @@ import Testing
   }
 
   @Test(arguments: [200, 204, 404, 500])
-  func `rule 5: the hooks are balanced for every status`(status: Int) async {
+  func `promise 2: the hooks are balanced for every status`(status: Int) async {
     _ = try? await NetworkClient(ClosureTransport(status), behaviors()).send(Request<NetworkResponse>.get("x"))
     expectBalance()
     let end = status < 300 ? "afterSuccess" : "afterFailure"
     #expect(Self.names.allSatisfy { journal.count(of: "\($0).\(end)") == 1 })
   }
 
-  @Test func `rule 5: the hooks are balanced when the transport throws`() async {
+  @Test func `promise 2: the hooks are balanced when the transport throws`() async {
     let transport = ClosureTransport { _ in throw Failure("down") }
     await #expect(throws: Failure("down")) { try await NetworkClient(transport, behaviors()).send(.get("x")) }
     expectBalance()
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: names, JournalBehavior.Hook.allCases)
-  func `rule 5: the hooks are balanced when any hook of any position throws`(
+  func `promise 2: the hooks are balanced when any hook of any position throws`(
     name: String, hook: JournalBehavior.Hook
   ) async {
     let client = NetworkClient(ClosureTransport(), behaviors(failing: (name, hook)))
@@ -46,13 +46,13 @@ import Testing
     expectBalance("\(name).\(hook)")
   }
 
-  @Test func `rule 5: when an afterSuccess throws, those further out get afterFailure`() async {
+  @Test func `promise 2: when an afterSuccess throws, those further out get afterFailure`() async {
     let client = NetworkClient(ClosureTransport(), behaviors(failing: ("b", .afterSuccess)))
     await #expect(throws: Failure.self) { try await client.send(.get("x")) }
     #expect(journal.entries.filter { $0.contains(".after") } == ["c.afterSuccess", "b.afterSuccess", "a.afterFailure"])
   }
 
-  @Test func `rule 5: a short circuit gives those further out their verdict and touches nothing further in`()
+  @Test func `promise 2: a short circuit gives those further out their verdict and touches nothing further in`()
     async throws
   {
     var list = behaviors()
@@ -66,7 +66,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `rule 5: the hooks are balanced when next is called twice`() async throws {
+  @Test func `promise 2: the hooks are balanced when next is called twice`() async throws {
     var list = behaviors()
     list.insert(
       ClosureBehavior("twice") { request, next in
@@ -80,7 +80,7 @@ import Testing
     #expect(journal.count(of: "b.afterSuccess") == 1)
   }
 
-  @Test func `rule 5: the hooks are balanced when next is called concurrently`() async throws {
+  @Test func `promise 2: the hooks are balanced when next is called concurrently`() async throws {
     var list = behaviors()
     list.insert(
       ClosureBehavior("both") { request, next in
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: names, JournalBehavior.Hook.allCases)
-  func `rule 5 and 9: the hooks are balanced when the task is cancelled in any hook of any position`(
+  func `promises 2 and 6: the hooks are balanced when the task is cancelled in any hook of any position`(
     name: String, hook: JournalBehavior.Hook
   ) async {
     let task = Box<Task<Void, any Error>?>(nil)

@@ -3,11 +3,11 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-/// Rules 9 and 12 of how a request travels.
+/// What "How a request travels" promises.
 @Suite struct CancellationTests {
   let journal = Journal()
 
-  @Test func `rule 9: a call that is cancelled before it begins sends nothing`() async {
+  @Test func `promise 6: a call that is cancelled before it begins sends nothing`() async {
     let transport = ClosureTransport()
     let client = NetworkClient(transport, [JournalBehavior(name: "a", journal: journal)])
     let task = Task {
@@ -19,7 +19,7 @@ import Testing
     #expect(journal.count(of: "a.beforeSend") == journal.count(of: "a.afterFailure"))
   }
 
-  @Test func `rule 9: a cancellation during the send is a CancellationError, whatever the transport throws`() async {
+  @Test func `promise 6: a cancellation during the send is a CancellationError, whatever the transport throws`() async {
     let transport = ClosureTransport { _ in
       withUnsafeCurrentTask { $0?.cancel() }
       throw Failure("connection dropped")
@@ -30,7 +30,7 @@ import Testing
     #expect(journal.count(of: "a.afterFailure") == 1)
   }
 
-  @Test func `rule 9: a response that arrives after the cancellation is dropped and its stream cancelled`() async {
+  @Test func `promise 6: a response that arrives after the cancellation is dropped and its stream cancelled`() async {
     let isCancelled = Box(false)
     let stream = ByteStream(
       AsyncThrowingStream<Data, any Error> { $0.finish() }, onCancel: { isCancelled.value = true })
@@ -43,7 +43,7 @@ import Testing
     #expect(isCancelled.value)
   }
 
-  @Test func `rule 9: a wait between two sends ends promptly, and the observer learns of the last failure`() async {
+  @Test func `promise 6: a wait between two sends ends promptly, and the observer learns of the last failure`() async {
     let clock = ManualClock()
     let reports = Box<[CallReport]>([])
     let patient = ClosureBehavior("patient", order: .retry) { request, next in
@@ -62,7 +62,8 @@ import Testing
     #expect((reports.value[0].lastFailure as? NetworkError)?.statusCode == 503)
   }
 
-  @Test func `rule 9: once an afterSuccess has begun the call is no longer turned into a cancellation`() async throws {
+  @Test func `promise 6: once an afterSuccess has begun the call is no longer turned into a cancellation`() async throws
+  {
     let cancel = ClosureBehavior(
       "commit", order: .last, afterSuccess: { _, _ in withUnsafeCurrentTask { $0?.cancel() } })
     let client = NetworkClient(ClosureTransport(200, "7"), [cancel, JournalBehavior(name: "a", journal: journal)])
@@ -71,7 +72,7 @@ import Testing
     #expect(journal.count(of: "a.afterSuccess") == 1)
   }
 
-  @Test func `rule 12: the chain cancels a stream body when an afterSuccess throws`() async {
+  @Test func `promise 9: the chain cancels a stream body when an afterSuccess throws`() async {
     let cancelled = Box(0)
     let stream = ByteStream(AsyncThrowingStream<Data, any Error> { $0.finish() }, onCancel: { cancelled.value += 1 })
     let transport = ClosureTransport { NetworkResponse(request: $0, statusCode: 200, body: .stream(stream)) }
@@ -80,7 +81,7 @@ import Testing
     #expect(cancelled.value == 1)
   }
 
-  @Test func `rule 12: a stream body that the caller does not want is cancelled`() async throws {
+  @Test func `promise 9: a stream body that the caller does not want is cancelled`() async throws {
     let cancelled = Box(0)
     let stream = ByteStream(AsyncThrowingStream<Data, any Error> { $0.finish() }, onCancel: { cancelled.value += 1 })
     let transport = ClosureTransport { NetworkResponse(request: $0, statusCode: 200, body: .stream(stream)) }

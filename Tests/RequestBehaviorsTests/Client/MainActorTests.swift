@@ -3,7 +3,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-/// Rule 10 of how a request travels: nothing of it runs on the caller's actor.
+/// What "How a request travels" promises.
 @Suite struct MainActorTests {
   /// Decodes only after the main actor has done something else; on the main actor it would wait in vain.
   private struct SlowDecoder: BodyDecoder {
@@ -35,7 +35,7 @@ import Testing
     notes.update { $0.append(Foundation.Thread.isMainThread) }
   }
 
-  @MainActor @Test func `rule 10: a call from the main actor leaves it free while its response is decoded`()
+  @MainActor @Test func `promise 7: a call from the main actor leaves it free while its response is decoded`()
     async throws
   {
     let client = NetworkClient(ClosureTransport(200, "[1]")).with { $0.decoder = SlowDecoder() }
@@ -45,7 +45,7 @@ import Testing
     #expect(response.value == [1])
   }
 
-  @MainActor @Test func `rule 10: no hook runs on the caller's actor`() async throws {
+  @MainActor @Test func `promise 7: no hook runs on the caller's actor`() async throws {
     let wasMain = Box<[Bool]>([])
     try await NetworkClient(ClosureTransport(), [Thread(wasMain: wasMain)]).send(.get("x"))
     #expect(wasMain.value == [false, false])

@@ -1,7 +1,7 @@
 import RequestBehaviors
 import Testing
 
-/// Rule 1 of how a request travels: the effective list.
+/// What "How a request travels" promises.
 @Suite struct PipelineTests {
   private struct Named: UniqueBehavior {
     let name: String
@@ -16,7 +16,7 @@ import Testing
 
   private func at(_ order: BehaviorOrder, _ name: String) -> ClosureBehavior { ClosureBehavior(name, order: order) }
 
-  @Test func `rule 1: the list is sorted by order, equals in the order of listing`() throws {
+  @Test func `the list is sorted by order, equals in the order of listing`() throws {
     let list = try names([
       at(.last, "last"), at(.middle, "b"), at(.first, "first"), at(.middle, "a"), at(.retry, "retry"),
     ])

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-/// Rule 11 of how a request travels: a behavior that breaks a promise is named.
+/// What "How a request travels" promises.
 @Suite struct PromiseTests {
   private func broken(
     _ behavior: any RequestBehavior, _ request: Request<Void> = .get("x")
@@ -10,7 +10,7 @@ import Testing
     await #expect(throws: NetworkError.self) { try await NetworkClient(ClosureTransport(), [behavior]).send(request) }
   }
 
-  @Test func `rule 11: next with a request of another call is an error that names the behavior`() async {
+  @Test func `promise 8: next with a request of another call is an error that names the behavior`() async {
     struct Swapper: RequestBehavior {
       func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
         try await next(NetworkRequest(url: request.url))
@@ -21,7 +21,7 @@ import Testing
     #expect(error?.message == "Swapper called next with a request of another call")
   }
 
-  @Test func `rule 11: next after intercept has returned is an error that names the behavior`() async throws {
+  @Test func `promise 8: next after intercept has returned is an error that names the behavior`() async throws {
     struct Leaker: RequestBehavior {
       let leak: Box<Next?>
       func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
@@ -39,7 +39,7 @@ import Testing
     #expect(error?.message == "Leaker called next after its intercept had returned")
   }
 
-  @Test func `rule 11: the check holds beyond the first 64 steps of a call`() async throws {
+  @Test func `promise 8: the check holds after many steps of a call`() async throws {
     let leaks = Box<[Next]>([])
     let request = Box<NetworkRequest?>(nil)
     let again = ClosureBehavior("again", order: .retry) { request, next in
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `rule 11: a one-shot body under way twice is an error that names the behavior`() async {
+  @Test func `promise 8: a one-shot body under way twice is an error that names the behavior`() async {
     struct Doubler: RequestBehavior {
       let openGate: @Sendable () -> Void
       func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-/// Rules 2, 3, 4, 6, 7, 8 of how a request travels.
+/// What "How a request travels" promises.
 @Suite struct TravelTests {
   let journal = Journal()
 
@@ -10,9 +10,9 @@ import Testing
     JournalBehavior(name: name, journal: journal, order: order)
   }
 
-  // MARK: Rule 2
+  // MARK: The list
 
-  @Test func `rule 2: a request goes down the list and its response comes back up in reverse`() async throws {
+  @Test func `a request goes down the list and its response comes back up in reverse`() async throws {
     let client = NetworkClient(ClosureTransport(), [behavior("inner", .last), behavior("outer", .first)])
     try await client.send(.get("x"))
     #expect(
@@ -24,9 +24,9 @@ import Testing
       ])
   }
 
-  // MARK: Rule 3
+  // MARK: Promise 3
 
-  @Test func `rule 3: a behavior that calls next again runs everything further in again`() async throws {
+  @Test func `promise 3: a behavior that calls next again runs everything further in again`() async throws {
     let count = Box(0)
     let transport = ClosureTransport(statuses: [503, 200])
     let again = ClosureBehavior("again", order: .retry) { request, next in
@@ -48,9 +48,9 @@ import Testing
     #expect(journal.count(of: "inner.beforeSend") == 2)
   }
 
-  // MARK: Rule 4
+  // MARK: Promise 1
 
-  @Test func `rule 4: next returns every status, and the hooks and the caller get verdicts`() async throws {
+  @Test func `promise 1: next returns every status, and the hooks and the caller get verdicts`() async throws {
     let seen = Box<[Int]>([])
     let errors = Box<[NetworkError.Code]>([])
     let watch = ClosureBehavior(
@@ -70,7 +70,7 @@ import Testing
     #expect(try error?.response?.text == "gone")
   }
 
-  @Test func `rule 4: what is acceptable is the request's to say, and is read once`() async throws {
+  @Test func `promise 1: what is acceptable is the request's to say, and is read once`() async throws {
     let widen = ClosureBehavior("widen", order: .first, modify: { $0.options.acceptableStatuses = .all })
     let client = NetworkClient(ClosureTransport(404), [widen, behavior("inner")])
     await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
@@ -79,15 +79,15 @@ import Testing
     #expect(journal.count(of: "inner.afterSuccess") == 1)
   }
 
-  @Test func `rule 4: a 304 is acceptable to a conditional request only`() async throws {
+  @Test func `promise 1: a 304 is acceptable to a conditional request only`() async throws {
     let client = NetworkClient(ClosureTransport(304))
     await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
     try await client.send(.get("x", headers: ["If-None-Match": "\"1\""]))
   }
 
-  // MARK: Rule 6
+  // MARK: The list
 
-  @Test func `rule 6: a behavior's field replaces another behavior's, the request's own wins`() async throws {
+  @Test func `a behavior's field replaces another behavior's, the request's own wins`() async throws {
     let transport = ClosureTransport()
     let first = ClosureBehavior("1", headers: { _ in ["A": "first", "B": "first"] })
     let second = ClosureBehavior("2", headers: { _ in ["a": "second"] })
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.middle, .outside(.authentication), .authentication, .signing])
-  func `rule 6: what modify sets wins over the request's own field, at any place`(order: BehaviorOrder) async throws {
+  func `what modify sets wins over the request's own field, at any place`(order: BehaviorOrder) async throws {
     let transport = ClosureTransport()
     let sign = ClosureBehavior("sign", order: order, modify: { $0.headers["Authorization"] = "behavior" })
     try await NetworkClient(transport, [sign]).send(.get("x", headers: ["Authorization": "user"]))
@@ -106,17 +106,16 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.inside(.authentication), .authentication, .outside(.authentication)])
-  func `rule 6: a password wins over the request's own field, wherever it is listed`(order: BehaviorOrder) async throws
-  {
+  func `a password wins over the request's own field, wherever it is listed`(order: BehaviorOrder) async throws {
     let transport = ClosureTransport()
     let password = BasicAuthBehavior(user: "u", password: "p").ordered(order)
     try await NetworkClient(transport, [password]).send(.get("x", headers: ["Authorization": "user"]))
     #expect(transport.sent[0].headers.values(for: "Authorization") == ["Basic dTpw"])
   }
 
-  // MARK: Rule 7
+  // MARK: Promise 4
 
-  @Test func `rule 7: no hook sees an error of building the request, the observer does`() async throws {
+  @Test func `promise 4: no hook sees an error of building the request, the observer does`() async throws {
     let reports = Box<[CallReport]>([])
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior("any")])
     configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
@@ -128,7 +127,7 @@ import Testing
     #expect(reports.value.map { ($0.error as? NetworkError)?.code } == [.encodingFailed, .invalidURL])
   }
 
-  @Test func `rule 7: no hook sees an error of decoding, the observer does`() async throws {
+  @Test func `promise 4: no hook sees an error of decoding, the observer does`() async throws {
     let reports = Box<[CallReport]>([])
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [behavior("any")])
     configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
@@ -152,9 +151,9 @@ import Testing
     #expect(reports.value[0].error == nil)
   }
 
-  // MARK: Rule 8
+  // MARK: Promise 5
 
-  @Test func `rule 8: a call makes at most 20 sends, and the error carries the last response`() async throws {
+  @Test func `promise 5: a call makes at most 20 sends, and the error carries the last response`() async throws {
     let transport = ClosureTransport(503, "busy")
     let forever = ClosureBehavior("forever") { request, next in
       while true { _ = try await next(request) }
@@ -168,7 +167,7 @@ import Testing
     #expect(error?.attempts.count == 20)
   }
 
-  @Test func `rule 8: the error carries the last failure where there was no response`() async throws {
+  @Test func `promise 5: the error carries the last failure where there was no response`() async throws {
     let transport = ClosureTransport { _ in throw Failure("down") }
     let forever = ClosureBehavior("forever") { request, next in
       while true {

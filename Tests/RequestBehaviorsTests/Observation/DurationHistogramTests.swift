@@ -27,7 +27,7 @@ import Testing
     #expect(histogram.count == 1000)
   }
 
-  @Test func `an empty one responses zero`() {
+  @Test func `an empty histogram returns zero`() {
     let histogram = DurationHistogram()
     #expect(histogram.percentile(99) == .zero)
     #expect(histogram.mean == .zero)

@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// A transport that responses with what a closure returns, and remembers what it was asked.
+/// A transport that answers with what a closure returns, and remembers what it was asked.
 final class ClosureTransport: Transport {
   private let answer: @Sendable (NetworkRequest) async throws -> NetworkResponse
   private let requests = Box<[NetworkRequest]>([])

@@ -69,12 +69,6 @@ extension BasicAuthBehavior: CustomReflectable, CustomStringConvertible {
 
 extension RequestBehavior where Self == BasicAuthBehavior {
   /// Authenticates with a user name and password; see ``BasicAuthBehavior``.
-  ///
-  /// - Parameters:
-  ///   - user: The user name, without a colon.
-  ///   - password: The password.
-  ///   - origins: Where they may be sent; by default to the base URL's origin.
-  /// - Returns: The behavior.
   public static func basicAuth(
     user: String, password: String, origins: OriginScope = .baseURL
   ) -> BasicAuthBehavior {

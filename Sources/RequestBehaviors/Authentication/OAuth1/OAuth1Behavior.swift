@@ -75,8 +75,5 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
 
 extension RequestBehavior where Self == OAuth1Behavior {
   /// Signs requests by OAuth 1.0a; see ``OAuth1Behavior``.
-  ///
-  /// - Parameter session: Who signs.
-  /// - Returns: The behavior.
   public static func oauth1(_ session: OAuth1Session) -> OAuth1Behavior { OAuth1Behavior(session) }
 }

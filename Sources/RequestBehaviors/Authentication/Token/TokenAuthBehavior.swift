@@ -146,16 +146,6 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
 
 extension RequestBehavior where Self == TokenAuthBehavior {
   /// Authenticates with the token of a session; see ``TokenAuthBehavior``.
-  ///
-  /// - Parameters:
-  ///   - session: Holds the token.
-  ///   - header: The field that carries it; by default `Authorization`.
-  ///   - origins: Where it may be sent; by default to the base URL's origin.
-  ///   - validation: A check that a token must pass; none by default.
-  ///   - realm: The realm of the session (RFC 9110 §11.5): a challenge that names another is about other credentials;
-  ///     any by default.
-  ///   - isUnauthorized: Whether a verified response says that the token is not accepted; by default, of status 401.
-  /// - Returns: The behavior.
   public static func tokenAuth(
     _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
     validation: TokenValidation? = nil, realm: String? = nil,

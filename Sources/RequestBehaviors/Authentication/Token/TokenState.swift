@@ -7,6 +7,23 @@ import Foundation
 /// before it has ended, because a refresh token must not be sent twice. Signing in or out begins another generation and
 /// ends the refresh: its result is of no use any more. Expiry is measured on the monotonic clock from when a token came,
 /// so that a wall clock that is set does not change it.
+///
+/// ```text
+///                 sign-in, or a token in the store
+///   ┌──────────┐ ─────────────────────────────────▶ ┌─────────┐
+///   │ no token │                                    │  fresh  │◀────────────┐
+///   └──────────┘ ◀───── sign-out, refusal ───────── └─────────┘             │
+///      │    ▲                                            │ leeway, or a 401  │ a token, saved
+///      │    │                                            ▼                   │
+///      │    └────── refused for good ────────────── ┌────────────┐ ──────────┘
+///      └─────────── somebody needs one ───────────▶ │ refreshing │
+///                                                   └────────────┘
+///                                                     │      ▲
+///                                 takes too long: who ▼      │ ends at last: its result counts
+///                                 waited leaves     ┌─────────┐
+///                                                   │ overdue │
+///                                                   └─────────┘
+/// ```
 struct TokenState: Sendable {
   /// The getting of a token.
   struct Refresh: Sendable, Hashable {

@@ -81,9 +81,6 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
 
 extension RequestBehavior where Self == ActivityIndicatorBehavior {
   /// Tells an indicator whether any request is under way; see ``ActivityIndicatorBehavior``.
-  ///
-  /// - Parameter indicator: What shows the activity.
-  /// - Returns: The behavior.
   public static func activityIndicator(_ indicator: any ActivityIndicator) -> ActivityIndicatorBehavior {
     ActivityIndicatorBehavior(indicator)
   }

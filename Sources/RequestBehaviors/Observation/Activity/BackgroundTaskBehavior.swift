@@ -78,9 +78,6 @@ extension NetworkError.Code {
 
 extension RequestBehavior where Self == BackgroundTaskBehavior {
   /// Holds time in the background for each call; see ``BackgroundTaskBehavior``.
-  ///
-  /// - Parameter runner: What asks the system for time.
-  /// - Returns: The behavior.
   public static func backgroundTask(_ runner: any BackgroundTaskRunner) -> BackgroundTaskBehavior {
     BackgroundTaskBehavior(runner)
   }

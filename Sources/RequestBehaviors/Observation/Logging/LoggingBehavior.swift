@@ -80,14 +80,6 @@ extension LoggingBehavior: CallObserver {
 
 extension RequestBehavior where Self == LoggingBehavior {
   /// Logs every call; see ``LoggingBehavior``.
-  ///
-  /// - Parameters:
-  ///   - sink: Where the records go; by default to the standard error stream.
-  ///   - level: The least level that is logged; ``LogLevel/info`` by default.
-  ///   - headers: Whether the fields of request and answer are logged; by default they are not.
-  ///   - bodyLimit: How many bytes of text bodies are logged; 0 by default.
-  ///   - redactor: What hides the secrets.
-  /// - Returns: The behavior.
   public static func logging(
     _ sink: any LogSink = StandardErrorLogSink(), level: LogLevel = .info, headers: Bool = false, bodyLimit: Int = 0,
     redactor: Redactor = .standard

@@ -109,8 +109,5 @@ extension Metric {
 
 extension RequestBehavior where Self == MetricsBehavior {
   /// Reports attempts and calls to a metrics system; see ``MetricsBehavior``.
-  ///
-  /// - Parameter recorder: What takes the figures.
-  /// - Returns: The behavior.
   public static func metrics(_ recorder: any MetricsRecorder) -> MetricsBehavior { MetricsBehavior(recorder) }
 }

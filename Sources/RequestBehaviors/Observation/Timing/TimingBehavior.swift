@@ -21,9 +21,6 @@ public struct TimingBehavior: UniqueBehavior, CallObserver {
 
 extension RequestBehavior where Self == TimingBehavior {
   /// Measures how long calls take, per endpoint; see ``TimingBehavior``.
-  ///
-  /// - Parameter timings: Where the durations go.
-  /// - Returns: The behavior.
   public static func timing(_ timings: LatencyStatistics) -> TimingBehavior { TimingBehavior(timings) }
 }
 

@@ -98,11 +98,6 @@ extension Call {
 
 extension RequestBehavior where Self == TraceContextBehavior {
   /// Sends the trace that a call belongs to; see ``TraceContextBehavior``.
-  ///
-  /// - Parameters:
-  ///   - origins: The servers that are told; by default the base URL's origin.
-  ///   - startsTraces: Whether a call without a context begins a trace of its own; by default it does.
-  /// - Returns: The behavior.
   public static func traceContext(origins: OriginScope = .baseURL, startsTraces: Bool = true) -> TraceContextBehavior {
     TraceContextBehavior(origins: origins, startsTraces: startsTraces)
   }

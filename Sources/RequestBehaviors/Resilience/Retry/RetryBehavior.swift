@@ -179,12 +179,6 @@ extension AttemptOutcome {
 
 extension RequestBehavior where Self == RetryBehavior {
   /// Sends failed requests again; see ``RetryBehavior``.
-  ///
-  /// - Parameters:
-  ///   - policy: What is repeated, how often, after which wait.
-  ///   - budget: The share of retries among the calls; by default one of the behavior's own.
-  ///   - decider: Decides instead of the policy; none by default.
-  /// - Returns: The behavior.
   public static func retry(
     _ policy: RetryPolicy = .standard, budget: RetryBudget = RetryBudget(), decider: RetryDecider? = nil
   ) -> RetryBehavior {

@@ -75,7 +75,7 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a token endpoint that responses HTML is named, and signs nobody out`() async throws {
+  @Test func `a token endpoint that answers HTML is named, and signs nobody out`() async throws {
     let session = try await staleSession()
     server.state.update { state in
       state.refusals.append { request in

@@ -65,7 +65,7 @@ import Testing
     #expect(!other.requests.contains { $0.head.contains("canary") || $0.headers.contains("Authorization") })
   }
 
-  @Test func `over a real connection a token endpoint that responses HTML is named`() async throws {
+  @Test func `over a real connection a token endpoint that answers HTML is named`() async throws {
     let server = try LoopbackServer { _ in .html("<html>Welcome</html>") }
     let session = TokenSession(source: .clientCredentials(.test))
     let client = NetworkClient(baseURL: server.baseURL, behaviors: [.tokenAuth(session)])
