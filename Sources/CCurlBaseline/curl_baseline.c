@@ -48,7 +48,7 @@ curl_baseline *curl_baseline_make(int width) {
     curl_easy_setopt(transfer->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(transfer->easy, CURLOPT_PROXY, "");
     curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
-    curl_easy_setopt(transfer->easy, CURLOPT_BUFFERSIZE, 65536L);
+    curl_easy_setopt(transfer->easy, CURLOPT_BUFFERSIZE, 131072L);
     curl_easy_setopt(transfer->easy, CURLOPT_WRITEFUNCTION, did_receive);
     curl_easy_setopt(transfer->easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(transfer->easy, CURLOPT_PRIVATE, transfer);

@@ -127,7 +127,7 @@
         settings.connectTime = time
       }
       // When a reader pauses, the library keeps what it has read.
-      let size = request.options.delivery == .streamed ? 16 * 1_024 : 64 * 1_024
+      let size = request.options.delivery == .streamed ? 16 * 1_024 : 128 * 1_024
       if size != settings.bufferSize {
         try set(CURLOPT_BUFFERSIZE, size, name: "BUFFERSIZE")
         settings.bufferSize = size

@@ -200,14 +200,13 @@
         objection = NetworkError.bodyTooLarge(limit: bodyLimit)
         return .refused
       }
-      if body.isEmpty, let start = bytes.baseAddress {
-        body = Data(bytes: start, count: bytes.count)
+      guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return .taken }
+      if body.isEmpty {
         // A length that a server makes up must not cost more than this.
         let length = min(handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) ?? 0, 1 << 20, bodyLimit)
         if length > bytes.count { body.reserveCapacity(length) }
-      } else {
-        body.append(contentsOf: bytes)
       }
+      body.append(start, count: bytes.count)
       return .taken
     }
 
