@@ -1,11 +1,14 @@
-import RequestBehaviors
-import RequestBehaviorsCurl
-import RequestBehaviorsTesting
-import Testing
+#if canImport(CRequestBehaviorsCurl)
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
+  import Testing
 
-@Suite struct CurlConformanceTests {
-  @Test(arguments: TransportConformance.cases)
-  func `a transport over libcurl does what any transport must do`(conformance: TransportConformance.Case) async throws {
-    try await conformance.run { CurlTransport(clock: $0) }
+  @Suite struct CurlConformanceTests {
+    @Test(arguments: TransportConformance.cases)
+    func `a transport over libcurl does what any transport must do`(conformance: TransportConformance.Case) async throws
+    {
+      try await conformance.run { CurlTransport(clock: $0) }
+    }
   }
-}
+#endif

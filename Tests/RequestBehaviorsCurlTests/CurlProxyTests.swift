@@ -1,66 +1,68 @@
-import Foundation
-import RequestBehaviors
-import RequestBehaviorsCurl
-import RequestBehaviorsTesting
-import Testing
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
+  import Testing
 
-@Suite struct CurlProxyTests {
-  let proxy: LoopbackServer
+  @Suite struct CurlProxyTests {
+    let proxy: LoopbackServer
 
-  init() throws { proxy = try LoopbackServer { _ in .text("through the proxy") } }
+    init() throws { proxy = try LoopbackServer { _ in .text("through the proxy") } }
 
-  private func transport(user: String? = nil, password: String? = nil) throws -> CurlTransport {
-    CurlTransport(configuration: .init(proxy: try .url(proxy.baseURL, user: user, password: password)))
-  }
+    private func transport(user: String? = nil, password: String? = nil) throws -> CurlTransport {
+      CurlTransport(configuration: .init(proxy: try .url(proxy.baseURL, user: user, password: password)))
+    }
 
-  private func request(_ text: String, headers: HeaderFields = [:]) throws -> NetworkRequest {
-    NetworkRequest(url: try #require(URL(string: text)), headers: headers)
-  }
+    private func request(_ text: String, headers: HeaderFields = [:]) throws -> NetworkRequest {
+      NetworkRequest(url: try #require(URL(string: text)), headers: headers)
+    }
 
-  @Test func `a request to http goes through the proxy in full`() async throws {
-    let response = try await transport().send(request("http://server.test/a?b=c"))
-    #expect(try response.text == "through the proxy")
-    #expect(proxy.requests.first?.target == "http://server.test/a?b=c")
-    #expect(proxy.requests.first?.headers["Host"] == "server.test")
-    #expect(proxy.requests.first?.headers.contains("Proxy-Authorization") == false)
-  }
+    @Test func `a request to http goes through the proxy in full`() async throws {
+      let response = try await transport().send(request("http://server.test/a?b=c"))
+      #expect(try response.text == "through the proxy")
+      #expect(proxy.requests.first?.target == "http://server.test/a?b=c")
+      #expect(proxy.requests.first?.headers["Host"] == "server.test")
+      #expect(proxy.requests.first?.headers.contains("Proxy-Authorization") == false)
+    }
 
-  @Test func `a proxy gets its own credentials`() async throws {
-    _ = try await transport(user: "Aladdin", password: "open sesame").send(request("http://server.test/"))
-    #expect(proxy.requests.first?.headers["Proxy-Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-  }
+    @Test func `a proxy gets its own credentials`() async throws {
+      _ = try await transport(user: "Aladdin", password: "open sesame").send(request("http://server.test/"))
+      #expect(proxy.requests.first?.headers["Proxy-Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+    }
 
-  @Test func `a tunnel is asked for without the fields of the request`() async throws {
-    proxy.enqueue(.status(407).header("Proxy-Authenticate", "Basic realm=\"x\""))
-    let error = try await transport().failure(
-      of: request("https://server.test/secret", headers: ["Authorization": "Bearer canary", "X-Own": "canary"]))
-    #expect(error.code == .cannotConnect)
-    let tunnel = try #require(proxy.requests.first)
-    #expect(tunnel.method == "CONNECT")
-    #expect(tunnel.target == "server.test:443")
-    #expect(!tunnel.head.contains("canary") && !tunnel.head.contains("secret"))
-  }
+    @Test func `a tunnel is asked for without the fields of the request`() async throws {
+      proxy.enqueue(.status(407).header("Proxy-Authenticate", "Basic realm=\"x\""))
+      let error = try await transport().failure(
+        of: request("https://server.test/secret", headers: ["Authorization": "Bearer canary", "X-Own": "canary"]))
+      #expect(error.code == .cannotConnect)
+      let tunnel = try #require(proxy.requests.first)
+      #expect(tunnel.method == "CONNECT")
+      #expect(tunnel.target == "server.test:443")
+      #expect(!tunnel.head.contains("canary") && !tunnel.head.contains("secret"))
+    }
 
-  @Test func `a proxy that nobody listens at is an error of the connection`() async throws {
-    proxy.stop()
-    #expect(try await transport().failure(of: request("http://server.test/")).code == .cannotConnect)
-  }
+    @Test func `a proxy that nobody listens at is an error of the connection`() async throws {
+      proxy.stop()
+      #expect(try await transport().failure(of: request("http://server.test/")).code == .cannotConnect)
+    }
 
-  @Test func `no description of a proxy shows its credentials`() throws {
-    let made = try CurlTransport.Proxy.url(proxy.baseURL, user: "user-canary", password: "password-canary")
-    let settings = CurlTransport.Configuration(proxy: made)
-    var dumped = ""
-    dump(settings, to: &dumped)
-    for text in ["\(made)", String(reflecting: made), "\(settings)", String(reflecting: settings), dumped] {
-      #expect(!text.contains("canary"))
+    @Test func `no description of a proxy shows its credentials`() throws {
+      let made = try CurlTransport.Proxy.url(proxy.baseURL, user: "user-canary", password: "password-canary")
+      let settings = CurlTransport.Configuration(proxy: made)
+      var dumped = ""
+      dump(settings, to: &dumped)
+      for text in ["\(made)", String(reflecting: made), "\(settings)", String(reflecting: settings), dumped] {
+        #expect(!text.contains("canary"))
+      }
+    }
+
+    @Test(arguments: ["ftp://127.0.0.1/", "relative", "http://user:secret@127.0.0.1:1/", "http://user@127.0.0.1:1/"])
+    func `a proxy's URL that is none is refused`(text: String) throws {
+      let url = try #require(URL(string: text))
+      let error = try #require(throws: NetworkError.self) { try CurlTransport.Proxy.url(url) }
+      #expect(error.code == .invalidURL)
+      #expect(!"\(error)".contains("secret"))
     }
   }
-
-  @Test(arguments: ["ftp://127.0.0.1/", "relative", "http://user:secret@127.0.0.1:1/", "http://user@127.0.0.1:1/"])
-  func `a proxy's URL that is none is refused`(text: String) throws {
-    let url = try #require(URL(string: text))
-    let error = try #require(throws: NetworkError.self) { try CurlTransport.Proxy.url(url) }
-    #expect(error.code == .invalidURL)
-    #expect(!"\(error)".contains("secret"))
-  }
-}
+#endif

@@ -1,160 +1,162 @@
-import Foundation
-import RequestBehaviors
-import RequestBehaviorsCurl
-import RequestBehaviorsTesting
-import Testing
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
+  import Testing
 
-@Suite struct CurlStreamTests {
-  let server: LoopbackServer
-  let transport = CurlTransport()
-  /// More than sockets and transport hold together.
-  static let large = LoopbackResponse.data(Data(repeating: 0x61, count: 65_536), repeated: 1_024)
+  @Suite struct CurlStreamTests {
+    let server: LoopbackServer
+    let transport = CurlTransport()
+    /// More than sockets and transport hold together.
+    static let large = LoopbackResponse.data(Data(repeating: 0x61, count: 65_536), repeated: 1_024)
 
-  init() throws { server = try LoopbackServer { _ in .text("other") } }
+    init() throws { server = try LoopbackServer { _ in .text("other") } }
 
-  @Test func `a streamed response has its head before its body is complete`() async throws {
-    let gate = LoopbackGate()
-    server.enqueue(.text("12345", status: 203).header("X", "1").held(by: gate, at: .body(after: 2)))
-    var request = server.request()
-    request.options.delivery = .streamed
-    let response = try await transport.send(request)
-    #expect(response.statusCode == 203)
-    #expect(response.headers["X"] == "1")
-    #expect(response.timings.connection?.remoteAddress == "127.0.0.1:\(server.port)")
-    gate.open()
-    #expect(try await response.buffered().text == "12345")
-  }
+    @Test func `a streamed response has its head before its body is complete`() async throws {
+      let gate = LoopbackGate()
+      server.enqueue(.text("12345", status: 203).header("X", "1").held(by: gate, at: .body(after: 2)))
+      var request = server.request()
+      request.options.delivery = .streamed
+      let response = try await transport.send(request)
+      #expect(response.statusCode == 203)
+      #expect(response.headers["X"] == "1")
+      #expect(response.timings.connection?.remoteAddress == "127.0.0.1:\(server.port)")
+      gate.open()
+      #expect(try await response.buffered().text == "12345")
+    }
 
-  @Test func `chunks come as the server sends them`() async throws {
-    let gate = LoopbackGate()
-    server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
-    var iterator = try await transport.stream(server.request()).makeAsyncIterator()
-    #expect(try await iterator.next() == Data("12".utf8))
-    gate.open()
-    #expect(try await iterator.next() == Data("345".utf8))
-    #expect(try await iterator.next() == nil)
-    #expect(try await iterator.next() == nil)
-  }
+    @Test func `chunks come as the server sends them`() async throws {
+      let gate = LoopbackGate()
+      server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
+      var iterator = try await transport.stream(server.request()).makeAsyncIterator()
+      #expect(try await iterator.next() == Data("12".utf8))
+      gate.open()
+      #expect(try await iterator.next() == Data("345".utf8))
+      #expect(try await iterator.next() == nil)
+      #expect(try await iterator.next() == nil)
+    }
 
-  @Test func `a server waits for a slow reader, and the reader gets all`() async throws {
-    let end = LoopbackGate()
-    server.enqueue(Self.large.held(by: end, at: .end))
-    var iterator = try await transport.stream(server.request()).makeAsyncIterator()
-    var count = try await iterator.next()?.count ?? 0
-    // Others go on meanwhile, on the same thread.
-    for _ in 1...50 { _ = try await transport.send(server.request()) }
-    #expect(end.arrivalCount == 0)
-    end.open()
-    while let chunk = try await iterator.next() { count += chunk.count }
-    #expect(count == 64 << 20)
-  }
+    @Test func `a server waits for a slow reader, and the reader gets all`() async throws {
+      let end = LoopbackGate()
+      server.enqueue(Self.large.held(by: end, at: .end))
+      var iterator = try await transport.stream(server.request()).makeAsyncIterator()
+      var count = try await iterator.next()?.count ?? 0
+      // Others go on meanwhile, on the same thread.
+      for _ in 1...50 { _ = try await transport.send(server.request()) }
+      #expect(end.arrivalCount == 0)
+      end.open()
+      while let chunk = try await iterator.next() { count += chunk.count }
+      #expect(count == 64 << 20)
+    }
 
-  @Test func `a stream that is dropped unread closes its connection`() async throws {
-    for _ in 1...20 {
+    @Test func `a stream that is dropped unread closes its connection`() async throws {
+      for _ in 1...20 {
+        server.enqueue(Self.large)
+        _ = try await transport.stream(server.request())
+      }
+      await server.waitForConnections(atMost: 0)
+    }
+
+    @Test func `leaving the loop over a stream closes its connection`() async throws {
       server.enqueue(Self.large)
-      _ = try await transport.stream(server.request())
+      do {
+        for try await _ in try await transport.stream(server.request()) { break }
+      }
+      await server.waitForConnections(atMost: 0)
     }
-    await server.waitForConnections(atMost: 0)
-  }
 
-  @Test func `leaving the loop over a stream closes its connection`() async throws {
-    server.enqueue(Self.large)
-    do {
-      for try await _ in try await transport.stream(server.request()) { break }
+    @Test func `cancelling a stream ends its reader and its connection`() async throws {
+      server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
+      let stream = try await transport.stream(server.request())
+      var iterator = stream.makeAsyncIterator()
+      _ = try await iterator.next()
+      stream.cancel()
+      await #expect(throws: CancellationError.self) { try await iterator.next() }
+      await server.waitForConnections(atMost: 0)
     }
-    await server.waitForConnections(atMost: 0)
-  }
 
-  @Test func `cancelling a stream ends its reader and its connection`() async throws {
-    server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
-    let stream = try await transport.stream(server.request())
-    var iterator = stream.makeAsyncIterator()
-    _ = try await iterator.next()
-    stream.cancel()
-    await #expect(throws: CancellationError.self) { try await iterator.next() }
-    await server.waitForConnections(atMost: 0)
-  }
-
-  @Test func `cancelling the task that reads a stream ends the connection`() async throws {
-    let reached = LoopbackGate()
-    server.enqueue(.text("12345").held(by: reached, at: .body(after: 2)))
-    let task = Task { [transport, server] in
-      for try await _ in try await transport.stream(server.request()) {}
+    @Test func `cancelling the task that reads a stream ends the connection`() async throws {
+      let reached = LoopbackGate()
+      server.enqueue(.text("12345").held(by: reached, at: .body(after: 2)))
+      let task = Task { [transport, server] in
+        for try await _ in try await transport.stream(server.request()) {}
+      }
+      await reached.waitForArrivals(1)
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      await server.waitForConnections(atMost: 0)
     }
-    await reached.waitForArrivals(1)
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
-    await server.waitForConnections(atMost: 0)
-  }
 
-  @Test(arguments: [
-    (LoopbackFault.close, NetworkError.Code.truncatedBody), (.reset, .connectionLost),
-  ])
-  func `what came before a failure is delivered before the error`(
-    fault: LoopbackFault, code: NetworkError.Code
-  ) async throws {
-    server.enqueue(.text("12345").fault(fault, at: .body(after: 2)))
-    var iterator = try await transport.stream(server.request()).makeAsyncIterator()
-    #expect(try await iterator.next() == Data("12".utf8))
-    let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
-    #expect(error?.code == code)
-    #expect(error?.request != nil)
-  }
-
-  @Test func `shutdown ends a stream in its middle`() async throws {
-    server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
-    var iterator = try await transport.stream(server.request()).makeAsyncIterator()
-    _ = try await iterator.next()
-    await transport.shutdown()
-    let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
-    #expect(error?.code == .clientShutDown)
-  }
-
-  @Test func `an open stream keeps its transport, and the last of both closes the connection`() async throws {
-    let gate = LoopbackGate()
-    server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
-    var iterator = try await CurlTransport().stream(server.request()).makeAsyncIterator()
-    _ = try await iterator.next()
-    gate.open()
-    #expect(try await iterator.next() == Data("345".utf8))
-    #expect(try await iterator.next() == nil)
-    iterator = ByteStream(chunks: []).makeAsyncIterator()
-    await server.waitForConnections(atMost: 0)
-  }
-
-  @Test func `the idle timeout rests while the reader is slow, and the total one goes on`() async throws {
-    let clock = ManualClock()
-    let transport = CurlTransport(clock: clock.requestClock)
-    server.enqueue(Self.large)
-    let request = server.request(clock: clock.requestClock) {
-      $0.idleTimeout = .seconds(10)
-      $0.timeout = .seconds(1_000)
+    @Test(arguments: [
+      (LoopbackFault.close, NetworkError.Code.truncatedBody), (.reset, .connectionLost),
+    ])
+    func `what came before a failure is delivered before the error`(
+      fault: LoopbackFault, code: NetworkError.Code
+    ) async throws {
+      server.enqueue(.text("12345").fault(fault, at: .body(after: 2)))
+      var iterator = try await transport.stream(server.request()).makeAsyncIterator()
+      #expect(try await iterator.next() == Data("12".utf8))
+      let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
+      #expect(error?.code == code)
+      #expect(error?.request != nil)
     }
-    var iterator = try await transport.stream(request).makeAsyncIterator()
-    _ = try await iterator.next()
-    for _ in 1...50 { _ = try await transport.send(server.request()) }
-    clock.advance(by: .seconds(20))
-    for _ in 1...50 { _ = try await transport.send(server.request()) }
-    for _ in 1...100 { #expect(try await iterator.next() != nil) }
-    clock.advance(by: .seconds(1_000))
-    let error = await #expect(throws: NetworkError.self) { while try await iterator.next() != nil {} }
-    #expect(error?.code == .timedOut)
-  }
 
-  @Test func `a compressed stream of a slow reader is decoded within bounds`() async throws {
-    let bomb = try #require(Data(base64Encoded: CurlResponseTests.compressedZeros))
-    server.enqueue(.data(bomb).header("Content-Encoding", "gzip"))
-    var count = 0
-    for try await chunk in try await transport.stream(server.request()) {
-      count += chunk.count
-      _ = try await transport.send(server.request())
+    @Test func `shutdown ends a stream in its middle`() async throws {
+      server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
+      var iterator = try await transport.stream(server.request()).makeAsyncIterator()
+      _ = try await iterator.next()
+      await transport.shutdown()
+      let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
+      #expect(error?.code == .clientShutDown)
     }
-    #expect(count == 1 << 20)
-  }
 
-  @Test func `a streamed response of a refused head is an error, and its connection is closed`() async throws {
-    server.enqueue(.raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 3\r\n\r\n12345", closes: false))
-    await #expect(throws: NetworkError.self) { try await transport.stream(server.request()) }
-    await server.waitForConnections(atMost: 0)
+    @Test func `an open stream keeps its transport, and the last of both closes the connection`() async throws {
+      let gate = LoopbackGate()
+      server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
+      var iterator = try await CurlTransport().stream(server.request()).makeAsyncIterator()
+      _ = try await iterator.next()
+      gate.open()
+      #expect(try await iterator.next() == Data("345".utf8))
+      #expect(try await iterator.next() == nil)
+      iterator = ByteStream(chunks: []).makeAsyncIterator()
+      await server.waitForConnections(atMost: 0)
+    }
+
+    @Test func `the idle timeout rests while the reader is slow, and the total one goes on`() async throws {
+      let clock = ManualClock()
+      let transport = CurlTransport(clock: clock.requestClock)
+      server.enqueue(Self.large)
+      let request = server.request(clock: clock.requestClock) {
+        $0.idleTimeout = .seconds(10)
+        $0.timeout = .seconds(1_000)
+      }
+      var iterator = try await transport.stream(request).makeAsyncIterator()
+      _ = try await iterator.next()
+      for _ in 1...50 { _ = try await transport.send(server.request()) }
+      clock.advance(by: .seconds(20))
+      for _ in 1...50 { _ = try await transport.send(server.request()) }
+      for _ in 1...100 { #expect(try await iterator.next() != nil) }
+      clock.advance(by: .seconds(1_000))
+      let error = await #expect(throws: NetworkError.self) { while try await iterator.next() != nil {} }
+      #expect(error?.code == .timedOut)
+    }
+
+    @Test func `a compressed stream of a slow reader is decoded within bounds`() async throws {
+      let bomb = try #require(Data(base64Encoded: CurlResponseTests.compressedZeros))
+      server.enqueue(.data(bomb).header("Content-Encoding", "gzip"))
+      var count = 0
+      for try await chunk in try await transport.stream(server.request()) {
+        count += chunk.count
+        _ = try await transport.send(server.request())
+      }
+      #expect(count == 1 << 20)
+    }
+
+    @Test func `a streamed response of a refused head is an error, and its connection is closed`() async throws {
+      server.enqueue(.raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 3\r\n\r\n12345", closes: false))
+      await #expect(throws: NetworkError.self) { try await transport.stream(server.request()) }
+      await server.waitForConnections(atMost: 0)
+    }
   }
-}
+#endif

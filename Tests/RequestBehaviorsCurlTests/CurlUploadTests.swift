@@ -1,165 +1,167 @@
-import Foundation
-import RequestBehaviors
-import RequestBehaviorsCurl
-import RequestBehaviorsTesting
-import Testing
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
+  import Testing
 
-@Suite struct CurlUploadTests {
-  let server: LoopbackServer
-  let transport = CurlTransport()
+  @Suite struct CurlUploadTests {
+    let server: LoopbackServer
+    let transport = CurlTransport()
 
-  init() throws { server = try LoopbackServer { .text("\($0.body.count)") } }
+    init() throws { server = try LoopbackServer { .text("\($0.body.count)") } }
 
-  @Test(arguments: [0, 1, 16_384, 16_385, 1 << 20])
-  func `bytes go out with their length, however many`(count: Int) async throws {
-    let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
-    for method in [RequestMethod.post, .put, .delete, "REPORT"] {
-      _ = try await transport.send(server.request(method, body: .data(data)))
-      let request = try #require(server.requests.last)
-      #expect(request.method == method)
-      #expect(request.body == data)
-      #expect(request.headers["Content-Length"] == "\(count)")
-      #expect(request.headers["Content-Type"] == "application/octet-stream")
-      #expect(!request.headers.contains("Expect") && !request.headers.contains("Transfer-Encoding"))
+    @Test(arguments: [0, 1, 16_384, 16_385, 1 << 20])
+    func `bytes go out with their length, however many`(count: Int) async throws {
+      let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
+      for method in [RequestMethod.post, .put, .delete, "REPORT"] {
+        _ = try await transport.send(server.request(method, body: .data(data)))
+        let request = try #require(server.requests.last)
+        #expect(request.method == method)
+        #expect(request.body == data)
+        #expect(request.headers["Content-Length"] == "\(count)")
+        #expect(request.headers["Content-Type"] == "application/octet-stream")
+        #expect(!request.headers.contains("Expect") && !request.headers.contains("Transfer-Encoding"))
+      }
     }
-  }
 
-  @Test func `a request without a body says so where that could be doubted`() async throws {
-    for method in [RequestMethod.post, .put, .patch] {
-      _ = try await transport.send(server.request(method))
+    @Test func `a request without a body says so where that could be doubted`() async throws {
+      for method in [RequestMethod.post, .put, .patch] {
+        _ = try await transport.send(server.request(method))
+        #expect(server.requests.last?.headers["Content-Length"] == "0")
+        #expect(server.requests.last?.headers.contains("Content-Type") == false)
+      }
+      for method in [RequestMethod.get, .delete, .options, .head] {
+        _ = try await transport.send(server.request(method))
+        #expect(server.requests.last?.headers.contains("Content-Length") == false)
+      }
+    }
+
+    @Test func `a handle that is used again keeps nothing of the request before`() async throws {
+      for _ in 1...3 {
+        _ = try await transport.send(
+          server.request(.post, headers: ["X-Once": "1"], body: .data(Data("abc".utf8), contentType: "text/x")))
+        _ = try await transport.send(server.request(.head))
+        _ = try await transport.send(server.request(.put, body: .stream { ByteStream(chunks: [Data("d".utf8)]) }))
+        _ = try await transport.send(server.request())
+        let plain = try #require(server.requests.last)
+        #expect(plain.method == .get)
+        #expect(plain.headers.map(\.name).sorted() == ["Accept", "Accept-Encoding", "Host", "User-Agent"])
+      }
+    }
+
+    @Test func `a stream of known length goes out with it`() async throws {
+      let chunks = [Data(repeating: 1, count: 100_000), Data(), Data(repeating: 2, count: 100_000)]
+      let body = RequestBody.stream(contentType: "text/x", length: 200_000) { ByteStream(chunks: chunks) }
+      for _ in 1...2 {
+        #expect(try await transport.send(server.request(.post, body: body)).text == "200000")
+        #expect(server.requests.last?.headers["Content-Length"] == "200000")
+        #expect(server.requests.last?.headers["Content-Type"] == "text/x")
+      }
+    }
+
+    @Test(arguments: [3, 5])
+    func `a stream of another length than it says fails the send`(length: Int64) async throws {
+      let body = RequestBody.stream(length: length) { ByteStream(chunks: [Data("12".utf8), Data("34".utf8)]) }
+      let error = try await transport.failure(of: server.request(.post, body: body))
+      #expect(error.code == .bodyUnreadable)
+      #expect(error.message.contains("\(length)"))
+      #expect(server.requestCount == 0)
+    }
+
+    @Test func `a large file goes out whole, and again`() async throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString)")
+      try Data(count: 5 << 20).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      for _ in 1...2 {
+        #expect(try await transport.send(server.request(.put, body: .file(file))).text == "\(5 << 20)")
+      }
+      try Data().write(to: file)
+      #expect(try await transport.send(server.request(.put, body: .file(file))).text == "0")
       #expect(server.requests.last?.headers["Content-Length"] == "0")
-      #expect(server.requests.last?.headers.contains("Content-Type") == false)
     }
-    for method in [RequestMethod.get, .delete, .options, .head] {
-      _ = try await transport.send(server.request(method))
-      #expect(server.requests.last?.headers.contains("Content-Length") == false)
+
+    @Test func `a directory is no body`() async throws {
+      let request = server.request(.put, body: .file(FileManager.default.temporaryDirectory))
+      #expect(try await transport.failure(of: request).code == .bodyUnreadable)
+      #expect(server.connectionCount == 0)
     }
-  }
 
-  @Test func `a handle that is used again keeps nothing of the request before`() async throws {
-    for _ in 1...3 {
-      _ = try await transport.send(
-        server.request(.post, headers: ["X-Once": "1"], body: .data(Data("abc".utf8), contentType: "text/x")))
-      _ = try await transport.send(server.request(.head))
-      _ = try await transport.send(server.request(.put, body: .stream { ByteStream(chunks: [Data("d".utf8)]) }))
-      _ = try await transport.send(server.request())
-      let plain = try #require(server.requests.last)
-      #expect(plain.method == .get)
-      #expect(plain.headers.map(\.name).sorted() == ["Accept", "Accept-Encoding", "Host", "User-Agent"])
+    @Test func `a source is read no faster than the server takes the bytes`() async throws {
+      let source = CountingSource()
+      let gate = LoopbackGate()
+      let server = try LoopbackServer(recordsRequests: false)
+      server.enqueue(.text("done").held(by: gate, at: .accept))
+      let body = RequestBody.stream { ByteStream(source) }
+      let task = Task { try await self.transport.send(server.request(.post, body: body)) }
+      await gate.waitForArrivals(1)
+      for _ in 1...50 { _ = try await transport.send(self.server.request()) }
+      // What the sockets hold of 64 MiB.
+      #expect(source.count < 32 << 20)
+      gate.open()
+      #expect(try await task.value.text == "done")
+      #expect(source.count == 64 << 20)
     }
-  }
 
-  @Test func `a stream of known length goes out with it`() async throws {
-    let chunks = [Data(repeating: 1, count: 100_000), Data(), Data(repeating: 2, count: 100_000)]
-    let body = RequestBody.stream(contentType: "text/x", length: 200_000) { ByteStream(chunks: chunks) }
-    for _ in 1...2 {
-      #expect(try await transport.send(server.request(.post, body: body)).text == "200000")
-      #expect(server.requests.last?.headers["Content-Length"] == "200000")
-      #expect(server.requests.last?.headers["Content-Type"] == "text/x")
+    @Test func `a stream that nobody reads to its end is cancelled`() async throws {
+      let isCancelled = Flag()
+      server.enqueue(.status(200).fault(.reset, at: .accept))
+      let body = RequestBody.stream { ByteStream(CountingSource()) { isCancelled.raise() } }
+      _ = try await transport.failure(of: server.request(.post, body: body))
+      await isCancelled.wait()
     }
-  }
 
-  @Test(arguments: [3, 5])
-  func `a stream of another length than it says fails the send`(length: Int64) async throws {
-    let body = RequestBody.stream(length: length) { ByteStream(chunks: [Data("12".utf8), Data("34".utf8)]) }
-    let error = try await transport.failure(of: server.request(.post, body: body))
-    #expect(error.code == .bodyUnreadable)
-    #expect(error.message.contains("\(length)"))
-    #expect(server.requestCount == 0)
-  }
-
-  @Test func `a large file goes out whole, and again`() async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString)")
-    try Data(count: 5 << 20).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    for _ in 1...2 {
-      #expect(try await transport.send(server.request(.put, body: .file(file))).text == "\(5 << 20)")
+    @Test func `a request that must say its own length may`() async throws {
+      let request = server.request(.post, headers: ["Content-Length": "3"], body: .data(Data("abc".utf8))) {
+        $0.allowsFramingHeaders = true
+      }
+      #expect(try await transport.send(request).text == "3")
+      #expect(server.requests.last?.headers.values(for: "Content-Length") == ["3"])
     }
-    try Data().write(to: file)
-    #expect(try await transport.send(server.request(.put, body: .file(file))).text == "0")
-    #expect(server.requests.last?.headers["Content-Length"] == "0")
-  }
 
-  @Test func `a directory is no body`() async throws {
-    let request = server.request(.put, body: .file(FileManager.default.temporaryDirectory))
-    #expect(try await transport.failure(of: request).code == .bodyUnreadable)
-    #expect(server.connectionCount == 0)
-  }
-
-  @Test func `a source is read no faster than the server takes the bytes`() async throws {
-    let source = CountingSource()
-    let gate = LoopbackGate()
-    let server = try LoopbackServer(recordsRequests: false)
-    server.enqueue(.text("done").held(by: gate, at: .accept))
-    let body = RequestBody.stream { ByteStream(source) }
-    let task = Task { try await self.transport.send(server.request(.post, body: body)) }
-    await gate.waitForArrivals(1)
-    for _ in 1...50 { _ = try await transport.send(self.server.request()) }
-    // What the sockets hold of 64 MiB.
-    #expect(source.count < 32 << 20)
-    gate.open()
-    #expect(try await task.value.text == "done")
-    #expect(source.count == 64 << 20)
-  }
-
-  @Test func `a stream that nobody reads to its end is cancelled`() async throws {
-    let isCancelled = Flag()
-    server.enqueue(.status(200).fault(.reset, at: .accept))
-    let body = RequestBody.stream { ByteStream(CountingSource()) { isCancelled.raise() } }
-    _ = try await transport.failure(of: server.request(.post, body: body))
-    await isCancelled.wait()
-  }
-
-  @Test func `a request that must say its own length may`() async throws {
-    let request = server.request(.post, headers: ["Content-Length": "3"], body: .data(Data("abc".utf8))) {
-      $0.allowsFramingHeaders = true
-    }
-    #expect(try await transport.send(request).text == "3")
-    #expect(server.requests.last?.headers.values(for: "Content-Length") == ["3"])
-  }
-
-  @Test func `cookies go out in one field`() async throws {
-    var headers: HeaderFields = ["Cookie": "a=1"]
-    headers.append("cookie", "b=2")
-    _ = try await transport.send(server.request(headers: headers))
-    #expect(server.requests.last?.headers.values(for: "Cookie") == ["a=1; b=2"])
-  }
-}
-
-/// 64 MiB, which count themselves.
-private final class CountingSource: AsyncSequence, Sendable {
-  typealias Element = Data
-
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var total = 0
-
-  var count: Int { lock.withLock { total } }
-
-  struct Iterator: AsyncIteratorProtocol {
-    let source: CountingSource
-    mutating func next() async -> Data? { source.take() }
-  }
-
-  func makeAsyncIterator() -> Iterator { Iterator(source: self) }
-
-  private func take() -> Data? {
-    lock.withLock {
-      guard total < 64 << 20 else { return nil }
-      total += 1 << 20
-      return Data(count: 1 << 20)
+    @Test func `cookies go out in one field`() async throws {
+      var headers: HeaderFields = ["Cookie": "a=1"]
+      headers.append("cookie", "b=2")
+      _ = try await transport.send(server.request(headers: headers))
+      #expect(server.requests.last?.headers.values(for: "Cookie") == ["a=1; b=2"])
     }
   }
-}
 
-/// What is raised once and can be waited for.
-private final class Flag: Sendable {
-  private let stream: AsyncStream<Void>
-  private let continuation: AsyncStream<Void>.Continuation
+  /// 64 MiB, which count themselves.
+  private final class CountingSource: AsyncSequence, Sendable {
+    typealias Element = Data
 
-  init() { (stream, continuation) = AsyncStream.makeStream() }
+    private let lock = NSLock()
+    // Protected by `lock`.
+    nonisolated(unsafe) private var total = 0
 
-  func raise() { continuation.finish() }
+    var count: Int { lock.withLock { total } }
 
-  func wait() async { for await _ in stream {} }
-}
+    struct Iterator: AsyncIteratorProtocol {
+      let source: CountingSource
+      mutating func next() async -> Data? { source.take() }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(source: self) }
+
+    private func take() -> Data? {
+      lock.withLock {
+        guard total < 64 << 20 else { return nil }
+        total += 1 << 20
+        return Data(count: 1 << 20)
+      }
+    }
+  }
+
+  /// What is raised once and can be waited for.
+  private final class Flag: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func raise() { continuation.finish() }
+
+    func wait() async { for await _ in stream {} }
+  }
+#endif

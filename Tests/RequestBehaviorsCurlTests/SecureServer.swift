@@ -1,4 +1,4 @@
-#if os(Linux) || os(macOS)
+#if canImport(CRequestBehaviorsCurl)
   import Foundation
   import RequestBehaviors
   import RequestBehaviorsTesting

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "slow_resolver.h"
 
+#if defined(__linux__)
+
 #include <dlfcn.h>
 #include <netdb.h>
 #include <string.h>
@@ -17,5 +19,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
   resolve system = (resolve)dlsym(RTLD_NEXT, "getaddrinfo");
   return system ? system(node, service, hints, result) : EAI_SYSTEM;
 }
+
+#endif
 
 void slow_resolver_install(void) {}
