@@ -23,6 +23,65 @@
       }
     }
 
+    @Test func `proxies and limits of the documentation are those of a transport`() throws {
+      let proxyURL = URL(string: "http://proxy.example.com:3128")!
+      let (user, password) = ("user", "secret")
+      var settings = CurlTransport.Configuration()
+      settings.httpVersion = .http2OverTLS
+      settings.maximumConnectionsPerHost = 16
+      settings.proxy = try .url(
+        proxyURL, user: user, password: password)
+      let transport = CurlTransport(configuration: settings)
+      #expect(settings.proxy != .none)
+      withExtendedLifetime(transport) {}
+    }
+
+    @Test func `authorities, pins and identities are what a transport is given`() throws {
+      do {
+        let authority = CurlSamplesTests.authority
+        let trust = try TrustPolicy.anchors(
+          X509Certificate.certificates(pem: authority))
+        let transport = CurlTransport(configuration: .init(trust: trust))
+        withExtendedLifetime(transport) {}
+      }
+      do {
+        let current = "GIQx4IPpIjzBVKdvsxutK0e4oy/99OMUr6LkuYjZlKM="
+        let spare = "iwi0g9NNfQeoa9wcoolA/JN6hEkODC8ZVUmbK1pvO/I="
+        let keys = try [PublicKeyPin(current), PublicKeyPin(spare)]
+        let trust = try TrustPolicy.system
+          .pinning(["api.example.com": keys])
+        let transport = CurlTransport(configuration: .init(trust: trust))
+        withExtendedLifetime(transport) {}
+      }
+      do {
+        // The beginning of a PKCS #12: its version.
+        let file = Data([0x30, 0x03, 0x02, 0x01, 0x03])
+        let passphrase = "secret"
+        let identity = try ClientIdentity(
+          pkcs12: file, passphrase: passphrase,
+          hosts: ["api.example.com"])
+        let transport = CurlTransport(
+          configuration: .init(identity: identity))
+        #expect(identity.hosts == ["api.example.com"])
+        withExtendedLifetime(transport) {}
+      }
+    }
+
+    // An authority that signs nothing.
+    private static let authority = """
+      -----BEGIN CERTIFICATE-----
+      MIIBfzCCASWgAwIBAgIUOl1VlAlsBmFP9EB9HDFMQJxQmTQwCgYIKoZIzj0EAwIw
+      FDESMBAGA1UEAwwJQXV0aG9yaXR5MCAXDTI2MTEyMjA1MzkzOVoYDzIxMjYxMDI5
+      MDUzOTM5WjAUMRIwEAYDVQQDDAlBdXRob3JpdHkwWTATBgcqhkjOPQIBBggqhkjO
+      PQMBBwNCAAQYJAGbR89jbtlXe1inDV/UOKh6CEAQEuIdfEUunioAAX18jAMpJlTm
+      W3K6dMRorEaua1QNv1x5e0Wq9JDZYfFQo1MwUTAdBgNVHQ4EFgQU9dSH+g1IKqc2
+      Mlk8SHzkBULcnzQwHwYDVR0jBBgwFoAU9dSH+g1IKqc2Mlk8SHzkBULcnzQwDwYD
+      VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiB8OkYb/qXgKkY05cCmghGQ
+      HXrSmHBxh4ndRc+DoE7xUwIhALF80xQYWqGFgdGwTpSjzxJzgxGhu2PEVs/DRE0F
+      hLPV
+      -----END CERTIFICATE-----
+      """
+
     @Test func `the settings of the documentation are those of a transport`() {
       var settings = CurlTransport.Configuration()
       settings.httpVersion = .http2OverTLS
