@@ -38,6 +38,30 @@ import Testing
     records.value.map { $0.line.replacing("#\($0.call)", with: "#n") }
   }
 
+  @Test(arguments: [
+    (
+      ConnectionTimings(
+        queued: .milliseconds(1), nameLookup: .milliseconds(2), connecting: .milliseconds(3),
+        securing: .milliseconds(4), protocolName: "h2", remoteAddress: "192.0.2.1:443"), "h2, connected in 9.0 ms",
+      #""queued_ms":1.0,"name_lookup_ms":2.0,"connecting_ms":3.0,"securing_ms":4.0,"connection_reused":false,"#
+        + #""protocol":"h2","remote_address":"192.0.2.1:443""#
+    ),
+    (ConnectionTimings(isReused: true), "connection reused", #""connection_reused":true"#),
+  ])
+  func `a record tells what the transport measured of the connection`(
+    connection: ConnectionTimings, remark: String, json: String
+  ) async throws {
+    let transport = ClosureTransport { request in
+      var timings = ResponseTimings(sent: .zero, lastByte: .zero)
+      timings.connection = connection
+      return NetworkResponse(request: request, statusCode: 200, timings: timings)
+    }
+    try await client(transport, .logging(sink)).send(.get("items"))
+    let record = try #require(records.value.first)
+    #expect(record.line.hasSuffix("(\(remark))"))
+    #expect(record.json.contains(json))
+  }
+
   @Test func `a call is one line`() async throws {
     let client = client(transport(200, "[1]"), .logging(sink))
     let _: [Int] = try await client.send(.get("items/\("a")", query: ["page": 2, "key": "x"]))

@@ -32,6 +32,7 @@ extension LogRecord {
     object.add("request_behaviors.decisions", decisions.isEmpty ? nil : decisions)
     object.add(number: "request_behaviors.duration", duration.map(LogText.seconds))
     addPhases(to: &object)
+    addConnection(to: &object)
     addFields(requestHeaders, under: "http.request.header.", to: &object)
     object.add("request_behaviors.request.body", requestBody)
     addFields(responseHeaders, under: "http.response.header.", to: &object)
@@ -53,6 +54,19 @@ extension LogRecord {
     for field in fields ?? [:] where added.insert(field.name.lowercased()).inserted {
       object.add(prefix + field.name.lowercased(), fields?.values(for: field.name))
     }
+  }
+}
+
+extension LogRecord {
+  private func addConnection(to object: inout JSONObject) {
+    guard let connection else { return }
+    object.add(number: "queued_ms", connection.queued.map(LogText.milliseconds))
+    object.add(number: "name_lookup_ms", connection.nameLookup.map(LogText.milliseconds))
+    object.add(number: "connecting_ms", connection.connecting.map(LogText.milliseconds))
+    object.add(number: "securing_ms", connection.securing.map(LogText.milliseconds))
+    object.add(number: "connection_reused", "\(connection.isReused)")
+    object.add("protocol", connection.protocolName)
+    object.add("remote_address", connection.remoteAddress)
   }
 }
 

@@ -31,6 +31,7 @@ extension LogRecord {
     var facts: [String] = []
     if let source, source != .network { facts.append("from \(source)") }
     if kind == .call, sends > 1 { facts.append("\(sends) sends") }
+    if let connection { facts.append(connection.remark) }
     return facts
   }
 
@@ -100,5 +101,14 @@ extension LogRecord {
   private var particulars: String {
     let remarks = [url] + [error].compactMap(\.self) + decisions
     return ([LogText.escapingControls(remarks.joined(separator: "; "))] + details).joined(separator: "\n")
+  }
+}
+
+extension ConnectionTimings {
+  /// The protocol, and what the connection took if it is a new one.
+  fileprivate var remark: String {
+    let took = [nameLookup, connecting, securing].compactMap(\.self).reduce(.zero, +)
+    let making = isReused ? "connection reused" : "connected in \(LogText.milliseconds(took)) ms"
+    return [protocolName, making].compactMap(\.self).joined(separator: ", ")
   }
 }

@@ -49,6 +49,8 @@ public struct LogRecord: Sendable {
   public var duration: Duration?
   /// Where the time of a call went.
   public var phases: DurationBreakdown?
+  /// What the transport measured of the connection; `nil` where it cannot tell, and of what came from elsewhere.
+  public var connection: ConnectionTimings?
   /// Where the response came from; `nil` if there was none.
   public var source: ResponseSource?
   /// What went wrong, without the URL of the record; `nil` if nothing did.

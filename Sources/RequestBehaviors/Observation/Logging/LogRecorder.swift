@@ -77,6 +77,7 @@ struct LogRecorder {
   private func add(_ response: NetworkResponse, to record: inout LogRecord, _ redactor: Redactor) {
     record.statusCode = response.statusCode
     record.source = response.source
+    if response.source == .network { record.connection = response.timings.connection }
     if settings.includesHeaders { record.responseHeaders = redactor.redact(response.headers) }
     guard case .data(let data) = response.body else { return }
     record.responseBytes = data.count
