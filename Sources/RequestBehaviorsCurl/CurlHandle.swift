@@ -66,12 +66,11 @@
     var failureText: String { String(cString: errorText) }
 
     /// Forgets what the last transfer left.
-    func reset() throws {
+    func reset() {
       head.reset()
       errorText[0] = 0
       // They may hold secrets.
       clearRequest()
-      if !CurlLibrary.canReuseHandles { try renew() }
     }
   }
 

@@ -34,6 +34,8 @@
     private var commands: [Command] = []
     private var isAsleep = false
     private var spare: [CurlHandle] = []
+    /// Those that must be renewed before they are spare.
+    private var worn: [CurlHandle] = []
 
     // Used on the thread only.
     private var transfers: [CurlTransfer] = []
@@ -97,11 +99,18 @@
 
     /// Keeps a handle for a further request.
     func recycle(_ handle: CurlHandle) {
-      // One that cannot be made ready for a further request is released.
-      guard (try? handle.reset()) != nil else { return }
+      handle.reset()
       lock.withLock {
-        if phase != .closed, spare.count < CurlLoop.spareLimit { spare.append(handle) }
+        guard phase != .closed, spare.count + worn.count < CurlLoop.spareLimit else { return }
+        if CurlLibrary.canReuseHandles { spare.append(handle) } else { worn.append(handle) }
       }
+    }
+
+    /// Makes a handle ready that must not be used as it is; called while a request is on its way, which costs no time.
+    func renewHandle() {
+      // One that cannot be made ready for a further request is released.
+      guard let handle = lock.withLock({ worn.popLast() }), (try? handle.renew()) != nil else { return }
+      lock.withLock { if phase != .closed { spare.append(handle) } }
     }
 
     /// What becomes of a command when the loop is closed.
@@ -244,8 +253,8 @@
       let (refused, handles) = lock.withLock {
         phase = .closed
         curl_multi_cleanup(multi)
-        defer { (commands, spare) = ([], []) }
-        return (commands, spare)
+        defer { (commands, spare, worn) = ([], [], []) }
+        return (commands, spare + worn)
       }
       for command in refused { refuse(command) }
       // Released outside of the lock, for each frees what libcurl has.

@@ -57,6 +57,7 @@
           transfer.attach(continuation)
           loop.post(.start(transfer))
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
+          loop.renewHandle()
         }
       } onCancel: {
         // The caller goes on at once; what is left to do is the loop's.
