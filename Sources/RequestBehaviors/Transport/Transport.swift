@@ -8,7 +8,8 @@
 ///
 /// ## Using one
 ///
-/// ``URLSessionTransport`` is the default. `RequestBehaviorsTesting` has `MockTransport` for tests.
+/// ``URLSessionTransport`` is the default. `RequestBehaviorsCurl` has `CurlTransport`, over the system's libcurl, and
+/// `RequestBehaviorsTesting` has `MockTransport` for tests; <doc:ChoosingATransport> compares them.
 ///
 /// ## Implementing one
 ///
