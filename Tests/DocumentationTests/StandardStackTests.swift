@@ -80,6 +80,9 @@ private struct Shuffling: RandomNumberGenerator {
       .saveRecords([Issue].self, into: "issue", in: store),
       .ingest(into: "event", in: store),
 
+      // Caching: a hit touches nothing further in.
+      .caching(MemoryCacheStore()),
+
       // Retry: each attempt runs all that follows again.
       .retry(),
 

@@ -3,7 +3,7 @@
 /// The members stand in the standard order, outermost first. A behavior further out sees a request earlier, sees its
 /// outcome later, and runs once where one further in may run several times.
 ///
-/// Some places have no behavior of the library yet: ``deadline``, ``coalescing``, ``caching``, ``gate``,
+/// Some places have no behavior of the library yet: ``deadline``, ``coalescing``, ``gate``,
 /// ``hedging``, ``circuitBreaker`` and ``rateLimit``. They are for behaviors of your own.
 ///
 /// ```swift

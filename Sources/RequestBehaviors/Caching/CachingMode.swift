@@ -1,5 +1,10 @@
 /// How a request uses the cache.
 ///
+/// ```swift
+/// let user: User = try await client.send(
+///   .get("me").with(\.caching, .reload))
+/// ```
+///
 /// The directives of a `Cache-Control` field on the request (RFC 9111 §5.2.1) are obeyed in every mode.
 public enum CachingMode: Sendable, Hashable {
   /// A fresh response is used, a stale one is validated, what is missing is fetched and stored.
@@ -35,7 +40,7 @@ private enum StaleIfError: RequestOption {
 extension RequestOptions {
   /// How the request uses the cache; ``CachingMode/standard`` by default.
   ///
-  /// Without a cache in the list it has no effect.
+  /// Without a ``CachingBehavior`` in the list it has no effect.
   public var caching: CachingMode {
     get { self[Caching.self] }
     set { self[Caching.self] = newValue }

@@ -55,6 +55,13 @@ enum CacheableStatus {
 }
 
 /// How the cache decides where the server and the user leave it to it.
+///
+/// ```swift
+/// var policy = CachePolicy()
+/// policy.staleIfError = .seconds(86_400)
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.caching(store, policy: policy)])
+/// ```
 public struct CachePolicy: Sendable, Hashable {
   /// Which part of the time that the content had not changed a response without explicit freshness is fresh.
   ///

@@ -123,6 +123,8 @@ final class Chain: Sendable {
       await own.behavior.afterFailure(error, for: request)
       throw error
     }
+    // Only the cache that made the request conditional knows what its 304 means.
+    if response.statusCode == 304, request.options.isCacheValidation { return response }
     guard response.isAcceptable else {
       await own.behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
       return response

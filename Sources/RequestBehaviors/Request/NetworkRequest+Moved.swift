@@ -27,8 +27,16 @@ extension NetworkRequest {
     var next = self
     next.url = target
     next.endpoint = target.path(percentEncoded: true)
+    next.leaveValidation()
     if next.origin != origin || next.origin != Origin(base) { next.leave(origin) }
     return next
+  }
+
+  /// Takes away the conditions that a cache added, which are about the URL that is left.
+  private mutating func leaveValidation() {
+    guard options.isCacheValidation else { return }
+    for name in CacheValidators.conditions { headers.remove(name) }
+    options.isCacheValidation = false
   }
 
   /// Takes away what was for the origin that is left; what is gone stays gone on the hops that follow.

@@ -1,0 +1,192 @@
+import Foundation
+
+/// One request at a cache: what it asks for, and the steps that the behavior takes for it.
+struct CacheExchange: Sendable {
+  let request: NetworkRequest
+  let next: Next
+  let cache: CachingBehavior
+  let key: CacheKey
+  let demand: CacheDemand
+
+  /// Begins a request that may be looked up: GET, HEAD and QUERY; `nil` for others.
+  init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
+    guard [.get, .head, .query].contains(request.method) else { return nil }
+    guard let key = CacheKey(request, digestKey: cache.store.digestKey) else { return nil }
+    self.init(request, next, cache: cache, key: key)
+  }
+
+  init(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, key: CacheKey) {
+    self.request = request
+    self.next = next
+    self.cache = cache
+    self.key = key
+    demand = CacheDemand(request, policy: cache.policy)
+  }
+
+  var now: Date { request.call.clock.date() }
+
+  // MARK: - What is stored
+
+  /// Returns the stored response that the request matches; `nil` also if the store fails.
+  func find() async -> StoredResponse? {
+    guard !demand.forbidsStoring else { return nil }
+    do {
+      return try await cache.store.response(for: key, matching: request.headers)
+    } catch {
+      note(.failed) { $0.error = error }
+      return nil
+    }
+  }
+
+  /// Decides what to do with what is stored.
+  func decide(on stored: StoredResponse?) -> CacheDecision {
+    // What has conditions of its own, and what asks for a part or for the head only, is sent as it is.
+    let isOwn =
+      request.method == .head || request.headers.contains("Range")
+      || CacheValidators.areConditions(in: request.headers)
+    let hasValidator = !isOwn && stored.map { !CacheValidators($0.headers).isEmpty } == true
+    return CacheDecision.decide(demand, stored: stored?.terms, hasValidator: hasValidator, now: now)
+  }
+
+  /// Returns the response that is made of a stored one; `nil` if only the server can answer the request.
+  func use(_ stored: StoredResponse, _ use: CacheDecision.Use) throws -> NetworkResponse? {
+    let isFresh = use == .fresh
+    let response = try stored.response(to: request, source: isFresh ? .cache : .stale, now: now)
+    if response != nil { note(isFresh ? .hit : .stale) }
+    return response
+  }
+
+  /// The response to a request that may not use the network (RFC 9111 §5.2.1.7).
+  func gatewayTimeout() -> NetworkResponse {
+    note(.miss)
+    return NetworkResponse(request: request, statusCode: 504, source: .cache)
+  }
+
+  // MARK: - What the server sends
+
+  /// Whether what a validation finds is good for requests that came while it was under way.
+  ///
+  /// It is not where each request needs a validation of its own.
+  func canShareValidation(of stored: StoredResponse) -> Bool {
+    !demand.requiresValidation && !stored.terms.requiresValidation && stored.terms.lifetime > 0
+  }
+
+  /// Sends the request and stores the response if that may be stored.
+  func fetch(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
+    note(.miss)
+    return try await fetchAnew(insteadOf: stored)
+  }
+
+  /// Asks the server whether a stored response is still good (RFC 9111 §4.3).
+  func revalidate(_ stored: StoredResponse) async throws -> NetworkResponse {
+    var conditional = request
+    conditional.headers.merge(CacheValidators(stored.headers).conditionalFields)
+    conditional.options.isCacheValidation = true
+    let fetched = try await send(conditional, insteadOf: stored)
+    defer { fetched.end(cache.activity) }
+    guard fetched.fetch != nil, fetched.response.statusCode == 304 else {
+      return await keep(fetched, insteadOf: stored)
+    }
+    fetched.response.body.cancel()
+
+    // RFC 9111 §4.3.4: a 304 of another URL, of somebody else or about something else confirms nothing.
+    guard confirms(fetched.response, stored), let updated = updated(stored, by: fetched.response),
+      let response = try updated.response(to: request, source: .revalidated, now: now)
+    else { return try await fetchAnew(insteadOf: stored) }
+    await replace(stored, by: updated)
+    note(.revalidated)
+    return response
+  }
+
+  private func fetchAnew(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
+    let fetched = try await send(request, insteadOf: stored)
+    defer { fetched.end(cache.activity) }
+    return await keep(fetched, insteadOf: stored)
+  }
+
+  /// Sends a request; what is stored stands in if the server fails and if that is allowed (RFC 5861 §4).
+  private func send(_ original: NetworkRequest, insteadOf stored: StoredResponse?) async throws -> FetchedResponse {
+    var outgoing = original
+    if let directive = CacheDemand.directive(for: request.options.caching), !request.headers.contains("Cache-Control") {
+      outgoing.headers.set("Cache-Control", directive)
+    }
+    let fetch = cache.activity.beginFetch(of: key.url)
+    do {
+      let response = try await next(outgoing)
+      guard [500, 502, 503, 504].contains(response.statusCode), let substitute = try standIn(stored) else {
+        return FetchedResponse(response: response, fetch: fetch)
+      }
+      cache.activity.end(fetch)
+      response.body.cancel()
+      return FetchedResponse(response: substitute, fetch: nil)
+    } catch {
+      cache.activity.end(fetch)
+      guard FetchedResponse.isServerFailure(error), let substitute = try standIn(stored) else { throw error }
+      return FetchedResponse(response: substitute, fetch: nil)
+    }
+  }
+
+  private func standIn(_ stored: StoredResponse?) throws -> NetworkResponse? {
+    guard let stored, CacheDecision.standsIn(stored.terms, for: demand, now: now) else { return nil }
+    return try use(stored, .stale)
+  }
+
+  // MARK: - Events
+
+  /// Notes what the cache did, in the call and for whoever wants to know.
+  func note(_ kind: CacheEvent.Kind, _ complete: (inout CacheEvent) -> Void = { _ in }) {
+    var event = CacheEvent(kind: kind, request: request)
+    complete(&event)
+    request.call.record(event.refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior")
+    cache.onEvent?(event)
+  }
+}
+
+/// A response of the server's, or a stored one that stands in for it.
+struct FetchedResponse: Sendable {
+  let response: NetworkResponse
+  /// The fetch that it came from; `nil` if a stored one stands in.
+  let fetch: CacheActivity.Fetch?
+
+  /// Notes that the fetch has ended.
+  func end(_ activity: CacheActivity) {
+    if let fetch { activity.end(fetch) }
+  }
+
+  /// When the request was sent and when the response came, by the wall clock.
+  ///
+  /// What the attempts before the last one took is no part of it.
+  var times: (request: Date, response: Date) {
+    let clock = response.request.call.clock
+    let (date, now) = (clock.date(), clock.now())
+    func moment(_ time: Duration) -> Date { date.addingTimeInterval(-max(0, (now - time).seconds)) }
+    let arrival = response.timings.firstByte ?? response.timings.lastByte
+    return (moment(response.timings.sent), moment(arrival))
+  }
+
+  /// Whether an error is a failure of the server or of the way to it, for which a stale response may stand in.
+  static func isServerFailure(_ error: any Error) -> Bool {
+    guard let error = error as? NetworkError else { return false }
+    let codes: [NetworkError.Code] = [
+      .cannotConnect, .dnsFailed, .tlsFailed, .connectionLost, .truncatedBody, .badResponse, .timedOut,
+      .transportFailed,
+      .intercepted,
+    ]
+    return codes.contains(error.code)
+  }
+}
+
+private enum CacheValidation: RequestOption {
+  static let defaultValue = false
+}
+
+extension RequestOptions {
+  /// Whether the conditions of the request are a cache's, which asks whether a stored response is still good.
+  ///
+  /// A behavior that sets it sees the 304 in its `intercept`; no hook of a behavior further in does, for the 304 is no
+  /// response to what anybody asked. A redirect leaves the conditions behind.
+  public var isCacheValidation: Bool {
+    get { self[CacheValidation.self] }
+    set { self[CacheValidation.self] = newValue }
+  }
+}

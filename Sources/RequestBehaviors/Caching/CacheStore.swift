@@ -1,0 +1,71 @@
+public import Foundation
+
+/// Keeps the responses of a ``CachingBehavior``: in memory (``MemoryCacheStore``), in a file, or wherever a user likes.
+///
+/// A store knows nothing of freshness. It finds the response that a request matches, keeps what it is given for as long
+/// as it has room, and forgets what it is told to. What it throws never fails a request: the cache then goes on as if
+/// nothing were stored.
+///
+/// Calls come from several tasks at a time. A store that is shared by several behaviors or processes gets those of all.
+public protocol CacheStore: Sendable {
+  /// The key for digests of secrets in a ``CacheKey``: random bytes, the same for as long as the responses last.
+  var digestKey: Data { get }
+
+  /// The most bytes of a body that the store takes.
+  var maximumBodySize: Int { get }
+
+  /// Returns the most recent response that is stored under a key and that a request matches.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the request.
+  ///   - request: The header fields of the request, for ``CacheVariant/matches(_:)``.
+  /// - Returns: The response with its whole body; `nil` if there is none.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse?
+
+  /// Stores a response in place of those under its key that the same request matches.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - key: The key of its request.
+  ///   - request: The header fields of its request.
+  /// - Returns: How many other responses went to make room.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func save(_ response: StoredResponse, for key: CacheKey, matching request: HeaderFields) async throws -> Int
+
+  /// Replaces everything but the body of a response, unless that was replaced or removed meanwhile.
+  ///
+  /// - Parameters:
+  ///   - old: The response as it was found.
+  ///   - new: The same response as the server updated it; its variant and its body are those of `old`.
+  ///   - key: Its key.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) async throws
+
+  /// Removes a response, unless it was replaced meanwhile.
+  ///
+  /// - Parameters:
+  ///   - response: The response as it was found.
+  ///   - key: Its key.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func remove(_ response: StoredResponse, for key: CacheKey) async throws
+
+  /// Removes all responses of a URL, whosever they are.
+  ///
+  /// - Parameter url: The URL as ``CacheKey/url`` has it.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func removeAll(url: String) async throws
+
+  /// Removes all responses of a scope, such as those of a user who signed out.
+  func removeAll(scope: String) async throws
+
+  /// Removes everything.
+  func removeAll() async throws
+
+  /// Returns what is stored, without bodies, the latest used first.
+  ///
+  /// - Parameter limit: The most entries to return.
+  /// - Returns: The entries.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func entries(limit: Int) async throws -> [CacheEntry]
+}

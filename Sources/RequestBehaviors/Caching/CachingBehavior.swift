@@ -1,0 +1,81 @@
+/// A private HTTP cache (RFC 9111): a response is stored, used while it is fresh, and validated when it is not.
+///
+/// A fresh response is used without anything further in being called. A stale one with an `ETag` or a `Last-Modified` is
+/// validated: the server's 304 lets the stored body stand. Requests say by ``RequestOptions/caching`` how they use the
+/// cache; ``NetworkResponse/source`` says what came of it.
+///
+/// What is stored is kept apart by ``RequestBehavior/scope(for:)``, by the secrets in the request's own fields and by
+/// the fields that the response's `Vary` names, all as they stand at this behavior: a field that is set further in, such
+/// as a token's, counts by its scope alone. A redirected response is not stored, for it is another URL's; neither is one
+/// that is not verified. A request with an unsafe method makes what is stored of its URL invalid.
+public struct CachingBehavior: UniqueBehavior {
+  /// Around everything that tries, waits and authenticates; within what saves.
+  public let order = BehaviorOrder.caching
+  let store: any CacheStore
+  let policy: CachePolicy
+  let onEvent: (@Sendable (CacheEvent) -> Void)?
+  let activity = CacheActivity()
+
+  /// Creates a cache.
+  ///
+  /// - Parameters:
+  ///   - store: Where responses are kept.
+  ///   - policy: What the cache does where server and request leave it to it.
+  ///   - onEvent: Told of each hit, miss and so on, on the path of the request; nothing by default.
+  public init(
+    _ store: any CacheStore, policy: CachePolicy = CachePolicy(), onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+  ) {
+    self.store = store
+    self.policy = policy
+    self.onEvent = onEvent
+  }
+
+  /// Returns a stored response if that may be used, else what the server sends, which is stored if it may be.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    // What is not looked up may still make stored responses invalid.
+    guard let exchange = CacheExchange(request, next, cache: self) else {
+      return try await CacheExchange.passBy(request, next, cache: self)
+    }
+    return try await run(exchange, hasWaited: false)
+  }
+
+  private func run(_ exchange: CacheExchange, hasWaited: Bool) async throws -> NetworkResponse {
+    let stored = await exchange.find()
+    let decision = exchange.decide(on: stored)
+
+    // If a stored response may be used, we are done.
+    if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) { return response }
+
+    // If the network may not be used, we are done, too.
+    if exchange.demand.isOnlyIfCached { return exchange.gatewayTimeout() }
+
+    // If nothing is stored that may still be good, the server's response is it.
+    guard decision == .revalidate, let stored else { return try await exchange.fetch(insteadOf: stored) }
+
+    // If somebody asks the server already whether it is good, we look again after that, once.
+    guard !hasWaited, exchange.canShareValidation(of: stored) else { return try await exchange.revalidate(stored) }
+    guard try await activity.beginValidation(of: exchange.key, for: exchange.request.call) else {
+      return try await run(exchange, hasWaited: true)
+    }
+    defer { activity.endValidation(of: exchange.key) }
+    return try await exchange.revalidate(stored)
+  }
+
+  /// Removes everything that is stored.
+  public func reset() async { try? await store.removeAll() }
+}
+
+extension RequestBehavior where Self == CachingBehavior {
+  /// Stores responses and uses them again, as RFC 9111 has it; see ``CachingBehavior``.
+  ///
+  /// - Parameters:
+  ///   - store: Where responses are kept.
+  ///   - policy: What the cache does where server and request leave it to it.
+  ///   - onEvent: Told of each hit, miss and so on; nothing by default.
+  /// - Returns: The behavior.
+  public static func caching(
+    _ store: any CacheStore, policy: CachePolicy = CachePolicy(), onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+  ) -> CachingBehavior {
+    CachingBehavior(store, policy: policy, onEvent: onEvent)
+  }
+}

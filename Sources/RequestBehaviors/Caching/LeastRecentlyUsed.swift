@@ -1,0 +1,79 @@
+/// A list of elements in the order of their last use, in which everything takes the same time however long it is.
+struct LeastRecentlyUsed<Element> {
+  private struct Slot {
+    /// `nil` in a slot that is free.
+    var element: Element?
+    var newer: Int?
+    var older: Int?
+  }
+
+  // Elements are linked by their positions: a chain of references would be released recursively.
+  private var slots: [Slot] = []
+  private var free: [Int] = []
+  private var newest: Int?
+
+  /// The position of the element that was not used for the longest time; `nil` if there is none.
+  private(set) var oldest: Int?
+
+  /// How many elements there are.
+  var count: Int { slots.count - free.count }
+
+  /// The element at a position; `nil` if it was removed.
+  subscript(position: Int) -> Element? {
+    get { slots[position].element }
+    set { slots[position].element = newValue }
+  }
+
+  /// Adds an element as the latest used.
+  ///
+  /// - Returns: Its position, which stays its until it is removed.
+  mutating func insert(_ element: Element) -> Int {
+    let position: Int
+    if let reused = free.popLast() {
+      position = reused
+      slots[position].element = element
+    } else {
+      position = slots.count
+      slots.append(Slot(element: element))
+    }
+    link(position)
+    return position
+  }
+
+  /// Makes an element the latest used.
+  mutating func use(_ position: Int) {
+    guard newest != position else { return }
+    unlink(position)
+    link(position)
+  }
+
+  /// Removes an element.
+  mutating func remove(_ position: Int) {
+    unlink(position)
+    slots[position].element = nil
+    free.append(position)
+  }
+
+  /// Calls a closure with the elements, the latest used first, until it returns false.
+  func visit(_ body: (Element) -> Bool) {
+    var next = newest
+    while let position = next {
+      if let element = slots[position].element, !body(element) { return }
+      next = slots[position].older
+    }
+  }
+
+  private mutating func link(_ position: Int) {
+    slots[position].newer = nil
+    slots[position].older = newest
+    if let newest { slots[newest].newer = position }
+    newest = position
+    if oldest == nil { oldest = position }
+  }
+
+  private mutating func unlink(_ position: Int) {
+    let slot = slots[position]
+    if let newer = slot.newer { slots[newer].older = slot.older } else { newest = slot.older }
+    if let older = slot.older { slots[older].newer = slot.newer } else { oldest = slot.newer }
+  }
+}

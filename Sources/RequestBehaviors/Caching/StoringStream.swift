@@ -1,0 +1,61 @@
+import Foundation
+
+/// A stream of a body that is collected while its reader takes it, and stored at its end.
+struct StoringStream: AsyncSequence, Sendable {
+  typealias Element = Data
+
+  let base: ByteStream
+  /// The most bytes to collect; a longer body passes and is not stored.
+  let limit: Int
+  /// Gets the whole body when its reader has reached the end; `nil` if it was longer than the limit.
+  let onEnd: @Sendable (Data?) async -> Void
+
+  /// Returns a stream of the same chunks.
+  static func make(_ base: ByteStream, limit: Int, onEnd: @escaping @Sendable (Data?) async -> Void) -> ByteStream {
+    ByteStream(StoringStream(base: base, limit: limit, onEnd: onEnd), onCancel: { base.cancel() })
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), limit: limit, onEnd: onEnd) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    var base: ByteStream.Iterator
+    let limit: Int
+    let onEnd: @Sendable (Data?) async -> Void
+    /// What was read so far; `nil` once it is too much.
+    private var collected: Data? = Data()
+    private var hasEnded = false
+
+    init(base: ByteStream.Iterator, limit: Int, onEnd: @escaping @Sendable (Data?) async -> Void) {
+      self.base = base
+      self.limit = limit
+      self.onEnd = onEnd
+    }
+
+    mutating func next() async throws -> Data? {
+      guard !hasEnded else { return nil }
+      do {
+        if let chunk = try await base.next() {
+          collect(chunk)
+          return chunk
+        }
+      } catch {
+        // What was cut short is no body.
+        (hasEnded, collected) = (true, nil)
+        throw error
+      }
+      hasEnded = true
+      // A stream that ends because its reader was cancelled is not at its end.
+      if !Task.isCancelled { await onEnd(collected) }
+      collected = nil
+      return nil
+    }
+
+    private mutating func collect(_ chunk: Data) {
+      guard let count = collected?.count, chunk.count <= limit - count else {
+        collected = nil
+        return
+      }
+      collected?.append(chunk)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Requests that come while the same response is validated.
+@Suite struct CacheConcurrencyTests {
+  /// A server that gives an entity tag, and holds what comes later at a gate.
+  private struct Server {
+    let gate = TestGate()
+    let clock = ManualClock()
+    let transport: ClosureTransport
+    let client: NetworkClient
+
+    init(_ cacheControl: String, fails: Bool = false) {
+      let (gate, clock) = (gate, clock)
+      transport = ClosureTransport { request in
+        let headers: HeaderFields = ["ETag": "\"a\"", "Cache-Control": cacheControl]
+        guard request.headers.contains("If-None-Match") else {
+          return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data("body".utf8)))
+        }
+        await gate.pass()
+        if fails { throw NetworkError(.cannotConnect, "the test's server fails") }
+        return NetworkResponse(request: request, statusCode: 304, headers: headers)
+      }
+      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.caching(MemoryCacheStore())])
+      configuration.clock = clock.requestClock
+      client = NetworkClient(configuration: configuration, transport: transport)
+    }
+
+    func send() async throws -> NetworkResponse { try await client.send(.get("a")) }
+
+    /// Stores a response, lets it become stale, and sends so many requests until each has asked or waits.
+    func crowd(_ count: Int, asking: Int) async throws -> [Task<ResponseSource, any Error>] {
+      _ = try await send()
+      clock.advance(by: .seconds(61))
+      let tasks = (0..<count).map { _ in Task { try await send().source } }
+      await gate.waitForArrivals(asking)
+      await drift()
+      return tasks
+    }
+  }
+
+  @Test func `concurrent validations of one response are one`() async throws {
+    let server = Server("max-age=60")
+    let tasks = try await server.crowd(20, asking: 1)
+    server.gate.open()
+    var sources: [ResponseSource: Int] = [:]
+    for task in tasks { sources[try await task.value, default: 0] += 1 }
+    #expect(sources == [.revalidated: 1, .cache: 19])
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a validation that fails is tried by those that waited, each for itself`() async throws {
+    let server = Server("max-age=60", fails: true)
+    let tasks = try await server.crowd(5, asking: 1)
+    server.gate.open()
+    for task in tasks { await #expect(throws: NetworkError.self) { try await task.value } }
+    #expect(server.transport.sent.count == 6)
+  }
+
+  @Test func `a validation that is cancelled lets those go on that waited for it`() async throws {
+    let server = Server("max-age=60")
+    let gate = server.gate
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send().source }
+    await gate.waitForArrivals(1)
+    let second = Task { try await server.send().source }
+    await drift()
+    first.cancel()
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(try await second.value == .revalidated)
+  }
+
+  @Test func `one that waits can be cancelled, and a shutdown ends the wait`() async throws {
+    let server = Server("max-age=60")
+    let tasks = try await server.crowd(3, asking: 1)
+    for task in tasks { task.cancel() }
+    server.gate.open()
+    for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+  }
+
+  @Test(arguments: ["no-cache", "max-age=0"])
+  func `RFC 9111 §5.2.2.4: what needs a validation for each use is not shared`(cacheControl: String) async throws {
+    let server = Server(cacheControl)
+    let tasks = try await server.crowd(3, asking: 3)
+    server.gate.open()
+    for task in tasks { #expect(try await task.value == .revalidated) }
+    #expect(server.transport.sent.count == 4)
+  }
+}
