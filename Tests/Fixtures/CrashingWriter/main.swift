@@ -1,8 +1,10 @@
 import Foundation
+import RequestBehaviors
 import RequestBehaviorsSQLite
 
 // Saves groups of rows for ever and tells of each on standard output once it is saved, until it is killed.
 // Arguments: the file, the number of the first group, the step to the next, "full" or "normal".
+// With "cache" as the last one it caches responses instead.
 
 struct Member: Codable, Sendable {
   var id: Int
@@ -31,4 +33,35 @@ func saveForEver(_ arguments: [String]) async throws {
   }
 }
 
-try await saveForEver(CommandLine.arguments)
+/// Answers with a body that its URL tells: every third one is kept in a file of its own.
+struct NumberTransport: Transport {
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let number = Int(request.url.lastPathComponent) ?? 0
+    let body = Data(repeating: UInt8(truncatingIfNeeded: number), count: number % 3 == 0 ? 100_000 : 1_000)
+    return NetworkResponse(
+      request: request, statusCode: 200, headers: ["Cache-Control": "max-age=86400"], body: .data(body))
+  }
+
+  func shutdown() async {}
+}
+
+func cacheForEver(_ arguments: [String]) async throws {
+  guard let first = Int(arguments[2]), let step = Int(arguments[3]) else { exit(2) }
+  let client = NetworkClient(
+    baseURL: URL(string: "https://api.example.com") ?? URL(filePath: "/"),
+    behaviors: [.caching(try SQLiteCacheStore(path: arguments[1]))],
+    transport: NumberTransport())
+  for number in stride(from: first, to: .max, by: step) {
+    guard let url = URL(string: "https://api.example.com/\(number)") else { exit(2) }
+    let response: NetworkResponse = try await client.send(.get(url: url))
+    // What was not stored is not told.
+    guard response.info[CacheFacts.self] != nil else { continue }
+    FileHandle.standardOutput.write(Data("\(number)\n".utf8))
+  }
+}
+
+if CommandLine.arguments.last == "cache" {
+  try await cacheForEver(CommandLine.arguments)
+} else {
+  try await saveForEver(CommandLine.arguments)
+}

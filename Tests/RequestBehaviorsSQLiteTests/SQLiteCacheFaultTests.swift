@@ -1,0 +1,175 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Files that are damaged, newer, full or of something else: the cache starts empty or goes without, never a request.
+@Suite struct SQLiteCacheFaultTests {
+  private func write(_ data: Data, to file: String) throws { try data.write(to: URL(filePath: file)) }
+
+  @Test func `a file that is no database any more is replaced by an empty cache`() async throws {
+    let folder = try TemporaryFolder()
+    try write(Data(String(repeating: "no database at all ", count: 100).utf8), to: folder.file("cache.sqlite"))
+    let bench = try CacheBench(folder)
+    bench.serve("body")
+    _ = try await bench.send()
+    #expect(try await bench.send().source == .cache)
+  }
+
+  @Test func `a cache that a newer version made is replaced by an empty one`() async throws {
+    let folder = try TemporaryFolder()
+    let old = try CacheBench(folder)
+    old.serve("body")
+    _ = try await old.send()
+    await old.store.close()
+    let raw = try SQLiteStore(path: folder.file("cache.sqlite"))
+    try await raw.write { try $0.execute(script: "PRAGMA user_version=99; ALTER TABLE entry RENAME TO other") }
+    await raw.close()
+    let bench = try CacheBench(folder)
+    #expect(try await bench.store.entries(limit: 9).isEmpty)
+    bench.serve("body")
+    _ = try await bench.send()
+    #expect(try await bench.send().source == .cache)
+  }
+
+  @Test func `a database of something else is refused and left alone`() async throws {
+    let test = try TestStore()
+    try await test.store.write { _ = try $0.save([Artwork(id: 1, title: "a")], into: "artwork") }
+    let error = #expect(throws: SQLiteError.self) { try SQLiteCacheStore(path: test.store.path) }
+    #expect(error?.message.contains("no cache") == true)
+    #expect(try await test.artworks.count == 1)
+  }
+
+  @Test func `a folder that does not exist is an error of the initializer`() throws {
+    let folder = try TemporaryFolder()
+    #expect(throws: SQLiteError.self) { try SQLiteCacheStore(path: folder.file("none/cache.sqlite")) }
+  }
+
+  @Test func `pages that are damaged while the cache is in use cost what is stored, not the request`() async throws {
+    let folder = try TemporaryFolder()
+    let first = try CacheBench(folder)
+    first.serve("body")
+    for number in 0..<200 { _ = try await first.send("\(number)") }
+    await first.store.close()
+    var bytes = try Data(contentsOf: URL(filePath: first.store.path))
+    for offset in 4_096 * 2..<bytes.count { bytes[offset] = UInt8(truncatingIfNeeded: offset &* 31) }
+    try write(bytes, to: first.store.path)
+
+    let bench = try CacheBench(folder)
+    bench.serve("body")
+    for number in 0..<5 { #expect(try await bench.send("\(number)").text == "body") }
+    #expect(try await bench.send("4").source == .cache)
+  }
+
+  @Test func `a body whose file is gone or cut short is a miss`() async throws {
+    let bench = try CacheBench()
+    let body = String(repeating: "x", count: 100_000)
+    bench.serve(body)
+    for cut in [true, false] {
+      _ = try await bench.send()
+      let file = try #require(bench.bodyFiles.first)
+      let path = bench.folder.file("cache.sqlite-bodies/") + file
+      if cut { try write(Data(count: 5), to: path) } else { try FileManager.default.removeItem(atPath: path) }
+      let response = try await bench.send()
+      #expect(try response.source == .network && response.text == body)
+      try await bench.store.removeAll()
+    }
+  }
+
+  @Test func `a full disk makes room, and a response that still has none is not stored`() async throws {
+    let bench = try CacheBench()
+    bench.serve(String(repeating: "x", count: 20_000))
+    for number in 0..<8 { _ = try await bench.send("\(number)") }
+    _ = try await bench.store.database.write { db in
+      let pages = try db.first("PRAGMA page_count", as: Int.self) ?? 0
+      return try db.first(SQL(verbatim: "PRAGMA max_page_count = \(pages)"), as: Int.self)
+    }
+    let events = Box<[CacheEvent.Kind]>([])
+    let client = bench.client { events.append($0.kind) }
+    _ = try await client.send(.get("new")) as NetworkResponse
+    #expect(events.value == [.miss, .stored, .evicted])
+    #expect(try await bench.send("new").source == .cache)
+    bench.serve(String(repeating: "x", count: 60_000))
+    bench.clock.advance(by: .seconds(61))
+    let response: NetworkResponse = try await client.send(.get("large").with(\.bodyLimit, 99_000))
+    #expect(response.statusCode == 200)
+    #expect(events.value.last == .failed || events.value.last == .evicted)
+  }
+
+  @Test func `writes that fail cost the cache, never the request`() async throws {
+    let vfs = FaultVFS()
+    let bench = try CacheBench(TemporaryFolder(), configuration: vfs.configuration())
+    bench.serve("body")
+    vfs.fail(at: 1, andAfter: true)
+    let events = Box<[CacheEvent.Kind]>([])
+    let client = bench.client { events.append($0.kind) }
+    let response: NetworkResponse = try await client.send(.get("a"))
+    #expect(try response.text == "body")
+    #expect(events.value == [.miss, .failed])
+    #expect(vfs.heal())
+    _ = try await bench.send()
+    #expect(try await bench.send().source == .cache)
+    await bench.store.close()
+  }
+
+  @Test func `orphaned body files of long ago are swept when the cache is opened`() async throws {
+    let folder = try TemporaryFolder()
+    let first = try CacheBench(folder)
+    first.serve(String(repeating: "x", count: 100_000))
+    _ = try await first.send()
+    await first.store.close()
+    for (name, age) in [("old", 7_200.0), ("new", 0)] {
+      let path = folder.file("cache.sqlite-bodies/\(name)")
+      try write(Data(count: 5), to: path)
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
+    }
+    let bench = try CacheBench(folder)
+    #expect(bench.bodyFiles.count == 2 && bench.bodyFiles.contains("new"))
+    #expect(try await bench.send().source == .cache)
+  }
+}
+
+#if os(macOS) || os(Linux)
+  /// Real processes that are killed while they store responses.
+  @Suite(.serialized) struct CacheKillTests {
+    @Test func `processes that are killed while they store lose nothing that was stored, and leave nothing half`()
+      async throws
+    {
+      let folder = try TemporaryFolder()
+      let file = folder.file("cache.sqlite")
+      var told: Set<Int> = []
+      for round in 0..<6 {
+        // Two at a time on one file, each killed at another moment.
+        let writers = try (0..<2).map { index in
+          let executable = try #require(ChildProcess.fixture("CrashingWriter"))
+          return try ChildProcess(executable, [file, "\(round * 100_000 + index)", "2", "cache"])
+        }
+        async let first = writers[0].kill(afterLines: Int.random(in: 1...30)).text
+        async let second = writers[1].kill(afterLines: Int.random(in: 1...30)).text
+        for text in await [first, second] {
+          let whole = text.lastIndex(of: "\n").map { text.prefix(through: $0) } ?? ""
+          told.formUnion(whole.split(separator: "\n").compactMap { Int($0) })
+        }
+      }
+      try await check(file, told)
+    }
+
+    private func check(_ file: String, _ told: Set<Int>) async throws {
+      let store = try SQLiteCacheStore(path: file)
+      let client = NetworkClient(
+        baseURL: URL(string: "https://api.example.com")!, behaviors: [.caching(store)], transport: MockTransport())
+      let entries = try await store.entries(limit: .max)
+      let stored = Set(entries.compactMap { $0.key.url.split(separator: "/").last.flatMap { Int($0) } })
+      #expect(!told.isEmpty)
+      #expect(told.isSubset(of: stored))
+      for number in stored {
+        let response: NetworkResponse = try await client.send(
+          .get("\(number)").with(\.caching, .onlyIfCached))
+        let expected = Data(repeating: UInt8(truncatingIfNeeded: number), count: number % 3 == 0 ? 100_000 : 1_000)
+        #expect(try response.data == expected)
+      }
+    }
+  }
+#endif

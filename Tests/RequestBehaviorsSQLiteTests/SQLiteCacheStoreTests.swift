@@ -1,0 +1,209 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+/// A cache in a file, a clock that stands, and a server that numbers its responses.
+struct CacheBench {
+  let folder: TemporaryFolder
+  let clock = ManualClock(date: Date(timeIntervalSince1970: 1_767_225_600))
+  private let server = CacheServer()
+  let store: SQLiteCacheStore
+
+  init(
+    _ folder: TemporaryFolder, capacity: Int = 10 << 20, maximumBodySize: Int? = nil,
+    configuration: SQLiteConfiguration = SQLiteConfiguration()
+  ) throws {
+    self.folder = folder
+    store = try SQLiteCacheStore(
+      path: folder.file("cache.sqlite"), capacity: capacity, maximumBodySize: maximumBodySize,
+      clock: clock.requestClock, configuration: configuration)
+  }
+
+  init() throws { try self.init(TemporaryFolder()) }
+
+  /// Answers everything with a body, and a condition that fits with a 304.
+  func serve(_ body: String, _ headers: HeaderFields = ["Cache-Control": "max-age=60"]) {
+    server.reply.value = (body, headers)
+  }
+
+  func client(_ onEvent: (@Sendable (CacheEvent) -> Void)? = nil) -> NetworkClient {
+    var configuration = RequestConfiguration(
+      baseURL: URL(string: "https://api.example.com"), behaviors: [.caching(store, onEvent: onEvent)])
+    configuration.clock = clock.requestClock
+    configuration.options.acceptableStatuses = .all
+    return NetworkClient(configuration: configuration, transport: server)
+  }
+
+  func send(_ path: String = "a", _ mode: CachingMode = .standard) async throws -> NetworkResponse {
+    try await client().send(.get(RequestPath(encoded: path)).with(\.caching, mode))
+  }
+
+  var bodyFiles: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder.file("cache.sqlite-bodies"))) ?? []
+  }
+}
+
+private final class CacheServer: Transport {
+  let reply = Box((body: "", headers: HeaderFields()))
+
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let (body, headers) = reply.value
+    let isConfirmed = headers["ETag"] != nil && request.headers["If-None-Match"] == headers["ETag"]
+    return NetworkResponse(
+      request: request, statusCode: isConfirmed ? 304 : 200, headers: headers,
+      body: isConfirmed ? .empty : .data(Data(body.utf8)))
+  }
+
+  func shutdown() async {}
+}
+
+@Suite struct SQLiteCacheStoreTests {
+  @Test func `a stored response is used after the file was closed and opened again, as it was`() async throws {
+    let folder = try TemporaryFolder()
+    let headers: HeaderFields = [
+      "Cache-Control": "max-age=600, stale-if-error=5, stale-while-revalidate=6", "ETag": "\"a\"", "X": "ä: b",
+      "Vary": "Foo, Bar",
+    ]
+    let first = try CacheBench(folder)
+    first.serve("body", headers)
+    let stored = try await first.send()
+    await first.store.close()
+
+    let second = try CacheBench(folder)
+    second.clock.advance(by: .seconds(7))
+    let response = try await second.send()
+    #expect(response.source == .cache)
+    #expect(try response.text == "body")
+    #expect(response.headers["X"] == "ä: b" && response.headers["Age"] == "7")
+    #expect(response.headers["Date"] == stored.headers["Date"] ?? response.headers["Date"])
+    #expect(response.info[CacheFacts.self]?.freshnessLeft == .seconds(593))
+    let entry = try #require(try await second.store.entries(limit: 9).first)
+    #expect(entry.response.variant.fields.map(\.name) == ["bar", "foo"] && entry.bodySize == 4)
+    // Another variant of the same URL.
+    second.serve("other", headers)
+    let other: NetworkResponse = try await second.client().send(.get("a", headers: ["Foo": "1"]))
+    #expect(try other.text == "other")
+    #expect(try await second.send().text == "body")
+  }
+
+  @Test func `a 304 updates the row and leaves the body alone`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body", ["Cache-Control": "max-age=60", "ETag": "\"a\""])
+    _ = try await bench.send()
+    bench.clock.advance(by: .seconds(61))
+    let response = try await bench.send()
+    #expect(try response.source == .revalidated && response.text == "body")
+    #expect(try await bench.send().source == .cache)
+    #expect(try await bench.store.entries(limit: 9).count == 1)
+  }
+
+  @Test(arguments: [0, 1, 65_536, 65_537, 300_000])
+  func `a body of any length comes back whole, a large one from a file of its own`(count: Int) async throws {
+    let bench = try CacheBench()
+    let body = String(repeating: "x", count: count)
+    bench.serve(body)
+    _ = try await bench.send()
+    let response = try await bench.send()
+    #expect(response.source == .cache)
+    #expect(try response.text == body)
+    #expect(bench.bodyFiles.count == (count > 65_536 ? 1 : 0))
+    try await bench.store.removeAll()
+    #expect(bench.bodyFiles.isEmpty)
+  }
+
+  @Test func `what was not used for the longest time goes first, hits count, and its files go too`() async throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 400_000)
+    bench.serve(String(repeating: "x", count: 100_000))
+    for path in ["a", "b", "c", "d"] {
+      _ = try await bench.send(path)
+      bench.clock.advance(by: .seconds(1))
+    }
+    bench.clock.advance(by: .seconds(60))
+    _ = try await bench.send("a", .onlyIfCached)
+    let events = Box<[Int]>([])
+    let client = bench.client { if $0.count > 0 { events.append($0.count) } }
+    _ = try await client.send(.get("e")) as NetworkResponse
+    // To nine tenths of the capacity.
+    #expect(events.value == [1])
+    #expect(try await bench.send("a", .onlyIfCached).statusCode == 504)
+    bench.clock.advance(by: .seconds(60))
+    #expect(try await bench.send("b", .preferStale).source != .stale)
+    #expect(bench.bodyFiles.count == 4)
+  }
+
+  @Test func `a response that is too large for the store is not stored`() async throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 10)
+    bench.serve("0123456789A")
+    _ = try await bench.send()
+    #expect(try await bench.store.entries(limit: 9).isEmpty)
+  }
+
+  @Test func `a URL, a scope and everything can be removed`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body")
+    let users = ["alice", "bob"].map { user in
+      bench.client().with { $0.behaviors.append(ScopeBehavior(user: user)) }
+    }
+    for client in users + [bench.client()] {
+      for path in ["a", "b"] as [RequestPath] { _ = try await client.send(.get(path)) as NetworkResponse }
+    }
+    func keys() async throws -> [String] {
+      try await bench.store.entries(limit: 9).map { "\($0.key.scopes) \($0.key.url.suffix(1))" }.sorted()
+    }
+    #expect(try await keys().count == 6)
+    try await bench.store.removeAll(scope: "alice")
+    #expect(try await keys() == ["[\"bob\"] a", "[\"bob\"] b", "[] a", "[] b"])
+    try await bench.store.removeAll(url: "https://api.example.com/a")
+    #expect(try await keys() == ["[\"bob\"] b", "[] b"])
+    try await bench.store.removeAll()
+    #expect(try await keys().isEmpty)
+  }
+
+  @Test func `a hit writes nothing`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body")
+    _ = try await bench.send()
+    func walSize() -> Int {
+      (try? FileManager.default.attributesOfItem(atPath: bench.store.path + "-wal")[.size] as? Int) ?? 0
+    }
+    let before = walSize()
+    for _ in 0..<20 { #expect(try await bench.send().source == .cache) }
+    #expect(walSize() == before)
+  }
+
+  @Test func `secrets of requests are not in the file`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "Authorization"])
+    let request = Request<NetworkResponse>.get("a", headers: ["Authorization": "Bearer canary"])
+    _ = try await bench.client().send(request)
+    #expect(try await bench.client().send(request).source == .cache)
+    await bench.store.close()
+    for file in ["cache.sqlite", "cache.sqlite-wal"] {
+      let data = (try? Data(contentsOf: URL(filePath: bench.folder.file(file)))) ?? Data()
+      #expect(data.range(of: Data("canary".utf8)) == nil)
+    }
+  }
+}
+
+private struct ScopeBehavior: RequestBehavior {
+  let user: String
+  func scope(for request: NetworkRequest) -> String? { user }
+}
+
+/// A value that several tasks change.
+final class Box<Value: Sendable>: Sendable {
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var stored: Value
+
+  init(_ value: Value) { stored = value }
+
+  var value: Value {
+    get { lock.withLock { stored } }
+    set { lock.withLock { stored = newValue } }
+  }
+
+  func append<Element>(_ element: Element) where Value == [Element] { lock.withLock { stored.append(element) } }
+}
