@@ -175,18 +175,3 @@ struct FetchedResponse: Sendable {
     return codes.contains(error.code)
   }
 }
-
-private enum CacheValidation: RequestOption {
-  static let defaultValue = false
-}
-
-extension RequestOptions {
-  /// Whether the conditions of the request are a cache's, which asks whether a stored response is still good.
-  ///
-  /// A behavior that sets it sees the 304 in its `intercept`; no hook of a behavior further in does, for the 304 is no
-  /// response to what anybody asked. A redirect leaves the conditions behind.
-  public var isCacheValidation: Bool {
-    get { self[CacheValidation.self] }
-    set { self[CacheValidation.self] = newValue }
-  }
-}

@@ -20,7 +20,7 @@ struct CacheValidators: Sendable, Hashable {
   var isEmpty: Bool { etag == nil && lastModified == nil }
 
   /// The names of the fields that make a request conditional (RFC 9110 §13.1).
-  static let conditions = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
+  static let conditions = HeaderFields.conditions
 
   /// Whether a request has conditions of its user's.
   static func areConditions(in request: HeaderFields) -> Bool { conditions.contains { request.contains($0) } }

@@ -35,7 +35,7 @@ extension NetworkRequest {
   /// Takes away the conditions that a cache added, which are about the URL that is left.
   private mutating func leaveValidation() {
     guard options.isCacheValidation else { return }
-    for name in CacheValidators.conditions { headers.remove(name) }
+    for name in HeaderFields.conditions { headers.remove(name) }
     options.isCacheValidation = false
   }
 
@@ -84,4 +84,24 @@ extension String {
   fileprivate func prefix(through index: String.Index?) -> String {
     index.map { String(self[...$0]) } ?? "/"
   }
+}
+
+private enum CacheValidation: RequestOption {
+  static let defaultValue = false
+}
+
+extension RequestOptions {
+  /// Whether the conditions of the request are a cache's, which asks whether a stored response is still good.
+  ///
+  /// A behavior that sets it sees the 304 in its `intercept`; no hook of a behavior further in does, for the 304 is no
+  /// response to what anybody asked. A redirect leaves the conditions behind.
+  public var isCacheValidation: Bool {
+    get { self[CacheValidation.self] }
+    set { self[CacheValidation.self] = newValue }
+  }
+}
+
+extension HeaderFields {
+  /// The fields that make a request conditional (RFC 9110 §13.1).
+  static let conditions = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
 }

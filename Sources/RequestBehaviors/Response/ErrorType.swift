@@ -19,8 +19,24 @@ extension NetworkError {
   }
 }
 
+extension CallReport {
+  /// The word for what the call threw, as ``NetworkError/errorType`` has it; `nil` if it threw nothing.
+  ///
+  /// A cancellation is `cancelled`. An error of another type has the name of its type, because what it says may be
+  /// anything.
+  public var errorType: String? { ErrorType.word(for: error) }
+}
+
+extension Attempt {
+  /// The word for how the attempt ended, as ``NetworkError/errorType`` has it; `nil` if it is under way or got a
+  /// response of a status below 400.
+  ///
+  /// A cancellation is `cancelled`, an error of another type `_OTHER`.
+  public var errorType: String? { ErrorType.word(for: outcome) }
+}
+
 /// Decides the value of the attribute `error.type`.
-enum ErrorType {
+private enum ErrorType {
   /// The word for what a call threw; `nil` if it threw nothing.
   static func word(for error: (any Error)?) -> String? {
     switch error {

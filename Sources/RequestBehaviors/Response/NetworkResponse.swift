@@ -164,8 +164,12 @@ public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomString
   public static let network = ResponseSource(rawValue: "network")
   /// A mock transport.
   public static let mock = ResponseSource(rawValue: "mock")
-  /// A cache; the library has none yet.
+  /// A cache, which had a fresh response.
   public static let cache = ResponseSource(rawValue: "cache")
+  /// A cache, whose stored response the server has confirmed.
+  public static let revalidated = ResponseSource(rawValue: "revalidated")
+  /// A cache, which had a stale response that may be used.
+  public static let stale = ResponseSource(rawValue: "stale")
   /// The response to an identical request in flight; no behavior of the library joins requests yet.
   public static let coalesced = ResponseSource(rawValue: "coalesced")
 

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsTesting
 import Testing
 
 @Suite struct MetricsBehaviorTests {

@@ -21,7 +21,7 @@ struct LogRecorder {
     let redactor = redactor(for: request)
     var record = self.attempt(.attempt, request, redactor)
     record.duration = attempt.endedAt.map { $0 - attempt.startedAt }
-    record.errorType = ErrorType.word(for: attempt.outcome)
+    record.errorType = attempt.errorType
     switch attempt.outcome {
     case .pending: break
     case .response(let statusCode, let bytes):
@@ -50,7 +50,7 @@ struct LogRecorder {
     record.duration = report.duration
     record.phases = DurationBreakdown(report)
     record.decisions = report.call.events.map { "\($0.source): \(redactor.redact(text: $0.message))" }
-    record.errorType = ErrorType.word(for: report.error)
+    record.errorType = report.errorType
     if let error = report.error {
       let last = report.lastFailure.map { ", after \(describe($0, redactor))" } ?? ""
       record.error = (describe(error, redactor) + last).withoutRepeating(record.url)

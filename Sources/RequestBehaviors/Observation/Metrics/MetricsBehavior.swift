@@ -46,7 +46,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
       attributes.append(MetricAttribute("http.response.status_code", .int(statusCode)))
       received = bytes
     }
-    if let type = ErrorType.word(for: attempt.outcome) {
+    if let type = attempt.errorType {
       attributes.append(MetricAttribute("error.type", .string(type)))
     }
     if let endedAt = attempt.endedAt {
@@ -61,7 +61,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
   /// Reports the call.
   public func callEnded(_ report: CallReport) {
     var attributes = names.attributes(of: report.request)
-    if let type = ErrorType.word(for: report.error) { attributes.append(MetricAttribute("error.type", .string(type))) }
+    if let type = report.errorType { attributes.append(MetricAttribute("error.type", .string(type))) }
     recorder.record(report.duration.inSeconds, in: .callDuration, attributes: attributes)
     recorder.record(Double(report.call.attemptCount), in: .callAttempts, attributes: attributes)
   }
