@@ -6,7 +6,8 @@ import Foundation
 package final class HookProbe: Sendable {
   /// A member of ``RequestBehavior`` that has a default.
   package enum Hook: String, Sendable {
-    case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, runsForPrerequisites, scope, reset
+    case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, runsForPrerequisites
+    case scope, scopeEnded, verifies, reset
   }
 
   /// The probe of the task.

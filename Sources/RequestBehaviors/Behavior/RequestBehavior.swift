@@ -107,11 +107,27 @@ public protocol RequestBehavior: Sendable {
   /// that waits for it. One that holds nothing returns `true`. The other hooks run for prerequisites in any case.
   var runsForPrerequisites: Bool { get }
 
-  /// Tells whose response this will be, for the keys of coalescing and caching.
+  /// Returns whose response this will be, for the keys of coalescing and caching.
+  ///
+  /// A behavior that must first read who is signed in waits for that here, so that the first call after a launch has the
+  /// same scope as those before it.
   ///
   /// - Parameter request: The request before the first behavior has seen it.
   /// - Returns: An identifier, never the secret itself; `nil`, the default, if the response is the same for everybody.
-  func scope(for request: NetworkRequest) -> String?
+  func scope(for request: NetworkRequest) async -> String?
+
+  /// Forgets what belongs to a scope that has ended, because its user signed out for example.
+  ///
+  /// What ended it calls ``ScopeEndings/end(_:)``. It is called for every behavior of the clients that it served.
+  ///
+  /// - Parameter scope: What ``scope(for:)`` of some behavior returned.
+  func scopeEnded(_ scope: String) async
+
+  /// Returns whether the behavior checks that a response comes from the server; `false` by default.
+  ///
+  /// A response that was stored without such a check is none for a request that would have been checked. A behavior that
+  /// returns `true` sets ``NetworkResponse/verification`` of the responses to such requests.
+  func verifies(_ request: NetworkRequest) -> Bool
 
   /// Forgets state, when ``NetworkClient/reset()`` is called.
   func reset() async
@@ -164,9 +180,18 @@ extension RequestBehavior {
   }
 
   /// By default the response is the same for everybody.
-  public func scope(for request: NetworkRequest) -> String? {
+  public func scope(for request: NetworkRequest) async -> String? {
     HookProbe.current?.note(.scope, of: Self.self)
     return nil
+  }
+
+  /// By default nothing belongs to a scope.
+  public func scopeEnded(_ scope: String) async { HookProbe.current?.note(.scopeEnded, of: Self.self) }
+
+  /// By default nothing is checked.
+  public func verifies(_ request: NetworkRequest) -> Bool {
+    HookProbe.current?.note(.verifies, of: Self.self)
+    return false
   }
 
   /// By default there is no state.

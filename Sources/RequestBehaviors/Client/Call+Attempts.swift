@@ -2,9 +2,10 @@ extension Call {
   /// How many sends the call has made.
   public var attemptCount: Int { withState { $0.attempts.count } }
 
-  /// Every send so far, in order.
+  /// Every send so far, in order; those of the call that made them for this one where it joined that.
   public var attempts: [Attempt] {
-    let (attempts, secrets) = withState { ($0.attempts, $0.secrets) }
+    let (own, secrets) = withState { ($0.attempts, $0.secrets) }
+    let attempts = own.isEmpty ? adoptedAttempts : own
     return attempts.map { exchange in
       var exchange = exchange
       exchange.secrets = secrets

@@ -8,10 +8,16 @@ final class Chain: Sendable {
   let transport: any Transport
   let configuration: RequestConfiguration
   let waits: ClientWaits
+  /// The list of the client, if this one is made for a request with behaviors of its own.
+  let base: Chain?
   /// The names of the credentials that a request can ask for.
   private let credentialNames: Set<String>
 
-  init(_ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits) {
+  init(
+    _ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits,
+    base: Chain? = nil
+  ) {
+    self.base = base
     self.pipeline = pipeline
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.transport = transport
@@ -29,7 +35,7 @@ final class Chain: Sendable {
     for entry in pipeline.entries where entry.isWanted(by: request) {
       // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the
       // response is not that user's.
-      let scope = entry.behavior.scope(for: request)
+      let scope = await entry.behavior.scope(for: request)
       if let scope, entry.credential?.applies(to: request) != false { request.call.add(scope: scope) }
     }
     return try await proceed(from: 0, request, in: run)
@@ -85,7 +91,8 @@ final class Chain: Sendable {
     defer { run.endStep(step) }
     let next = Next(run: run, index: index, step: step)
     do {
-      return try await pipeline.entries[index].behavior.intercept(request, next: next)
+      let response = try await pipeline.entries[index].behavior.intercept(request, next: next)
+      return try run.checkOwner(of: response, from: pipeline.entries[index])
     } catch {
       // The error may quote what a behavior further out set for a request that was never sent.
       run.call.noteSecrets(in: request.headers)

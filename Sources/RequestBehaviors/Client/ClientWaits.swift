@@ -11,6 +11,9 @@ final class ClientWaits: Sendable {
     var endings: [UInt64: @Sendable () -> Void] = [:]
   }
 
+  /// Tells the behaviors of the client and of its variants that a scope has ended.
+  let scopeEndings = ScopeEndings()
+
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
@@ -39,6 +42,42 @@ final class ClientWaits: Sendable {
       }
     } catch is CancellationError where isShutDown && !Task.isCancelled {
       throw NetworkError.clientShutDown()
+    }
+  }
+
+  /// Starts work that nobody need wait for, in a task that ends when the client is shut down.
+  ///
+  /// - Parameters:
+  ///   - completion: Gets the outcome, in the task.
+  ///   - work: What to do.
+  /// - Returns: The task; once the client is shut down, one that fails with the code `clientShutDown`.
+  func start<Value: Sendable>(
+    completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
+    _ work: @escaping @Sendable () async throws -> Value
+  ) -> Task<Value, any Error> {
+    // The task cannot remove its entry before it is made, because that waits for the lock.
+    lock.withLock {
+      state.lastID += 1
+      let id = state.lastID
+      let task = Task {
+        defer { self.lock.withLock { _ = self.state.endings.removeValue(forKey: id) } }
+        let outcome = await self.outcome(of: work)
+        completion(outcome)
+        return try outcome.get()
+      }
+      state.endings[id] = { task.cancel() }
+      return task
+    }
+  }
+
+  private func outcome<Value: Sendable>(
+    of work: @Sendable () async throws -> Value
+  ) async -> Result<Value, any Error> {
+    if isShutDown { return .failure(NetworkError.clientShutDown()) }
+    do {
+      return .success(try await work())
+    } catch {
+      return .failure(error is CancellationError && isShutDown ? NetworkError.clientShutDown() : error)
     }
   }
 

@@ -49,7 +49,9 @@ extension NetworkClient {
 
   private func chain<Value>(for request: Request<Value>) throws -> Chain {
     if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
-    return Chain(try pipeline(for: request), transport: transport, configuration: configuration, waits: waits)
+    return Chain(
+      try pipeline(for: request), transport: transport, configuration: configuration, waits: waits,
+      base: try chain.get())
   }
 
   private func makeCall<Value>(for request: Request<Value>) -> Call {

@@ -69,6 +69,8 @@ public final class NetworkClient: Sendable {
         try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration,
         waits: waits)
     }
+    // The behaviors of a prerequisite's client are those of the client that it was made by.
+    if parent == nil, let chain = try? chain.get() { waits.scopeEndings.add(chain) }
   }
 
   /// Returns a variant of this client over the same transport.

@@ -113,6 +113,14 @@ public struct NetworkRequest: Sendable {
 }
 
 extension NetworkRequest {
+  /// Returns the same request of another call.
+  func bound(to call: Call) -> NetworkRequest {
+    guard call !== storage.call else { return self }
+    var request = self
+    request.storage = Storage(storage.fields, call)
+    return request
+  }
+
   private struct Fields {
     var method: RequestMethod
     var url: URL

@@ -28,11 +28,20 @@ public protocol RequestOption {
 
   /// Whether a value set on a request stays when a redirect leads to another origin; by default it does not.
   static var isPortable: Bool { get }
+
+  /// Whether two requests whose values differ may get different responses; by default they may.
+  ///
+  /// Requests that differ in such an option do not share a response. A value that is `Hashable` is compared, any other
+  /// differs from all others.
+  static var affectsResponse: Bool { get }
 }
 
 extension RequestOption {
   /// By default a value does not follow a request to another origin.
   public static var isPortable: Bool { false }
+
+  /// By default requests whose values differ do not share a response.
+  public static var affectsResponse: Bool { true }
 }
 
 /// The typed settings of a request; see ``RequestOption``.
@@ -40,12 +49,17 @@ public struct RequestOptions: Sendable {
   private struct Entry: Sendable {
     let option: ObjectIdentifier
     let isPortable: Bool
-    let setting: any AnyObject & Sendable
+    let affectsResponse: Bool
+    let setting: any AnySetting
   }
 
-  private final class Setting<Value: Sendable>: Sendable {
+  private final class Setting<Value: Sendable>: AnySetting {
     let value: Value
     init(_ value: Value) { self.value = value }
+
+    var identity: SettingIdentity {
+      (value as? any Hashable).map { .value(AnyHashable($0)) } ?? .object(self)
+    }
   }
 
   // A list rather than a dictionary: few are set, and each is read several times a request.
@@ -57,7 +71,12 @@ public struct RequestOptions: Sendable {
   /// The value of an option: what was set, else the option's default.
   public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
     get { explicit(option) ?? Option.defaultValue }
-    set { set(Entry(option: ObjectIdentifier(option), isPortable: Option.isPortable, setting: Setting(newValue))) }
+    set {
+      set(
+        Entry(
+          option: ObjectIdentifier(option), isPortable: Option.isPortable, affectsResponse: Option.affectsResponse,
+          setting: Setting(newValue)))
+    }
   }
 
   /// The value that was set for an option; `nil` if none was.
@@ -89,9 +108,42 @@ public struct RequestOptions: Sendable {
     return kept
   }
 
+  /// What is set of the options that affect a response, to compare.
+  var identity: [ObjectIdentifier: SettingIdentity] {
+    var identity: [ObjectIdentifier: SettingIdentity] = [:]
+    for entry in entries where entry.affectsResponse { identity[entry.option] = entry.setting.identity }
+    return identity
+  }
+
   private func index(of option: ObjectIdentifier) -> Int? { entries.firstIndex { $0.option == option } }
 
   private mutating func set(_ entry: Entry) {
     if let index = index(of: entry.option) { entries[index] = entry } else { entries.append(entry) }
+  }
+}
+
+private protocol AnySetting: AnyObject, Sendable {
+  var identity: SettingIdentity { get }
+}
+
+/// The value of an option, to compare; one that is not `Hashable` is the same as itself only.
+enum SettingIdentity: Hashable, @unchecked Sendable {
+  // Unchecked because the compiler cannot see that the value, being that of an option, is Sendable.
+  case value(AnyHashable)
+  case object(AnyObject)
+
+  static func == (left: SettingIdentity, right: SettingIdentity) -> Bool {
+    switch (left, right) {
+    case (.value(let left), .value(let right)): left == right
+    case (.object(let left), .object(let right)): left === right
+    default: false
+    }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    switch self {
+    case .value(let value): hasher.combine(value)
+    case .object(let object): hasher.combine(ObjectIdentifier(object))
+    }
   }
 }

@@ -1,11 +1,13 @@
 private enum IdleTimeout: RequestOption {
   static let defaultValue: Duration? = .seconds(60)
   static let isPortable = true
+  static let affectsResponse = false
 }
 
 private enum Timeout: RequestOption {
   static let defaultValue: Duration? = nil
   static let isPortable = true
+  static let affectsResponse = false
 }
 
 private enum AcceptableStatuses: RequestOption {
@@ -30,16 +32,19 @@ private enum Environment: RequestOption {
 private enum AcceptableContentTypes: RequestOption {
   static let defaultValue: [String]? = nil
   static let isPortable = true
+  static let affectsResponse = false
 }
 
 private enum NilWhenNotFound: RequestOption {
   static let defaultValue = false
   static let isPortable = true
+  static let affectsResponse = false
 }
 
 private enum DecodingPath: RequestOption {
   static let defaultValue: String? = nil
   static let isPortable = true
+  static let affectsResponse = false
 }
 
 extension RequestOptions {

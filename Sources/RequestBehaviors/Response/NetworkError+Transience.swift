@@ -78,9 +78,12 @@ extension NetworkError {
     .circuitOpen, .rateLimited, .concurrencyLimited, .gateClosed, .offline, .deadlineExceeded,
   ]
 
-  private static let transientCodes: Set<Code> = [
-    .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .transportFailed, .timedOut, .intercepted,
+  /// What happens on the way to a server or with the server itself.
+  static let networkFailures: Set<Code> = [
+    .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut, .transportFailed,
   ]
+
+  private static let transientCodes = networkFailures.union([.intercepted])
 
   /// Of a call past its deadline nobody knows.
   fileprivate static let unsentCodes: Set<Code> = refusalCodes.subtracting([.deadlineExceeded]).union([

@@ -22,11 +22,27 @@ public struct NetworkResponse: Sendable {
   /// Where the response came from.
   public var source: ResponseSource
 
-  /// Whether the response is known to come from the server.
+  /// What is known of where the response comes from.
+  public var verification: Verification
+
+  /// What is known of where a response comes from.
+  public enum Verification: String, Sendable, Hashable, Codable {
+    /// Nobody checked it.
+    case none
+    /// A behavior checked that it comes from the server.
+    case verified
+    /// A behavior checked it and found no proof: something between may have given it.
+    case unverified
+  }
+
+  /// Whether the response counts as the server's: false for one that a verification behavior let pass without proof.
   ///
-  /// False for failures that a verification behavior let pass without proof; such an response changes no state: it signs
-  /// nobody out, enters no cache and trips no breaker. Clients without verification treat all as verified.
-  public var isVerified: Bool
+  /// Such a response changes no state: it signs nobody out, enters no cache and trips no breaker. Clients without
+  /// verification treat all as verified. Setting it to false makes the ``verification`` `.unverified`.
+  public var isVerified: Bool {
+    get { verification != .unverified }
+    set { if newValue != isVerified { verification = newValue ? .none : .unverified } }
+  }
 
   /// Typed facts that behaviors left for the caller.
   public var info = ResponseInfo()
@@ -56,7 +72,7 @@ public struct NetworkResponse: Sendable {
       self.timings = ResponseTimings(sent: now, firstByte: now, lastByte: now)
     }
     self.source = source
-    self.isVerified = isVerified
+    self.verification = isVerified ? .none : .unverified
   }
 
   /// Every send of the call that got this response, in order: redirects, retries, replays.

@@ -35,6 +35,11 @@ public struct NonceVerificationBehavior: UniqueBehavior {
     self.makeNonce = makeNonce ?? { Nonce.make() }
   }
 
+  /// Returns whether the request goes to a server that echoes.
+  public func verifies(_ request: NetworkRequest) -> Bool {
+    request.origin.map { origins.includes($0, base: request.call.baseOrigin) } ?? false
+  }
+
   /// Sends the request with a fresh nonce and checks the echo.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let origin = request.origin else { return try await next(request) }
@@ -48,7 +53,9 @@ public struct NonceVerificationBehavior: UniqueBehavior {
     marked.headers.set(verification.header, nonce)
     var response = try await next(marked)
     switch verification.verdict(statusCode: response.statusCode, headers: response.headers, nonce: nonce) {
-    case .verified: return response
+    case .verified:
+      response.verification = .verified
+      return response
     case .unverified where !response.isAcceptable:
       response.isVerified = false
       return response

@@ -18,6 +18,10 @@ public enum BehaviorHook: String, CaseIterable, Sendable {
   case runsForPrerequisites
   /// `scope(for:)`
   case scope
+  /// `scopeEnded(_:)`
+  case scopeEnded
+  /// `verifies(_:)`
+  case verifies
   /// `reset()`
   case reset
 }

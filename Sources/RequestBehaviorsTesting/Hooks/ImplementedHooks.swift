@@ -15,7 +15,7 @@ public import RequestBehaviors
 /// on test doubles all the same: a hook that does not look at cancellation does what it does.
 ///
 /// A hook that a protocol extension or a superclass of the user's implements counts as the type's own. A
-/// `ClosureBehavior` implements all but `scope` and `reset`, whatever closures it has; a `BehaviorGroup` has no hooks,
+/// `ClosureBehavior` implements all but `scope`, `scopeEnded`, `verifies` and `reset`, whatever closures it has; a `BehaviorGroup` has no hooks,
 /// ask for its members.
 ///
 /// - Parameter behavior: The behavior.
@@ -41,7 +41,9 @@ private func callHooks(of behavior: any RequestBehavior) async {
   let response = NetworkResponse(request: request, statusCode: 200, source: .mock)
   _ = behavior.order
   _ = behavior.runsForPrerequisites
-  _ = behavior.scope(for: request)
+  _ = await behavior.scope(for: request)
+  await behavior.scopeEnded("")
+  _ = behavior.verifies(request)
   _ = try? await behavior.headers(for: request)
   try? await behavior.modify(&request)
   await behavior.beforeSend(request)

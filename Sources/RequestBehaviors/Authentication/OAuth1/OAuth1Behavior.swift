@@ -64,9 +64,8 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// Tells who is signed in by a hash of the consumer's key and the token.
   public func scope(for request: NetworkRequest) -> String? {
     session.note(request.call)
-    guard applies(to: request), let token = session.credentials?.token else { return nil }
-    let digest = HashFunction.sha256.digest(of: Array((session.consumer.key + "&" + token).utf8))
-    return "oauth1 " + Data(digest).base64EncodedString()
+    session.scopes.follow(request.call)
+    return applies(to: request) ? session.scope : nil
   }
 
   /// Forgets what the service told of its clock; the user stays signed in.

@@ -28,6 +28,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   public let origins: OriginScope
   /// What tells this session from others of one client; empty by default.
   public let name: String
+  let scopes = SessionScopes()
 
   let trustsClockOverHTTP: Bool
   let makeNonce: @Sendable () -> String
@@ -77,10 +78,12 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// ``OAuth1Flow`` calls it at the end of a sign-in; call it yourself for credentials that you got otherwise.
   public func signIn(_ credentials: OAuth1Credentials) {
     let new = OAuth1Signer(consumer: consumer, credentials: credentials, method: signatureMethod, options: options)
+    let ended = scope
     lock.withLock {
       signer = new
       userNumber += 1
     }
+    if let ended, ended != scope { scopes.end(ended) }
   }
 
   /// Forgets the user's credentials; requests fail from now on.
@@ -88,10 +91,19 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// A request that was signed and waits further in is not sent; it fails with
   /// ``NetworkError/Code-swift.struct/signedOut``.
   public func signOut() {
+    let ended = scope
     lock.withLock {
       signer = nil
       userNumber += 1
     }
+    if let ended { scopes.end(ended) }
+  }
+
+  /// Who is signed in: a hash of the consumer's key and the token; `nil` if nobody is.
+  var scope: String? {
+    guard let token = credentials?.token else { return nil }
+    let digest = HashFunction.sha256.digest(of: Array((consumer.key + "&" + token).utf8))
+    return "oauth1 " + Data(digest).base64EncodedString()
   }
 
   var currentSigner: OAuth1Signer? { lock.withLock { signer } }

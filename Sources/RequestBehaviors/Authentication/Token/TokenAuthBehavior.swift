@@ -60,12 +60,15 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   }
 
   /// The responses are those of whoever is signed in; the call is theirs from then on.
-  public func scope(for request: NetworkRequest) -> String? {
+  ///
+  /// Waits until the store was read once, so that the scope of a user is the same after every launch.
+  public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
+    session.coordinator.scopes.follow(request.call)
     // A call to another server may come to this one by a redirect.
-    let (scope, user) = session.coordinator.user
-    if let user { request.call.belong(to: user, at: session.coordinator.id) }
-    return applies(to: request) ? scope : nil
+    if let user = session.coordinator.user.generation { request.call.belong(to: user, at: session.coordinator.id) }
+    await session.coordinator.waitForUser(of: request.call)
+    return applies(to: request) ? session.coordinator.user.scope : nil
   }
 
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.
@@ -122,6 +125,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   func authorized(_ request: NetworkRequest, _ issued: IssuedToken) -> NetworkRequest {
     let value = header.value(of: issued)
     request.call.checkToken(value, in: header.name, of: session.coordinator)
+    if let scope = issued.token.sessionID { request.call.noteSend(for: scope) }
     var authorized = request
     authorized.headers.set(header.name, value, sensitive: origins)
     return authorized

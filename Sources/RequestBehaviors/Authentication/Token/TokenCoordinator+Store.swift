@@ -99,6 +99,7 @@ extension TokenCoordinator {
       return .use(issued)
     }
     broadcast.publish(.signedIn)
+    await scopes.wait()
     try await saving?.value
   }
 
@@ -113,6 +114,7 @@ extension TokenCoordinator {
       return .signOut(NetworkError.signedOut())
     }
     if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
+    await scopes.wait()
     try await removal?.value
   }
 
@@ -176,5 +178,29 @@ enum TokenCoordinators {
       entries[place] = Entry(coordinator: coordinator)
       return coordinator
     }
+  }
+}
+
+// MARK: - Scopes
+
+extension TokenCoordinator {
+  /// Reads the store unless it was read, so that whose call it is is known; goes on without if that takes too long.
+  func waitForUser(of call: Call) async {
+    let (isLoaded, limit) = update { state, _ in (state.isLoaded, state.policy.timeout) }
+    if isLoaded { return }
+    // A sign-in or sign-out meanwhile tells it too.
+    let waiter = Waiter<Void>()
+    scopes.add(waiter)
+    let loading = Task {
+      try? await self.load()
+      waiter.settle(.success(()))
+    }
+    let timer = Task {
+      try? await call.clock.sleep(for: limit)
+      waiter.settle(.success(()))
+    }
+    try? await call.wait { try await waiter.value() }
+    loading.cancel()
+    timer.cancel()
   }
 }

@@ -19,6 +19,7 @@ final class TokenCoordinator: Sendable {
   let store: any TokenStore
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
+  let scopes = SessionScopes()
   private let lock = NSLock()
   // All of these are protected by `lock`.
   nonisolated(unsafe) private var state: TokenState
@@ -168,7 +169,10 @@ final class TokenCoordinator: Sendable {
     var endedTimer: Task<Void, Never>?
     var spare: IssuedToken?
     let outcome = lock.withLock {
+      let scope = state.hasToken ? state.scope : nil
       let outcome = change(&state, clock)
+      if let scope, !state.hasToken || state.scope != scope { scopes.end(scope) }
+      if state.isLoaded { scopes.release() }
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &waiters)
       swap(&endedTimer, &timer)

@@ -21,7 +21,12 @@ public final class RetryBudget: Sendable {
 
   private let lock = NSLock()
   // Protected by `lock`.
-  nonisolated(unsafe) private var counts: [Origin?: RetryCounts] = [:]
+  nonisolated(unsafe) private var counts: [Origin?: Counts] = [:]
+
+  private struct Counts {
+    var calls: SlidingCount
+    var retries: SlidingCount
+  }
 
   /// Creates a budget.
   ///
@@ -45,7 +50,7 @@ public final class RetryBudget: Sendable {
   ///   - now: The time, on the clock of the call.
   public func noteCall(to origin: Origin?, at now: Duration) {
     guard reserve < .max else { return }
-    change(origin, now) { $0.calls += 1 }
+    change(origin, now) { $0.calls.add(at: now) }
   }
 
   /// Takes a retry from the budget.
@@ -56,10 +61,10 @@ public final class RetryBudget: Sendable {
   /// - Returns: False if none is left; nothing is taken then.
   public func takeRetry(to origin: Origin?, at now: Duration) -> Bool {
     guard reserve < .max else { return true }
-    return change(origin, now) { slot in
-      let allowed = Double(reserve) + ratio * Double(slot.allCalls)
-      guard Double(slot.allRetries + 1) <= allowed else { return false }
-      slot.retries += 1
+    return change(origin, now) { counts in
+      let allowed = Double(reserve) + ratio * Double(counts.calls.count(at: now))
+      guard Double(counts.retries.count(at: now) + 1) <= allowed else { return false }
+      counts.retries.add(at: now)
       return true
     }
   }
@@ -67,68 +72,18 @@ public final class RetryBudget: Sendable {
   /// Forgets what was counted.
   public func reset() { lock.withLock { counts = [:] } }
 
-  private func change<Result>(
-    _ origin: Origin?, _ now: Duration, _ change: (inout RetryCounts) -> Result
-  ) -> Result {
+  private func change<Result>(_ origin: Origin?, _ now: Duration, _ change: (inout Counts) -> Result) -> Result {
     lock.withLock {
-      if counts.count > 256 { counts = counts.filter { !$0.value.isEmpty(at: now, window) } }
-      var entry = counts.removeValue(forKey: origin) ?? RetryCounts()
-      entry.move(to: now, window)
+      if counts.count > 256 {
+        for (origin, var entry) in counts where entry.calls.count(at: now) + entry.retries.count(at: now) == 0 {
+          counts[origin] = nil
+        }
+      }
+      var entry =
+        counts.removeValue(forKey: origin)
+        ?? Counts(calls: SlidingCount(window: window), retries: SlidingCount(window: window))
       defer { counts[origin] = entry }
       return change(&entry)
     }
   }
-}
-
-/// Calls and retries of a window, counted in ten slots of which the oldest is forgotten at a time.
-struct RetryCounts {
-  private static let slots = 10
-  private var callSlots = [Int](repeating: 0, count: RetryCounts.slots)
-  private var retrySlots = [Int](repeating: 0, count: RetryCounts.slots)
-  private var current = 0
-  private var currentBegan: Duration?
-
-  var allCalls = 0
-  var allRetries = 0
-
-  /// The calls of the current slot; setting it counts.
-  var calls: Int {
-    get { callSlots[current] }
-    set {
-      allCalls += newValue - callSlots[current]
-      callSlots[current] = newValue
-    }
-  }
-
-  /// The retries of the current slot; setting it counts.
-  var retries: Int {
-    get { retrySlots[current] }
-    set {
-      allRetries += newValue - retrySlots[current]
-      retrySlots[current] = newValue
-    }
-  }
-
-  /// Forgets what is older than the window.
-  mutating func move(to now: Duration, _ window: Duration) {
-    let length = max(window / Self.slots, .nanoseconds(1))
-    guard var began = currentBegan else {
-      currentBegan = now
-      return
-    }
-    guard now - began < window else {
-      self = RetryCounts()
-      currentBegan = now
-      return
-    }
-    while now - began >= length {
-      began += length
-      current = (current + 1) % Self.slots
-      calls = 0
-      retries = 0
-    }
-    currentBegan = began
-  }
-
-  func isEmpty(at now: Duration, _ window: Duration) -> Bool { currentBegan.map { now - $0 >= window * 2 } ?? true }
 }

@@ -81,9 +81,7 @@ public struct RetryPolicy: Sendable {
   public static let none = RetryPolicy(maximumRetries: 0)
 
   /// The errors that are worth a retry by default: failures of a connection and timeouts.
-  public static let defaultErrors: Set<NetworkError.Code> = [
-    .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut, .transportFailed,
-  ]
+  public static let defaultErrors = NetworkError.networkFailures
 
   /// The errors after which nothing is repeated, whatever the policy or a decider says.
   static let finalErrors: Set<NetworkError.Code> = [
@@ -95,6 +93,7 @@ public struct RetryPolicy: Sendable {
 private enum RetryPolicyOption: RequestOption {
   static let defaultValue: RetryPolicy? = nil
   static let isPortable = true
+  static let affectsResponse = false
 }
 
 extension RequestOptions {

@@ -140,15 +140,15 @@ import Testing
     let session = try await signedIn()
     let behavior = TokenAuthBehavior(session)
     let request = NetworkRequest(url: baseURL, call: Call(baseOrigin: Origin(baseURL)))
-    let first = try #require(behavior.scope(for: request))
+    let first = try #require(await behavior.scope(for: request))
     try await client(session).send(.get("a"))
-    #expect(behavior.scope(for: request) == first)
+    #expect(await behavior.scope(for: request) == first)
     try await session.signOut()
-    let nobody = behavior.scope(for: request)
+    let nobody = await behavior.scope(for: request)
     try await session.signIn(AccessToken("bob"))
-    let second = behavior.scope(for: request)
+    let second = await behavior.scope(for: request)
     #expect(Set([first, nobody, second]).count == 3)
-    #expect(behavior.scope(for: NetworkRequest(url: try #require(URL(string: "https://other.example")))) == nil)
+    #expect(await behavior.scope(for: NetworkRequest(url: try #require(URL(string: "https://other.example")))) == nil)
   }
 
   @Test func `every subscriber gets all events`() async throws {

@@ -1,0 +1,51 @@
+import Foundation
+
+/// Tells the clients that a session serves when the scope of a user has ended.
+final class SessionScopes: Sendable {
+  private struct Client {
+    weak var endings: ScopeEndings?
+  }
+
+  private let lock = NSLock()
+  // All protected by `lock`.
+  nonisolated(unsafe) private var clients: [Client] = []
+  nonisolated(unsafe) private var telling: Task<Void, Never>?
+  nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
+
+  /// Notes the client of a call.
+  func follow(_ call: Call) {
+    guard let endings = call.scopeEndings else { return }
+    lock.withLock {
+      if clients.contains(where: { $0.endings === endings }) { return }
+      clients.removeAll { $0.endings == nil }
+      clients.append(Client(endings: endings))
+    }
+  }
+
+  /// Tells that a scope has ended, after those that ended before.
+  func end(_ scope: String) {
+    lock.withLock {
+      let endings = clients.compactMap(\.endings)
+      guard !endings.isEmpty else { return }
+      telling = Task { [telling] in
+        await telling?.value
+        for ending in endings { await ending.end(scope) }
+      }
+    }
+  }
+
+  /// Adds one who waits to learn who is signed in.
+  func add(_ waiter: Waiter<Void>) { lock.withLock { waiters.append(waiter) } }
+
+  /// Lets those go who wait to learn who is signed in.
+  func release() {
+    let released = lock.withLock {
+      defer { waiters = [] }
+      return waiters
+    }
+    for waiter in released { waiter.settle(.success(())) }
+  }
+
+  /// Waits until all that has ended was told.
+  func wait() async { await lock.withLock { telling }?.value }
+}

@@ -1,0 +1,125 @@
+extension Next {
+  /// Returns the same place in the list for work with a call of its own, which may go on after `intercept` has returned.
+  ///
+  /// For what serves several callers or nobody: one send for all who ask for the same, or refreshing what is stored after
+  /// the caller has got it. The call of its own begins with what this one has: options, decoder, scopes, the sessions'
+  /// users, what behaviors remember. It has no deadline, makes up to 20 sends itself, and is reported to observers as a
+  /// call whose ``Call/parent`` is this one.
+  ///
+  /// ```swift
+  /// func intercept(
+  ///   _ request: NetworkRequest, next: Next
+  /// ) async throws -> NetworkResponse {
+  ///   guard let stored = store[request.url] else {
+  ///     return try await next(request)
+  ///   }
+  ///   next.detached().start(request)  // for the next time
+  ///   return stored.bound(to: request)
+  /// }
+  /// ```
+  ///
+  /// - Returns: The place, with a new call.
+  public func detached() -> DetachedNext {
+    DetachedNext(run: ChainRun(run.chain, Call(detachedFrom: run.call)), index: index)
+  }
+}
+
+/// Everything further in than a behavior's `intercept`, with a call of its own; see ``Next/detached()``.
+public struct DetachedNext: Sendable {
+  let run: ChainRun
+  let index: Int
+
+  /// The call that the requests belong to.
+  public var call: Call { run.call }
+
+  /// Runs everything further in.
+  ///
+  /// - Parameter request: The request, of any call. A one-shot body belongs to the call that brought it.
+  /// - Returns: The response, with any status. It belongs to ``call``: what is returned to a caller is
+  ///   ``NetworkResponse/bound(to:)`` its request.
+  /// - Throws: What prevented a response; ``NetworkError`` of code
+  ///   ``NetworkError/Code-swift.struct/invalidBehavior`` for a one-shot body.
+  public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let request = request.bound(to: call)
+    if case .oneShot? = request.body?.content {
+      throw NetworkError.invalidBehavior("a one-shot body cannot be sent by a detached call; send it with next")
+    }
+    for observer in run.chain.observers { observer.callStarted(request) }
+    do {
+      let response = try await run.chain.runHooks(at: index, request, in: run)
+      let failure = response.isAcceptable ? nil : NetworkError.unacceptableStatus(response)
+      report(request, response, failure)
+      return response
+    } catch {
+      report(request, (error as? NetworkError)?.response, error)
+      throw error
+    }
+  }
+
+  /// Runs everything further in, in a task that goes on by itself and ends when the client is shut down.
+  ///
+  /// - Parameters:
+  ///   - request: The request, of any call.
+  ///   - completion: Gets the outcome when it is there, in the task; by default nothing is done with it.
+  /// - Returns: The task, which whoever needs the response waits for, or cancels.
+  @discardableResult
+  public func start(
+    _ request: NetworkRequest,
+    completion: @escaping @Sendable (Result<NetworkResponse, any Error>) -> Void = { _ in }
+  ) -> Task<NetworkResponse, any Error> {
+    run.chain.waits.start(completion: completion) { try await self(request) }
+  }
+
+  private func report(_ request: NetworkRequest, _ response: NetworkResponse?, _ error: (any Error)?) {
+    guard !run.chain.observers.isEmpty else { return }
+    let report = CallReport(
+      call: call, request: request, response: response, error: error, phase: error == nil ? .finished : .sending,
+      lastFailure: error is CancellationError ? run.lastFailure : nil)
+    for observer in run.chain.observers { observer.callEnded(report) }
+  }
+}
+
+extension Call {
+  /// Creates a call that goes on where another one is, by itself.
+  convenience init(detachedFrom other: Call) {
+    let state = other.withState { $0 }
+    self.init(
+      clock: other.clock, options: other.options, baseOrigin: other.baseOrigin, decoder: other.decoder,
+      parent: other.id, userHeaders: other.userHeaders, waits: other.waits, sessionClock: other.sessionClock,
+      memory: state.memory)
+    withState {
+      $0.scopes = state.scopes
+      $0.secrets = state.secrets
+      $0.sendChecks = state.sendChecks
+    }
+  }
+}
+
+extension ChainRun {
+  /// Returns a response of this call.
+  ///
+  /// - Throws: ``NetworkError`` of code `invalidBehavior`, naming the behavior, for one of another call: its verdicts,
+  ///   such as which statuses are acceptable, are that call's.
+  func checkOwner(of response: NetworkResponse, from entry: Pipeline.Entry) throws -> NetworkResponse {
+    guard response.request.call !== call else { return response }
+    response.body.cancel()
+    throw NetworkError.invalidBehavior(
+      "\(entry.name) returned the response of another call; return response.bound(to: request)")
+  }
+}
+
+extension NetworkResponse {
+  /// Returns the response as one to a request of another call, which shared it or found it stored.
+  ///
+  /// Which statuses are acceptable and how the body is decoded is then for that call. Method, URL and fields of
+  /// ``request`` stay as they were sent.
+  ///
+  /// - Parameter request: The request that is answered.
+  /// - Returns: The response of the request's call.
+  public func bound(to request: NetworkRequest) -> NetworkResponse {
+    var response = self
+    response.request = self.request.bound(to: request.call)
+    response.request.options = request.options
+    return response
+  }
+}

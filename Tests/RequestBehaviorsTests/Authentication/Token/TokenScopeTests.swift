@@ -1,0 +1,99 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Whose response it is, from the first call after a launch to the sign-out.
+@Suite(.timeLimit(.minutes(1))) struct TokenScopeTests {
+  private let fixture = TokenFixture()
+
+  /// Keeps the scopes of calls, and what has ended.
+  private struct ScopeKeeper: RequestBehavior {
+    let order = BehaviorOrder.coalescing
+    let scopes = Box<[[String]]>([])
+    let ended = Box<[String]>([])
+    let kept = Box<[Bool]>([])
+
+    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+      scopes.update { $0.append(request.call.scopes) }
+      let response = try await next(request)
+      kept.update { $0.append(request.call.keepsScopes) }
+      return response
+    }
+
+    func scopeEnded(_ scope: String) async { ended.update { $0.append(scope) } }
+  }
+
+  @Test func `the first call after a launch has the scope that the last one before it had`() async throws {
+    fixture.answer(200)
+    let store = HeldTokenStore()
+    let coordinator = ScopeKeeper()
+    try await fixture.client(try await fixture.alice(store), coordinator).send(.get("a"))
+    let copy = HeldTokenStore(try await store.load())
+    try await fixture.client(fixture.session(.refreshToken(.test), copy), coordinator).send(.get("a"))
+    #expect(coordinator.scopes.value.count == 2 && coordinator.scopes.value[0] == coordinator.scopes.value[1])
+    #expect(coordinator.kept.value == [true, true])
+  }
+
+  @Test func `a call that waits for the store in order to know its user can be cancelled`() async throws {
+    let loading = TestGate()
+    let store = HeldTokenStore(nil, onLoad: { await loading.pass() })
+    let call = Task { try await fixture.client(fixture.session(.refreshToken(.test), store)).send(.get("a")) }
+    await loading.waitForArrivals(1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    loading.open()
+  }
+
+  @Test func `signing out tells every behavior of the clients that the scope has ended`() async throws {
+    fixture.answer(200)
+    let session = try await fixture.alice()
+    let (coordinator, other) = (ScopeKeeper(), ScopeKeeper())
+    let client = fixture.client(session, coordinator)
+    let variant = client.with { $0.behaviors.append(EmptyBehavior()) }
+    try await client.send(.get("a"))
+    try await fixture.client(fixture.session(), other).send(.get("b").with(\.authentication, .none))
+    let scope = try #require(coordinator.scopes.value.first?.first)
+    try await session.signOut()
+    #expect(coordinator.ended.value == [scope, scope] && other.ended.value == [])
+    withExtendedLifetime(variant) {}
+  }
+
+  @Test func `a sign-in as another user ends the scope of the one before, a refresh does not`() async throws {
+    let session = try await fixture.alice()
+    let coordinator = ScopeKeeper()
+    let client = fixture.client(session, coordinator)
+    try await client.send(.get("a"))
+    #expect(fixture.server.tokenRequests.count == 1 && coordinator.ended.value == [])
+    try await session.signIn(AccessToken("bob", lifetime: .seconds(60)))
+    #expect(coordinator.ended.value == coordinator.scopes.value[0])
+    withExtendedLifetime(client) {}
+  }
+
+  @Test func `a call that is sent for somebody who came after it began keeps no scope`() async throws {
+    fixture.answer(200)
+    let session = fixture.session(.closure { _ in AccessToken("app", lifetime: .seconds(60)) })
+    let coordinator = ScopeKeeper()
+    let client = fixture.client(session, coordinator)
+    try await client.send(.get("a"))
+    try await client.send(.get("a"))
+    #expect(coordinator.kept.value == [false, true])
+    #expect(coordinator.scopes.value[0] != coordinator.scopes.value[1])
+  }
+
+  @Test func `a refusal on this side does not count as having asked for a token`() async throws {
+    let session = try await fixture.alice()
+    let isOpen = Box(false)
+    let breaker = ClosureBehavior("breaker", order: .circuitBreaker) { request, next in
+      if !isOpen.value { throw NetworkError(.circuitOpen, "open") }
+      return try await next(request)
+    }
+    fixture.clock.advance(by: .seconds(4_000))
+    let client = fixture.client(session, breaker)
+    for _ in 0..<10 { try? await client.send(.get("a")) }
+    #expect(fixture.server.tokenRequests.isEmpty)
+    isOpen.value = true
+    try await client.send(.get("a"))
+    #expect(fixture.server.tokenRequests.count == 1)
+  }
+}
