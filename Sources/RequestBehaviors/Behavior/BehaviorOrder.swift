@@ -50,10 +50,10 @@ public struct BehaviorOrder: Hashable, Comparable, Sendable {
   public static let redirects = BehaviorOrder(11, "redirects")
   /// Tokens and passwords: waiting for a token holds no permit.
   public static let authentication = BehaviorOrder(12, "authentication")
-  /// Circuit breakers, per send and origin.
-  public static let circuitBreaker = BehaviorOrder(13, "circuitBreaker")
   /// Rate and concurrency limits, per send and origin.
-  public static let rateLimit = BehaviorOrder(14, "rateLimit")
+  public static let rateLimit = BehaviorOrder(13, "rateLimit")
+  /// Circuit breakers, per send and origin: nobody waits further in while holding a probe.
+  public static let circuitBreaker = BehaviorOrder(14, "circuitBreaker")
   /// Signatures: after all that changes URL, method or body.
   public static let signing = BehaviorOrder(15, "signing")
   /// Checks that the response came from the server; a forged one reaches nothing further out.

@@ -1,0 +1,131 @@
+/// The state of a circuit breaker for one key: values in, value out.
+///
+/// A request that is admitted gets a ticket, with which its end is reported. A ticket counts once, and only as long as
+/// the circuit is in the state in which it was given.
+public struct Circuit: Sendable {
+  /// What admits a request.
+  public struct Ticket: Sendable, Hashable {
+    let era: Int
+    let number: Int
+    /// Whether the request is a probe.
+    public let isProbe: Bool
+  }
+
+  /// Whether a request may go.
+  public enum Admission: Sendable, Hashable {
+    /// It may, with this ticket.
+    case go(Ticket)
+    /// It may not, before this time; `nil` where nobody knows.
+    case refused(until: Duration?)
+  }
+
+  private let policy: CircuitPolicy
+  /// What the circuit lets through, as of the latest request.
+  public private(set) var state = CircuitState.closed
+  private var era = 0
+  private var lastNumber = 0
+  private var successes: SlidingCount
+  private var failures: SlidingCount
+  /// When the leases of the probes under way end, by number.
+  private var probes: [Int: Duration] = [:]
+  private var probeSuccesses = 0
+  private var breaks = 0
+
+  /// Creates a closed circuit.
+  public init(_ policy: CircuitPolicy = CircuitPolicy()) {
+    self.policy = policy
+    successes = SlidingCount(window: policy.window)
+    failures = SlidingCount(window: policy.window)
+  }
+
+  /// Decides about a request.
+  ///
+  /// - Parameters:
+  ///   - now: The time.
+  ///   - lease: How long the request may take if it is a probe; by default as the policy says.
+  /// - Returns: A ticket, or until when none is given.
+  public mutating func admit(at now: Duration, lease: Duration? = nil) -> Admission {
+    lastNumber += 1
+    switch state {
+    case .closed: return .go(Ticket(era: era, number: lastNumber, isProbe: false))
+    case .isolated: return .refused(until: nil)
+    case .open(let end):
+      guard now >= end else { return .refused(until: end) }
+      enter(.halfOpen)
+    case .halfOpen: break
+    }
+    // A probe that never returns must not keep the circuit half open for ever.
+    probes = probes.filter { $0.value > now }
+    guard probes.count < max(policy.probes, 1) else { return .refused(until: probes.values.min()) }
+    probes[lastNumber] = now + max(lease ?? policy.probeLease, .nanoseconds(1))
+    return .go(Ticket(era: era, number: lastNumber, isProbe: true))
+  }
+
+  /// Reports how an admitted request ended.
+  ///
+  /// - Parameters:
+  ///   - ticket: What admitted it.
+  ///   - verdict: What its end says of the server; `.none` gives a probe's place back and changes nothing else.
+  ///   - now: The time.
+  ///   - random: A number from 0 to 1, which makes a break up to a tenth longer, so that clients do not come together.
+  public mutating func report(_ ticket: Ticket, _ verdict: CircuitVerdict, at now: Duration, random: Double = 0) {
+    guard ticket.era == era else { return }
+    switch state {
+    case .closed: count(verdict, at: now, random)
+    case .halfOpen:
+      guard probes.removeValue(forKey: ticket.number) != nil else { return }
+      judge(verdict, at: now, random)
+    case .open, .isolated: break
+    }
+  }
+
+  /// Lets nothing through until ``close()``.
+  public mutating func isolate() { enter(.isolated) }
+
+  /// Lets everything through, and forgets what was counted.
+  public mutating func close() {
+    breaks = 0
+    enter(.closed)
+  }
+
+  private mutating func count(_ verdict: CircuitVerdict, at now: Duration, _ random: Double) {
+    switch verdict {
+    case .success: successes.add(at: now)
+    case .failure: failures.add(at: now)
+    case .none: return
+    }
+    let failed = failures.count(at: now)
+    let all = failed + successes.count(at: now)
+    guard verdict == .failure, all >= policy.minimumRequests, Double(failed) >= policy.failureRatio * Double(all)
+    else { return }
+    open(at: now, random)
+  }
+
+  private mutating func judge(_ verdict: CircuitVerdict, at now: Duration, _ random: Double) {
+    switch verdict {
+    case .none: break
+    case .failure: open(at: now, random)
+    case .success:
+      probeSuccesses += 1
+      if probeSuccesses >= policy.successesToClose { close() }
+    }
+  }
+
+  private mutating func open(at now: Duration, _ random: Double) {
+    var length = policy.breakDuration
+    for _ in 0..<min(breaks, 32) where length < policy.longestBreak { length = length * 2 }
+    length = min(length, policy.longestBreak)
+    breaks += 1
+    let share = random.isNaN ? 0 : min(max(random, 0), 1)
+    enter(.open(until: now + length + Duration(clamping: length.seconds * 0.1 * share)))
+  }
+
+  private mutating func enter(_ new: CircuitState) {
+    state = new
+    era += 1
+    probes = [:]
+    probeSuccesses = 0
+    successes = SlidingCount(window: policy.window)
+    failures = SlidingCount(window: policy.window)
+  }
+}

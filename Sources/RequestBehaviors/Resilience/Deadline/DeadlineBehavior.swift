@@ -1,0 +1,98 @@
+/// Ends a call that takes too long in all: waits, retries and saves included.
+///
+/// ```swift
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.deadline(.seconds(30)), .retry()])
+/// let report: Data = try await client.send(
+///   .get("report").with(\.deadline, .seconds(120)))
+/// ```
+///
+/// When the time is over, what is further in is cancelled and waited for, and the call fails with
+/// ``NetworkError/Code-swift.struct/deadlineExceeded``; the latest failure is its ``NetworkError/underlyingError``. A
+/// response that is there all the same, because a save had begun, is returned. A prerequisite request, such as one for
+/// a token, has a deadline of its own.
+///
+/// Whatever waits further in knows the deadline as ``Call/deadline`` and does not begin a wait that would outlast it. It
+/// is beside ``RequestOptions/timeout``, which is for one attempt.
+public struct DeadlineBehavior: UniqueBehavior {
+  /// Around everything but what observes.
+  public let order = BehaviorOrder.deadline
+  /// A prerequisite request has a deadline of its own: nothing is held meanwhile.
+  public let runsForPrerequisites = true
+  /// How long a call may take; `nil` for ever.
+  let limit: Duration?
+
+  /// Creates the behavior.
+  ///
+  /// - Parameter limit: How long a call may take in all; `nil` for ever. A request's ``RequestOptions/deadline`` wins.
+  public init(_ limit: Duration?) { self.limit = limit }
+
+  /// Runs everything further in, and cancels it when the time is over.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard let limit = request.options.explicit(DeadlineOption.self) ?? limit else { return try await next(request) }
+    let call = request.call
+    let deadline = min(call.clock.now() + limit, call.deadline ?? .seconds(Int64.max))
+    call.deadline = deadline
+    guard limit > .zero else { throw NetworkError.deadlineExceeded(limit, request, nil) }
+    do {
+      return try await run(request, for: limit, next)
+    } catch is CancellationError where call.isLate && !Task.isCancelled {
+      call.record("the deadline of \(limit.inWords) has passed", from: "DeadlineBehavior", kind: .deadline)
+      throw NetworkError.deadlineExceeded(limit, request, next.lastFailure)
+    }
+  }
+
+  /// Runs everything further in as a task, which a second one cancels.
+  private func run(_ request: NetworkRequest, for limit: Duration, _ next: Next) async throws -> NetworkResponse {
+    let work = Task { try await next(request) }
+    let timer = Task {
+      try await request.call.clock.sleep(for: limit)
+      work.cancel()
+    }
+    defer { timer.cancel() }
+    return try await withTaskCancellationHandler {
+      try await work.value
+    } onCancel: {
+      work.cancel()
+    }
+  }
+}
+
+private enum DeadlineOption: RequestOption {
+  static let defaultValue: Duration? = nil
+  static let isPortable = true
+  static let affectsResponse = false
+}
+
+extension RequestOptions {
+  /// How long the call may take in all, instead of the behavior's time; `nil` for ever.
+  ///
+  /// It is obeyed where a ``DeadlineBehavior`` is listed.
+  public var deadline: Duration? {
+    get { self[DeadlineOption.self] }
+    set { self[DeadlineOption.self] = newValue }
+  }
+}
+
+extension Next {
+  /// The latest failure or unacceptable response of the call; `nil` if there was none.
+  ///
+  /// Whatever ends a call for a reason of its own passes it on as the cause.
+  public var lastFailure: (any Error)? { run.lastFailure }
+}
+
+extension NetworkError {
+  static func deadlineExceeded(_ limit: Duration, _ request: NetworkRequest, _ cause: (any Error)?) -> NetworkError {
+    NetworkError(
+      .deadlineExceeded, "the call took longer than its deadline of \(limit.inWords)", request: request,
+      response: (cause as? NetworkError)?.response, underlyingError: cause)
+  }
+}
+
+extension RequestBehavior where Self == DeadlineBehavior {
+  /// Ends calls that take too long in all; see ``DeadlineBehavior``.
+  ///
+  /// - Parameter limit: How long a call may take in all.
+  /// - Returns: The behavior.
+  public static func deadline(_ limit: Duration) -> DeadlineBehavior { DeadlineBehavior(limit) }
+}

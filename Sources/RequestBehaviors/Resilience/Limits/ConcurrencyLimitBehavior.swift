@@ -1,0 +1,72 @@
+/// Lets a number of requests to each origin be under way at a time.
+///
+/// ```swift
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.concurrencyLimit(4)])
+/// ```
+///
+/// The others wait: the urgent first (``RequestOptions/priority``), then in the order in which they came. Each send takes
+/// a permit and gives it back when its response is there or it failed; between two attempts none is held. A body that is
+/// streamed comes after that. Where too many wait already, a request is refused at once with
+/// ``NetworkError/Code-swift.struct/concurrencyLimited``.
+public struct ConcurrencyLimitBehavior: UniqueBehavior {
+  /// Further in than the rate limit, so that no permit is held while a request waits there.
+  public let order = BehaviorOrder.inside(.rateLimit)
+
+  let limiter: ConcurrencyLimiter
+
+  /// Creates the behavior.
+  ///
+  /// - Parameter limiter: The limit and the state.
+  public init(_ limiter: ConcurrencyLimiter) { self.limiter = limiter }
+
+  /// Sends the request when there is a permit.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
+    let permit = try await takePermit(key, for: request)
+    defer { limiter.release(permit) }
+    return try await next(request)
+  }
+
+  /// Begins anew: what is under way counts no more.
+  public func reset() async { limiter.reset() }
+
+  private func takePermit(_ key: LimitKey, for request: NetworkRequest) async throws -> ConcurrencyLimiter.Permit {
+    switch limiter.enter(key, request.options.priority) {
+    case .go(let permit): return permit
+    case .refused:
+      request.call.record("no permit of \(key): the queue is full", from: "ConcurrencyLimitBehavior", kind: .limit)
+      throw NetworkError(
+        .concurrencyLimited,
+        "\(limiter.limit) requests to \(key) are under way and \(limiter.queueLimit) wait; send fewer, or allow more",
+        request: request)
+    case .wait(let id, let waiter):
+      let source = "ConcurrencyLimitBehavior"
+      request.call.record("waits for one of \(limiter.limit) permits of \(key)", from: source, kind: .limit)
+      do {
+        return try await request.call.wait { try await waiter.value() }
+      } catch {
+        limiter.leave(key, id, waiter)
+        throw error
+      }
+    }
+  }
+}
+
+extension RequestBehavior where Self == ConcurrencyLimitBehavior {
+  /// Lets a number of requests to each origin be under way at a time; see ``ConcurrencyLimitBehavior``.
+  ///
+  /// - Parameter limit: How many may be under way.
+  /// - Returns: The behavior.
+  public static func concurrencyLimit(_ limit: Int) -> ConcurrencyLimitBehavior {
+    ConcurrencyLimitBehavior(ConcurrencyLimiter(limit))
+  }
+
+  /// Lets as many requests be under way at a time as a limiter says; see ``ConcurrencyLimitBehavior``.
+  ///
+  /// - Parameter limiter: The limit and the state.
+  /// - Returns: The behavior.
+  public static func concurrencyLimit(_ limiter: ConcurrencyLimiter) -> ConcurrencyLimitBehavior {
+    ConcurrencyLimitBehavior(limiter)
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+/// Lets a number of requests be under way at a time; the others wait, the urgent ones first.
+///
+/// ```swift
+/// let limiter = ConcurrencyLimiter(4)
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.concurrencyLimit(limiter)])
+/// ```
+///
+/// Its state is its own: behaviors, clients and per-request copies that are given the same limiter share it.
+public final class ConcurrencyLimiter: Sendable {
+  /// How many requests of a key may be under way.
+  public let limit: Int
+  /// How many may wait for each key; 1,000 by default.
+  public let queueLimit: Int
+
+  let key: @Sendable (NetworkRequest) -> LimitKey?
+  private let lock = NSLock()
+  // All protected by `lock`.
+  nonisolated(unsafe) private var lanes: [LimitKey: PermitQueue] = [:]
+  nonisolated(unsafe) private var waiters: [UInt64: Waiter<Permit>] = [:]
+  nonisolated(unsafe) private var lastWaiter: UInt64 = 0
+  nonisolated(unsafe) private var generation = 0
+
+  /// Creates a limiter.
+  ///
+  /// - Parameters:
+  ///   - limit: How many requests of a key may be under way; at least one.
+  ///   - queueLimit: How many may wait for each key.
+  ///   - key: Returns what requests have in common that are counted together, `nil` for one that is not limited; by
+  ///     default the origin.
+  public init(
+    _ limit: Int, queueLimit: Int = 1_000,
+    key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
+  ) {
+    self.limit = max(limit, 1)
+    self.queueLimit = queueLimit
+    self.key = key
+  }
+
+  /// How many requests of a key are under way.
+  public func inUse(of key: LimitKey) -> Int { lock.withLock { lanes[key]?.inUse ?? 0 } }
+
+  /// How many requests of a key wait.
+  public func waiting(for key: LimitKey) -> Int { lock.withLock { lanes[key]?.waiting.count ?? 0 } }
+
+  /// Begins anew: what is under way counts no more, and as many of those who wait as may go do.
+  public func reset() {
+    let keys = lock.withLock {
+      generation += 1
+      for key in lanes.keys { lanes[key]?.inUse = 0 }
+      return Array(lanes.keys)
+    }
+    for key in keys { while grantNext(of: key) {} }
+  }
+
+  /// A permit, which is given back once.
+  struct Permit: Sendable {
+    let key: LimitKey
+    let generation: Int
+  }
+
+  /// What a request is told.
+  enum Entry {
+    case go(Permit)
+    case wait(UInt64, Waiter<Permit>)
+    case refused
+  }
+
+  /// Asks for a permit.
+  func enter(_ key: LimitKey, _ priority: RequestPriority) -> Entry {
+    lock.withLock {
+      if lanes[key, default: PermitQueue()].take(upTo: limit) { return .go(Permit(key: key, generation: generation)) }
+      guard lanes[key, default: PermitQueue()].waiting.count < queueLimit else { return .refused }
+      lastWaiter += 1
+      lanes[key, default: PermitQueue()].wait(lastWaiter, priority)
+      let waiter = Waiter<Permit>()
+      waiters[lastWaiter] = waiter
+      return .wait(lastWaiter, waiter)
+    }
+  }
+
+  /// Ends a wait, and gives the permit back if one was granted meanwhile.
+  func leave(_ key: LimitKey, _ id: UInt64, _ waiter: Waiter<Permit>) {
+    lock.withLock {
+      waiters[id] = nil
+      lanes[key]?.leave(id)
+    }
+    waiter.settle(.failure(CancellationError()))
+    if let permit = waiter.settledValue { release(permit) }
+  }
+
+  /// Gives a permit back; the most urgent of those who wait gets it.
+  func release(_ permit: Permit) {
+    let isValid = lock.withLock {
+      guard permit.generation == generation else { return false }
+      lanes[permit.key]?.giveBack()
+      return true
+    }
+    if isValid { _ = grantNext(of: permit.key) }
+  }
+
+  /// Grants a permit to the first of those who wait and have not been cancelled meanwhile; false if there is none.
+  private func grantNext(of key: LimitKey) -> Bool {
+    while true {
+      let grant = lock.withLock { () -> (Waiter<Permit>, Permit)? in
+        guard let id = lanes[key]?.grant(upTo: limit) else {
+          if lanes[key]?.isIdle == true { lanes[key] = nil }
+          return nil
+        }
+        guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+        return (waiter, Permit(key: key, generation: generation))
+      }
+      guard let (waiter, permit) = grant else { return false }
+      if waiter.settle(.success(permit)) { return true }
+      lock.withLock { if permit.generation == generation { lanes[key]?.giveBack() } }
+    }
+  }
+}
+
+/// Permits and those who wait for them: values in, value out.
+struct PermitQueue {
+  private(set) var waiting: [(id: UInt64, priority: RequestPriority)] = []
+  var inUse = 0
+
+  var isIdle: Bool { inUse == 0 && waiting.isEmpty }
+
+  /// Takes a permit unless none is left or others wait.
+  mutating func take(upTo limit: Int) -> Bool {
+    guard inUse < limit, waiting.isEmpty else { return false }
+    inUse += 1
+    return true
+  }
+
+  /// Adds one who waits, behind those who are as urgent.
+  mutating func wait(_ id: UInt64, _ priority: RequestPriority) {
+    let index = waiting.firstIndex { $0.priority < priority } ?? waiting.endIndex
+    waiting.insert((id, priority), at: index)
+  }
+
+  /// Removes one who waits.
+  mutating func leave(_ id: UInt64) { waiting.removeAll { $0.id == id } }
+
+  /// Gives a permit back.
+  mutating func giveBack() { inUse = max(0, inUse - 1) }
+
+  /// Takes a permit for the first of those who wait, and returns who that is.
+  mutating func grant(upTo limit: Int) -> UInt64? {
+    guard inUse < limit, !waiting.isEmpty else { return nil }
+    inUse += 1
+    return waiting.removeFirst().id
+  }
+}

@@ -1,0 +1,74 @@
+/// What requests have in common that share a circuit breaker or a limit: by default the origin that they go to.
+///
+/// ```swift
+/// let limiter = RateLimiter(rate: 2, burst: 4) { request in
+///   request.url.path().contains("/search") ? "search" : nil
+/// }
+/// ```
+public enum LimitKey: Hashable, Sendable {
+  /// Requests to an origin.
+  case origin(Origin)
+  /// Requests that the user counts together.
+  case named(String)
+
+  /// Returns the key of a request by which behaviors go unless they are told otherwise: its origin.
+  public static let byOrigin: @Sendable (NetworkRequest) -> LimitKey? = { $0.origin.map { .origin($0) } }
+}
+
+extension LimitKey: ExpressibleByStringLiteral, CustomStringConvertible {
+  /// Creates a key of the user's.
+  public init(stringLiteral value: String) { self = .named(value) }
+
+  /// The origin or the name.
+  public var description: String {
+    switch self {
+    case .origin(let origin): origin.description
+    case .named(let name): name
+    }
+  }
+}
+
+/// How urgent a request is where others wait for the same permit: the greater goes first.
+public struct RequestPriority: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The urgency.
+  public let rawValue: Int
+
+  /// Creates a priority.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Work that nobody waits for.
+  public static let low = RequestPriority(rawValue: -100)
+  /// The default.
+  public static let normal = RequestPriority(rawValue: 0)
+  /// What a user looks at.
+  public static let high = RequestPriority(rawValue: 100)
+
+  /// Whether the left one is less urgent.
+  public static func < (left: RequestPriority, right: RequestPriority) -> Bool { left.rawValue < right.rawValue }
+}
+
+private enum Priority: RequestOption {
+  static let defaultValue = RequestPriority.normal
+  static let isPortable = true
+  static let affectsResponse = false
+}
+
+private enum BypassesLimits: RequestOption {
+  static let defaultValue = false
+  static let isPortable = true
+  static let affectsResponse = false
+}
+
+extension RequestOptions {
+  /// How urgent the request is where others wait too; ``RequestPriority/normal`` by default.
+  public var priority: RequestPriority {
+    get { self[Priority.self] }
+    set { self[Priority.self] = newValue }
+  }
+
+  /// Whether neither a rate limit nor a concurrency limit holds the request; false by default.
+  public var bypassesLimits: Bool {
+    get { self[BypassesLimits.self] }
+    set { self[BypassesLimits.self] = newValue }
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+
+/// Lets requests go at a rate, in the order in which they come, the urgent ones first.
+///
+/// ```swift
+/// let limiter = RateLimiter(rate: 10, burst: 20)
+/// let client = NetworkClient(
+///   baseURL: baseURL, behaviors: [.rateLimit(limiter)])
+/// ```
+///
+/// Its state is its own: behaviors, clients and per-request copies that are given the same limiter share it.
+public final class RateLimiter: Sendable {
+  /// How many requests of a key may go in a second.
+  public let rate: Double
+  /// How many may go at once after a pause.
+  public let burst: Int
+  /// How many may wait for each key; 1,000 by default.
+  public let queueLimit: Int
+  /// The longest pause that a server may ask for; 120 seconds by default.
+  public let longestPause: Duration
+
+  let key: @Sendable (NetworkRequest) -> LimitKey?
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var lanes: [LimitKey: Lane] = [:]
+
+  /// Creates a limiter.
+  ///
+  /// - Parameters:
+  ///   - rate: How many requests of a key may go in a second.
+  ///   - burst: How many may go at once after a pause.
+  ///   - queueLimit: How many may wait for each key.
+  ///   - longestPause: The longest pause that a server may ask for.
+  ///   - key: Returns what requests have in common that are counted together, `nil` for one that is not limited; by
+  ///     default the origin.
+  public init(
+    rate: Double, burst: Int, queueLimit: Int = 1_000, longestPause: Duration = .seconds(120),
+    key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
+  ) {
+    self.rate = rate
+    self.burst = burst
+    self.queueLimit = queueLimit
+    self.longestPause = longestPause
+    self.key = key
+  }
+
+  /// Forgets what was taken and asked for; those who wait look anew when their time comes.
+  public func reset() {
+    lock.withLock { for key in lanes.keys { lanes[key]?.bucket = TokenBucket(rate: rate, burst: burst) } }
+  }
+
+  /// What a request is told.
+  enum Answer {
+    /// It may go; its place in the queue is given up.
+    case go
+    /// It is the first of the queue, and asks again after this time.
+    case sleep(Duration, Place)
+    /// It asks again when it is the first, about this time from now.
+    case queue(Duration, Place, Waiter<Void>)
+    /// The queue is full.
+    case refused(Duration)
+  }
+
+  /// A place in the queue: the urgent first, then the early.
+  struct Place: Hashable, Comparable {
+    let priority: RequestPriority
+    let number: UInt64
+
+    static func < (left: Place, right: Place) -> Bool {
+      left.priority == right.priority ? left.number < right.number : left.priority > right.priority
+    }
+  }
+
+  private struct Lane {
+    var bucket: TokenBucket
+    var queue: [(place: Place, waiter: Waiter<Void>?)] = []
+    var lastNumber: UInt64 = 0
+
+    /// Removes a place, and returns what waits for being the first if that is another one then.
+    mutating func remove(_ place: Place) -> Waiter<Void>? {
+      queue.removeAll { $0.place == place }
+      guard let first = queue.first else { return nil }
+      queue[0].waiter = nil
+      return first.waiter
+    }
+  }
+
+  /// Asks for a permit.
+  ///
+  /// - Parameters:
+  ///   - key: What is limited.
+  ///   - priority: How urgent the request is.
+  ///   - place: Its place in the queue, if it has asked before.
+  ///   - now: The time.
+  /// - Returns: Whether it may go, or when to ask again.
+  func ask(_ key: LimitKey, _ priority: RequestPriority, _ place: Place?, at now: Duration) -> Answer {
+    var next: Waiter<Void>?
+    let answer = change(key, now) { lane -> Answer in
+      let own = place ?? Place(priority: priority, number: lane.lastNumber + 1)
+      let ahead = lane.queue.count { $0.place < own }
+      let delay = lane.bucket.delay(for: ahead + 1, at: now)
+      if delay == .zero, lane.bucket.take(at: now) {
+        next = lane.remove(own)
+        return .go
+      }
+      if place == nil {
+        guard lane.queue.count < queueLimit else { return .refused(delay) }
+        lane.lastNumber += 1
+        lane.queue.insert((own, nil), at: ahead)
+      }
+      guard ahead > 0 else { return .sleep(max(delay, .nanoseconds(1)), own) }
+      let waiter = Waiter<Void>()
+      lane.queue[ahead].waiter = waiter
+      return .queue(delay, own, waiter)
+    }
+    next?.settle(.success(()))
+    return answer
+  }
+
+  /// Gives up a place in the queue.
+  func leave(_ key: LimitKey, _ place: Place, at now: Duration) {
+    change(key, now) { lane in lane.remove(place) }?.settle(.success(()))
+  }
+
+  /// Gives no permits for a while, because the server asked for it.
+  func pause(_ key: LimitKey, for duration: Duration, at now: Duration) {
+    guard duration > .zero else { return }
+    change(key, now) { $0.bucket.pause(until: now + min(duration, longestPause), at: now) }
+  }
+
+  private func change<Result>(_ key: LimitKey, _ now: Duration, _ change: (inout Lane) -> Result) -> Result {
+    lock.withLock {
+      if lanes.count > 256 {
+        for (key, var lane) in lanes where lane.queue.isEmpty && lane.bucket.isIdle(at: now) { lanes[key] = nil }
+      }
+      var lane = lanes.removeValue(forKey: key) ?? Lane(bucket: TokenBucket(rate: rate, burst: burst))
+      defer { lanes[key] = lane }
+      return change(&lane)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// The samples in the reference of deadlines, circuit breakers and limits.
+@Suite struct LimitsReferenceTests {
+  private let mock = answering("{}")
+
+  @Test func `a request has a longer deadline than the others`() async throws {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.deadline(.seconds(30)), .retry()])
+    func load() async throws {
+      let report: Data = try await client.send(
+        .get("report").with(\.deadline, .seconds(120)))
+      print(report)
+    }
+    _ = load
+  }
+
+  @Test func `changes of a circuit breaker are watched`() async throws {
+    let breaker = CircuitBreaker()
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.circuitBreaker(breaker)])
+    func watch() async {
+      for await change in breaker.changes {
+        print("\(change.key) is \(change.state) now")
+      }
+    }
+    _ = (client, watch)
+  }
+
+  @Test func `a circuit breaker stands behind retries`() throws {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.retry(), .circuitBreaker()])
+    let entries = try client.pipeline(for: Request<Void>.get("x")).entries
+    #expect(entries.map(\.order) == [.retry, .redirects, .circuitBreaker])
+  }
+
+  @Test func `requests are limited by what they have in common`() {
+    let limiter = RateLimiter(rate: 2, burst: 4) { request in
+      request.url.path().contains("/search") ? "search" : nil
+    }
+    #expect(limiter.burst == 4)
+  }
+
+  @Test func `a limiter is shared`() {
+    let limiter = RateLimiter(rate: 10, burst: 20)
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.rateLimit(limiter)])
+    _ = client
+  }
+
+  @Test func `an urgent request goes first`() async throws {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.rateLimit(10, burst: 20)])
+    func load() async throws {
+      try await client.send(.get("feed").with(\.priority, .high))
+    }
+    _ = load
+  }
+
+  @Test func `four requests are under way at a time`() {
+    let limiter = ConcurrencyLimiter(4)
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.concurrencyLimit(limiter)])
+    _ = client
+  }
+
+  @Test func `four requests to each origin are under way at a time`() {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.concurrencyLimit(4)])
+    _ = client
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DeadlineBehaviorTests {
+  private let clock = ManualClock()
+
+  private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    NetworkClient(transport, clock.requestClock, behaviors)
+  }
+
+  /// A transport that answers after a time.
+  private func slow(_ duration: Duration) -> ClosureTransport {
+    ClosureTransport { request in
+      try await request.call.clock.sleep(for: duration)
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+  }
+
+  @Test func `a call that takes longer than its deadline is cancelled inward and fails`() async throws {
+    let journal = Journal()
+    let inner = JournalBehavior(name: "in", journal: journal)
+    let client = client(slow(.seconds(60)), .deadline(.seconds(10)), inner)
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(10))
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .deadlineExceeded && error?.isTransient == true && error?.mayHaveArrived == true)
+    #expect(journal.count(of: "in.afterFailure") == 1)
+    #expect(error?.request?.call.messages(of: .deadline) == ["the deadline of 10 s has passed"])
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a call within its deadline is untouched, and leaves no wait behind`() async throws {
+    let response: NetworkResponse = try await client(ClosureTransport(), .deadline(.seconds(10))).send(.get("x"))
+    #expect(response.request.call.deadline == .seconds(10))
+    await drift()
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `the error of a deadline has the latest failure as its cause`() async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      if number == 1 { return NetworkResponse(request: request, statusCode: 503) }
+      try await request.call.clock.sleep(for: .seconds(60))
+      return NetworkResponse(request: request, statusCode: 200)
+    })
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      _ = try await next(request)
+      return try await next(request)
+    }
+    let client = client(transport, .deadline(.seconds(10)), again)
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(10))
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .deadlineExceeded && error?.statusCode == 503)
+    #expect((error?.underlyingError as? NetworkError)?.statusCode == 503)
+  }
+
+  @Test func `a response that is being saved when the deadline passes is returned`() async throws {
+    let (saving, saved) = (TestGate(), TestGate())
+    let save = ClosureBehavior(
+      "save", order: .persistence,
+      afterSuccess: { _, _ in
+        saving.open()
+        await saved.pass()
+      })
+    let client = client(ClosureTransport(200, "7"), .deadline(.seconds(10)), save)
+    let call = Task { try await client.send(.get("x").returning(Int.self)) }
+    await saving.pass()
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    saved.open()
+    #expect(try await call.value == 7)
+  }
+
+  @Test func `cancelling a call with a deadline throws a CancellationError`() async throws {
+    let client = client(slow(.seconds(60)), .deadline(.seconds(10)))
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+  }
+
+  @Test func `a request's own deadline wins, also as none`() async throws {
+    let client = client(ClosureTransport(), .deadline(.seconds(10)))
+    let own: NetworkResponse = try await client.send(.get("x").with(\.deadline, .seconds(3)))
+    #expect(own.request.call.deadline == .seconds(3))
+    let none: NetworkResponse = try await client.send(.get("x").with(\.deadline, nil))
+    #expect(none.request.call.deadline == nil)
+  }
+
+  @Test func `a deadline of zero fails before anything is sent`() async throws {
+    let transport = ClosureTransport()
+    let error = await #expect(throws: NetworkError.self) {
+      try await client(transport, .deadline(.zero)).send(.get("x"))
+    }
+    #expect(error?.code == .deadlineExceeded && transport.sent.isEmpty)
+  }
+
+  @Test func `a retry that would outlast the deadline is not begun`() async throws {
+    let transport = ClosureTransport(503, headers: ["Retry-After": "20"])
+    let client = client(transport, .deadline(.seconds(10)), .retry())
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.statusCode == 503 && transport.sent.count == 1)
+    #expect(error?.availableAt == clock.date.addingTimeInterval(20))
+  }
+
+  @Test func `a request that another one needs first has a deadline of its own`() async throws {
+    let deadlines = Box<[Duration?]>([])
+    let transport = ClosureTransport { request in
+      deadlines.update { $0.append(request.call.deadline) }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let needy = ClosureBehavior("needy", order: .authentication) { request, next in
+      clock.advance(by: .seconds(4))
+      try await next.client().send(.get("token"))
+      return try await next(request)
+    }
+    try await client(transport, .deadline(.seconds(10)), needy).send(.get("x"))
+    #expect(deadlines.value == [.seconds(14), .seconds(10)])
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ConcurrencyLimitTests {
+  private let limiter = ConcurrencyLimiter(2, queueLimit: 100)
+  private var key: LimitKey { LimitKey.byOrigin(NetworkRequest(url: baseURL)) ?? "none" }
+
+  @Test func `no more requests than the limit are under way, and all are sent in the end`() async throws {
+    let (current, most) = (Box(0), Box(0))
+    let transport = ClosureTransport { request in
+      let now = current.update {
+        $0 += 1
+        return $0
+      }
+      most.update { $0 = max($0, now) }
+      for _ in 0..<5 { await Task.yield() }
+      current.update { $0 -= 1 }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 { group.addTask { try await client.send(.get("x")) } }
+      try await group.waitForAll()
+    }
+    #expect(most.value == 2 && transport.sent.count == 50)
+    #expect(limiter.inUse(of: key) == 0 && limiter.waiting(for: key) == 0)
+  }
+
+  @Test func `the urgent go first, then those who came first`() async throws {
+    let gate = TestGate()
+    let order = Box<[String]>([])
+    let transport = ClosureTransport { request in
+      order.update { $0.append(request.url.lastPathComponent) }
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let limiter = ConcurrencyLimiter(1)
+    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    var calls = [Task { try await client.send(.get("0")) }]
+    await gate.waitForArrivals(1)
+    for (index, (name, priority)) in [
+      ("a", RequestPriority.normal), ("b", .low), ("c", .high), ("d", .normal),
+    ].enumerated() {
+      calls.append(Task { try await client.send(.get("\(name)").with(\.priority, priority)) })
+      await drift()
+      #expect(limiter.waiting(for: key) == index + 1)
+    }
+    gate.open()
+    for call in calls { try await call.value }
+    #expect(order.value == ["0", "c", "a", "d", "b"])
+  }
+
+  @Test func `where too many wait a request is refused at once`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let limiter = ConcurrencyLimiter(1, queueLimit: 0)
+    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    let call = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("y")) }
+    #expect(error?.code == .concurrencyLimited && error?.mayHaveArrived == false)
+    gate.open()
+    try await call.value
+  }
+
+  @Test func `a permit comes back after a failure, a cancellation and a throw further in`() async throws {
+    let failing = ClosureBehavior("failing", order: .signing) { request, next in
+      if request.url.lastPathComponent == "throw" { throw Failure("x") }
+      return try await next(request)
+    }
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      if request.url.lastPathComponent == "held" { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: 500)
+    }
+    let client = NetworkClient(transport, [.concurrencyLimit(limiter), failing])
+    try? await client.send(.get("throw"))
+    try? await client.send(.get("fail"))
+    let held = Task { try await client.send(.get("held")) }
+    await gate.waitForArrivals(1)
+    #expect(limiter.inUse(of: key) == 1)
+    held.cancel()
+    gate.open()
+    _ = await held.result
+    #expect(limiter.inUse(of: key) == 0)
+  }
+
+  @Test func `after a reset permits from before it count no more`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let limiter = ConcurrencyLimiter(1)
+    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    let first = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await client.send(.get("b")) }
+    await drift()
+    #expect(limiter.waiting(for: key) == 1)
+    await client.reset()
+    await gate.waitForArrivals(2)
+    #expect(limiter.inUse(of: key) == 1)
+    gate.open()
+    try await first.value
+    try await second.value
+    #expect(limiter.inUse(of: key) == 0)
+  }
+
+  @Test func `whoever waits at the rate limit holds no permit of the concurrency limit, however they are listed`()
+    async throws
+  {
+    let clock = ManualClock()
+    let lists: [[any RequestBehavior]] = [
+      [.concurrencyLimit(limiter), .rateLimit(1, burst: 1)], [.rateLimit(1, burst: 1), .concurrencyLimit(limiter)],
+    ]
+    for list in lists {
+      let client = NetworkClient(ClosureTransport(), clock.requestClock, list)
+      try await client.send(.get("x"))
+      let waiting = Task { try await client.send(.get("x")) }
+      await clock.waitForSleepers(1)
+      #expect(limiter.inUse(of: key) == 0)
+      clock.advance(by: .seconds(2))
+      try await waiting.value
+    }
+  }
+
+  @Test func `over random schedules with cancellations permits taken are permits returned`() async throws {
+    let client = NetworkClient(
+      ClosureTransport { request in
+        for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+        if Int.random(in: 0..<4) == 0 { throw NetworkError(.connectionLost, "") }
+        return NetworkResponse(request: request, statusCode: 200)
+      }, [.concurrencyLimit(limiter)])
+    let outcomes = Box((successes: 0, failures: 0, cancellations: 0))
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<1_000 {
+        group.addTask {
+          let call = Task { try await client.send(.get("x")) }
+          if Int.random(in: 0..<3) == 0 {
+            for _ in 0..<Int.random(in: 0...30) { await Task.yield() }
+            call.cancel()
+          }
+          switch await call.result {
+          case .success: outcomes.update { $0.successes += 1 }
+          case .failure(is CancellationError): outcomes.update { $0.cancellations += 1 }
+          case .failure: outcomes.update { $0.failures += 1 }
+          }
+        }
+      }
+    }
+    let counts = outcomes.value
+    #expect(counts.successes + counts.failures + counts.cancellations == 1_000)
+    #expect(limiter.inUse(of: key) == 0 && limiter.waiting(for: key) == 0)
+  }
+}

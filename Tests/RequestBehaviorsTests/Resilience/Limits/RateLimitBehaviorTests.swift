@@ -1,0 +1,137 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RateLimitBehaviorTests {
+  private let clock = LeapingClock()
+
+  private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    NetworkClient(transport, clock.requestClock, behaviors)
+  }
+
+  @Test func `requests beyond the burst wait for the rate`() async throws {
+    let transport = ClosureTransport()
+    let client = client(transport, .rateLimit(2, burst: 2))
+    for _ in 0..<6 { try await client.send(.get("x")) }
+    #expect(transport.sent.count == 6)
+    #expect(clock.now >= .seconds(2) && clock.now < .milliseconds(2_001))
+  }
+
+  @Test func `a wait that would outlast the deadline is refused at once with the date of the next permit`()
+    async throws
+  {
+    let transport = ClosureTransport()
+    let client = client(transport, .rateLimit(0.1, burst: 1), .deadline(.seconds(5)))
+    try await client.send(.get("x"))
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.code == .rateLimited && transport.sent.count == 1)
+    #expect(clock.sleeps.allSatisfy { $0 <= .seconds(5) })
+    let wait = try #require(error?.availableAt).timeIntervalSince(clock.date)
+    #expect(wait > 4.9 && wait < 10.1)
+  }
+
+  @Test func `a server that says 429 pauses its key, also for those who did not ask`() async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(request: request, statusCode: number == 1 ? 429 : 200, headers: ["Retry-After": "30"])
+    })
+    let client = client(transport, .rateLimit(10, burst: 10))
+    await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    let response: NetworkResponse = try await client.send(.get("y"))
+    #expect(clock.now == .seconds(30))
+    #expect(response.request.call.messages(of: .limit) == ["waits 30 s for the rate of https://api.example.com"])
+    try await client.send(.get(url: try #require(URL(string: "https://other.example"))))
+    #expect(clock.now == .seconds(30))
+  }
+
+  @Test func `a limit that is used up pauses its key, one with something left does not`() async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["RateLimit": "\"default\";r=\(number == 1 ? 1 : 0);t=20"])
+    })
+    let client = client(transport, .rateLimit(10, burst: 10))
+    for now in [0, 0, 20] {
+      try await client.send(.get("x"))
+      #expect(clock.now == .seconds(now))
+    }
+  }
+
+  @Test func `a response that may not come from the server pauses nothing, and no pause is longer than two minutes`()
+    async throws
+  {
+    let forged = ClosureTransport {
+      NetworkResponse(request: $0, statusCode: 503, headers: ["Retry-After": "60"], isVerified: false)
+    }
+    let limiter = RateLimiter(rate: 10, burst: 10)
+    for _ in 0..<2 { try? await client(forged, .rateLimit(limiter)).send(.get("x")) }
+    #expect(clock.now == .zero)
+    let patient = ClosureTransport(503, headers: ["Retry-After": "86400"])
+    for _ in 0..<2 { try? await client(patient, .rateLimit(limiter)).send(.get("x")) }
+    #expect(clock.now == .seconds(120))
+  }
+
+  @Test func `a request can bypass limits, and a key of the user's groups requests`() async throws {
+    let limiter = RateLimiter(rate: 1, burst: 1) { request in
+      request.url.path().hasSuffix("search") ? "search" : nil
+    }
+    let client = client(ClosureTransport(), .rateLimit(limiter))
+    for _ in 0..<5 { try await client.send(.get("x")) }
+    for _ in 0..<5 { try await client.send(.get("search").with(\.bypassesLimits, true)) }
+    #expect(clock.now == .zero)
+    for _ in 0..<3 { try await client.send(.get("search")) }
+    #expect(clock.now >= .seconds(2))
+  }
+
+  @Test func `the urgent go first, then those who came first; whoever is cancelled takes no permit`() async throws {
+    let manual = ManualClock()
+    let order = Box<[String]>([])
+    let transport = ClosureTransport { request in
+      order.update { $0.append(request.url.lastPathComponent) }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let limiter = RateLimiter(rate: 1, burst: 1)
+    let client = NetworkClient(transport, manual.requestClock, [.rateLimit(limiter)])
+    try await client.send(.get("0"))
+    var calls: [String: Task<Void, any Error>] = [:]
+    for (name, priority) in [
+      ("a", RequestPriority.normal), ("b", .low), ("c", .high), ("d", .normal), ("e", .high),
+    ] {
+      calls[name] = Task { try await client.send(.get("\(name)").with(\.priority, priority)) }
+      await drift()
+    }
+    calls["c"]?.cancel()
+    await #expect(throws: CancellationError.self) { try await calls["c"]?.value }
+    for sent in 2...5 {
+      await manual.waitForSleepers(1)
+      manual.advance(by: .milliseconds(1_001))
+      await drift()
+      #expect(order.value.count == sent)
+    }
+    for name in ["a", "b", "d", "e"] { try await calls[name]?.value }
+    #expect(order.value == ["0", "e", "a", "d", "b"])
+  }
+
+  @Test func `where too many wait a request is refused at once`() async throws {
+    let manual = ManualClock()
+    let limiter = RateLimiter(rate: 1, burst: 1, queueLimit: 1)
+    let client = NetworkClient(ClosureTransport(), manual.requestClock, [.rateLimit(limiter)])
+    try await client.send(.get("x"))
+    let waiting = Task { try await client.send(.get("x")) }
+    await manual.waitForSleepers(1)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.code == .rateLimited && error?.availableAt != nil)
+    manual.advance(by: .seconds(2))
+    try await waiting.value
+  }
+
+  @Test func `shutdown ends the wait for a permit`() async throws {
+    let manual = ManualClock()
+    let client = NetworkClient(ClosureTransport(), manual.requestClock, [.rateLimit(0.001, burst: 1)])
+    try await client.send(.get("x"))
+    let call = Task { try await client.send(.get("x")) }
+    await manual.waitForSleepers(1)
+    await client.shutdown()
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .clientShutDown)
+  }
+}
