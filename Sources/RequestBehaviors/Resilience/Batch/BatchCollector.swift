@@ -1,0 +1,150 @@
+import Foundation
+
+/// The batches that requests may still join.
+final class BatchCollector: Sendable {
+  typealias Outcome = Result<NetworkResponse, any Error>
+
+  struct Key: Hashable, Sendable {
+    let group: String
+    let shared: SharingKey
+  }
+
+  /// Requests that are sent as one.
+  final class Batch: Sendable {
+    private struct State {
+      var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] = []
+      var task: Task<NetworkResponse, any Error>?
+      var timer: Task<Void, any Error>?
+      var left = 0
+    }
+
+    let key: Key
+    let place: DetachedNext
+    private let lock = NSLock()
+    // Protected by `lock`.
+    nonisolated(unsafe) private var state = State()
+
+    init(_ key: Key, _ place: DetachedNext) {
+      self.key = key
+      self.place = place
+    }
+
+    var call: Call { place.call }
+
+    /// Adds a request, and returns how many there are.
+    func add(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int {
+      lock.withLock {
+        state.members.append((request, waiter))
+        return state.members.count
+      }
+    }
+
+    /// Notes that one does not wait any more; when nobody does, what is under way is cancelled.
+    func leave(_ waiter: Waiter<Outcome>) {
+      let ended = lock.withLock { () -> (Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
+        state.left += 1
+        return state.left == state.members.count ? (state.task, state.timer) : (nil, nil)
+      }
+      ended.0?.cancel()
+      ended.1?.cancel()
+    }
+
+    func keep(timer: Task<Void, any Error>) { lock.withLock { state.timer = timer } }
+
+    func keep(work: Task<NetworkResponse, any Error>) { lock.withLock { state.task = work } }
+
+    var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] { lock.withLock { state.members } }
+  }
+
+  private let window: Duration
+  private let size: Int
+  private let merge: BatchBehavior.Merge
+  private let split: BatchBehavior.Split
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var open: [Key: Batch] = [:]
+
+  init(
+    window: Duration, size: Int, merge: @escaping BatchBehavior.Merge, split: @escaping BatchBehavior.Split
+  ) {
+    self.window = window
+    self.size = size
+    self.merge = merge
+    self.split = split
+  }
+
+  /// Lets later requests begin new batches.
+  func reset() { lock.withLock { open = [:] } }
+
+  /// Adds a request to the open batch of a key, or begins one; a full one goes.
+  func add(
+    _ request: NetworkRequest, _ waiter: Waiter<Outcome>, to key: Key, _ makePlace: () -> DetachedNext
+  ) -> Batch {
+    let (batch, count) = lock.withLock { () -> (Batch, Int) in
+      let batch = open[key] ?? Batch(key, makePlace())
+      let count = batch.add(request, waiter)
+      open[key] = count < size ? batch : nil
+      return (batch, count)
+    }
+    if count == size {
+      send(batch)
+    } else if count == 1 {
+      let clock = request.call.clock
+      batch.keep(
+        timer: Task {
+          do {
+            try await clock.sleep(for: self.window)
+          } catch {
+            // Whoever joined a batch that will not go must hear of it.
+            if self.close(batch) { self.end(batch, with: .failure(error)) }
+            throw error
+          }
+          if self.close(batch) { self.send(batch) }
+        })
+    }
+    return batch
+  }
+
+  /// Lets nobody join a batch any more; false if it has gone already.
+  private func close(_ batch: Batch) -> Bool {
+    lock.withLock {
+      guard open[batch.key] === batch else { return false }
+      open[batch.key] = nil
+      return true
+    }
+  }
+
+  private func send(_ batch: Batch) {
+    let requests = batch.members.map(\.request)
+    do {
+      let merged = requests.count == 1 ? requests[0] : try merge(requests)
+      batch.keep(work: batch.place.start(merged) { outcome in self.end(batch, with: outcome) })
+    } catch {
+      end(batch, with: .failure(error))
+    }
+  }
+
+  /// Gives each request its part of the outcome.
+  private func end(_ batch: Batch, with outcome: Outcome) {
+    let members = batch.members
+    let parts = parts(of: outcome, for: members.map(\.request))
+    for (member, part) in zip(members, parts) { member.waiter.settle(.success(part)) }
+  }
+
+  private func parts(of outcome: Outcome, for requests: [NetworkRequest]) -> [Outcome] {
+    guard requests.count > 1, case .success(let response) = outcome, response.isAcceptable else {
+      return requests.map { _ in outcome }
+    }
+    do {
+      let parts = try split(response, requests)
+      guard parts.count == requests.count else {
+        throw NetworkError.invalidBehavior(
+          "the split of BatchBehavior returned \(parts.count) responses for \(requests.count) requests; return one each"
+        )
+      }
+      return parts
+    } catch {
+      return requests.map { _ in .failure(error) }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+public import Foundation
+
+/// The requests in flight that others may join.
+///
+/// Behaviors, clients and per-request copies that are given the same coalescer share its flights; what they join is of
+/// the same client all the same (``SharingKey``).
+public final class Coalescer: Sendable {
+  /// What those who wait for a flight get.
+  enum Landing: Sendable {
+    /// How the flight ended.
+    case shared(Result<NetworkResponse, any Error>)
+    /// It ended in a way that is for one only: each other sends for itself.
+    case alone
+  }
+
+  /// One send for all who ask for the same.
+  final class Flight: Sendable {
+    let key: SharingKey
+    let place: DetachedNext
+    private let lock = NSLock()
+    // All protected by `lock`.
+    nonisolated(unsafe) private var waiters: [Int: Waiter<Landing>] = [:]
+    nonisolated(unsafe) private var count = 0
+    nonisolated(unsafe) private var task: Task<NetworkResponse, any Error>?
+    nonisolated(unsafe) private var isOver = false
+
+    init(_ key: SharingKey, _ place: DetachedNext) {
+      self.key = key
+      self.place = place
+    }
+
+    /// Adds one who waits.
+    ///
+    /// - Returns: Its number, from 1; `nil` if the flight has landed or was given up.
+    func join(_ waiter: Waiter<Landing>) -> Int? {
+      lock.withLock {
+        guard !isOver else { return nil }
+        count += 1
+        waiters[count] = waiter
+        return count
+      }
+    }
+
+    /// Removes one who waits; whoever leaves last ends the flight.
+    ///
+    /// - Returns: Whether that was the last.
+    func leave(_ number: Int) -> Bool {
+      let abandoned = lock.withLock { () -> Task<NetworkResponse, any Error>? in
+        waiters[number] = nil
+        guard waiters.isEmpty, !isOver else { return nil }
+        isOver = true
+        return task
+      }
+      abandoned?.cancel()
+      return abandoned != nil
+    }
+
+    func begin(_ task: Task<NetworkResponse, any Error>) {
+      let isAbandoned = lock.withLock {
+        self.task = task
+        return isOver && !waiters.isEmpty == false
+      }
+      if isAbandoned { task.cancel() }
+    }
+
+    /// Gives the result to all who wait, or to the first alone where it cannot be shared.
+    func land(_ result: Result<NetworkResponse, any Error>) {
+      let waiting = lock.withLock {
+        isOver = true
+        defer { waiters = [:] }
+        return waiters.sorted { $0.key < $1.key }.map(\.value)
+      }
+      var isTaken = false
+      for waiter in waiting {
+        let landing: Landing = isTaken && !canBeShared(result) ? .alone : .shared(result)
+        if waiter.settle(.success(landing)) { isTaken = true }
+      }
+      if !isTaken, case .success(let response) = result { response.body.cancel() }
+    }
+
+    /// A stream is read once, a file has one owner, and somebody else's response is nobody's else.
+    private func canBeShared(_ result: Result<NetworkResponse, any Error>) -> Bool {
+      guard case .success(let response) = result else { return true }
+      guard case .data = response.body else { return false }
+      return place.call.keepsScopes
+    }
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var flights: [SharingKey: Flight] = [:]
+
+  /// Creates a coalescer without flights.
+  public init() {}
+
+  /// How many requests are in flight that others may join.
+  public var flightCount: Int { lock.withLock { flights.count } }
+
+  /// Lets later requests start anew; those under way end for the ones who wait for them.
+  public func reset() { lock.withLock { flights = [:] } }
+
+  /// Lets later requests for a URL start anew, because what they ask for has changed.
+  ///
+  /// - Parameter url: The URL; its fragment does not matter.
+  public func forget(_ url: URL) {
+    let text = String(url.absoluteString.prefix { $0 != "#" })
+    lock.withLock { flights = flights.filter { $0.key.url != text } }
+  }
+
+  /// Lets later requests start anew where the response would be of a scope.
+  func forget(scope: String) { lock.withLock { flights = flights.filter { !$0.key.scopes.contains(scope) } } }
+
+  /// Joins the flight of a key, or starts one.
+  ///
+  /// - Parameters:
+  ///   - key: What the request has in common with those that it may join.
+  ///   - waiter: What waits for the landing.
+  ///   - makePlace: Makes a place in the list for a flight.
+  /// - Returns: The flight, the number of the waiter, and whether the flight is to be started.
+  func board(
+    _ key: SharingKey, _ waiter: Waiter<Landing>, _ makePlace: () -> DetachedNext
+  ) -> (flight: Flight, number: Int, isNew: Bool) {
+    lock.withLock {
+      if let flight = flights[key], let number = flight.join(waiter) { return (flight, number, false) }
+      let flight = Flight(key, makePlace())
+      let number = flight.join(waiter) ?? 1
+      flights[key] = flight
+      return (flight, number, true)
+    }
+  }
+
+  /// Sends for all who wait for a flight.
+  func start(_ flight: Flight, _ request: NetworkRequest) {
+    flight.begin(
+      flight.place.start(request) { [weak self] result in
+        self?.remove(flight)
+        flight.land(result)
+      })
+  }
+
+  /// Removes a flight that nobody may join any more.
+  func remove(_ flight: Flight) {
+    lock.withLock { if flights[flight.key] === flight { flights[flight.key] = nil } }
+  }
+}

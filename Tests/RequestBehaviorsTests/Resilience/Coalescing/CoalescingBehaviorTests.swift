@@ -1,0 +1,308 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CoalescingBehaviorTests {
+  private let gate = TestGate()
+  private let coalescer = Coalescer()
+
+  /// A transport that answers when the gate is open.
+  private func held(_ status: Int = 200, _ body: String = "7") -> ClosureTransport {
+    ClosureTransport { [gate] request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: status, body: .data(Data(body.utf8)))
+    }
+  }
+
+  private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    NetworkClient(transport, [.coalescing(coalescer)] + behaviors)
+  }
+
+  /// Calls that have all joined before the response comes.
+  private func joined<Value: Sendable>(
+    _ count: Int, _ observer: JoinCounter, _ call: @escaping @Sendable (Int) async throws -> Value
+  ) async -> [Result<Value, any Error>] {
+    let tasks = (0..<count).map { index in Task { try await call(index) } }
+    await gate.waitForArrivals(1)
+    await observer.waitFor(count)
+    gate.open()
+    var results: [Result<Value, any Error>] = []
+    for task in tasks { results.append(await task.result) }
+    return results
+  }
+
+  /// Tells when calls have reached the coalescing.
+  private struct JoinCounter: RequestBehavior {
+    let order = BehaviorOrder.outside(.coalescing)
+    private let arrived = TestGate()
+
+    init() { arrived.open() }
+
+    func beforeSend(_ request: NetworkRequest) async { await arrived.pass() }
+
+    func waitFor(_ count: Int) async {
+      await arrived.waitForArrivals(count)
+      await drift()
+    }
+  }
+
+  private let counter = JoinCounter()
+
+  @Test func `identical requests in flight are sent once, and each gets the response`() async throws {
+    let transport = held()
+    let client = client(transport, counter)
+    let results = await joined(20, counter) { _ in
+      try await client.response(for: Request<Int>.get("x"))
+    }
+    let responses = try results.map { try $0.get() }
+    #expect(responses.map(\.value) == Array(repeating: 7, count: 20))
+    #expect(transport.sent.count == 1 && coalescer.flightCount == 0)
+    #expect(responses.count { $0.network.source == .coalesced } == 19)
+    #expect(responses.allSatisfy { $0.network.history.count == 1 })
+    #expect(Set(responses.map { $0.network.request.call.id }).count == 20)
+  }
+
+  @Test func `a failure is shared like a success`() async throws {
+    let transport = held(500)
+    let client = client(transport, counter)
+    let results = await joined(5, counter) { _ in try await client.send(.get("x")) }
+    for result in results {
+      let error = #expect(throws: NetworkError.self) { try result.get() }
+      #expect(error?.statusCode == 500 && error?.attempts.count == 1)
+    }
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `each caller judges the response for itself`() async throws {
+    let client = client(held(404), counter)
+    let results = await joined(6, counter) { index in
+      let request = Request<Int?>.get("x")
+      return try await client.send(index.isMultiple(of: 2) ? request.nilWhenNotFound() : request)
+    }
+    for (index, result) in results.enumerated() {
+      if index.isMultiple(of: 2) {
+        #expect(try result.get() == nil)
+      } else {
+        #expect(throws: NetworkError.self) { try result.get() }
+      }
+    }
+  }
+
+  @Test func `a caller that is cancelled leaves the others their response`() async throws {
+    let transport = held()
+    let client = client(transport, counter)
+    let tasks = (0..<3).map { _ in Task { try await client.send(.get("x")) } }
+    await gate.waitForArrivals(1)
+    await counter.waitFor(3)
+    tasks[0].cancel()
+    await #expect(throws: CancellationError.self) { try await tasks[0].value }
+    gate.open()
+    try await tasks[1].value
+    try await tasks[2].value
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `when the last caller has left the request is cancelled, and a newcomer starts anew`() async throws {
+    let cancelled = Box(false)
+    let clock = ManualClock()
+    let transport = ClosureTransport(numbered: { number, request in
+      if number == 1 {
+        do {
+          try await clock.requestClock.sleep(for: .seconds(1))
+        } catch {
+          cancelled.value = true
+          throw error
+        }
+      }
+      return NetworkResponse(request: request, statusCode: 200)
+    })
+    let client = client(transport)
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    try await client.send(.get("x"))
+    await drift()
+    #expect(cancelled.value)
+    #expect(transport.sent.count == 2 && coalescer.flightCount == 0)
+  }
+
+  @Test func `the deadline of the first caller does not end the request of those who joined`() async throws {
+    let clock = ManualClock()
+    let transport = held()
+    let client = NetworkClient(
+      transport, clock.requestClock, [.coalescing(coalescer), .deadline(.seconds(60)), counter])
+    let first = Task { try await client.send(.get("x").with(\.deadline, .seconds(1))) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await client.send(.get("x")) }
+    await counter.waitFor(2)
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: NetworkError.self) { try await first.value }
+    #expect(error?.code == .deadlineExceeded)
+    gate.open()
+    try await second.value
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `requests of other users, fields and options are sent for themselves`() async throws {
+    let transport = held()
+    let client = client(transport, counter)
+    let requests: [Request<Void>] = [
+      .get("x"), .get("x", headers: ["Authorization": "Bearer alice"]),
+      .get("x", headers: ["Authorization": "Bearer bob"]), .get("x", headers: ["Accept-Language": "de"]),
+      .head("x"), .get("x").with(EmptyBehavior()), .get("x").with(\.coalescing, .never), .post("x"), .post("x"),
+    ]
+    let results = await joined(requests.count, counter) { index in try await client.send(requests[index]) }
+    for result in results { try result.get() }
+    #expect(transport.sent.count == requests.count)
+  }
+
+  @Test func `a request with behaviors of its own joins under a name`() async throws {
+    let transport = held()
+    let client = client(transport, counter)
+    let results = await joined(3, counter) { index in
+      try await client.send(.get("x\(index)").with(EmptyBehavior()).with(\.coalescing, .named("feed")))
+    }
+    for result in results { try result.get() }
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `a streamed body goes to one caller, and the others send for themselves`() async throws {
+    let transport = ClosureTransport { [gate] request in
+      await gate.pass()
+      return NetworkResponse(
+        request: request, statusCode: 200, body: .stream(ByteStream(chunks: [Data("ab".utf8), Data("c".utf8)])))
+    }
+    let client = client(transport, counter)
+    let results = await joined(3, counter) { _ in try await client.send(Request<String>.get("x")) }
+    #expect(try results.map { try $0.get() } == ["abc", "abc", "abc"])
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `after a request that may have changed something nobody joins what began before`() async throws {
+    let transport = ClosureTransport { [gate] request in
+      if request.method == .get { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = client(transport)
+    let before = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    try await client.send(.put("x"))
+    let after = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(2)
+    gate.open()
+    try await before.value
+    try await after.value
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `a reset and the end of a scope let later requests start anew and fail nobody`() async throws {
+    for isReset in [true, false] {
+      let gate = TestGate()
+      let transport = ClosureTransport { request in
+        await gate.pass()
+        return NetworkResponse(request: request, statusCode: 200)
+      }
+      let client = NetworkClient(transport, [.coalescing(), .basicAuth(user: "u", password: "p4ssword")])
+      let behavior = try client.pipeline(for: Request<Void>.get("x")).entries[0].behavior
+      let before = Task { try await client.send(.get("x")) }
+      await gate.waitForArrivals(1)
+      if isReset { await client.reset() } else { await behavior.scopeEnded("basic:u") }
+      let after = Task { try await client.send(.get("x")) }
+      await gate.waitForArrivals(2)
+      gate.open()
+      try await before.value
+      try await after.value
+    }
+  }
+
+  @Test func `a sign-out during a flight fails those who wait, and no one of the next user joins`() async throws {
+    let fixture = TokenFixture()
+    let session = try await fixture.alice()
+    let holding = Box(true)
+    let gate = gate
+    fixture.server.tokenGate.value = gate
+    let client = fixture.client(session, .coalescing(coalescer))
+    let before = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    try await session.signOut()
+    let error = await #expect(throws: NetworkError.self) { try await before.value }
+    #expect(error?.code == .signedOut)
+    holding.value = false
+    gate.open()
+    try await session.signIn(AccessToken("bob", lifetime: .seconds(60)))
+    fixture.server.state.update { $0.valid = "bob" }
+    try await client.send(.get("a"))
+    #expect(fixture.sentTokens.last == "Bearer bob")
+  }
+
+  @Test func `retries run once for all who wait`() async throws {
+    let count = Box(0)
+    let transport = ClosureTransport { [gate] request in
+      await gate.pass()
+      let number = count.update {
+        $0 += 1
+        return $0
+      }
+      return NetworkResponse(request: request, statusCode: number < 3 ? 503 : 200)
+    }
+    let client = NetworkClient(
+      transport, .immediate, [.coalescing(coalescer), counter, RetryBehavior(random: { 0 })])
+    let results = await joined(10, counter) { _ in try await client.send(Request<NetworkResponse>.get("x")) }
+    #expect(try results.map { try $0.get().history.count } == Array(repeating: 3, count: 10))
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `shutdown ends those who wait`() async throws {
+    let clock = ManualClock()
+    let patient = ClosureBehavior("patient", order: .retry) { request, next in
+      try await request.call.clock.sleep(for: .seconds(60))
+      return try await next(request)
+    }
+    let client = NetworkClient(ClosureTransport(), clock.requestClock, [.coalescing(coalescer), patient])
+    let calls = (0..<3).map { _ in Task { try await client.send(.get("x")) } }
+    await clock.waitForSleepers(1)
+    await client.shutdown()
+    for call in calls {
+      let error = await #expect(throws: NetworkError.self) { try await call.value }
+      #expect(error?.code == .clientShutDown)
+    }
+  }
+
+  @Test func `over random schedules every call ends once, and calls are successes, failures or cancellations`()
+    async throws
+  {
+    let transport = ClosureTransport { request in
+      for _ in 0..<Int.random(in: 0...30) { await Task.yield() }
+      if Int.random(in: 0..<4) == 0 { throw NetworkError(.connectionLost, "") }
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data(request.url.path().utf8)))
+    }
+    let client = client(transport)
+    let outcomes = Box((successes: 0, failures: 0, cancellations: 0))
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<1_000 {
+        let path = "\(Int.random(in: 0..<4))"
+        group.addTask {
+          for _ in 0..<Int.random(in: 0...40) { await Task.yield() }
+          let call = Task { try await client.send(Request<String>.get("p/\(path)")) }
+          if Int.random(in: 0..<3) == 0 {
+            for _ in 0..<Int.random(in: 0...30) { await Task.yield() }
+            call.cancel()
+          }
+          switch await call.result {
+          case .success(let text):
+            #expect(text == "/v1/p/\(path)")
+            outcomes.update { $0.successes += 1 }
+          case .failure(is CancellationError): outcomes.update { $0.cancellations += 1 }
+          case .failure: outcomes.update { $0.failures += 1 }
+          }
+        }
+      }
+    }
+    let counts = outcomes.value
+    #expect(counts.successes + counts.failures + counts.cancellations == 1_000)
+    #expect(coalescer.flightCount == 0 && transport.sent.count < 1_000)
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct BatchBehaviorTests {
+  private let clock = ManualClock()
+
+  /// Answers `users?ids=1,2` with what each has.
+  private let server = ClosureTransport { request in
+    let ids = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems?.first?.value
+    guard let ids else {
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data(request.url.lastPathComponent.utf8)))
+    }
+    return NetworkResponse(request: request, statusCode: ids.contains("500") ? 500 : 200, body: .data(Data(ids.utf8)))
+  }
+
+  private func batch(size: Int = 50, split: BatchBehavior.Split? = nil) -> BatchBehavior {
+    BatchBehavior(
+      "users", window: .milliseconds(10), size: size,
+      group: { $0.endpoint == "users/{}" ? "users" : nil },
+      merge: { requests in
+        var merged = requests[0]
+        let ids = requests.map(\.url.lastPathComponent).joined(separator: ",")
+        merged.url = try #require(URL(string: "https://api.example.com/v1/users?ids=\(ids)"))
+        return merged
+      },
+      split: split ?? { response, requests in
+        try response.text.split(separator: ",").map { id in
+          var own = response
+          own.body = .data(Data(id.utf8))
+          return id == "404" ? .failure(Failure("none")) : .success(own)
+        }
+      })
+  }
+
+  private func client(_ behaviors: any RequestBehavior...) -> NetworkClient {
+    NetworkClient(server, clock.requestClock, behaviors)
+  }
+
+  /// Sends requests for users, and lets the window pass when all wait.
+  private func users(
+    _ ids: [String], _ client: NetworkClient, headers: [String: HTTPHeaders] = [:]
+  ) async -> [Result<Response<String>, any Error>] {
+    var calls: [Task<Response<String>, any Error>] = []
+    for id in ids {
+      calls.append(Task { try await client.response(for: .get("users/\(id)", headers: headers[id] ?? [:])) })
+      await drift()
+    }
+    clock.advance(by: .milliseconds(10))
+    var results: [Result<Response<String>, any Error>] = []
+    for call in calls { results.append(await call.result) }
+    return results
+  }
+
+  @Test func `requests of a group within the window are sent as one, and each gets its part`() async throws {
+    let results = await users(["1", "2", "3"], client(batch()))
+    let responses = try results.map { try $0.get() }
+    #expect(responses.map(\.value) == ["1", "2", "3"])
+    #expect(server.sent.map { $0.url.query() } == ["ids=1,2,3"])
+    #expect(responses.allSatisfy { $0.network.history.count == 1 })
+  }
+
+  @Test func `a full batch goes at once, a request that is alone goes as it is, others are not touched`() async throws {
+    let client = client(batch(size: 2))
+    async let first = client.send(Request<String>.get("users/\(1)"))
+    async let second = client.send(Request<String>.get("users/\(2)"))
+    #expect(try await Set([first, second]) == ["1", "2"])
+    #expect(server.sent.count == 1)
+    let alone = await users(["7"], client)
+    #expect(try alone[0].get().value == "7" && server.sent.last?.url.query() == nil)
+    try await client.send(.get("other"))
+    try await client.send(.get("users/\(1)").with(\.bypassesBatching, true))
+    #expect(server.sent.count == 4)
+  }
+
+  @Test func `requests of other users or with other fields are not merged`() async throws {
+    let headers: [String: HTTPHeaders] = ["2": ["Authorization": "Bearer bob"], "3": ["Accept": "text/html"]]
+    let results = await users(["1", "2", "3"], client(batch()), headers: headers)
+    for result in results { _ = try result.get() }
+    #expect(server.sent.count == 3)
+  }
+
+  @Test func `each caller may have a failure of its own, a failed response is everybody's`() async throws {
+    let some = await users(["1", "404"], client(batch()))
+    #expect(try some[0].get().value == "1")
+    #expect(throws: Failure("none")) { try some[1].get() }
+    for result in await users(["1", "500"], client(batch())) {
+      let error = #expect(throws: NetworkError.self) { try result.get() }
+      #expect(error?.statusCode == 500)
+    }
+  }
+
+  @Test func `a split that throws or returns too few fails all`() async throws {
+    for result in await users(["1", "2"], client(batch(split: { _, _ in throw Failure("split") }))) {
+      #expect(throws: Failure("split")) { try result.get() }
+    }
+    for result in await users(["1", "2"], client(batch(split: { _, _ in [] }))) {
+      let error = #expect(throws: NetworkError.self) { try result.get() }
+      #expect(error?.code == .invalidBehavior)
+    }
+  }
+
+  @Test func `one caller's cancellation leaves the others their part`() async throws {
+    let client = client(batch())
+    let first = Task { try await client.send(Request<String>.get("users/\(1)")) }
+    await drift()
+    let second = Task { try await client.send(Request<String>.get("users/\(2)")) }
+    await drift()
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    clock.advance(by: .milliseconds(10))
+    #expect(try await second.value == "2")
+  }
+
+  @Test func `shutdown ends those who wait for others`() async throws {
+    let client = client(batch())
+    let call = Task { try await client.send(.get("users/\(1)")) }
+    await clock.waitForSleepers(1)
+    await client.shutdown()
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .clientShutDown)
+  }
+}

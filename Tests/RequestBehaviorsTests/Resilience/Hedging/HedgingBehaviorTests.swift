@@ -1,0 +1,150 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HedgingBehaviorTests {
+  private let clock = ManualClock()
+
+  private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    NetworkClient(transport, clock.requestClock, behaviors)
+  }
+
+  /// A transport that takes a time for each send and answers with a status.
+  private func sends(_ plan: (Duration, Int)...) -> ClosureTransport {
+    ClosureTransport(numbered: { number, request in
+      let (time, status) = plan[min(number, plan.count) - 1]
+      try await request.call.clock.sleep(for: time)
+      return NetworkResponse(
+        request: request, statusCode: status, headers: ["X-Send": "\(number)"], body: .data(Data("\(number)".utf8)))
+    })
+  }
+
+  private func hedged(_ transport: any Transport) -> NetworkClient { client(transport, .hedging(after: .seconds(1))) }
+
+  /// Sends a request and moves the clock, each time when so many waits are under way.
+  private func run(
+    _ client: NetworkClient, _ request: Request<NetworkResponse>, _ steps: (sleepers: Int, advance: Duration)...
+  ) async throws -> NetworkResponse {
+    let call = Task { try await client.send(request) }
+    for step in steps {
+      await clock.waitForSleepers(step.sleepers)
+      clock.advance(by: step.advance)
+    }
+    return try await call.value
+  }
+
+  @Test func `a request whose response comes in time is sent once`() async throws {
+    let transport = sends((.milliseconds(100), 200))
+    let response = try await run(hedged(transport), .get("x"), (2, .milliseconds(100)))
+    #expect(transport.sent.count == 1 && response.headers["X-Send"] == "1")
+  }
+
+  @Test func `a slow request is sent a second time, and the first acceptable response wins`() async throws {
+    let transport = sends((.seconds(60), 200), (.milliseconds(100), 200))
+    let response = try await run(hedged(transport), .get("x"), (2, .seconds(1)), (2, .milliseconds(100)))
+    #expect(response.headers["X-Send"] == "2" && transport.sent.count == 2)
+    #expect(clock.now < .seconds(5))
+    #expect(
+      response.request.call.messages(of: .hedge) == ["sent a second time after 1 s", "the second send won"])
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `an unacceptable second response does not win over an acceptable first`() async throws {
+    let transport = sends((.seconds(3), 200), (.milliseconds(100), 500))
+    let response = try await run(
+      hedged(transport), .get("x"), (2, .seconds(1)), (2, .milliseconds(100)), (1, .seconds(2)))
+    #expect(response.headers["X-Send"] == "1")
+  }
+
+  @Test func `when neither is acceptable the outcome is that of the first`() async throws {
+    let transport = sends((.seconds(3), 503), (.milliseconds(100), 500))
+    let request = Request<NetworkResponse>.get("x").with(\.acceptableStatuses, [200])
+    let client = client(transport, .hedging(after: .seconds(1)))
+    let error = await #expect(throws: NetworkError.self) {
+      try await run(client, request, (2, .seconds(1)), (2, .milliseconds(100)), (1, .seconds(2)))
+    }
+    #expect(error?.statusCode == 503)
+  }
+
+  @Test func `the loser is cancelled and waited for, and its body ended`() async throws {
+    let ended = Box(0)
+    let transport = ClosureTransport(numbered: { number, request in
+      do {
+        try await request.call.clock.sleep(for: number == 1 ? .seconds(60) : .milliseconds(100))
+      } catch {
+        for _ in 0..<20 { await Task.yield() }
+        ended.update { $0 += 1 }
+        throw error
+      }
+      return NetworkResponse(request: request, statusCode: 200)
+    })
+    _ = try await run(hedged(transport), .get("x"), (2, .seconds(1)), (2, .milliseconds(100)))
+    #expect(ended.value == 1)
+  }
+
+  @Test func `only what is safe to send twice is hedged`() async throws {
+    for request in [
+      Request<NetworkResponse>.post("x"), .put("x", body: .text("b")), .delete("x"),
+      .init(.query, "x", body: .body(.oneShot(ByteStream(chunks: [])))),
+      .get("x").with(\.hedging, nil),
+    ] {
+      let transport = sends((.seconds(3), 200))
+      _ = try await run(client(transport, .hedging(after: .seconds(1))), request, (1, .seconds(3)))
+      #expect(transport.sent.count == 1, "\(request.method)")
+    }
+    let keyed = sends((.seconds(3), 200))
+    let post = Request<NetworkResponse>.post("x").with(\.idempotencyKey, .generated)
+    _ = try await run(client(keyed, .hedging(after: .seconds(1)), .retry()), post, (2, .seconds(1)), (2, .seconds(2)))
+    #expect(keyed.sent.count == 2)
+    #expect(keyed.sent[0].headers["Idempotency-Key"] == keyed.sent[1].headers["Idempotency-Key"])
+  }
+
+  @Test func `retries and second sends draw from the same budget`() async throws {
+    let budget = RetryBudget(ratio: 0, reserve: 1)
+    let transport = sends((.seconds(3), 503), (.seconds(3), 503))
+    let client = client(transport, .hedging(after: .seconds(1)), RetryBehavior(budget: budget, random: { 0 }))
+    let request = Request<NetworkResponse>.get("x")
+    let error = await #expect(throws: NetworkError.self) {
+      try await run(client, request, (2, .seconds(1)), (2, .seconds(2)), (1, .seconds(1)))
+    }
+    #expect(error?.statusCode == 503 && transport.sent.count == 2)
+  }
+
+  @Test func `a second send that this side refuses is dropped`() async throws {
+    let count = Box(0)
+    let breaker = ClosureBehavior("breaker", order: .circuitBreaker) { request, next in
+      count.update { $0 += 1 }
+      if count.value > 1 { throw NetworkError(.circuitOpen, "open") }
+      return try await next(request)
+    }
+    let transport = sends((.seconds(3), 200))
+    let response = try await run(client(transport, .hedging(after: .seconds(1)), breaker), .get("x"), (2, .seconds(1)), (1, .seconds(2)))
+    #expect(response.statusCode == 200 && transport.sent.count == 1 && count.value == 2)
+  }
+
+  @Test func `by default nothing is hedged before twenty responses told how long is unusual`() async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      try await request.call.clock.sleep(for: number == 21 || number == 1 ? .seconds(30) : .milliseconds(100))
+      return NetworkResponse(request: request, statusCode: 200)
+    })
+    let client = client(transport, .hedging())
+    for _ in 0..<20 { _ = try await run(client, .get("x"), (1, .seconds(30))) }
+    #expect(transport.sent.count == 20)
+    // Of twenty that took as long as the clock was moved, that is the unusual time.
+    _ = try await run(client, .get("x"), (2, .seconds(29)), (2, .seconds(1)))
+    #expect(transport.sent.count == 21)
+  }
+
+  @Test func `cancelling a call ends both sends`() async throws {
+    let transport = sends((.seconds(60), 200))
+    let client = client(transport, .hedging(after: .seconds(1)))
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    await clock.waitForSleepers(2)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(clock.sleeperCount == 0)
+  }
+}
