@@ -40,7 +40,8 @@ module() {
   local log="$out/$platform/$name.log"
   echo "== $platform $name"
   if ! find "$out/$platform/$folder" -name '*.swift' -print0 | sort -z | xargs -0 swiftc "${strict[@]}" \
-    -I "$modules" -I "$repository/Sources/CRequestBehaviorsSQLite" -emit-module -module-name "$name" \
+    -I "$modules" -I "$repository/Sources/CRequestBehaviorsSQLite" -I "$repository/Sources/CRequestBehaviorsCurl" \
+    -emit-module -module-name "$name" \
     -emit-module-path "$modules/$name.swiftmodule" > "$log" 2>&1 || grep -qE '(error|warning):' "$log"
   then
     failed=1
@@ -70,8 +71,9 @@ M
   for name in Darwin Security AppleFoundation CryptoKit os; do stub "$platform" "$name"; done
   [ "$platform" = macOS ] || stub "$platform" UIKit
   for folder in Sources/RequestBehaviors Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite \
-    Sources/QuickStart Tests/TestSupport Tests/RequestBehaviorsTests Tests/RequestBehaviorsTestingTests \
-    Tests/RequestBehaviorsSQLiteTests Tests/DocumentationTests; do
+    Sources/RequestBehaviorsCurl Sources/QuickStart Tests/TestSupport Tests/RequestBehaviorsTests \
+    Tests/RequestBehaviorsTestingTests Tests/RequestBehaviorsSQLiteTests Tests/RequestBehaviorsCurlTests \
+    Tests/DocumentationTests; do
     module "$platform" "$folder"
     # The errors of what imports it would say no more.
     [ -e "$modules/$(basename "$folder").swiftmodule" ] || break

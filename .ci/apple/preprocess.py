@@ -7,11 +7,16 @@ Blanked lines are kept, so that line numbers stay those of the sources.
 import os, re, sys
 
 platform, src, dst = sys.argv[1:4]
-MODULES = {"Darwin", "CryptoKit", "os", "Foundation", "Dispatch", "Security", "ObjectiveC", "Testing", "Synchronization"}
-if platform != "macOS":
-    MODULES |= {"UIKit"}
+MODULES = {"CryptoKit", "Darwin", "Dispatch", "Foundation", "ObjectiveC", "Security", "Synchronization", "Testing", "os"}
+MODULES |= {"CRequestBehaviorsCurl"} if platform == "macOS" else {"UIKit"}
 if platform == "watchOS":
     MODULES |= {"WatchKit"}
+
+# Glibc's own names would be ambiguous with the stub's; the stub has Darwin's types under these, with D_ before them.
+DARWIN_NAMES = "|".join([
+    "SOCK_STREAM", "SHUT_RD", "SHUT_WR", "SHUT_RDWR", "IPPROTO_TCP", "nfds_t", "sockaddr_in", "sa_family_t", "timeval",
+    "poll", r"posix_spawn\w*", "RTLD_DEFAULT",
+])
 
 def value(condition):
     text = re.sub(r"canImport\((\w+)\)", lambda m: str(m[1] in MODULES), condition)
@@ -52,10 +57,10 @@ for folder, _, names in os.walk(src):
         target = os.path.join(dst, os.path.relpath(path, src))
         os.makedirs(os.path.dirname(target), exist_ok=True)
         text = "".join(resolve(open(path, encoding="utf-8").readlines()))
-        text = re.sub(r"(?m)^(\s*(?:@\w+ |public |package |internal |private )*import )Foundation\b", r"\1AppleFoundation", text)
+        access = r"(?m)^(\s*(?:@\w+ |public |package |internal |private )*import )"
+        text = re.sub(access + r"Foundation\b", r"\1AppleFoundation", text)
         text = re.sub(r"\bFoundation\.(kill|exit|write|read|open|close)\b", r"Darwin.\1", text)
-        # Glibc's own names would be ambiguous with the stub's; the stub has Darwin's types under these.
-        text = re.sub(r"(?<![\w.])(SOCK_STREAM|SHUT_RD|SHUT_WR|SHUT_RDWR|IPPROTO_TCP|nfds_t|sockaddr_in|sa_family_t|timeval|poll|posix_spawn\w*|RTLD_DEFAULT)\b(?!`)",
-                      lambda m: "D_" + m[1] if "LoopbackSocket" in path or "RawClient" in path or "ChildProcess" in path else m[1], text)
+        if any(name in path for name in ("LoopbackSocket", "RawClient", "ChildProcess")):
+            text = re.sub(rf"(?<![\w.])({DARWIN_NAMES})\b(?!`)", r"D_\1", text)
         text = re.sub(r"func D_poll|LoopbackSocket\.D_poll", lambda m: m[0].replace("D_", ""), text)
         open(target, "w", encoding="utf-8").write(text)

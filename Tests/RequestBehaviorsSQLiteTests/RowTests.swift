@@ -217,4 +217,25 @@ private enum Kind: String, SQLReadable { case oil, ink }
       #expect(try db.find(in: "t", key: 1) { try $0[0] as Int } == 1)
     }
   }
+
+  @Test func `a number too large for a Float is an error`() throws {
+    let store = try TestStore.inMemory("CREATE TABLE t (a)")
+    #expect(throws: DecodingError.self) { try store.readAndWait { try $0.first("SELECT 1e300", as: Float.self) } }
+    #expect(try store.readAndWait { try $0.first("SELECT 1e300", as: Double.self) } == 1e300)
+  }
+
+  @Test func `a decimal is a number as a whole`() throws {
+    let store = try TestStore.inMemory("CREATE TABLE t (d TEXT)")
+    for text in ["'12abc'", "'1,5'", "'abc'", "''", "'NaN'"] {
+      #expect(throws: DecodingError.self) {
+        try store.readAndWait { try $0.first(SQL(verbatim: "SELECT " + text), as: Decimal.self) }
+      }
+    }
+    #expect(try store.readAndWait { try $0.first("SELECT '-12.50e1'", as: Decimal.self) } == -125)
+    struct Price: Codable { var d: Decimal }
+    #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.save(Price(d: .nan), into: "t") } }
+    #expect(throws: SQLiteError.self) {
+      try store.writeAndWait { try $0.execute("INSERT INTO t VALUES (\(Decimal.nan))") }
+    }
+  }
 }

@@ -40,6 +40,13 @@ struct TestStore {
     store = try SQLiteStore(path: folder.file(), configuration: configuration, migrations: migrations)
   }
 
+  /// Opens a store in memory whose schema a script makes.
+  static func inMemory(_ script: String, _ format: RowFormat = RowFormat()) throws -> SQLiteStore {
+    try SQLiteStore(
+      path: ":memory:", configuration: SQLiteConfiguration(format: format),
+      migrations: [SQLiteMigration("schema") { try $0.execute(script: script) }])
+  }
+
   var artworks: [Artwork] {
     get async throws { try await store.read { try $0.query("SELECT * FROM artwork ORDER BY id") } }
   }

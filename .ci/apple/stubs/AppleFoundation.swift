@@ -1,8 +1,8 @@
 @_exported import Darwin
 // What Apple's Foundation declares where corelibs has FoundationNetworking, with the annotations of the Xcode 26 SDK as
 // far as known from its headers: completion handlers are NS_SWIFT_SENDABLE, classes NS_SWIFT_SENDABLE.
-// Members that the sources implement of the delegate protocols are requirements here (optional in Objective-C), so that a
-// signature that does not match is an error instead of silence.
+// Members that the sources implement of the delegate protocols are requirements here (optional in Objective-C), so that
+// a signature that does not match is an error instead of silence.
 //
 // From memory of Apple's documentation: what concerns trust, credentials, caches, protocol classes, metrics and
 // activities of the process.

@@ -1,3 +1,4 @@
+import Foundation
 public import RequestBehaviors
 
 /// What any transport must do, as a list of cases that a test of any framework runs.
@@ -59,5 +60,103 @@ public enum TransportConformance {
       Report.Outcome(name: $0, result: .failed("it is excluded, but there is no such case"))
     }
     return Report(outcomes: outcomes)
+  }
+}
+
+extension TransportConformance {
+  /// One thing that a transport must do.
+  public struct Case: Sendable, CustomStringConvertible {
+    /// What must hold, such as "redirects are returned"; names the case in exclusions.
+    public let name: String
+    private let check: @Sendable (ConformanceBench) async throws -> Void
+
+    init(_ name: String, _ check: @escaping @Sendable (ConformanceBench) async throws -> Void) {
+      self.name = name
+      self.check = check
+    }
+
+    /// The name.
+    public var description: String { name }
+
+    /// Checks a transport.
+    ///
+    /// - Parameters:
+    ///   - limit: How long it may take, in real time; 20 seconds by default.
+    ///   - makeTransport: Makes the transport.
+    /// - Throws: ``Failure`` that tells what did not hold; whatever the transport throws where it should not.
+    public func run(within limit: Duration = .seconds(20), _ makeTransport: @escaping Factory) async throws {
+      let pending = PendingResult<Void>()
+      let watchdog = Task {
+        guard (try? await RequestClock.system.sleep(for: limit)) != nil else { return }
+        pending.end(.failure(Failure("it was not over after \(limit)")))
+      }
+      defer { watchdog.cancel() }
+      try await pending.run {
+        let bench = try await ConformanceBench(makeTransport)
+        defer { bench.server.stop() }
+        do {
+          try await check(bench)
+        } catch {
+          await bench.transport.shutdown()
+          throw error
+        }
+        await bench.transport.shutdown()
+      }
+    }
+  }
+
+  /// What a transport did that it must not do.
+  public struct Failure: Error, Sendable, CustomStringConvertible {
+    /// What was found, and what was wanted.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+  }
+}
+
+extension TransportConformance {
+  /// How the cases ended.
+  public struct Report: Sendable, CustomStringConvertible {
+    /// How one case ended.
+    public struct Outcome: Sendable {
+      /// How a case ends.
+      public enum Result: Sendable, Hashable {
+        /// What it says holds.
+        case passed
+        /// It does not; the text tells what was found.
+        case failed(String)
+        /// It was not run, for the reason given.
+        case excluded(String)
+      }
+
+      /// The name of the case.
+      public let name: String
+      /// How it ended.
+      public let result: Result
+    }
+
+    /// How each case ended, in order.
+    public let outcomes: [Outcome]
+
+    /// The cases that failed.
+    public var failures: [Outcome] { outcomes.filter { if case .failed = $0.result { true } else { false } } }
+
+    /// The cases that were not run.
+    public var exclusions: [Outcome] { outcomes.filter { if case .excluded = $0.result { true } else { false } } }
+
+    /// How many cases ended in which way, then those that failed and those that were excluded, a line each.
+    public var description: String {
+      let (failures, exclusions) = (failures, exclusions)
+      let passed = outcomes.count - failures.count - exclusions.count
+      let head = "\(passed) passed, \(failures.count) failed, \(exclusions.count) excluded"
+      let lines = (failures + exclusions).map { outcome in
+        switch outcome.result {
+        case .passed: "  passed: \(outcome.name)"
+        case .failed(let found): "  failed: \(outcome.name): \(found)"
+        case .excluded(let reason): "  excluded: \(outcome.name): \(reason)"
+        }
+      }
+      return ([head] + lines).joined(separator: "\n")
+    }
   }
 }

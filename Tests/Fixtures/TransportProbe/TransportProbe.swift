@@ -28,7 +28,7 @@ enum TransportProbe {
 
   /// Sends through a client of five behaviors, whose calls, responses and errors must all be released.
   private static func soak(_ count: Int) async throws {
-    let server = try LoopbackServer(recordsRequests: false) { respond(to: $0) }
+    let server = try LoopbackServer(options: .init(recordsRequests: false)) { respond(to: $0) }
     let session = TokenSession(
       source: ClosureTokenSource(fetch: { _ in AccessToken("token", lifetime: .seconds(3_600)) }))
     let client = NetworkClient(

@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `requests are counted without being kept`() async throws {
-    let server = try LoopbackServer(recordsRequests: false) { _ in .status(204) }
+    let server = try LoopbackServer(options: .init(recordsRequests: false)) { _ in .status(204) }
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(await server.waitForRequests(1).isEmpty)
@@ -117,11 +117,11 @@ import Testing
 
   @Test func `a port in use is an error that says so, and a freed port can be used again`() throws {
     let server = try LoopbackServer()
-    let error = #expect(throws: LoopbackError.self) { try LoopbackServer(port: server.port) }
+    let error = #expect(throws: LoopbackError.self) { try LoopbackServer(options: .init(port: server.port)) }
     #expect(error?.call == "bind")
     #expect(error?.description.contains("Port \(server.port) may be in use") == true)
     server.stop()
-    let second = try LoopbackServer(port: server.port)
+    let second = try LoopbackServer(options: .init(port: server.port))
     #expect(second.baseURL.absoluteString == "http://127.0.0.1:\(server.port)/")
   }
 

@@ -48,7 +48,7 @@ import Testing
   /// with the wrong order of calls, URLSession on Linux freezes or ends the process after a few of these.
   @Test(.timeLimit(.minutes(2)))
   func `4,500 sends cancelled at any moment end, each as it should`() async throws {
-    let server = try LoopbackServer(recordsRequests: false) { Storm.answer($0) }
+    let server = try LoopbackServer(options: .init(recordsRequests: false)) { Storm.answer($0) }
     let transport = URLSessionTransport()
     let outcomes = await withTaskGroup(of: [Storm.Outcome].self) { group in
       for lane in 0..<30 {
@@ -68,7 +68,7 @@ import Testing
   @Test(.timeLimit(.minutes(2)))
   func `shutting down among sends ends each of them, whatever it was doing`() async throws {
     for round in 0..<20 {
-      let server = try LoopbackServer(recordsRequests: false) { Storm.answer($0) }
+      let server = try LoopbackServer(options: .init(recordsRequests: false)) { Storm.answer($0) }
       let transport = URLSessionTransport()
       await withTaskGroup(of: Storm.Outcome.self) { group in
         for lane in 0..<20 {
