@@ -40,7 +40,7 @@ final class Server {
   static func serve() throws {
     let body = #"{"text":""# + String(repeating: "x", count: 1_000) + #""}"#
     let plain = LoopbackResponse.json(body)
-    let server = try LoopbackServer(recordsRequests: false) { request in
+    let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
       guard let nonce = request.headers["X-API-Nonce"] else { return plain }
       return plain.header("X-API-Nonce", nonce)
     }

@@ -38,7 +38,7 @@
         try set(CURLOPT_CAINFO, nil as String?, name: "CAINFO")
         try set(CURLOPT_CAPATH, nil as String?, name: "CAPATH")
         try set(CURLOPT_CAINFO_BLOB, bundle, name: "CAINFO_BLOB")
-      #if canImport(Security)
+      #if canImport(ObjectiveC)
         case .closure:
           throw NetworkError(.unsupportedTrust, "libcurl asks no closure whom to trust; use anchors and pins")
       #endif

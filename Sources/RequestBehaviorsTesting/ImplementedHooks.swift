@@ -12,7 +12,7 @@ public import RequestBehaviors
 ///
 /// Each hook is called once, with a request to `https://example.com/` on a clock that does not wait, in a task that is
 /// cancelled already, and what it returns or throws is dropped. `next` answers nothing. Give it a behavior that works
-/// on test doubles all the same: a hook that does not look at cancellation does what it does.
+/// on test doubles nevertheless, because a hook that does not look at cancellation takes effect.
 ///
 /// A hook that a protocol extension or a superclass of the user's implements counts as the type's own. A
 /// `ClosureBehavior` implements all but `scope`, `scopeEnded`, `verifies` and `reset`, whatever closures it has; a `BehaviorGroup` has no hooks,

@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A clock that stands still until a test moves it.
+/// A clock that does not move until a test moves it.
 ///
 /// Hand its ``requestClock`` to the client (and to whatever else takes a `RequestClock`); then every timeout, expiry
 /// and delay happens exactly when the test says so, and no test sleeps:
@@ -34,7 +34,7 @@ public final class ManualClock: Sendable {
   nonisolated(unsafe) private var state: State
   private let watchers = LoopbackWatchers()
 
-  /// Creates a clock that stands at a date.
+  /// Creates a clock that shows a date.
   ///
   /// - Parameter date: The wall-clock date it shows first; by default 2020-01-01T00:00:00Z.
   public init(date: Date = Date(timeIntervalSince1970: 1_577_836_800)) {
@@ -75,7 +75,7 @@ public final class ManualClock: Sendable {
   /// How many waits are under way.
   public var sleeperCount: Int { lock.withLock { state.sleepers.count } }
 
-  /// Returns as soon as at least so many waits are under way, or the task is cancelled.
+  /// Waits until at least a number of waits are under way, or the task is cancelled.
   ///
   /// Call it before ``advance(by:)``: code that has not begun to wait does not notice that time has passed.
   public func waitForSleepers(_ count: Int) async {
@@ -116,7 +116,7 @@ public final class ManualClock: Sendable {
 }
 
 extension RequestClock {
-  /// A clock on which every wait is over at once, and which otherwise tells the system's time.
+  /// A clock on which every wait is over at once, and which otherwise shows the system's time.
   ///
   /// For tests of what happens after a wait, when the length of the wait is of no interest.
   public static let immediate = RequestClock(

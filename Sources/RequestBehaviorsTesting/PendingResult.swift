@@ -17,7 +17,7 @@ final class PendingResult<Value: Sendable>: Sendable {
 
   /// Creates a result that nothing has ended.
   ///
-  /// - Parameter dispose: Gets a value that came too late for anybody to want it; by default nothing is done.
+  /// - Parameter dispose: Gets a value that came too late; by default nothing is done.
   init(dispose: @escaping @Sendable (Value) -> Void = { _ in }) { self.dispose = dispose }
 
   /// Returns what the work returns, unless it is ended before.

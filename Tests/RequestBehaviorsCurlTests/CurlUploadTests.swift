@@ -90,7 +90,7 @@
     @Test func `a source is read no faster than the server takes the bytes`() async throws {
       let source = CountingSource()
       let gate = LoopbackGate()
-      let server = try LoopbackServer(recordsRequests: false)
+      let server = try LoopbackServer(options: .init(recordsRequests: false))
       server.enqueue(.text("done").held(by: gate, at: .accept))
       let body = RequestBody.stream { ByteStream(source) }
       let task = Task { try await self.transport.send(server.request(.post, body: body)) }

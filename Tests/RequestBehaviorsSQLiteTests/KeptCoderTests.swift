@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test func `a decoder that is kept throws when its rows are gone`() throws {
-    let store = try TestStore.inMemory("CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES ('one', 1), ('two', 2)")
+    let store = try TestStore.inMemory(
+      "CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES ('one', 1), ('two', 2)")
     let (keepers, lazies, singles) = try store.writeAndWait { db in
       try (
         db.query("SELECT a, b FROM t", as: Keeper.self), db.query("SELECT a, b FROM t", as: Lazy.self),

@@ -4,7 +4,7 @@ public import RequestBehaviors
 ///
 /// A response that has an acceptable status and passed verification is saved in one write transaction. The caller gets
 /// it after the commit. If the save throws, or the commit fails, everything is rolled back and the request fails with
-/// the code ``NetworkError/Code-swift.struct/persistenceFailed``; the error holds the response.
+/// the code `persistenceFailed`; the error holds the response.
 ///
 /// There are four kinds of it:
 ///
@@ -15,7 +15,7 @@ public import RequestBehaviors
 /// | `.saveRecords(_:at:into:in:deletingOthers:durability:)` | decoded records, as rows of a table |
 /// | `.ingest(at:into:in:columns:durability:)` | the records of a JSON text, as rows, without decoding |
 ///
-/// A request saves its own decoded value by ``Request/persist(in:durability:save:)``.
+/// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///
 /// A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
 /// that are there unchanged cost no write. Every behavior of this type that is listed saves: a request's does not

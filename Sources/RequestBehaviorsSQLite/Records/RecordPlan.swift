@@ -126,7 +126,8 @@ final class RecordPlan {
   private func unknown(_ column: String, of type: String) -> SQLiteError {
     SQLiteError(
       .error,
-      "the table \"\(schema.name)\" has no column \"\(column)\" for the property of \(type); it has \(schema.columnList)",
+      "the table \"\(schema.name)\" has no column \"\(column)\" for the property of \(type); "
+        + "it has \(schema.columnList)",
       path: connection.path)
   }
 }

@@ -72,7 +72,7 @@ public enum SQLiteFileProtection: Hashable, Sendable {
   case completeUnlessOpen
   /// While the device is unlocked.
   ///
-  /// Statements fail while it is locked: ``SQLiteStore/suspend()`` the store before, and ``SQLiteStore/resume()`` it after.
+  /// Statements fail while it is locked: ``SQLiteStore/suspend()`` the store before, ``SQLiteStore/resume()`` it after.
   case complete
 
   /// The flag of `sqlite3_open_v2` that has Apple's SQLite create all files with the class.

@@ -191,7 +191,7 @@ extension LoopbackConnection {
     return waker
   }
 
-  /// Waits until a condition holds, of which the waker tells, or the time is over.
+  /// Waits until a condition holds, which the waker signals, or the time is over.
   ///
   /// Meanwhile a client that has closed its side of the connection is taken to be gone.
   private func wait(for duration: Duration? = nil, until isDone: () -> Bool) throws {

@@ -1,18 +1,12 @@
 import Foundation
 import RequestBehaviors
 
-/// What the server's threads share; it outlives the ``LoopbackServer`` until the last of them has ended.
+/// The state that the server's threads share; it outlives the ``LoopbackServer`` until the last of them has ended.
 final class LoopbackCore: Sendable {
   enum Handler: Sendable {
     case none
     case immediate(@Sendable (LoopbackRequest) throws -> LoopbackResponse)
     case asynchronous(@Sendable (LoopbackRequest) async throws -> LoopbackResponse)
-  }
-
-  struct Options: Sendable {
-    var recordsRequests: Bool
-    var bodyLimit: Int
-    var sendsContinue: Bool
   }
 
   private struct State {
@@ -26,7 +20,7 @@ final class LoopbackCore: Sendable {
     var queueStart = 0
   }
 
-  let options: Options
+  let options: LoopbackServer.Options
   let handler: Handler
   let port: UInt16
   private let listener: Int32
@@ -36,11 +30,11 @@ final class LoopbackCore: Sendable {
   nonisolated(unsafe) private var state = State()
   private let watchers = LoopbackWatchers()
 
-  init(port: UInt16, options: Options, handler: Handler) throws {
+  init(options: LoopbackServer.Options, handler: Handler) throws {
     self.options = options
     self.handler = handler
     waker = try LoopbackWaker()
-    (listener, self.port) = try LoopbackSocket.listen(port: port)
+    (listener, self.port) = try LoopbackSocket.listen(port: options.port)
     LoopbackCore.startThread("LoopbackServer") { [self] in acceptConnections() }
   }
 
@@ -106,7 +100,7 @@ final class LoopbackCore: Sendable {
     watchers.notify()
   }
 
-  // MARK: What connections tell and ask
+  // MARK: For connections
 
   func didClose(_ connection: LoopbackConnection) {
     withState { $0.connections[connection.index] = nil }
@@ -146,7 +140,7 @@ final class LoopbackCore: Sendable {
         + "handler. Call enqueue(_:) once for each request that is expected.\n", status: 404)
   }
 
-  // MARK: What tests tell and ask
+  // MARK: For tests
 
   func enqueue(_ responses: [LoopbackResponse]) { withState { $0.queue += responses } }
 

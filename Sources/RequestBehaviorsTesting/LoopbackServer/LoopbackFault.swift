@@ -1,6 +1,6 @@
 /// How a ``LoopbackServer`` breaks off a response.
 ///
-/// Where it does so is told by a ``LoopbackPoint``:
+/// A ``LoopbackPoint`` says where it does so:
 ///
 /// ```swift
 /// server.enqueue(.text("0123456789").fault(.close, at: .body(after: 4)))
@@ -41,13 +41,13 @@ public struct LoopbackPoint: Sendable, Hashable {
   /// When the whole request has been read and nothing of the response been sent.
   public static let request = LoopbackPoint(kind: .request)
 
-  /// When so many bytes of the status line and header fields have been sent, always at least one byte short of all.
+  /// When a number of bytes of the status line and header fields have been sent, always at least one byte short of all.
   public static func head(after bytes: Int) -> LoopbackPoint { LoopbackPoint(kind: .head(bytes)) }
 
   /// When the head has been sent and nothing of the body.
   public static let body = LoopbackPoint(kind: .body(0))
 
-  /// When so many bytes of the body have been sent, or all if it is shorter.
+  /// When a number of bytes of the body have been sent, or all if it is shorter.
   ///
   /// For a chunked response the bytes are counted as they go over the wire, with chunk sizes and line ends.
   public static func body(after bytes: Int) -> LoopbackPoint { LoopbackPoint(kind: .body(bytes)) }

@@ -45,7 +45,7 @@ public final class LoopbackGate: Sendable {
   /// Holds the responses that come from now on.
   public func close() { lock.withLock { state.isOpen = false } }
 
-  /// Returns as soon as so many responses have reached the gate since it was created, or the task is cancelled.
+  /// Waits until a number of responses have reached the gate since it was created, or the task is cancelled.
   public func waitForArrivals(_ count: Int) async {
     await watchers.wait { [self] in arrivalCount >= count }
   }

@@ -8,7 +8,7 @@
   import Darwin
 #endif
 
-/// Why a request is answered with an error of the server's own and the connection closed.
+/// A rule of HTTP that a request breaks; the server then sends an error and closes the connection.
 struct LoopbackRefusal: Error {
   let status: Int
   let reason: String

@@ -16,7 +16,7 @@ struct LoopbackInput {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Whether bytes have been read that nobody has taken.
+  /// Whether bytes have been read that were not taken.
   var isEmpty: Bool { start == end }
 
   /// Whether so much waits to be taken that no more should be read.
@@ -87,7 +87,7 @@ struct LoopbackInput {
     }
   }
 
-  /// Takes so many bytes and appends them.
+  /// Takes a number of bytes and appends them.
   mutating func take(_ count: Int, into data: inout Data) throws {
     var missing = count
     while missing > 0 {

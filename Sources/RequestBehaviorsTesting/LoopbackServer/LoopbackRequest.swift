@@ -9,7 +9,7 @@ public struct LoopbackRequest: Sendable {
   public let body: Data
   /// The number of the connection it came on; the server's first has 0.
   public let connectionIndex: Int
-  /// The number of the request on its connection; the first has 0, so a greater one tells of a reused connection.
+  /// The number of the request on its connection; the first has 0, so a greater one means a reused connection.
   public let requestIndex: Int
   let parsedHead: LoopbackHead
 
@@ -59,7 +59,7 @@ public struct LoopbackRequest: Sendable {
 
   /// Returns the body decoded from JSON.
   ///
-  /// - Throws: What `JSONDecoder` throws if the body is not JSON of that shape.
+  /// - Throws: `DecodingError` if the body is not JSON of that shape.
   public func json<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try JSONDecoder().decode(type, from: body)
   }

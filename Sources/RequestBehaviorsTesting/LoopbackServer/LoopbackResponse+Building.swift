@@ -33,9 +33,9 @@ extension LoopbackResponse {
     LoopbackResponse(status: status, headers: ["Content-Type": "application/octet-stream"], body: body)
   }
 
-  /// Returns a response whose body is the same bytes so many times over, made while it is sent.
+  /// Returns a response whose body repeats the same bytes, made while it is sent.
   ///
-  /// For bodies that are larger than a test wants in memory. `Content-Length` tells the whole length.
+  /// For bodies that are larger than a test wants in memory. `Content-Length` gives the whole length.
   public static func data(_ body: Data, repeated count: Int) -> LoopbackResponse {
     var response = data(body)
     response.repeats = max(count, 0)
@@ -86,7 +86,7 @@ extension LoopbackResponse {
   /// Returns a response that is sent as it is, status line and all.
   ///
   /// - Parameters:
-  ///   - text: What goes over the wire.
+  ///   - text: The bytes that go over the wire.
   ///   - closes: Whether the connection is closed after it; by default it is.
   /// - Returns: The response; its status and header fields are not used.
   public static func raw(_ text: String, closes: Bool = true) -> LoopbackResponse {
@@ -96,7 +96,7 @@ extension LoopbackResponse {
   /// Returns a response that is sent as it is, status line and all.
   ///
   /// - Parameters:
-  ///   - bytes: What goes over the wire.
+  ///   - bytes: The bytes that go over the wire.
   ///   - closes: Whether the connection is closed after it; by default it is.
   /// - Returns: The response; its status and header fields are not used.
   public static func raw(_ bytes: [UInt8], closes: Bool = true) -> LoopbackResponse {

@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// What a ``LoopbackServer`` answers, and how it behaves while it does so.
+/// A response of a ``LoopbackServer``, and how the server behaves while it sends it.
 ///
 /// A response begins with one of the static members and is refined by modifiers:
 ///
@@ -12,12 +12,12 @@ public import RequestBehaviors
 ///   .chunked(["one", "two"]).fault(.close, at: .body(after: 4)))
 /// ```
 ///
-/// The server adds nothing but what frames the message: `Content-Length` or `Transfer-Encoding`, and
-/// `Connection: close` if it closes. A field of these names that the response has itself is sent instead, as it is. When
-/// the client cannot tell from what was sent where the response ends, the connection is closed after it, so
+/// The server adds nothing but what frames the message: `Content-Length` or `Transfer-Encoding`, and `Connection:
+/// close` if it closes. A field of these names that the response has itself is sent instead, as it is. When the client
+/// cannot tell from what was sent where the response ends, the connection is closed after it, so
 /// `.text("hi").header("Content-Length", "10")` is a body that ends too early.
 public struct LoopbackResponse: Sendable {
-  /// How the end of the body is told.
+  /// How the client learns where the body ends.
   enum Framing: Sendable {
     case contentLength
     case chunked([Data], trailers: HeaderFields, badSize: String?)
@@ -89,7 +89,7 @@ public struct LoopbackResponse: Sendable {
 }
 
 extension LoopbackResponse: CustomStringConvertible {
-  /// The status, the number of bytes in the body, and what the server does beside answering.
+  /// The status, the number of bytes in the body, and what else the server does.
   public var description: String {
     let conduct = effects.map { "\($0.conduct) at \($0.point.kind)" } + (throttle.map { ["throttled \($0)"] } ?? [])
     let head = if case .raw = framing { "raw" } else { "\(status) \(reason)" }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers as a test tells it to, properly or not.
+/// An HTTP/1.1 server on 127.0.0.1 that responds as a test says, properly or not.
 ///
-/// It is for tests of what a real connection does: framing, reuse, redirects, cancellation, and everything that a server
-/// or a network can do wrong. (`MockTransport` is quicker to set up where the connection is of no interest.)
+/// It is for tests of what a real connection does: framing, reuse, redirects, cancellation, and everything that a
+/// server or a network can do wrong. (`MockTransport` is quicker to set up where the connection is of no interest.)
 ///
 /// ```swift
 /// let server = try LoopbackServer()
@@ -16,7 +16,7 @@ public import Foundation
 ///
 /// It listens from its creation on, on a port that the system chooses. Queued responses are served in order, whichever
 /// connection a request comes on; when there are none the handler is asked; without one the response is a 404 that says
-/// so. A request that breaks RFC 9112 is refused with a 4xx or 5xx whose body tells the rule, the connection is closed,
+/// so. A request that breaks RFC 9112 is refused with a 4xx or 5xx whose body names the rule, the connection is closed,
 /// and it is not recorded; neither does it take a response from the queue.
 ///
 /// Each connection has a thread of its own, so whatever the server or a handler waits for, no thread of Swift's
@@ -35,61 +35,66 @@ public final class LoopbackServer: Sendable {
     baseURL = url
   }
 
+  /// The settings of a ``LoopbackServer``.
+  public struct Options: Sendable {
+    /// The port to listen on; by default 0, any free one.
+    ///
+    /// A fixed port is for a server that comes back.
+    public var port: UInt16
+    /// Whether ``LoopbackServer/requests`` keeps the requests; true by default.
+    ///
+    /// False saves the memory of many thousands.
+    public var recordsRequests: Bool
+    /// The largest request body in bytes, 64 MiB by default; a larger one is refused with 413 before it has been read.
+    public var bodyLimit: Int
+    /// Whether the server sends `100 Continue` for `Expect: 100-continue`; true by default.
+    ///
+    /// If not, the server waits for the body without sending anything.
+    public var sendsContinue: Bool
+
+    /// Creates settings.
+    public init(
+      port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true
+    ) {
+      self.port = port
+      self.recordsRequests = recordsRequests
+      self.bodyLimit = bodyLimit
+      self.sendsContinue = sendsContinue
+    }
+  }
+
   /// Creates a server that serves its queue only.
   ///
-  /// - Parameters:
-  ///   - port: The port to listen on; by default 0, any free one. A fixed one is for a server that comes back.
-  ///   - recordsRequests: Whether ``requests`` keeps them; by default it does. Not keeping them saves the memory of many
-  ///     thousands.
-  ///   - bodyLimit: The largest request body in bytes, 64 MiB by default; a larger one is refused with 413 before it has
-  ///     been read.
-  ///   - sendsContinue: Whether `Expect: 100-continue` is answered with `100 Continue`; by default it is. If not, the
-  ///     server waits for the body without a word.
+  /// - Parameter options: The port, what is kept, and limits.
   /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
-  public convenience init(
-    port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true
-  ) throws {
-    let options = LoopbackCore.Options(
-      recordsRequests: recordsRequests, bodyLimit: bodyLimit, sendsContinue: sendsContinue)
-    try self.init(core: LoopbackCore(port: port, options: options, handler: .none))
+  public convenience init(options: Options = Options()) throws {
+    try self.init(core: LoopbackCore(options: options, handler: .none))
   }
 
   /// Creates a server that asks a handler for each request for which no response is queued.
   ///
   /// - Parameters:
-  ///   - port: The port to listen on; by default 0, any free one.
-  ///   - recordsRequests: Whether ``requests`` keeps them; by default it does.
-  ///   - bodyLimit: The largest request body in bytes; 64 MiB by default.
-  ///   - sendsContinue: Whether `Expect: 100-continue` is answered with `100 Continue`; by default it is.
+  ///   - options: The port, what is kept, and limits.
   ///   - handler: Returns the response, on the connection's own thread, several at a time for several connections. It
-  ///     may block. An error that it throws is answered with a 500 that describes it.
-  /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
+  ///     may block. An error that it throws becomes a response of status 500 that describes it.
+  /// - Throws: As ``init(options:)``.
   public convenience init(
-    port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true,
-    handler: @escaping @Sendable (LoopbackRequest) throws -> LoopbackResponse
+    options: Options = Options(), handler: @escaping @Sendable (LoopbackRequest) throws -> LoopbackResponse
   ) throws {
-    let options = LoopbackCore.Options(
-      recordsRequests: recordsRequests, bodyLimit: bodyLimit, sendsContinue: sendsContinue)
-    try self.init(core: LoopbackCore(port: port, options: options, handler: .immediate(handler)))
+    try self.init(core: LoopbackCore(options: options, handler: .immediate(handler)))
   }
 
   /// Creates a server that asks an asynchronous handler for each request for which no response is queued.
   ///
   /// - Parameters:
-  ///   - port: The port to listen on; by default 0, any free one.
-  ///   - recordsRequests: Whether ``requests`` keeps them; by default it does.
-  ///   - bodyLimit: The largest request body in bytes; 64 MiB by default.
-  ///   - sendsContinue: Whether `Expect: 100-continue` is answered with `100 Continue`; by default it is.
-  ///   - handler: Returns the response, in a task of its own, which is cancelled when the client goes away or the server
-  ///     stops. It must not block. An error that it throws is answered with a 500 that describes it.
-  /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
+  ///   - options: The port, what is kept, and limits.
+  ///   - handler: Returns the response, in a task of its own, which is cancelled when the client goes away or the
+  ///     server stops. It must not block. An error that it throws becomes a response of status 500 that describes it.
+  /// - Throws: As ``init(options:)``.
   public convenience init(
-    port: UInt16 = 0, recordsRequests: Bool = true, bodyLimit: Int = 64 << 20, sendsContinue: Bool = true,
-    handler: @escaping @Sendable (LoopbackRequest) async throws -> LoopbackResponse
+    options: Options = Options(), handler: @escaping @Sendable (LoopbackRequest) async throws -> LoopbackResponse
   ) throws {
-    let options = LoopbackCore.Options(
-      recordsRequests: recordsRequests, bodyLimit: bodyLimit, sendsContinue: sendsContinue)
-    try self.init(core: LoopbackCore(port: port, options: options, handler: .asynchronous(handler)))
+    try self.init(core: LoopbackCore(options: options, handler: .asynchronous(handler)))
   }
 
   deinit { core.stop() }
@@ -118,7 +123,7 @@ public final class LoopbackServer: Sendable {
   /// How many connections are open now.
   public var openConnectionCount: Int { core.openConnectionCount }
 
-  /// Waits until so many requests have been received, and returns those so far.
+  /// Waits until a number of requests have been received, and returns those so far.
   ///
   /// It returns earlier, with fewer, if the task is cancelled or the server stops.
   @discardableResult
@@ -127,7 +132,7 @@ public final class LoopbackServer: Sendable {
     return core.requests
   }
 
-  /// Waits until no more than so many connections are open, or the task is cancelled.
+  /// Waits until no more than a number of connections are open, or the task is cancelled.
   ///
   /// A client that gives a request up closes its connection, so `await server.waitForConnections(atMost: 0)` is how a
   /// test sees that a cancellation has reached the wire.
@@ -139,7 +144,7 @@ public final class LoopbackServer: Sendable {
   public func stop() { core.stop() }
 }
 
-/// What the system said when a ``LoopbackServer`` could not be started.
+/// An error of the system's, because of which a ``LoopbackServer`` could not be started.
 public struct LoopbackError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system call that failed, such as `bind`.
   public let call: String

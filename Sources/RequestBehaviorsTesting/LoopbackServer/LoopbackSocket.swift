@@ -101,8 +101,8 @@ enum LoopbackSocket {
     return true
   }
 
-  /// Waits, so many milliseconds at most or for ever if -1, until a descriptor is readable or broken, and returns which
-  /// are.
+  /// Waits, a number of milliseconds at most or without limit if -1, until a descriptor is readable or broken, and
+  /// returns which are.
   static func poll(_ descriptors: [(descriptor: Int32, reads: Bool)], milliseconds: Int32) -> [Bool] {
     var entries = descriptors.map { pollfd(fd: $0.descriptor, events: $0.reads ? Int16(POLLIN) : 0, revents: 0) }
     let count = systemPoll(&entries, nfds_t(entries.count), milliseconds)
@@ -169,3 +169,22 @@ private func systemPoll(_ entries: inout [pollfd], _ count: nfds_t, _ millisecon
 }
 
 private func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+
+/// A pipe by which any thread ends the `poll` of another one.
+final class LoopbackWaker: Sendable {
+  /// The end that becomes readable after ``wake()``.
+  let readEnd: Int32
+  private let writeEnd: Int32
+
+  init() throws { (readEnd, writeEnd) = try LoopbackSocket.makePipe() }
+
+  deinit {
+    LoopbackSocket.close(readEnd)
+    LoopbackSocket.close(writeEnd)
+  }
+
+  func wake() { LoopbackSocket.writeByte(writeEnd) }
+
+  /// Takes back all wake-ups so far.
+  func clear() { LoopbackSocket.drainPipe(readEnd) }
+}

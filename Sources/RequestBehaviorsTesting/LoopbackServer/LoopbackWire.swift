@@ -141,7 +141,7 @@ extension LoopbackResponse {
   }
 }
 
-/// What the server does, step by step, to send a response.
+/// The steps by which the server sends a response.
 struct LoopbackPlan {
   enum Step {
     case send(Range<Int>)

@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// The response to one request, made as its stub and the request's options say.
+/// The response to one request, as its stub and the request's options say.
 struct MockExchange: Sendable {
   let request: NetworkRequest
   /// The request with its body in memory.

@@ -60,7 +60,7 @@ extension MockMatcher: CustomStringConvertible {
 }
 
 extension NetworkError.Code {
-  /// No stub of a ``MockTransport`` matches the request; the message tells of each why.
+  /// No stub of a ``MockTransport`` matches the request; the message gives the reason for each.
   public static let unmatchedRequest = Self(rawValue: "unmatchedRequest")
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// One answer of a stub.
+/// One response of a stub.
 struct MockResponse: Sendable {
   enum Kind: Sendable {
     case response(Int, HeaderFields, Data)
@@ -12,12 +12,12 @@ struct MockResponse: Sendable {
 
   let kind: Kind
   var delay: Duration = .zero
-  /// How often it is given; `nil` for once, or for ever if it is the last.
+  /// How often it is sent; `nil` for once, or without end if it is the last.
   var limit: Int?
   var given = 0
 }
 
-/// Why a stub does not answer a request.
+/// The reason why a stub does not answer a request.
 struct MockMismatch: Error { let reason: String }
 
 /// The responses of a stub in their order, and which comes next.
@@ -25,7 +25,7 @@ struct MockScript: Sendable {
   var isOptional = false
   private var answers: [MockResponse] = []
   private var position = 0
-  // What was said before the first response, for that.
+  // What was set before the first response, for that.
   private var draft: MockResponse?
 
   mutating func add(_ kind: MockResponse.Kind) {
@@ -58,7 +58,7 @@ struct MockScript: Sendable {
     return .failure(MockMismatch(reason: "it is used up, after \(count(answers.reduce(0) { $0 + $1.given }))"))
   }
 
-  /// What is left of the script that should have been played.
+  /// The message about responses that were not sent; `nil` if all were.
   var problem: String? {
     if isOptional { return nil }
     let wanted = answers.map { $0.limit ?? 1 }

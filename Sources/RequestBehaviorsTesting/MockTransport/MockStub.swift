@@ -1,16 +1,16 @@
 public import Foundation
 public import RequestBehaviors
 
-/// Which requests a ``MockTransport`` answers, and how.
+/// A rule of a ``MockTransport``: which requests it answers, and with which responses.
 ///
 /// ```swift
 /// mock.on(.get, "me").respond(503).times(2)
 ///   .respond(200, json: user).delayed(by: .seconds(1))
 /// ```
 ///
-/// Answers are given in the order in which they are added: one for each request, and the last one again and again.
-/// ``times(_:)`` says how often the response before it is given; when the last one has been given so often the stub is used
-/// up, and requests go on to the next stub that matches.
+/// Responses are sent in the order in which they are added: one for each request, and the last one again and again.
+/// ``times(_:)`` says how often the response before it is sent; when the last one has been sent so often the stub is
+/// used up, and requests go on to the next stub that matches.
 public final class MockStub: Sendable {
   private let matcher: MockMatcher
   private let encoder: any BodyEncoder
@@ -90,7 +90,7 @@ public final class MockStub: Sendable {
 
   /// Adds a response that a closure makes.
   ///
-  /// - Parameter makeResponse: Returns the response, or throws what the request fails with. It gets the request with its
+  /// - Parameter makeResponse: Returns the response, or throws the request's error. It gets the request with its
   ///   body in memory, may wait, and runs in a task that is cancelled with the request's.
   /// - Returns: The stub.
   @discardableResult
@@ -145,9 +145,9 @@ public final class MockStub: Sendable {
 // MARK: - Modifiers
 
 extension MockStub {
-  /// Says how often the response before it is given.
+  /// Sets how often the response before it is sent.
   ///
-  /// - Parameter count: How often; less than once counts as never. Before the first response it is about that.
+  /// - Parameter count: How often; less than once counts as never. Before the first response it applies to that.
   /// - Returns: The stub.
   @discardableResult
   public func times(_ count: Int) -> MockStub {
@@ -160,7 +160,7 @@ extension MockStub {
   /// A request whose `idleTimeout` or `timeout` is not longer than the delay fails with the code `timedOut` instead,
   /// when that time is over.
   ///
-  /// - Parameter duration: How long. Before the first response it is about that.
+  /// - Parameter duration: How long. Before the first response it applies to that.
   /// - Returns: The stub.
   @discardableResult
   public func delayed(by duration: Duration) -> MockStub {
@@ -179,7 +179,7 @@ extension MockStub {
 // MARK: - Answering
 
 extension MockStub {
-  /// Returns the next answer if the request is meant, else why not.
+  /// Returns the next response if the stub matches the request, else the reason why not.
   func answer(to request: NetworkRequest) -> Result<MockResponse, MockMismatch> {
     if let mismatch = matcher.mismatch(with: request) { return .failure(mismatch) }
     return lock.withLock {
@@ -189,11 +189,11 @@ extension MockStub {
     }
   }
 
-  /// What ``MockTransport/verify()`` tells of the stub; `nil` if nothing is wrong.
+  /// The message of ``MockTransport/verify()`` about the stub; `nil` if nothing is wrong.
   var problem: String? { lock.withLock { script.problem }.map { "\(self): \($0)" } }
 }
 
 extension MockStub: CustomStringConvertible {
-  /// What the stub matches, such as `GET users/*?page=2`.
+  /// The requests that the stub matches, such as `GET users/*?page=2`.
   public var description: String { matcher.description }
 }

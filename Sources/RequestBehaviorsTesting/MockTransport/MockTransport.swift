@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A transport that answers as a test tells it to, without a connection.
+/// A transport that responds as a test says, without a connection.
 ///
 /// ```swift
 /// let mock = MockTransport(baseURL: baseURL)
@@ -16,24 +16,25 @@ public import RequestBehaviors
 /// try mock.verify()
 /// ```
 ///
-/// Setting it up and looking at it needs no `await`. Each instance stands for itself, so tests that run side by side do
-/// not meet. Like any transport it stands behind the last behavior: what ``sent`` shows is signed and final.
+/// Setting it up and looking at it needs no `await`. Instances share nothing, so tests that run side by side do not
+/// disturb each other. Like any transport it comes after the last behavior: the requests in ``sent`` are signed and
+/// final.
 ///
 /// ## Which stub answers?
 ///
-/// The first, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has answers left. A request
-/// that none matches is answered by the closure of ``init(baseURL:encoder:answer:)``; without one it fails with a
-/// `NetworkError` of code `unmatchedRequest`, whose message tells of each stub why not.
+/// The first, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has responses left. A
+/// request that none matches is answered by the closure of ``init(baseURL:encoder:answer:)``; without one it fails with
+/// a `NetworkError` of code `unmatchedRequest`, whose message gives the reason for each stub.
 ///
 /// ## What it does like a real transport
 ///
-/// It validates requests, takes one-shot bodies, enforces `bodyLimit` and, for delayed answers, `idleTimeout` and
-/// `timeout` on the call's clock, is cancelled promptly, and returns every status as it is. A response to `HEAD` and one
-/// of status 204 or 304 has no body. The `source` of its responses is `.mock`.
+/// It validates requests, takes one-shot bodies, enforces `bodyLimit` and, for delayed responses, `idleTimeout` and
+/// `timeout` on the call's clock, is cancelled promptly, and returns every status as it is. A response to `HEAD` and
+/// one of status 204 or 304 has no body. The `source` of its responses is `.mock`.
 public final class MockTransport: Transport {
   /// The URL that the paths of stubs are appended to.
   public let baseURL: URL
-  /// What encodes the values of stubs.
+  /// The encoder of the values of stubs.
   public let encoder: any BodyEncoder
 
   private struct State {
@@ -44,7 +45,7 @@ public final class MockTransport: Transport {
     var isShutDown = false
   }
 
-  // What answers the requests that no stub does.
+  // Answers the requests that no stub matches.
   private let answer: (@Sendable (NetworkRequest) async throws -> NetworkResponse)?
   private let lock = NSLock()
   // Protected by `lock`.
@@ -75,7 +76,7 @@ public final class MockTransport: Transport {
   ///   - baseURL: The URL that the paths of stubs are appended to, that of the client; by default
   ///     `https://example.com/`.
   ///   - encoder: What encodes the values of stubs; by default JSON as Foundation writes it.
-  ///   - answer: Returns the response, or throws what the request fails with. It gets the request with its body in memory,
+  ///   - answer: Returns the response, or throws the request's error. It gets the request with its body in memory,
   ///     may wait, and runs in a task that is cancelled with the request's.
   public init(
     baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder,
@@ -107,7 +108,7 @@ public final class MockTransport: Transport {
   ///   - query: Items that the request's query must have, among others; by default none.
   ///   - headers: Fields that the request must have, among others; by default none.
   ///   - condition: Tells whether a request is meant, its body in memory; an error that it throws means no.
-  /// - Returns: The stub, to be told what to answer.
+  /// - Returns: The stub, to which responses are added.
   @discardableResult
   public func on(
     _ method: RequestMethod? = nil, _ path: String? = nil, query: Query = [:], headers: HeaderFields = [:],
@@ -126,7 +127,7 @@ public final class MockTransport: Transport {
   /// Bodies of files and streams are in memory. Requests that no stub matched are among them; invalid ones are not.
   public var sent: [NetworkRequest] { lock.withLock { state.sent } }
 
-  /// Waits until so many requests have come, and returns those so far.
+  /// Waits until a number of requests have come, and returns those so far.
   ///
   /// It returns earlier, with fewer, if the task is cancelled.
   @discardableResult
@@ -135,7 +136,7 @@ public final class MockTransport: Transport {
     return sent
   }
 
-  /// Checks that every request was answered by a stub, and that every response was given as often as its stub says.
+  /// Checks that every request matched a stub, and that every response was sent as often as its stub says.
   ///
   /// A stub that need not be used is marked by ``MockStub/optional()``.
   ///
@@ -151,8 +152,8 @@ public final class MockTransport: Transport {
 
   /// Returns the response of the first stub that matches the request, or of the closure if none does.
   ///
-  /// - Throws: What the stub says; `NetworkError` of code `unmatchedRequest` if there is neither; `CancellationError` when
-  ///   the task is cancelled.
+  /// - Throws: The stub's error; `NetworkError` of code `unmatchedRequest` if there is neither; `CancellationError`
+  ///   when the task is cancelled.
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     let start = request.call.clock.now()
     try request.validate()
@@ -169,7 +170,7 @@ public final class MockTransport: Transport {
     return try await pending.run { try await exchange.response() }
   }
 
-  /// Ends delayed answers with the code `clientShutDown`; further sends fail with it too.
+  /// Ends delayed responses with the code `clientShutDown`; further sends fail with it too.
   public func shutdown() async {
     let pendingResults = lock.withLock {
       state.isShutDown = true
@@ -205,14 +206,14 @@ public final class MockTransport: Transport {
   }
 }
 
-/// What ``MockTransport/verify()`` found.
+/// The problems that ``MockTransport/verify()`` found.
 public struct MockVerificationError: Error, Sendable, CustomStringConvertible {
   /// The stubs that were used less often than they say, each with how often.
   public let unusedStubs: [String]
   /// The requests that no stub matched.
   public let unmatchedRequests: [NetworkRequest]
 
-  /// What is wrong, a line each.
+  /// The problems, a line each.
   public var description: String {
     var lines: [String] = []
     if !unusedStubs.isEmpty {

@@ -1,7 +1,7 @@
 import Foundation
 public import RequestBehaviors
 
-/// What tests look at in ``MockTransport/sent``.
+/// The parts of a request in ``MockTransport/sent`` that tests look at.
 extension NetworkRequest {
   /// Returns the body decoded from JSON.
   ///

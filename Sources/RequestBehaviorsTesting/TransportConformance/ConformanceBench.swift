@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// What a case of ``TransportConformance`` works with: a server, a clock, a transport, and words for what must hold.
+/// The tools of a case of ``TransportConformance``: a server, a clock, a transport, and checks.
 struct ConformanceBench: Sendable {
   let server: LoopbackServer
   let clock: ManualClock
@@ -50,7 +50,7 @@ struct ConformanceBench: Sendable {
     return last
   }
 
-  // MARK: - What must hold
+  // MARK: - Checks
 
   func hold(_ condition: Bool, _ problem: @autoclosure () -> String) throws {
     if !condition { throw TransportConformance.Failure(problem()) }

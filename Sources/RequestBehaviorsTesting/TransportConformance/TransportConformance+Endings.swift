@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// What takes too much is ended.
+  /// Transfers that take too much are ended.
   static let limits: [Case] = [
     Case("a body as long as the limit is returned") { bench in
       bench.server.enqueue(.text("12345"), .chunked(["123", "45"]))
@@ -70,7 +70,7 @@ extension TransportConformance {
     await bench.server.waitForConnections(atMost: 0)
   }
 
-  /// What is ended from outside ends at once.
+  /// Transfers that are ended from outside end at once.
   static let endings: [Case] = [
     Case("a cancelled task sends nothing") { bench in
       bench.server.enqueue(.status(200))

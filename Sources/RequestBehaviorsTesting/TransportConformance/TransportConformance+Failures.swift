@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// What goes wrong is told apart, and nothing is sent twice.
+  /// Failures have different codes, and nothing is sent twice.
   static let failures: [Case] = [
     Case("a refused connection is an error of code cannotConnect") { bench in
       let request = try bench.request()

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// What is sent arrives as it is.
+  /// Requests arrive as they are.
   static let requests: [Case] = [
     Case("methods arrive as they are") { bench in
       for method in [RequestMethod.get, .head, .post, .put, .patch, .delete, .options, .query, "REPORT"] {
@@ -93,7 +93,7 @@ extension TransportConformance {
     },
   ]
 
-  /// What must not be sent is refused before anything is.
+  /// Requests that must not be sent are refused before anything is sent.
   static let refusals: [Case] = [
     Case("an illegal method is refused") { bench in
       let methods = ["", "GE T", "GET\r\nX-Injected: 1", "GET\0", "GÉT"].map { RequestMethod(rawValue: $0) }

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// What the server answers is returned as it is.
+  /// Responses are returned as the server sends them.
   static let responses: [Case] = [
     Case("every status is returned with its body") { bench in
       for status in [200, 201, 203, 299, 300, 400, 401, 403, 404, 407, 418, 429, 500, 503, 511, 599] {

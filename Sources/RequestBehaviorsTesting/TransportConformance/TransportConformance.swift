@@ -1,7 +1,7 @@
 import Foundation
 public import RequestBehaviors
 
-/// What any transport must do, as a list of cases that a test of any framework runs.
+/// The rules for every transport, as a list of cases that a test of any framework runs.
 ///
 /// ```swift
 /// let fatal = "it ends the process on Linux"
@@ -66,7 +66,7 @@ public enum TransportConformance {
 extension TransportConformance {
   /// One thing that a transport must do.
   public struct Case: Sendable, CustomStringConvertible {
-    /// What must hold, such as "redirects are returned"; names the case in exclusions.
+    /// The rule, such as "redirects are returned"; names the case in exclusions.
     public let name: String
     private let check: @Sendable (ConformanceBench) async throws -> Void
 
@@ -83,7 +83,8 @@ extension TransportConformance {
     /// - Parameters:
     ///   - limit: How long it may take, in real time; 20 seconds by default.
     ///   - makeTransport: Makes the transport.
-    /// - Throws: ``Failure`` that tells what did not hold; whatever the transport throws where it should not.
+    /// - Throws: ``Failure`` that names the rule that was broken; an error of the transport's where it should not
+    ///   throw.
     public func run(within limit: Duration = .seconds(20), _ makeTransport: @escaping Factory) async throws {
       let pending = PendingResult<Void>()
       let watchdog = Task {
@@ -105,9 +106,9 @@ extension TransportConformance {
     }
   }
 
-  /// What a transport did that it must not do.
+  /// A rule that a transport broke.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// What was found, and what was wanted.
+    /// What was found, and what was expected.
     public let description: String
 
     init(_ description: String) { self.description = description }
@@ -121,9 +122,9 @@ extension TransportConformance {
     public struct Outcome: Sendable {
       /// How a case ends.
       public enum Result: Sendable, Hashable {
-        /// What it says holds.
+        /// The rule holds.
         case passed
-        /// It does not; the text tells what was found.
+        /// The rule does not hold; the text says what was found.
         case failed(String)
         /// It was not run, for the reason given.
         case excluded(String)

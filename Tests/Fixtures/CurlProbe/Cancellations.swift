@@ -8,7 +8,7 @@
   /// Cancels sends at random moments, and finds out whether anything is left of them.
   struct Cancellations: Sendable {
     func run(_ count: Int) async throws {
-      let server = try LoopbackServer(recordsRequests: false) { request in
+      let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
         switch Int(request.path.dropFirst(), radix: 10) ?? 0 {
         case let number where number % 3 == 0: .text("hello")
         case let number where number % 3 == 1: .data(Data(count: 200_000))

@@ -61,7 +61,7 @@
     }
 
     private static func soak(_ count: Int) async throws {
-      let server = try LoopbackServer(recordsRequests: false) { request in
+      let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
         request.path == "/500" ? .text(String(repeating: "broken ", count: 1_000), status: 500) : .text("hello")
       }
       let client = NetworkClient(

@@ -58,7 +58,7 @@
     ]
 
     func run(_ count: Int) async throws {
-      let server = try LoopbackServer(recordsRequests: false) { request in
+      let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
         .raw(Fuzz.mutation(Int(request.path.dropFirst()) ?? 0).bytes)
       }
       let transport = CurlTransport()
