@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import Testing
 
 /// A conversation with a cache, and what a cache has to do in it.
 ///

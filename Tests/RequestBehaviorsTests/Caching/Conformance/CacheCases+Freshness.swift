@@ -1,7 +1,7 @@
 import RequestBehaviors
 
 extension CacheCase {
-  private static func reuse(_ name: String, _ kind: Kind = .optional, _ says: [(String, Value)]) -> CacheCase {
+  private static func reuse(_ name: String, _ says: [(String, Value)], kind: Kind = .optional) -> CacheCase {
     CacheCase(name, kind, .get(says), .cached())
   }
 
@@ -31,7 +31,7 @@ extension CacheCase {
   static let cacheControlParsing: [CacheCase] = [
     noReuse("max-age in a quoted string before", [("Cache-Control", "extension=\"max-age=3600\", max-age=1")]),
     noReuse("max-age in a quoted string after", [("Cache-Control", "max-age=1, extension=\"max-age=3600\"")]),
-    reuse("max-age with leading zeros", .required, [("Cache-Control", "max-age=003600")]),
+    reuse("max-age with leading zeros", [("Cache-Control", "max-age=003600")], kind: .required),
     noReuse("max-age in single quotes", [("Cache-Control", "max-age='3600'")]),
   ]
 
@@ -95,7 +95,7 @@ extension CacheCase {
       CacheCase(
         "a \(status) without explicit freshness\(more.isEmpty ? "" : ", but public")", isFresh ? .optional : .required,
         .get(dates + more, pause: 0).with { $0.status = status },
-        (isFresh ? .cached() : .notCached()).with { $0.status = status })
+        Step(status: status, expects: isFresh ? .cached : .notCached))
     }
     return [200, 203, 204, 404, 405, 410, 414, 501].map { heuristic($0, true) }
       + [201, 202, 403, 502, 503, 504, 599].map { heuristic($0, false) }
