@@ -48,7 +48,7 @@
     /// - Parameters:
     ///   - request: The request, which is valid.
     ///   - upload: Where the bytes of its body come from; `nil` if they are in memory and few, or there are none.
-    /// - Throws: ``RefusedOption`` or ``NetworkError``.
+    /// - Throws: ``RefusedOption`` or `NetworkError`.
     func prepare(_ request: NetworkRequest, _ upload: CurlUpload?) throws {
       let url = request.url.absoluteString
       if url != settings.url {

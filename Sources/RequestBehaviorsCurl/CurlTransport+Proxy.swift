@@ -31,7 +31,7 @@
       ///   - user: The user's name for it; none by default.
       ///   - password: The password for it; none by default.
       /// - Returns: The proxy.
-      /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL``.
+      /// - Throws: `NetworkError` of code `invalidURL`.
       public static func url(_ url: URL, user: String? = nil, password: String? = nil) throws -> Proxy {
         guard let scheme = url.scheme?.lowercased(), ["http", "https", "socks5", "socks5h"].contains(scheme),
           url.host(percentEncoded: true)?.isEmpty == false

@@ -14,7 +14,7 @@
   /// It runs on Linux and macOS, with libcurl 7.81 or later. One thread of its own serves all requests of a transport; it
   /// is started by the first. Header fields keep their order, and several of a name stay several. Timeouts may be
   /// fractions of a second. Nothing is sent twice: when a connection that was kept turns out dead, the send fails with
-  /// ``NetworkError/Code-swift.struct/connectionLost``, and it is for a retry to decide.
+  /// `NetworkError` of code `connectionLost`, and it is for a retry to decide.
   ///
   /// Redirects come back as responses; there are no cookies, no cache, and no credentials of the user's files.
   public final class CurlTransport: Transport {
@@ -42,7 +42,7 @@
     /// - Returns: The response, with any status. A body that came compressed is decoded, while `Content-Encoding` and
     ///   `Content-Length` still tell of the compressed one; with an `Accept-Encoding` of the request's own it is left as
     ///   it came.
-    /// - Throws: ``NetworkError`` with a code that tells what went wrong, or `CancellationError` as soon as the task is
+    /// - Throws: `NetworkError` with a code that tells what went wrong, or `CancellationError` as soon as the task is
     ///   cancelled.
     public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
       try request.validate()
@@ -71,7 +71,7 @@
       }
     }
 
-    /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
+    /// Ends what is in flight with `NetworkError` of code `clientShutDown`; further sends fail with it too.
     ///
     /// Doing it twice does nothing more.
     public func shutdown() async {

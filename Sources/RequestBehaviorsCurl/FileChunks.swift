@@ -16,7 +16,7 @@
 
     /// Opens a file.
     ///
-    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+    /// - Throws: `NetworkError` of code `bodyUnreadable`.
     init(_ url: URL) async throws {
       (length, handle) = try await FileChunks.run {
         let length = try RequestBody.length(ofFile: url)
