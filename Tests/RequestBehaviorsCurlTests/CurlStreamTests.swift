@@ -153,6 +153,28 @@
       #expect(count == 1 << 20)
     }
 
+    @Test func `a decoded stream has every byte in its place, whenever its reader pauses`() async throws {
+      // 1 MiB of "abcdefg" again and again, compressed by gzip.
+      let base64 =
+        "H4sIAAAAAAACA+3FMQEAMAgAoKzqpv0b2MEbHiLr/Z6Q" + String(repeating: "JEmS", count: 507)
+        + "JEm6tiM9rwQAABAA"
+      let compressed = try #require(Data(base64Encoded: base64))
+      for pause in [1, 3, 1_000] {
+        server.enqueue(
+          .data(compressed).header("Content-Encoding", "gzip").throttled(bytes: 100, every: .microseconds(100)))
+        var all = Data()
+        var chunks = 0
+        for try await chunk in try await transport.stream(server.request()) {
+          all.append(chunk)
+          chunks += 1
+          if chunks % pause == 0 { _ = try await transport.send(server.request()) }
+        }
+        #expect(all.count == 1 << 20)
+        let letters = Array("abcdefg".utf8)
+        #expect(all.enumerated().allSatisfy { $0.element == letters[$0.offset % 7] })
+      }
+    }
+
     @Test func `a streamed response of a refused head is an error, and its connection is closed`() async throws {
       server.enqueue(.raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 3\r\n\r\n12345", closes: false))
       await #expect(throws: NetworkError.self) { try await transport.stream(server.request()) }

@@ -1,0 +1,76 @@
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
+  import Testing
+
+  @Suite struct CurlConnectionTests {
+    private func send(_ count: Int, to servers: [LoopbackServer], over transport: CurlTransport) async throws {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for server in servers {
+          for _ in 1...count { group.addTask { _ = try await transport.send(server.request()) } }
+        }
+        try await group.waitForAll()
+      }
+    }
+
+    @Test func `a host has no more connections than it may, and further requests wait`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      var settings = CurlTransport.Configuration()
+      settings.maximumConnectionsPerHost = 2
+      try await send(20, to: [server], over: CurlTransport(configuration: settings))
+      #expect(server.requestCount == 20)
+      #expect(server.connectionCount <= 2)
+    }
+
+    @Test func `all hosts together have no more connections than they may`() async throws {
+      let servers = try (1...3).map { _ in try LoopbackServer { _ in .text("hello") } }
+      var settings = CurlTransport.Configuration()
+      settings.maximumConnections = 1
+      let transport = CurlTransport(configuration: settings)
+      try await send(5, to: servers, over: transport)
+      #expect(servers.map(\.requestCount) == [5, 5, 5])
+      #expect(servers.map(\.openConnectionCount).reduce(0, +) <= 1)
+    }
+
+    @Test func `a request that waits for a connection can be cancelled`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      let gate = LoopbackGate()
+      server.enqueue(.text("first").held(by: gate))
+      var settings = CurlTransport.Configuration()
+      settings.maximumConnectionsPerHost = 1
+      let transport = CurlTransport(configuration: settings)
+      let first = Task { try await transport.send(server.request()).text }
+      await gate.waitForArrivals(1)
+      let second = Task { try await transport.send(server.request()) }
+      second.cancel()
+      await #expect(throws: CancellationError.self) { try await second.value }
+      gate.open()
+      #expect(try await first.value == "first")
+      #expect(server.requestCount == 1)
+    }
+
+    @Test func `the user agent is the transport's, unless a request has its own`() async throws {
+      let server = try LoopbackServer { .text($0.headers["User-Agent"] ?? "none") }
+      var settings = CurlTransport.Configuration()
+      #expect(settings.userAgent == "RequestBehaviors")
+      settings.userAgent = "shop/1"
+      let transport = CurlTransport(configuration: settings)
+      #expect(try await transport.send(server.request()).text == "shop/1")
+      #expect(try await transport.send(server.request(headers: ["User-Agent": "own/2"])).text == "own/2")
+      settings.userAgent = nil
+      #expect(try await CurlTransport(configuration: settings).send(server.request()).text == "none")
+    }
+
+    @Test func `an option that libcurl does not take fails every send`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      var settings = CurlTransport.Configuration()
+      settings.userAgent = String(repeating: "x", count: 9_000_000)
+      let error = try await CurlTransport(configuration: settings).failure(of: server.request())
+      #expect(error.code == .refusedOption)
+      #expect(error.message.contains("USERAGENT"))
+      #expect(server.connectionCount == 0)
+    }
+  }
+#endif
