@@ -66,12 +66,12 @@ extension KeyBehavior: CredentialBehavior {
   }
 }
 
-enum Priority: RequestOption { static let defaultValue = 0 }
+enum Weight: RequestOption { static let defaultValue = 0 }
 
 extension RequestOptions {
-  var priority: Int {
-    get { self[Priority.self] }
-    set { self[Priority.self] = newValue }
+  var weight: Int {
+    get { self[Weight.self] }
+    set { self[Weight.self] = newValue }
   }
 }
 
@@ -115,9 +115,9 @@ let keyed = NetworkClient(
       "english", headers: { _ in ["Accept-Language": "en"] })
     let mock = answering("{}")
     let client = NetworkClient(baseURL: baseURL, behaviors: [english, .key("s3cret")], transport: mock)
-    try await client.send(.get("feed").with(\.priority, 1))
+    try await client.send(.get("feed").with(\.weight, 1))
     #expect(mock.sent[0].headers["Accept-Language"] == "en")
-    #expect(mock.sent[0].options.priority == 1)
+    #expect(mock.sent[0].options.weight == 1)
     #expect(mock.sent[0].headers.field(named: "X-API-Key")?.isSensitive == true)
     #expect(try keyed.pipeline(for: Request<Void>.get("x")).entries.count == 3)
     let request = NetworkRequest(url: baseURL)

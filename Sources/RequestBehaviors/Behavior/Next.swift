@@ -54,3 +54,10 @@ public struct Next: Sendable {
     NetworkError(.invalidBehavior, "\(run.chain.pipeline.entries[index].name) \(promise)")
   }
 }
+
+extension Next {
+  /// The latest failure or unacceptable response of the call; `nil` if there was none.
+  ///
+  /// Whatever ends a call for a reason of its own passes it on as the cause.
+  public var lastFailure: (any Error)? { run.lastFailure }
+}

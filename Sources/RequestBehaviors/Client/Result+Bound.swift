@@ -8,7 +8,7 @@ extension Result where Success == NetworkResponse, Failure == any Error {
   ///   - source: Where the response came from, seen from its call; by default as it is.
   /// - Returns: The response, bound to the request.
   /// - Throws: The error, bound to the request.
-  func bound(to request: NetworkRequest, as source: ResponseSource? = nil) throws -> NetworkResponse {
+  public func bound(to request: NetworkRequest, as source: ResponseSource? = nil) throws -> NetworkResponse {
     switch self {
     case .success(let response):
       request.call.adoptAttempts(of: response.request.call)

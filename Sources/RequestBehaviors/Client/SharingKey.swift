@@ -7,7 +7,7 @@ public struct SharingKey: Hashable, Sendable {
   /// The behaviors further in and the client that they are of.
   private let list: ObjectIdentifier
   /// Whose response it is.
-  let scopes: [String]
+  public let scopes: [String]
   private let credentials: String?
   private let content: Content
 

@@ -30,7 +30,7 @@ public struct HeaderFields: Sendable, Hashable {
     public var isSensitive: Bool { sensitivity != nil }
 
     /// Whether the name alone tells that the value is a credential.
-    var isNamedLikeCredential: Bool { CredentialFieldNames.contains(name) }
+    public var isNamedLikeCredential: Bool { CredentialFieldNames.contains(name) }
 
     /// Creates a field.
     public init(_ name: String, _ value: String, sensitive scope: OriginScope? = nil) {

@@ -103,5 +103,5 @@ extension RequestOptions {
 
 extension HeaderFields {
   /// The fields that make a request conditional (RFC 9110 §13.1).
-  static let conditions = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
+  public static let conditions = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
 }

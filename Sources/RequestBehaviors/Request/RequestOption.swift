@@ -1,12 +1,12 @@
 /// A typed setting of a request that a behavior or the client reads.
 ///
 /// ```swift
-/// enum Priority: RequestOption { static let defaultValue = 0 }
+/// enum Weight: RequestOption { static let defaultValue = 0 }
 ///
 /// extension RequestOptions {
-///   var priority: Int {
-///     get { self[Priority.self] }
-///     set { self[Priority.self] = newValue }
+///   var weight: Int {
+///     get { self[Weight.self] }
+///     set { self[Weight.self] = newValue }
 ///   }
 /// }
 /// ```
@@ -14,7 +14,7 @@
 /// A request sets it like those of the library:
 ///
 /// ```swift
-/// try await client.send(.get("feed").with(\.priority, 1))
+/// try await client.send(.get("feed").with(\.weight, 1))
 /// ```
 ///
 /// A value set on the request wins over one set on the configuration's options, that over what a behavior was created

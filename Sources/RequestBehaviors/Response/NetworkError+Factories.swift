@@ -9,7 +9,8 @@ extension NetworkError {
     return NetworkError(.encodingFailed, "\(type(of: value)) could not be encoded at \(reason)", underlyingError: error)
   }
 
-  package static func bodyTooLarge(limit: Int) -> NetworkError {
+  /// Returns the error of a body that is longer than its limit, of code ``Code-swift.struct/bodyTooLarge``.
+  public static func bodyTooLarge(limit: Int) -> NetworkError {
     NetworkError(
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
   }

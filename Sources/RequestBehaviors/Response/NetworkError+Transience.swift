@@ -79,7 +79,7 @@ extension NetworkError {
   ]
 
   /// What happens on the way to a server or with the server itself.
-  static let networkFailures: Set<Code> = [
+  public static let networkFailures: Set<Code> = [
     .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut, .transportFailed,
   ]
 

@@ -74,13 +74,6 @@ extension RequestOptions {
   }
 }
 
-extension Next {
-  /// The latest failure or unacceptable response of the call; `nil` if there was none.
-  ///
-  /// Whatever ends a call for a reason of its own passes it on as the cause.
-  public var lastFailure: (any Error)? { run.lastFailure }
-}
-
 extension NetworkError {
   static func deadlineExceeded(_ limit: Duration, _ request: NetworkRequest, _ cause: (any Error)?) -> NetworkError {
     NetworkError(

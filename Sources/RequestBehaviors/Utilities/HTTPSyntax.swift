@@ -1,0 +1,46 @@
+/// The character rules of HTTP (RFC 9110 §5).
+enum HTTPSyntax {
+  /// Whether the text is a token (§5.6.2).
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { isTokenCharacter($0) }
+  }
+
+  /// Whether the text may be a field value (§5.5): no control characters but tab, no space at either end.
+  static func isFieldValue(_ text: String) -> Bool {
+    let bytes = text.utf8
+    return !hasOuterSpace(text) && bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+  }
+
+  static func hasOuterSpace(_ text: String) -> Bool {
+    guard let first = text.utf8.first, let last = text.utf8.last else { return false }
+    return isSpace(first) || isSpace(last)
+  }
+
+  /// Returns the text without spaces and tabs at its ends.
+  static func withoutOuterSpace(_ text: String) -> String {
+    let bytes = text.utf8.drop(while: isSpace)
+    guard let last = bytes.lastIndex(where: { !isSpace($0) }) else { return "" }
+    return String(text[bytes.startIndex...last])
+  }
+
+  static func isFraming(_ name: String) -> Bool {
+    let count = name.utf8.count
+    guard count == 4 || count == 14 || count == 17 else { return false }
+    return ["host", "content-length", "transfer-encoding"].contains(name.lowercased())
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}
