@@ -42,7 +42,8 @@ public struct DetachedNext: Sendable {
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
     let request = request.bound(to: call)
     if case .oneShot? = request.body?.content {
-      throw NetworkError.invalidBehavior("a one-shot body cannot be sent by a detached call; send it with next")
+      throw NetworkError(
+        .invalidBehavior, "a one-shot body cannot be sent by a detached call; send it with next")
     }
     for observer in run.chain.observers { observer.callStarted(request) }
     do {
@@ -103,7 +104,8 @@ extension ChainRun {
   func checkOwner(of response: NetworkResponse, from entry: Pipeline.Entry) throws -> NetworkResponse {
     guard response.request.call !== call else { return response }
     response.body.cancel()
-    throw NetworkError.invalidBehavior(
+    throw NetworkError(
+      .invalidBehavior,
       "\(entry.name) returned the response of another call; return response.bound(to: request)")
   }
 }

@@ -138,7 +138,8 @@ final class BatchCollector: Sendable {
     do {
       let parts = try split(response, requests)
       guard parts.count == requests.count else {
-        throw NetworkError.invalidBehavior(
+        throw NetworkError(
+          .invalidBehavior,
           "the split of BatchBehavior returned \(parts.count) responses for \(requests.count) requests; return one each"
         )
       }

@@ -58,9 +58,9 @@ import Testing
     let responses = try results.map { try $0.get() }
     #expect(responses.map(\.value) == Array(repeating: 7, count: 20))
     #expect(transport.sent.count == 1 && coalescer.flightCount == 0)
-    #expect(responses.count { $0.network.source == .coalesced } == 19)
-    #expect(responses.allSatisfy { $0.network.history.count == 1 })
-    #expect(Set(responses.map { $0.network.request.call.id }).count == 20)
+    #expect(responses.count { $0.http.source == .coalesced } == 19)
+    #expect(responses.allSatisfy { $0.http.attempts.count == 1 })
+    #expect(Set(responses.map { $0.http.request.call.id }).count == 20)
   }
 
   @Test func `a failure is shared like a success`() async throws {
@@ -251,7 +251,7 @@ import Testing
     let client = NetworkClient(
       transport, .immediate, [.coalescing(coalescer), counter, RetryBehavior(random: { 0 })])
     let results = await joined(10, counter) { _ in try await client.send(Request<NetworkResponse>.get("x")) }
-    #expect(try results.map { try $0.get().history.count } == Array(repeating: 3, count: 10))
+    #expect(try results.map { try $0.get().attempts.count } == Array(repeating: 3, count: 10))
     #expect(transport.sent.count == 3)
   }
 

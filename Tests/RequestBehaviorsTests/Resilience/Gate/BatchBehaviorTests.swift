@@ -40,7 +40,7 @@ import Testing
 
   /// Sends requests for users, and lets the window pass when all wait.
   private func users(
-    _ ids: [String], _ client: NetworkClient, headers: [String: HTTPHeaders] = [:]
+    _ ids: [String], _ client: NetworkClient, headers: [String: HeaderFields] = [:]
   ) async -> [Result<Response<String>, any Error>] {
     var calls: [Task<Response<String>, any Error>] = []
     for id in ids {
@@ -58,7 +58,7 @@ import Testing
     let responses = try results.map { try $0.get() }
     #expect(responses.map(\.value) == ["1", "2", "3"])
     #expect(server.sent.map { $0.url.query() } == ["ids=1,2,3"])
-    #expect(responses.allSatisfy { $0.network.history.count == 1 })
+    #expect(responses.allSatisfy { $0.http.attempts.count == 1 })
   }
 
   @Test func `a full batch goes at once, a request that is alone goes as it is, others are not touched`() async throws {
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func `requests of other users or with other fields are not merged`() async throws {
-    let headers: [String: HTTPHeaders] = ["2": ["Authorization": "Bearer bob"], "3": ["Accept": "text/html"]]
+    let headers: [String: HeaderFields] = ["2": ["Authorization": "Bearer bob"], "3": ["Accept": "text/html"]]
     let results = await users(["1", "2", "3"], client(batch()), headers: headers)
     for result in results { _ = try result.get() }
     #expect(server.sent.count == 3)

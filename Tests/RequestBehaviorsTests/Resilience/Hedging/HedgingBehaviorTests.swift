@@ -119,8 +119,8 @@ import Testing
       return try await next(request)
     }
     let transport = sends((.seconds(3), 200))
-    let response = try await run(
-      client(transport, .hedging(after: .seconds(1)), breaker), .get("x"), (2, .seconds(1)), (1, .seconds(2)))
+    let client = client(transport, .hedging(after: .seconds(1)), breaker)
+    let response = try await run(client, .get("x"), (2, .seconds(1)), (1, .seconds(2)))
     #expect(response.statusCode == 200 && transport.sent.count == 1 && count.value == 2)
   }
 
