@@ -38,6 +38,7 @@ struct OwnTour {
     try await captivePortal()
     try await redirect(client)
     try await failure(client)
+    try await busyServer()
     await client.shutdown()
   }
 
@@ -80,6 +81,17 @@ struct OwnTour {
       print("\n  \(error)")
       try Complaint.unless(!"\(error)".contains("s3cret"), "the error hides the key")
     }
+  }
+
+  private func busyServer() async throws {
+    heading("A server that is busy is asked again when it wants to be")
+    let client = NetworkClient(
+      baseURL: servers.api.baseURL.appending(path: "v1"), behaviors: [WireLog(), .resilience()])
+    servers.api.enqueue(.json(#"{"message":"busy"}"#, status: 503).header("Retry-After", "1"))
+    let response = try await client.response(for: Request<User>.get("users/octocat"))
+    for event in response.http.request.call.events { print("\n  \(event.source): \(event.message)") }
+    try Complaint.unless(response.http.attempts.count == 2, "the request was sent again")
+    await client.shutdown()
   }
 }
 

@@ -59,6 +59,9 @@ private struct Shuffling: RandomNumberGenerator {
     let (key, secret) = ("k3y", "s3cret")
     let reports = Reports()
 
+    let (gate, connectivity) = (Gate(), Connectivity(AsyncStream { _ in }))
+    let usersInOne = BatchBehavior(group: { _ in nil }, merge: { $0[0] }, split: { _, _ in [] })
+
     let stack: [any RequestBehavior] = [
       // First: errors leave as your own, and no behavior sees them.
       .mapError { error in ShopError(error) },
@@ -71,9 +74,15 @@ private struct Shuffling: RandomNumberGenerator {
       .activityIndicator(spinner),
       .backgroundTask(tasks),
 
+      // Deadline: covers waits, retries and saves.
+      .deadline(.seconds(60)),
+
       // Request: once per call, whatever is repeated further in.
       .headers(["X-Client": "shop-ios"]),
       .apiKey("X-API-Key", key),
+
+      // Coalescing: identical requests are sent once.
+      .coalescing(),
 
       // Persistence: saves what passed all checks further in.
       .persist(TagSaver(), in: store),
@@ -83,8 +92,14 @@ private struct Shuffling: RandomNumberGenerator {
       // Caching: a hit touches nothing further in.
       .caching(MemoryCacheStore()),
 
+      // Gate: holds or refuses before anything is tried.
+      .gate(gate),
+      .offline(connectivity),
+      usersInOne,
+
       // Retry: each attempt runs all that follows again.
       .retry(),
+      .hedging(),
 
       // Middle: your own, unless they say otherwise.
       TenantBehavior(tenant: "north"),
@@ -95,6 +110,11 @@ private struct Shuffling: RandomNumberGenerator {
       // Authentication: again for every hop.
       .tokenAuth(session),
       .basicAuth(user: "build", password: secret),
+
+      // Limits: per send, and nobody waits while holding a probe.
+      .rateLimit(10, burst: 20),
+      .concurrencyLimit(8),
+      .circuitBreaker(),
 
       // Signing: after all that changes the request.
       .oauth1(oauth1),

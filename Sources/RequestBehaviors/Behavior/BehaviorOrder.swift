@@ -3,9 +3,6 @@
 /// The members stand in the standard order, outermost first. A behavior further out sees a request earlier, sees its
 /// outcome later, and runs once where one further in may run several times.
 ///
-/// Some places have no behavior of the library yet: ``deadline``, ``coalescing``, ``gate``,
-/// ``hedging``, ``circuitBreaker`` and ``rateLimit``. They are for behaviors of your own.
-///
 /// ```swift
 /// // Once for every hop, where it would be once for all of them.
 /// let audit = AuditBehavior().ordered(.inside(.redirects))

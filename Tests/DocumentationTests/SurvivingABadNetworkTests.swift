@@ -1,0 +1,42 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// The samples of "Surviving a bad network" and "Per-request options".
+@Suite struct SurvivingABadNetworkTests {
+  private let draft = Issue()
+
+  @Test func `a client has the recommended set`() throws {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.logging(), .resilience()])
+    let orders = try client.pipeline(for: Request<Void>.get("x")).entries.map(\.order)
+    #expect(orders == [.observation, .deadline, .coalescing, .retry, .redirects, .circuitBreaker])
+  }
+
+  @Test func `members of the set are replaced, left out and added`() throws {
+    let behaviors: [any RequestBehavior] = [
+      .resilience(
+        deadline: .deadline(.seconds(20)),
+        retry: .retry(RetryPolicy(maximumRetries: 5)),
+        coalescing: nil,
+        rateLimit: .rateLimit(10, burst: 20))
+    ]
+    let client = NetworkClient(baseURL: baseURL, behaviors: behaviors)
+    let orders = try client.pipeline(for: Request<Void>.get("x")).entries.map(\.order)
+    #expect(orders == [.deadline, .retry, .redirects, .rateLimit, .circuitBreaker])
+  }
+
+  @Test func `a request has options of its own`() async throws {
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.put, "draft").respond(503)
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()], transport: mock)
+    await #expect(throws: NetworkError.self) {
+      try await client.send(
+        .put("draft", body: .json(draft))
+          .with(\.retryPolicy, RetryPolicy.none)
+          .with(\.deadline, .seconds(5)))
+    }
+    #expect(mock.sent.count == 1)
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// However the behaviors against a bad network are listed, they work together as they should.
+@Suite(.timeLimit(.minutes(1))) struct ResilienceOrderTests {
+  private func members() -> [any RequestBehavior] {
+    [
+      .deadline(.seconds(60)), .coalescing(), .gate(Gate()), RetryBehavior(budget: .unlimited, random: { 0 }),
+      .hedging(), .rateLimit(1_000, burst: 1_000), .concurrencyLimit(1),
+      .circuitBreaker(CircuitBreaker(CircuitPolicy(minimumRequests: 100))),
+    ]
+  }
+
+  @Test func `every rotation of the list and its reverse is sorted into the same order`() throws {
+    let standard: [BehaviorOrder] = [
+      .deadline, .coalescing, .gate, .retry, .hedging, .redirects, .rateLimit, .inside(.rateLimit), .circuitBreaker,
+    ]
+    let list = members()
+    for index in list.indices {
+      let rotated = Array(list[index...] + list[..<index])
+      for wrong in [rotated, rotated.reversed()] {
+        let client = NetworkClient(ClosureTransport(), wrong)
+        #expect(try client.pipeline(for: Request<Void>.get("x")).entries.map(\.order) == standard)
+      }
+    }
+  }
+
+  @Test func `in every order a call has three attempts, one deadline and one permit at a time`() async throws {
+    let count = members().count
+    for index in 0..<count {
+      let clock = LeapingClock()
+      let list = members()
+      let transport = ClosureTransport(statuses: [503, 503, 200])
+      let client = NetworkClient(transport, clock.requestClock, Array(list[index...] + list[..<index]))
+      let response: NetworkResponse = try await client.send(.get("x"))
+      #expect(response.statusCode == 200 && transport.sent.count == 3)
+      #expect(response.attempts.count == 3 && response.request.call.deadline == .seconds(60))
+    }
+  }
+
+  @Test func `a group beside a member of one's own says how to replace it`() throws {
+    let client = NetworkClient(ClosureTransport(), [.resilience(), .retry()])
+    let error = #expect(throws: NetworkError.self) { try client.pipeline(for: Request<Void>.get("x")) }
+    #expect(error?.message.contains("RetryBehavior is listed twice") == true)
+    let replaced = NetworkClient(ClosureTransport(), [.resilience(retry: .retry(.none))])
+    #expect(try replaced.pipeline(for: Request<Void>.get("x")).entries.count == 5)
+  }
+}
