@@ -3,17 +3,18 @@ public import RequestBehaviors
 extension RequestBehavior where Self == SaveBehavior {
   /// Saves responses with a saver before the caller gets them; see ``SaveBehavior``.
   public static func persist(
-    _ saver: some ResponseSaver, in store: SQLiteStore, durability: SQLiteDurability? = nil
+    _ saver: some ResponseSaver, in store: SQLiteStore, durability: SQLiteDurability? = nil,
+    cached: CachedResponses = .save
   ) -> SaveBehavior {
-    persist(in: store, durability: durability) { response, db in try saver.save(response, in: db) }
+    persist(in: store, durability: durability, cached: cached) { response, db in try saver.save(response, in: db) }
   }
 
   /// Saves responses with a closure before the caller gets them; see ``SaveBehavior``.
   public static func persist(
-    in store: SQLiteStore, durability: SQLiteDurability? = nil,
+    in store: SQLiteStore, durability: SQLiteDurability? = nil, cached: CachedResponses = .save,
     save: @escaping @Sendable (NetworkResponse, Database) throws -> Void
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability) { response in
+    SaveBehavior(store: store, durability: durability, cached: cached) { response in
       let response = response
       return { db in
         try save(response, db)
@@ -46,12 +47,13 @@ extension RequestBehavior where Self == SaveBehavior {
   ///   - store: Where to save.
   ///   - scope: Rows to delete unless they are among the saved ones; none by default.
   ///   - durability: What the commit survives; the store's own by default.
+  ///   - cached: Whether what a cache had already is saved too; it is by default.
   /// - Returns: The behavior.
   public static func saveRecords<Record: Codable & Sendable>(
     _ type: [Record].Type, at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore,
-    deletingOthers scope: SQLiteScope? = nil, durability: SQLiteDurability? = nil
+    deletingOthers scope: SQLiteScope? = nil, durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability) { response in
+    SaveBehavior(store: store, durability: durability, cached: cached) { response in
       let records = try response.decode(OneOrMany<Record>.self, at: path).records
       return { db in
         if let scope { return try db.save(records, into: table, deletingOthers: scope) }
@@ -73,12 +75,13 @@ extension RequestBehavior where Self == SaveBehavior {
   ///   - store: Where to save.
   ///   - columns: For columns whose key has another name or is nested deeper, the keys separated by `.`.
   ///   - durability: What the commit survives; the store's own by default.
+  ///   - cached: Whether what a cache had already is saved too; it is by default.
   /// - Returns: The behavior.
   public static func ingest(
     at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore, columns: [String: String] = [:],
-    durability: SQLiteDurability? = nil
+    durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability) { response in
+    SaveBehavior(store: store, durability: durability, cached: cached) { response in
       let json = try response.data
       return { db in try db.ingest(json, at: path, into: table, columns: columns) }
     }
@@ -102,14 +105,15 @@ extension Request where Value: Decodable & Sendable {
   /// - Parameters:
   ///   - store: Where to save.
   ///   - durability: What the commit survives; the store's own by default.
+  ///   - cached: Whether what a cache had already is saved too; it is by default.
   ///   - save: Saves the value; called on the store's thread in a write transaction.
   /// - Returns: The request.
   public func persist(
-    in store: SQLiteStore, durability: SQLiteDurability? = nil,
+    in store: SQLiteStore, durability: SQLiteDurability? = nil, cached: CachedResponses = .save,
     save: @escaping @Sendable (Value, Database) throws -> Void
   ) -> Self {
     with(
-      SaveBehavior(store: store, durability: durability, savesNil: true) { response in
+      SaveBehavior(store: store, durability: durability, cached: cached, savesNil: true) { response in
         let value = try response.decode(Value.self)
         response.keepDecoded(value)
         return { db in

@@ -29,6 +29,8 @@ public struct SaveBehavior: RequestBehavior {
 
   let store: SQLiteStore
   let durability: SQLiteDurability?
+  /// Whether what a cache had already is saved too.
+  var cached = CachedResponses.save
   /// Whether a 404 that the request takes as nil is saved too.
   var savesNil = false
   /// Does what needs no database, such as decoding, and returns the write.
@@ -54,8 +56,19 @@ public struct SaveBehavior: RequestBehavior {
 
   private func isToBeSaved(_ response: NetworkResponse) -> Bool {
     guard response.isAcceptable, response.isVerified, response.statusCode != 304 else { return false }
+    if cached == .skip, response.info[CacheFacts.self]?.isChanged == false { return false }
     return savesNil || response.statusCode != 404 || !response.request.call.options.nilWhenNotFound
   }
+}
+
+/// Whether a ``SaveBehavior`` saves what a `CachingBehavior` had already.
+public enum CachedResponses: Sendable, Hashable {
+  /// It does: a process that ended between storing a response and saving it has it saved the next time.
+  case save
+  /// It does not: an older response overwrites no row that was changed since.
+  ///
+  /// A response that the server confirmed counts as had already, one that was fetched anew does not.
+  case skip
 }
 
 /// A type that says what to save of a response.
