@@ -8,7 +8,7 @@ struct Benchmark: Sendable {
   let run: @Sendable (Effort) async throws -> [Row]
 
   /// All groups, in the order in which they are printed.
-  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite] + overCurl
+  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite, .cache] + overCurl
 
   #if canImport(CRequestBehaviorsCurl)
     private static let overCurl: [Benchmark] = [.curl]

@@ -39,6 +39,7 @@ struct OwnTour {
     try await redirect(client)
     try await failure(client)
     try await busyServer()
+    try await cached(client)
     await client.shutdown()
   }
 
@@ -92,6 +93,19 @@ struct OwnTour {
     for event in response.http.request.call.events { print("\n  \(event.source): \(event.message)") }
     try Complaint.unless(response.http.attempts.count == 2, "the request was sent again")
     await client.shutdown()
+  }
+}
+
+extension OwnTour {
+  private func cached(_ client: NetworkClient) async throws {
+    heading("A 304 is served from the cache")
+    let caching = client.with { $0.behaviors.append(.caching(MemoryCacheStore())) }
+    for _ in 0..<2 {
+      let response = try await caching.response(for: Request<[String]>.get("feed"))
+      print("\n  from the \(response.http.source): \(response.value)")
+    }
+    let asked = servers.api.requests.filter { $0.path == "/v1/feed" }
+    try Complaint.unless(asked.last?.headers["If-None-Match"] == "\"v1\"", "the server was asked whether it changed")
   }
 }
 

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// What a cache does with a request (RFC 9111 §4): the request, what is stored for it and the time in, a decision out.
-enum CacheDecision: Sendable, Hashable {
+package enum CacheDecision: Sendable, Hashable {
   /// The stored response is used.
   case use(Use)
   /// The stored response is used if the server confirms it.
@@ -12,7 +12,7 @@ enum CacheDecision: Sendable, Hashable {
   case gatewayTimeout
 
   /// On what terms a stored response is used.
-  enum Use: Sendable, Hashable {
+  package enum Use: Sendable, Hashable {
     /// It is fresh.
     case fresh
     /// It is stale, and the request allows that.
@@ -29,7 +29,7 @@ enum CacheDecision: Sendable, Hashable {
   ///   - hasValidator: Whether the stored response has something to be validated with.
   ///   - now: The current date.
   /// - Returns: The decision.
-  static func decide(
+  package static func decide(
     _ demand: CacheDemand, stored terms: ReuseTerms?, hasValidator: Bool, now: Date
   ) -> CacheDecision {
     if let terms, let use = use(of: terms, for: demand, now: now) { return .use(use) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a request asks of the cache: its option and its directives as one (RFC 9111 §5.2.1, §5.4).
-struct CacheDemand: Sendable, Hashable {
+package struct CacheDemand: Sendable, Hashable {
   /// Whether nothing stored is used, and no validator is sent.
   var isReload = false
   /// Whether every stored response needs a successful validation.
@@ -24,7 +24,7 @@ struct CacheDemand: Sendable, Hashable {
   var staleIfError: TimeInterval?
 
   /// Creates the demand of a request that asks for nothing.
-  init() {}
+  package init() {}
 
   /// Reads the demand of a request.
   init(_ request: NetworkRequest, policy: CachePolicy) {

@@ -2,22 +2,25 @@ import Foundation
 
 /// One request at a cache: what it asks for, and the steps that the behavior takes for it.
 struct CacheExchange: Sendable {
+  /// Runs everything further in than the cache.
+  typealias Forward = @Sendable (NetworkRequest) async throws -> NetworkResponse
+
   let request: NetworkRequest
-  let next: Next
+  let forward: Forward
   let cache: CachingBehavior
   let key: CacheKey
   let demand: CacheDemand
 
   /// Begins a request that may be looked up: GET, HEAD and QUERY; `nil` for others.
-  init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
+  init?(_ request: NetworkRequest, cache: CachingBehavior, forward: @escaping Forward) {
     guard [.get, .head, .query].contains(request.method) else { return nil }
     guard let key = CacheKey(request, digestKey: cache.store.digestKey) else { return nil }
-    self.init(request, next, cache: cache, key: key)
+    self.init(request, cache: cache, key: key, forward: forward)
   }
 
-  init(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, key: CacheKey) {
+  init(_ request: NetworkRequest, cache: CachingBehavior, key: CacheKey, forward: @escaping Forward) {
     self.request = request
-    self.next = next
+    self.forward = forward
     self.cache = cache
     self.key = key
     demand = CacheDemand(request, policy: cache.policy)
@@ -112,7 +115,7 @@ struct CacheExchange: Sendable {
     }
     let fetch = cache.activity.beginFetch(of: key.url)
     do {
-      let response = try await next(outgoing)
+      let response = try await forward(outgoing)
       guard [500, 502, 503, 504].contains(response.statusCode), let substitute = try standIn(stored) else {
         return FetchedResponse(response: response, fetch: fetch)
       }

@@ -33,7 +33,7 @@ public struct CachingBehavior: UniqueBehavior {
   /// Returns a stored response if that may be used, else what the server sends, which is stored if it may be.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     // What is not looked up may still make stored responses invalid.
-    guard let exchange = CacheExchange(request, next, cache: self) else {
+    guard let exchange = CacheExchange(request, cache: self, forward: { try await next($0) }) else {
       return try await CacheExchange.passBy(request, next, cache: self)
     }
     return try await run(exchange, hasWaited: false)
