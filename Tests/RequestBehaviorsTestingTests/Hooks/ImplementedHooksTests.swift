@@ -12,6 +12,8 @@ import Testing
   @Test func `every hook is found that a type implements`() async {
     struct All: RequestBehavior {
       let runsForPrerequisites = true
+      func verifies(_ request: NetworkRequest) -> Bool { true }
+      func scopeEnded(_ scope: String) async {}
       var order: BehaviorOrder { .first }
       func headers(for request: NetworkRequest) async throws -> HeaderFields { [:] }
       func modify(_ request: inout NetworkRequest) async throws {}
@@ -19,7 +21,7 @@ import Testing
       func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {}
       func afterFailure(_ error: any Error, for request: NetworkRequest) async {}
       func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse { try await next(request) }
-      func scope(for request: NetworkRequest) -> String? { nil }
+      func scope(for request: NetworkRequest) async -> String? { nil }
       func reset() async {}
     }
     #expect(await implementedHooks(of: All()) == Set(BehaviorHook.allCases))

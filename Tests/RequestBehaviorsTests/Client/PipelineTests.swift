@@ -26,7 +26,7 @@ import Testing
   @Test func `the standard order is the documented one, outermost first`() {
     let orders: [BehaviorOrder] = [
       .first, .observation, .deadline, .request, .coalescing, .persistence, .caching, .gate, .retry, .hedging,
-      .middle, .redirects, .authentication, .circuitBreaker, .rateLimit, .signing, .verification, .last,
+      .middle, .redirects, .authentication, .rateLimit, .circuitBreaker, .signing, .verification, .last,
     ]
     #expect(orders == orders.sorted())
     #expect(Set(orders).count == orders.count)

@@ -30,7 +30,7 @@ import Testing
     #expect(
       prerequisite.pipeline.value == [
         "observation", "deadline", "request", "outside retry", "retry", "hedging", "RedirectsBehavior",
-        "circuitBreaker", "rateLimit", "verification", "last",
+        "rateLimit", "circuitBreaker", "verification", "last",
       ])
   }
 

@@ -26,7 +26,7 @@ import Testing
     let record = try await record()
     let entries = record.entries(limit: 1_000, hidesPersonal: true)
     #expect(entries.count == 1)
-    #expect(entries[0].open.hasPrefix("#\(record.call) GET users/{} 200 0 B in "))
+    #expect(entries[0].open.hasPrefix("#\(record.call) GET /v1/users/{} 200 0 B in "))
     #expect(!entries[0].open.contains("ann") && entries[0].personal.contains("/users/ann?page=2"))
     let open = record.entries(limit: 1_000, hidesPersonal: false)
     #expect(open.map(\.open) == [record.line] && open[0].personal.isEmpty)

@@ -66,7 +66,7 @@ import Testing
     let client = client(transport(200, "[1]"), .logging(sink))
     let _: [Int] = try await client.send(.get("items/\("a")", query: ["page": 2, "key": "x"]))
     #expect(lines == ["#n GET https://api.example.com/v1/items/a?page=2&key=REDACTED 200 3 B in 25.0 ms"])
-    #expect(records.value.first?.endpoint == "items/{}")
+    #expect(records.value.first?.endpoint == "/v1/items/{}")
     #expect(records.value.first?.level == .info)
     #expect(records.value.first?.sends == 1)
     let phases = try #require(records.value.first?.phases)
