@@ -6,6 +6,7 @@
 #define CURL_DISABLE_TYPECHECK
 #endif
 #include <curl/curl.h>
+#include <signal.h>
 #include <zlib.h>
 
 #if LIBCURL_VERSION_NUM < 0x075100
@@ -79,6 +80,17 @@ static inline curl_socket_t rb_curl_open_socket(const struct curl_sockaddr *addr
 #else
   return socket(address->family, address->socktype, address->protocol);
 #endif
+}
+
+/*
+ * Lets a write to a connection that the other side has closed be an error for the thread that calls this. With NOSIGNAL
+ * libcurl does not see to it, and some libraries for TLS write by themselves: the signal would end the process.
+ */
+static inline int rb_curl_block_broken_pipe(void) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  return pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
 /* Lets http and https through and nothing else. */

@@ -129,6 +129,7 @@
 
   extension CurlLoop {
     private func run() {
+      _ = rb_curl_block_broken_pipe()
       var batch: [Command] = []
       var completions: [@Sendable () -> Void] = []
       while completions.isEmpty {

@@ -166,6 +166,7 @@
 
     func didReceiveBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
       touch()
+      guard !bytes.isEmpty else { return .taken }
       guard let decoder else { return take(bytes) }
       // What a pause left untaken comes again from its beginning.
       var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(decodedCount))

@@ -93,12 +93,40 @@
       #expect(!"\(error)".contains("canary"))
     }
 
+    @Test func `a server that goes away while it is written to over TLS is an error and nothing worse`() async throws {
+      let server = try await SecureServer()
+      let transport = CurlTransport(configuration: .init(trust: try server.trust))
+      let gone = NetworkRequest(
+        .put, url: try server.url(.secure, path: "back/x"), body: .stream { ByteStream(Endless(server: server)) })
+      let error = try await transport.failure(of: gone)
+      #expect([.connectionLost, .cannotConnect, .tlsFailed].contains(error.code), "\(error)")
+    }
+
     @Test func `an IPv6 address in a URL is reached`() async throws {
       let settings = try CurlTransport.Configuration(trust: server.trust)
       #expect(try await send(.plain, host: "[::1]", settings).statusCode == 200)
       let response = try await send(.secure, host: "[::1]", settings)
       #expect(response.timings.connection?.remoteAddress?.hasPrefix("[::1]:") == true)
     }
+  }
+
+  /// A body without end, in whose midst the server is killed.
+  private struct Endless: AsyncSequence, Sendable {
+    typealias Element = Data
+    let server: SecureServer
+
+    struct Iterator: AsyncIteratorProtocol {
+      let server: SecureServer
+      var count = 0
+
+      mutating func next() async -> Data? {
+        count += 1
+        if count == 20 { await server.kill() }
+        return Data(count: 100_000)
+      }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(server: server) }
   }
 
   /// HTTP/2, which is spoken over TLS only.

@@ -59,7 +59,10 @@
       }
     }
 
-    private init() async throws {
+    /// Ends the server with all of its connections.
+    func kill() async { _ = await process.kill(afterLines: 0) }
+
+    init() async throws {
       directory = FileManager.default.temporaryDirectory.appending(path: "secure-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       backend = try LoopbackServer { .text("\($0.method) \($0.body.count)") }
