@@ -56,7 +56,8 @@ let package = Package(
       name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
       path: "Tests/Fixtures/TransportProbe", swiftSettings: strict),
     .executableTarget(
-      name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"], path: "Tests/Fixtures/CrashingWriter",
+      name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
+      path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
     .target(name: "CFaultVFS", dependencies: ["CRequestBehaviorsSQLite"], path: "Tests/Fixtures/CFaultVFS"),
     .testTarget(

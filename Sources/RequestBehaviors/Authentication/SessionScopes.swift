@@ -10,6 +10,7 @@ final class SessionScopes: Sendable {
   // All protected by `lock`.
   nonisolated(unsafe) private var clients: [Client] = []
   nonisolated(unsafe) private var telling: Task<Void, Never>?
+  // Protected by `lock` too.
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
 
   /// Notes the client of a call.

@@ -7,7 +7,8 @@ import Testing
 @Suite struct CoalescingReferenceTests {
   private let mock = answering(#"{"name": "Mona"}"#)
 
-  @Test func `identical requests are sent once`() async throws {
+  // Compiled only.
+  func `identical requests are sent once`() async throws {
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.coalescing()])
     func load() async throws {
@@ -19,14 +20,16 @@ import Testing
     _ = load
   }
 
-  @Test func `a slow request is hedged`() {
+  // Compiled only.
+  func `a slow request is hedged`() {
     let client = NetworkClient(
       baseURL: baseURL,
       behaviors: [.retry(), .hedging(after: .milliseconds(300))])
     _ = client
   }
 
-  @Test func `a gate holds requests while the app migrates its data`() async throws {
+  // Compiled only.
+  func `a gate holds requests while the app migrates its data`() async throws {
     func migrate() async throws {
       let gate = Gate()
       let client = NetworkClient(
@@ -39,7 +42,8 @@ import Testing
     _ = migrate
   }
 
-  @Test func `a request passes a closed gate`() {
+  // Compiled only.
+  func `a request passes a closed gate`() {
     func status() async throws {
       let gate = Gate(longestWait: .seconds(30))
       let client = NetworkClient(
@@ -49,7 +53,8 @@ import Testing
     _ = status
   }
 
-  @Test func `requests are refused while the device is offline`() {
+  // Compiled only.
+  func `requests are refused while the device is offline`() {
     let (reachability, _) = AsyncStream.makeStream(of: Bool.self)
     let connectivity = Connectivity(reachability)
     let client = NetworkClient(
@@ -57,7 +62,8 @@ import Testing
     _ = client
   }
 
-  @Test func `the system knows whether the device is offline`() {
+  // Compiled only.
+  func `the system knows whether the device is offline`() {
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.offline(.system())])
     _ = client

@@ -30,11 +30,17 @@ import Testing
   @Test func `in every order a call has three attempts, one deadline and one permit at a time`() async throws {
     let count = members().count
     for index in 0..<count {
-      // Nobody moves it: the deadline and the hedge never come, and a retry without jitter waits for no time.
-      let clock = ManualClock()
+      // Time stands still: the deadline and the hedge never come, and a retry without jitter waits for no time.
+      let clock = RequestClock(
+        now: { .zero }, date: { Date(timeIntervalSince1970: 0) },
+        sleep: { duration in
+          guard duration > .zero else { return }
+          for await _ in AsyncStream<Void>({ _ in }) {}
+          try Task.checkCancellation()
+        })
       let list = members()
       let transport = ClosureTransport(statuses: [503, 503, 200])
-      let client = NetworkClient(transport, clock.requestClock, Array(list[index...] + list[..<index]))
+      let client = NetworkClient(transport, clock, Array(list[index...] + list[..<index]))
       let response: NetworkResponse = try await client.send(.get("x"))
       #expect(response.statusCode == 200 && transport.sent.count == 3)
       #expect(response.attempts.count == 3 && response.request.call.deadline == .seconds(60))

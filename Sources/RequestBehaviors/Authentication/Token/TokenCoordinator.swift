@@ -34,6 +34,7 @@ final class TokenCoordinator: Sendable {
   // Protected by `lock` too: what runs a refresh, what ends the wait for it, and what tries to save again.
   nonisolated(unsafe) private var run: Task<Void, Never>?
   nonisolated(unsafe) private var timer: Task<Void, Never>?
+  // Protected by `lock` too.
   nonisolated(unsafe) private var retry: Task<Void, Never>?
 
   init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?) {

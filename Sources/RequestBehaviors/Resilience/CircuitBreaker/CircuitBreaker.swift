@@ -29,6 +29,7 @@ public final class CircuitBreaker: Sendable {
   // All protected by `lock`.
   nonisolated(unsafe) private var circuits: [LimitKey: Circuit] = [:]
   nonisolated(unsafe) private var subscribers: [UInt64: AsyncStream<Change>.Continuation] = [:]
+  // Protected by `lock` too.
   nonisolated(unsafe) private var lastSubscriber: UInt64 = 0
 
   /// Creates a breaker of which everything is closed.

@@ -21,7 +21,9 @@ public final class Coalescer: Sendable {
     // All protected by `lock`.
     nonisolated(unsafe) private var waiters: [Int: Waiter<Landing>] = [:]
     nonisolated(unsafe) private var count = 0
+    // Protected by `lock` too.
     nonisolated(unsafe) private var task: Task<NetworkResponse, any Error>?
+    // Protected by `lock` too.
     nonisolated(unsafe) private var isOver = false
 
     init(_ key: SharingKey, _ place: DetachedNext) {

@@ -22,6 +22,7 @@ public final class Gate: Sendable {
   // All protected by `lock`.
   nonisolated(unsafe) private var isClosed: Bool
   nonisolated(unsafe) private var waiters: [UInt64: Waiter<Void>] = [:]
+  // Protected by `lock` too.
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
 
   /// Creates a gate.

@@ -20,7 +20,9 @@ public final class ConcurrencyLimiter: Sendable {
   // All protected by `lock`.
   nonisolated(unsafe) private var lanes: [LimitKey: PermitQueue] = [:]
   nonisolated(unsafe) private var waiters: [UInt64: Waiter<Permit>] = [:]
+  // Protected by `lock` too.
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
+  // Protected by `lock` too.
   nonisolated(unsafe) private var generation = 0
 
   /// Creates a limiter.
