@@ -75,6 +75,7 @@ enum CacheInvalidation {
 
   /// Returns where a reference in a response leads (RFC 3986 §5).
   static func resolve(_ reference: String, against url: URL) -> URL? {
-    URL(string: reference, relativeTo: url)?.absoluteURL.standardized
+    // An empty reference is the document itself (§4.4), of which Foundation makes no URL.
+    reference.isEmpty ? url : URL(string: reference, relativeTo: url)?.absoluteURL.standardized
   }
 }
