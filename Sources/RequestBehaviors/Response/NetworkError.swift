@@ -141,8 +141,7 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
 
   /// Returns code, message and cause as a redactor shows them.
   ///
-  /// - Parameter redactor: What hides secrets; those of the request and the response must be known to it, see
-  ///   ``Redactor/hiding(secretsOf:)``.
+  /// - Parameter redactor: What hides secrets.
   /// - Returns: The text.
   public func describe(with redactor: Redactor) -> String { describe(with: redactor, context: "") }
 

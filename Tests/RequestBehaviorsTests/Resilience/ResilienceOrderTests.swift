@@ -30,14 +30,11 @@ import Testing
   @Test func `in every order a call has three attempts, one deadline and one permit at a time`() async throws {
     let count = members().count
     for index in 0..<count {
-      // Time stands still: the deadline and the hedge never come, and a retry without jitter waits for no time.
+      // Time stands still: the deadline and the hedge never come, and the short wait of a retry is over at once.
+      let still = ManualClock().requestClock
       let clock = RequestClock(
-        now: { .zero }, date: { Date(timeIntervalSince1970: 0) },
-        sleep: { duration in
-          guard duration > .zero else { return }
-          for await _ in AsyncStream<Void>({ _ in }) {}
-          try Task.checkCancellation()
-        })
+        now: still.now, date: still.date,
+        sleep: { duration in if duration >= .seconds(1) { try await still.sleep(for: duration) } })
       let list = members()
       let transport = ClosureTransport(statuses: [503, 503, 200])
       let client = NetworkClient(transport, clock, Array(list[index...] + list[..<index]))

@@ -28,7 +28,7 @@ extension Redactor {
   /// Returns the values in a request's or response's fields that must not appear in any text about it.
   ///
   /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and what they are
-  ///   made of; see ``CredentialValue``.
+  ///   made of, such as the password of `Basic`.
   public func secrets(in headers: HeaderFields) -> [String] {
     headers.flatMap { field -> [String] in
       let isAllowed = !field.isSensitive && rules.headers.contains(field.name)
