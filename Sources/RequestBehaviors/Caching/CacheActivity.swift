@@ -73,6 +73,15 @@ final class CacheActivity: Sendable {
     return false
   }
 
+  /// Becomes the one that validates what is stored under a key, unless there is one.
+  func beginValidation(of key: CacheKey) -> Bool {
+    lock.withLock {
+      guard state.waiting[key] == nil else { return false }
+      state.waiting[key] = []
+      return true
+    }
+  }
+
   /// Lets those go on that wait for a validation.
   func endValidation(of key: CacheKey) {
     let continuations = lock.withLock { state.waiting.removeValue(forKey: key) ?? [] }

@@ -30,11 +30,11 @@ package enum CacheDecision: Sendable, Hashable {
   ///   - now: The current date.
   /// - Returns: The decision.
   package static func decide(
-    _ demand: CacheDemand, stored terms: ReuseTerms?, hasValidator: Bool, now: Date
+    _ demand: CacheDemand, stored terms: ReuseTerms?, hasValidator: @autoclosure () -> Bool, now: Date
   ) -> CacheDecision {
     if let terms, let use = use(of: terms, for: demand, now: now) { return .use(use) }
     if demand.isOnlyIfCached { return .gatewayTimeout }
-    return terms != nil && hasValidator && !demand.isReload ? .revalidate : .forward
+    return terms != nil && !demand.isReload && hasValidator() ? .revalidate : .forward
   }
 
   /// Tells on what terms a stored response may be used without asking the server; `nil` if it may not.

@@ -134,7 +134,7 @@ extension CacheExchange {
     guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, digestKey: cache.store.digestKey) else {
       return response
     }
-    let exchange = CacheExchange(request, cache: cache, key: key) { try await next($0) }
+    let exchange = CacheExchange(request, next, cache: cache, key: key)
     for url in urls {
       cache.activity.invalidate(url)
       await exchange.perform { try await cache.store.removeAll(url: url) }

@@ -6,21 +6,24 @@ struct CacheExchange: Sendable {
   typealias Forward = @Sendable (NetworkRequest) async throws -> NetworkResponse
 
   let request: NetworkRequest
-  let forward: Forward
+  private(set) var forward: Forward
   let cache: CachingBehavior
   let key: CacheKey
   let demand: CacheDemand
+  /// Whether a behavior further in checks where responses come from.
+  let requiresVerification: Bool
 
   /// Begins a request that may be looked up: GET, HEAD and QUERY; `nil` for others.
-  init?(_ request: NetworkRequest, cache: CachingBehavior, forward: @escaping Forward) {
+  init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
     guard [.get, .head, .query].contains(request.method) else { return nil }
     guard let key = CacheKey(request, digestKey: cache.store.digestKey) else { return nil }
-    self.init(request, cache: cache, key: key, forward: forward)
+    self.init(request, next, cache: cache, key: key)
   }
 
-  init(_ request: NetworkRequest, cache: CachingBehavior, key: CacheKey, forward: @escaping Forward) {
+  init(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, key: CacheKey) {
     self.request = request
-    self.forward = forward
+    forward = { try await next($0) }
+    requiresVerification = next.verifies(request)
     self.cache = cache
     self.key = key
     demand = CacheDemand(request, policy: cache.policy)
@@ -34,7 +37,9 @@ struct CacheExchange: Sendable {
   func find() async -> StoredResponse? {
     guard !demand.forbidsStoring else { return nil }
     do {
-      return try await cache.store.response(for: key, matching: request.headers)
+      let stored = try await cache.store.response(for: key, matching: request.headers)
+      // What was stored without a check is none for a request whose response would be checked.
+      return requiresVerification && stored?.verification != .verified ? nil : stored
     } catch {
       note(.failed) { $0.error = error }
       return nil
@@ -43,12 +48,15 @@ struct CacheExchange: Sendable {
 
   /// Decides what to do with what is stored.
   func decide(on stored: StoredResponse?) -> CacheDecision {
-    // What has conditions of its own, and what asks for a part or for the head only, is sent as it is.
-    let isOwn =
-      request.method == .head || request.headers.contains("Range")
-      || CacheValidators.areConditions(in: request.headers)
-    let hasValidator = !isOwn && stored.map { !CacheValidators($0.headers).isEmpty } == true
-    return CacheDecision.decide(demand, stored: stored?.terms, hasValidator: hasValidator, now: now)
+    CacheDecision.decide(demand, stored: stored?.terms, hasValidator: stored.map(canValidate) == true, now: now)
+  }
+
+  /// Whether the server can be asked if a stored response is still good.
+  ///
+  /// What has conditions of its own, and what asks for a part or for the head only, is sent as it is.
+  private func canValidate(_ stored: StoredResponse) -> Bool {
+    request.method != .head && !request.headers.contains("Range") && !CacheValidators.areConditions(in: request.headers)
+      && !CacheValidators(stored.headers).isEmpty
   }
 
   /// Returns the response that is made of a stored one; `nil` if only the server can answer the request.
@@ -101,6 +109,18 @@ struct CacheExchange: Sendable {
     return response
   }
 
+  /// Asks the server in a call of its own, for which nobody waits, unless somebody asks it already (RFC 5861 §3).
+  func revalidateLater(_ stored: StoredResponse, _ next: Next) {
+    guard cache.activity.beginValidation(of: key) else { return }
+    let detached = next.detached()
+    var exchange = self
+    exchange.forward = { try await detached.start($0).value }
+    Task { [exchange] in
+      defer { cache.activity.endValidation(of: key) }
+      _ = try? await exchange.revalidate(stored)
+    }
+  }
+
   private func fetchAnew(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
     let fetched = try await send(request, insteadOf: stored)
     defer { fetched.end(cache.activity) }
@@ -124,7 +144,9 @@ struct CacheExchange: Sendable {
       return FetchedResponse(response: substitute, fetch: nil)
     } catch {
       cache.activity.end(fetch)
-      guard FetchedResponse.isServerFailure(error), let substitute = try standIn(stored) else { throw error }
+      guard FetchedResponse.isServerFailure(error, call: request.call), let substitute = try standIn(stored) else {
+        throw error
+      }
       return FetchedResponse(response: substitute, fetch: nil)
     }
   }
@@ -168,12 +190,15 @@ struct FetchedResponse: Sendable {
   }
 
   /// Whether an error is a failure of the server or of the way to it, for which a stale response may stand in.
-  static func isServerFailure(_ error: any Error) -> Bool {
+  ///
+  /// A call that its deadline cancels is one, a call that its user cancels is not.
+  static func isServerFailure(_ error: any Error, call: Call) -> Bool {
+    if error is CancellationError { return call.isLate }
     guard let error = error as? NetworkError else { return false }
     let codes: [NetworkError.Code] = [
       .cannotConnect, .dnsFailed, .tlsFailed, .connectionLost, .truncatedBody, .badResponse, .timedOut,
       .transportFailed,
-      .intercepted,
+      .intercepted, .offline, .circuitOpen,
     ]
     return codes.contains(error.code)
   }

@@ -33,18 +33,21 @@ public struct CachingBehavior: UniqueBehavior {
   /// Returns a stored response if that may be used, else what the server sends, which is stored if it may be.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     // What is not looked up may still make stored responses invalid.
-    guard let exchange = CacheExchange(request, cache: self, forward: { try await next($0) }) else {
+    guard let exchange = CacheExchange(request, next, cache: self) else {
       return try await CacheExchange.passBy(request, next, cache: self)
     }
-    return try await run(exchange, hasWaited: false)
+    return try await run(exchange, next, hasWaited: false)
   }
 
-  private func run(_ exchange: CacheExchange, hasWaited: Bool) async throws -> NetworkResponse {
+  private func run(_ exchange: CacheExchange, _ next: Next, hasWaited: Bool) async throws -> NetworkResponse {
     let stored = await exchange.find()
     let decision = exchange.decide(on: stored)
 
-    // If a stored response may be used, we are done.
-    if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) { return response }
+    // If a stored response may be used, we are done; a stale one may be refreshed for the next time.
+    if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) {
+      if use == .whileRevalidating { exchange.revalidateLater(stored, next) }
+      return response
+    }
 
     // If the network may not be used, we are done, too.
     if exchange.demand.isOnlyIfCached { return exchange.gatewayTimeout() }
@@ -55,11 +58,14 @@ public struct CachingBehavior: UniqueBehavior {
     // If somebody asks the server already whether it is good, we look again after that, once.
     guard !hasWaited, exchange.canShareValidation(of: stored) else { return try await exchange.revalidate(stored) }
     guard try await activity.beginValidation(of: exchange.key, for: exchange.request.call) else {
-      return try await run(exchange, hasWaited: true)
+      return try await run(exchange, next, hasWaited: true)
     }
     defer { activity.endValidation(of: exchange.key) }
     return try await exchange.revalidate(stored)
   }
+
+  /// Removes what is stored for a scope, such as a user who signed out.
+  public func scopeEnded(_ scope: String) async { try? await store.removeAll(scope: scope) }
 
   /// Removes everything that is stored.
   public func reset() async { try? await store.removeAll() }

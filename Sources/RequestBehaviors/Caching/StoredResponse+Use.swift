@@ -15,7 +15,7 @@ extension StoredResponse {
   func response(to request: NetworkRequest, source: ResponseSource, now: Date) throws -> NetworkResponse? {
     var response = NetworkResponse(request: request, statusCode: statusCode, headers: headers, source: source)
     response.headers.set("Age", String(Int(min(terms.age(at: now), Double(1 << 31)))))
-    response.isVerified = isVerified
+    response.verification = verification
     response.info[CacheFacts.self] = CacheFacts(self, at: now, isChanged: false)
     switch ReceivedConditions.evaluate(request.headers, on: self) {
     case .unknown: return nil

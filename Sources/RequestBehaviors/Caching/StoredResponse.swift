@@ -23,8 +23,8 @@ public struct StoredResponse: Sendable {
   /// The terms on which it may be used.
   package let terms: ReuseTerms
 
-  /// Whether the response is known to come from the server.
-  package var isVerified = true
+  /// What is known of where the response came from.
+  package var verification = NetworkResponse.Verification.none
 
   /// Creates a stored response; a store does so from what it kept.
   package init(
@@ -73,7 +73,7 @@ extension StoredResponse {
     self.init(
       statusCode: response.statusCode, headers: headers, body: body, variant: variant, storedAt: responseTime,
       terms: terms)
-    isVerified = response.isVerified
+    verification = response.verification
   }
 
   /// Returns the response as a 304, or a response to a HEAD, updates it (RFC 9111 §4.3.4, §4.3.5).
@@ -91,7 +91,7 @@ extension StoredResponse {
       current, statusCode: statusCode, requestTime: requestTime, responseTime: responseTime, policy: policy)
     var updated = StoredResponse(
       statusCode: statusCode, headers: merged, body: body, variant: variant, storedAt: storedAt, terms: terms)
-    updated.isVerified = isVerified
+    updated.verification = verification
     return updated
   }
 }

@@ -42,7 +42,7 @@ struct CacheRow: Sendable {
     response = StoredResponse(
       statusCode: try row[2], headers: CacheRow.headers(try row[3]), body: Data(),
       variant: CacheRow.variant(try row[1]), storedAt: Date(timeIntervalSince1970: try row[4]), terms: terms)
-    response.isVerified = flags & Flag.isUnverified == 0
+    if flags & Flag.isVerified != 0 { response.verification = .verified }
   }
 
   /// Returns the row with the body that the database or a file has.
@@ -102,7 +102,7 @@ extension CacheRow {
     static let requiresValidation = 1
     static let forbidsStale = 2
     static let isImmutable = 4
-    static let isUnverified = 8
+    static let isVerified = 8
   }
 
   static let insertion = """
@@ -159,7 +159,7 @@ extension CacheRow {
       var flags = terms.requiresValidation ? Flag.requiresValidation : 0
       if terms.forbidsStale { flags |= Flag.forbidsStale }
       if terms.isImmutable { flags |= Flag.isImmutable }
-      return response.isVerified ? flags : flags | Flag.isUnverified
+      return response.verification == .verified ? flags | Flag.isVerified : flags
     }
   }
 
