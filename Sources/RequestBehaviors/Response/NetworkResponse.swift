@@ -186,7 +186,7 @@ public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomString
   public static let revalidated = ResponseSource(rawValue: "revalidated")
   /// A cache, which had a stale response that may be used.
   public static let stale = ResponseSource(rawValue: "stale")
-  /// The response to an identical request in flight; no behavior of the library joins requests yet.
+  /// The response to an identical request in flight, which a ``CoalescingBehavior`` joined.
   public static let coalesced = ResponseSource(rawValue: "coalesced")
 
   /// The name of the source.
