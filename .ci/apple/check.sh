@@ -4,6 +4,7 @@
 # usage: .ci/apple/check.sh [platform ...]     (platforms: iOS macOS tvOS watchOS visionOS; all of them by default)
 #
 # WITHOUT=ImmutableWeakCaptures leaves that feature out, as compilers before Swift 6.2.3 do.
+# SOURCES_ONLY=1 leaves the tests out, which take most of the time.
 #
 # stubs/ declares what the sources use of Apple's modules. Most signatures follow what is public of the SDK of Xcode 26;
 # the first lines of each stub say which are from memory of Apple's documentation. This finds wrong branches, missing
@@ -70,10 +71,12 @@ module CFaultVFS { header "$repository/Tests/Fixtures/CFaultVFS/include/CFaultVF
 M
   for name in Darwin Security AppleFoundation CryptoKit os; do stub "$platform" "$name"; done
   [ "$platform" = macOS ] || stub "$platform" UIKit
-  for folder in Sources/RequestBehaviors Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite \
-    Sources/RequestBehaviorsCurl Sources/QuickStart Tests/TestSupport Tests/RequestBehaviorsTests \
-    Tests/RequestBehaviorsTestingTests Tests/RequestBehaviorsSQLiteTests Tests/RequestBehaviorsCurlTests \
-    Tests/DocumentationTests; do
+  local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
+    Sources/RequestBehaviorsCurl Sources/QuickStart)
+  [ -n "${SOURCES_ONLY:-}" ] || folders+=(Tests/TestSupport Tests/RequestBehaviorsTests
+    Tests/RequestBehaviorsTestingTests Tests/RequestBehaviorsSQLiteTests Tests/RequestBehaviorsCurlTests
+    Tests/DocumentationTests)
+  for folder in "${folders[@]}"; do
     module "$platform" "$folder"
     # The errors of what imports it would say no more.
     [ -e "$modules/$(basename "$folder").swiftmodule" ] || break
