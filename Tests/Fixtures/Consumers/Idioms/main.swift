@@ -121,8 +121,8 @@ func describe(_ report: CallReport) -> [String] {
 func describe(_ response: Response<Int>?) -> [String] {
   [
     response.map { "\($0.value)" } ?? "-",
-    response?.network.headers["ETag"].map { $0 } ?? "-",
-    response[keyPath: \.?.network.statusCode].map { "\($0)" } ?? "-",
+    response?.http.headers["ETag"].map { $0 } ?? "-",
+    response[keyPath: \.?.http.statusCode].map { "\($0)" } ?? "-",
   ]
 }
 
