@@ -56,7 +56,8 @@ import Testing
       let client = NetworkClient(
         baseURL: baseURL,
         behaviors: [.backgroundTask(ProcessActivities())])
-      #expect(try client.pipeline(for: Request<Void>.get("x")).entries.contains { $0.behavior is BackgroundTaskBehavior })
+      #expect(
+        try client.pipeline(for: Request<Void>.get("x")).entries.contains { $0.behavior is BackgroundTaskBehavior })
     }
   #endif
 }
