@@ -107,8 +107,9 @@
       let isCancelled = Flag()
       server.enqueue(.status(200).fault(.reset, at: .accept))
       let body = RequestBody.stream { ByteStream(CountingSource()) { isCancelled.raise() } }
-      _ = try await transport.failure(of: server.request(.post, body: body))
+      let error = try await transport.failure(of: server.request(.post, body: body))
       await isCancelled.wait()
+      #expect(error.code == .connectionLost)
     }
 
     @Test func `a request that must say its own length may`() async throws {

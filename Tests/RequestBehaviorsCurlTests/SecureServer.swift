@@ -90,6 +90,7 @@
       for _ in 1...500 {
         let request = NetworkRequest(url: try url(.plain, host: "127.0.0.1"))
         if (try? await transport.send(request)) != nil { return }
+        // Real time: another process starts, and tells nobody when it listens.
         try await RequestClock.system.sleep(for: .milliseconds(10))
       }
       throw CocoaError(.executableLoad)

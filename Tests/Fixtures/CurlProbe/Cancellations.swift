@@ -52,6 +52,7 @@
         body == nil ? .get : .post, url: base.appending(path: "\(number)"), body: body, options: options)
       let task = Task { try await transport.send(request).buffered() }
       let wait = Int.random(in: 0..<1_000, using: &generator)
+      // Real time: the cancellation has to come wherever the transfer is by then.
       if wait > 300 { try await RequestClock.system.sleep(for: .microseconds(wait)) }
       if wait < 900 { task.cancel() }
       switch await task.result {

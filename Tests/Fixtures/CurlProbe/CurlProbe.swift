@@ -50,6 +50,7 @@
       for _ in 1...3 {
         let start = ContinuousClock.now
         let task = Task { try await transport.send(NetworkRequest(url: slow)) }
+        // Real time: the resolver of the system is under way, and tells nobody.
         try await RequestClock.system.sleep(for: .milliseconds(100))
         task.cancel()
         _ = await task.result

@@ -215,6 +215,7 @@ import Testing
       gate.open()
       try await before.value
       try await after.value
+      #expect(transport.sent.count == 2)
     }
   }
 

@@ -1,4 +1,5 @@
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// Many clients against a server that fails for a minute, in simulated time: how many requests reach it.
@@ -26,7 +27,7 @@ import Testing
 
   /// Simulates 200 clients that each make a call a second for three minutes, of which the server fails in the second.
   private func load(_ defence: Defence) -> Load {
-    var random = SplitMix(state: 7)
+    var random = SeededGenerator(seed: 7)
     var clients = (0..<200).map { _ in Client() }
     // The attempts of each tick, by client and number of the attempt; the first ones are spread over a second.
     var attempts = [[(client: Int, number: Int)]](repeating: [], count: 2_400)
@@ -75,18 +76,5 @@ import Testing
     let breaker = load(Defence(hasBudget: false))
     #expect(budget.amplification < bare.amplification / 2)
     #expect(breaker.amplification < 1)
-  }
-}
-
-/// A generator that is the same in every run (SplitMix64).
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
   }
 }
