@@ -2,7 +2,7 @@ import Foundation
 
 /// Notes which hooks of a behavior are the defaults: each default tells the probe of the task, if there is one.
 ///
-/// A hook that a type implements itself says nothing. Tasks of requests have no probe; only a test's check has one.
+/// A hook that a type implements itself says nothing. A test's check has a probe, and the first request of a type.
 package final class HookProbe: Sendable {
   /// A member of ``RequestBehavior`` that has a default.
   package enum Hook: String, Sendable {

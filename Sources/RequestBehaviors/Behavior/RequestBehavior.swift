@@ -133,7 +133,7 @@ public protocol RequestBehavior: Sendable {
   func reset() async
 }
 
-// Each default tells the probe of the task that it ran; only a test's check has one.
+// Each default tells the probe of the task that it ran; once that is known, requests do not call it any more.
 extension RequestBehavior {
   /// By default a behavior stands in the middle.
   public var order: BehaviorOrder {

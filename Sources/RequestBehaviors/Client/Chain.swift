@@ -1,3 +1,5 @@
+import Foundation
+
 /// Runs requests through the behaviors of a ``Pipeline`` to the transport and back.
 ///
 /// One instance serves all requests of a list; what belongs to a request is in its ``ChainRun``.
@@ -12,6 +14,9 @@ final class Chain: Sendable {
   let base: Chain?
   /// The names of the credentials that a request can ask for.
   private let credentialNames: Set<String>
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var latestPlaces: [Place]
 
   init(
     _ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits,
@@ -24,6 +29,19 @@ final class Chain: Sendable {
     self.configuration = configuration
     self.waits = waits
     self.credentialNames = Set(pipeline.entries.compactMap(\.credential?.credential))
+    self.latestPlaces = pipeline.entries.map { Place($0) }
+  }
+
+  /// What is known of each place by now.
+  ///
+  /// Read once a request; whatever a request learns, later ones get.
+  func places() -> [Place] {
+    lock.withLock {
+      for (index, place) in latestPlaces.enumerated() where !place.isKnown {
+        latestPlaces[index] = Place(pipeline.entries[index])
+      }
+      return latestPlaces
+    }
   }
 
   /// Runs the request through the whole list.
@@ -32,10 +50,12 @@ final class Chain: Sendable {
     run.note(request.body)
     defer { run.cancelUnsentBodies() }
     try checkCredentials(of: request)
-    for entry in pipeline.entries where entry.isWanted(by: request) {
+    for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
+      let entry = pipeline.entries[index]
+      guard entry.isWanted(by: request) else { continue }
       // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the
       // response is not that user's.
-      let scope = await entry.behavior.scope(for: request)
+      let scope = await entry.behavior(place).scope(for: request)
       if let scope, entry.credential?.applies(to: request) != false { request.call.add(scope: scope) }
     }
     return try await proceed(from: 0, request, in: run)
@@ -63,9 +83,19 @@ final class Chain: Sendable {
   private func proceed(
     from start: Int, _ request: NetworkRequest, in run: ChainRun
   ) async throws -> NetworkResponse {
+    let places = run.places
     var index = start
-    while index < pipeline.entries.count, !takesPart(pipeline.entries[index], in: request) { index += 1 }
-    let response = try await enter(index, request, in: run)
+    while index < places.count, places[index].hasCredential, !takesPart(pipeline.entries[index], in: request) {
+      index += 1
+    }
+    let response: NetworkResponse
+    if index == places.count {
+      response = try await send(request, in: run)
+    } else if places[index].toCall.contains(.intercept) {
+      response = try await intercept(at: index, request, in: run)
+    } else {
+      response = try await runHooks(at: index, request, in: run)
+    }
     // What somebody unknown says is no success, whatever the status: nobody further out gets to see it.
     guard response.isVerified || !response.hasAcceptedStatus else {
       response.body.cancel()
@@ -83,16 +113,15 @@ final class Chain: Sendable {
     return false
   }
 
-  /// Runs the behavior at an index, or sends the request if there is none.
-  private func enter(_ index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
-    guard index < pipeline.entries.count else { return try await send(request, in: run) }
-    if pipeline.entries[index].runsHooksOnly { return try await runHooks(at: index, request, in: run) }
+  /// Runs the `intercept` of the behavior at an index.
+  private func intercept(at index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    let entry = pipeline.entries[index]
     let step = run.beginStep()
     defer { run.endStep(step) }
-    let next = Next(run: run, index: index, step: step)
     do {
-      let response = try await pipeline.entries[index].behavior.intercept(request, next: next)
-      return try run.checkOwner(of: response, from: pipeline.entries[index])
+      let next = Next(run: run, index: index, step: step)
+      let response = try await entry.behavior(run.places[index]).intercept(request, next: next)
+      return try run.checkOwner(of: response, from: entry)
     } catch {
       // The error may quote what a behavior further out set for a request that was never sent.
       run.call.noteSecrets(in: request.headers)
@@ -102,19 +131,19 @@ final class Chain: Sendable {
 
   /// Runs the other hooks of the behavior at an index around everything further in.
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    let hooks = run.places[index].toCall
     let own = pipeline.entries[index]
+    let behavior = own.behavior(run.places[index])
     var request = original
-    var added = try await own.behavior.headers(for: request)
-    if !added.isEmpty {
-      // What the user sets on a request wins over what a behavior sets on all of them.
-      let userHeaders = request.call.userHeaders
-      if !userHeaders.isEmpty { added.removeAll { userHeaders.contains($0.name) } }
-      request.headers.merge(added)
-    }
     do {
-      try await own.behavior.modify(&request)
+      if hooks.contains(.headers) {
+        request.headers.add(try await behavior.headers(for: request), unlessSetBy: request.call.userHeaders)
+      }
+      if hooks.contains(.modify) { try await behavior.modify(&request) }
     } catch {
-      // The hook may have set a body before it threw.
+      // The error may quote what a behavior further out set for a request that was never sent, and the hook may have
+      // set a body before it threw.
+      run.call.noteSecrets(in: original.headers)
       run.note(request.body)
       throw error
     }
@@ -122,23 +151,25 @@ final class Chain: Sendable {
       request.headers.markUnmarked(as: credential.origins, except: original.headers)
     }
     run.note(request.body)
-    await own.behavior.beforeSend(request)
+    if hooks.contains(.beforeSend) { await behavior.beforeSend(request) }
     let response: NetworkResponse
     do {
       response = try await proceed(from: index + 1, request, in: run)
     } catch {
-      await own.behavior.afterFailure(error, for: request)
+      await behavior.afterFailure(error, for: request)
       throw error
     }
     // Only the cache that made the request conditional knows what its 304 means.
     if response.statusCode == 304, request.options.isCacheValidation { return response }
     guard response.isAcceptable else {
-      await own.behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
+      await behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
       return response
     }
+    guard hooks.contains(.afterSuccess) else { return response }
     do {
-      try await own.behavior.afterSuccess(response, for: request)
+      try await behavior.afterSuccess(response, for: request)
     } catch {
+      run.call.noteSecrets(in: request.headers)
       response.body.cancel()
       throw error
     }
@@ -198,6 +229,41 @@ final class Chain: Sendable {
     guard var described = error as? NetworkError else { return error }
     if described.request == nil { described.request = request }
     return described
+  }
+}
+
+extension Chain {
+  /// What a request asks of a place in the list at every step.
+  struct Place: Sendable {
+    /// The hooks to call.
+    let toCall: HookSet
+    /// Whether it is known which hooks are defaults.
+    let isKnown: Bool
+    /// Whether the behavior adds credentials, and so has no part in some requests.
+    let hasCredential: Bool
+
+    init(_ entry: Pipeline.Entry) {
+      let knowledge = LearnedHooks.shared.knowledge(of: entry.behavior)
+      toCall = entry.runsHooksOnly ? knowledge.toCall.subtracting(.intercept) : knowledge.toCall
+      isKnown = knowledge.known == .all
+      hasCredential = entry.credential != nil
+    }
+  }
+}
+
+extension Pipeline.Entry {
+  /// The behavior, which notes the hooks that are called for the first time.
+  fileprivate func behavior(_ place: Chain.Place) -> any RequestBehavior {
+    place.isKnown ? behavior : LearningBehavior(behavior: behavior)
+  }
+}
+
+extension HeaderFields {
+  /// Sets fields of a behavior, but those that the user set on the request.
+  fileprivate mutating func add(_ fields: HeaderFields, unlessSetBy user: HeaderFields) {
+    guard !fields.isEmpty else { return }
+    if user.isEmpty { return merge(fields) }
+    merge(HeaderFields(fields.filter { !user.contains($0.name) }))
   }
 }
 

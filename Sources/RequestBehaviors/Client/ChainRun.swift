@@ -7,6 +7,8 @@ import Foundation
 final class ChainRun: Sendable {
   let chain: Chain
   let call: Call
+  /// What is known of the places of the list.
+  let places: [Chain.Place]
   // The call's: a lock of its own would be two more allocations a request.
   private var lock: NSLock { call.lock }
   // Protected by `lock`.
@@ -28,6 +30,7 @@ final class ChainRun: Sendable {
   init(_ chain: Chain, _ call: Call) {
     self.chain = chain
     self.call = call
+    self.places = chain.places()
   }
 }
 
@@ -54,6 +57,8 @@ extension ChainRun {
 
   func endAttempt(_ number: Int, with response: NetworkResponse) {
     call.endAttempt(number, .response(response))
+    // The only response, if it is acceptable, is none that an error would name.
+    if number == 1, response.isAcceptable { return }
     lock.withLock { state.lastOutcome = .response(response) }
   }
 

@@ -65,16 +65,20 @@ extension NetworkClient {
     let environment = call.options.environment
     var built = try makeRequest(request, call, in: environment)
     if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
-    var own = request.headers
-    if let origin = built.origin { own.markCredentials(as: .only([origin])) }
-    built.headers.merge(own)
-    if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
-    if let content = request.body {
-      let body = try content.makeBody(with: configuration.encoder)
-      if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }
-      built.body = body
+    if !request.headers.isEmpty {
+      var own = request.headers
+      if let origin = built.origin { own.markCredentials(as: .only([origin])) }
+      built.headers.merge(own)
     }
+    if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
+    if request.body != nil { try addBody(of: request, to: &built) }
     return built
+  }
+
+  private func addBody<Value>(of request: Request<Value>, to built: inout NetworkRequest) throws {
+    guard let body = try request.body?.makeBody(with: configuration.encoder) else { return }
+    if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }
+    built.body = body
   }
 
   private func makeRequest<Value>(

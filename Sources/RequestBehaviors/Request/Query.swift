@@ -57,6 +57,7 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// The query percent-encoded, without `?`; empty if there are no items.
   public var percentEncoded: String {
-    items.map { "\(PercentEncoding.escape($0.name))=\(PercentEncoding.escape($0.value))" }.joined(separator: "&")
+    if items.isEmpty { return "" }
+    return items.map { "\(PercentEncoding.escape($0.name))=\(PercentEncoding.escape($0.value))" }.joined(separator: "&")
   }
 }

@@ -18,12 +18,16 @@ enum RequestURL {
         .invalidURL,
         "there is no base URL for the path \"\(path.template)\"; give the configuration one, or use a full URL")
     }
-    let base = environment.base
-    if let problem = base.problem { throw NetworkError(.invalidURL, problem) }
+    if let problem = environment.base.problem { throw NetworkError(.invalidURL, problem) }
     let (tail, ownQuery) = split(path.encoded)
-    let joinedPath = try normalize(join(base.path, tail))
-    let queries = [base.query, environment.query.percentEncoded, ownQuery, query.percentEncoded]
-    return try makeURL(base.prefix, joinedPath, queries)
+    let joinedPath = try normalize(join(environment.base.path, tail))
+    var text = environment.base.prefix + joinedPath
+    var separator = "?"
+    add(environment.base.query, to: &text, &separator)
+    add(environment.query.percentEncoded, to: &text, &separator)
+    add(ownQuery, to: &text, &separator)
+    add(query.percentEncoded, to: &text, &separator)
+    return try makeURL(text)
   }
 
   /// Returns a full URL with its dot segments removed and a query added.
@@ -41,8 +45,12 @@ enum RequestURL {
       throw NetworkError(.invalidURL, "\"\(Redactor.standard.redact(url))\" is no absolute URL")
     }
     let path = try normalize(components.percentEncodedPath, dropsParentsOfRoot: dropsParentsOfRoot)
-    let queries = [components.percentEncodedQuery, query.percentEncoded]
-    return try makeURL(prefix(of: origin), path, queries, fragment: components.percentEncodedFragment)
+    var text = prefix(of: origin) + (path.isEmpty ? "/" : path)
+    var separator = "?"
+    add(components.percentEncodedQuery, to: &text, &separator)
+    add(query.percentEncoded, to: &text, &separator)
+    if let fragment = components.percentEncodedFragment { text += "#" + fragment }
+    return try makeURL(text)
   }
 
   /// What is wrong with a URL that requests are to be sent to; `nil` if nothing is.
@@ -90,31 +98,29 @@ enum RequestURL {
 
   private static func join(_ base: String, _ tail: Substring) -> String {
     if tail.isEmpty { return base.isEmpty ? "/" : base }
-    let directory = base.hasSuffix("/") ? base : base + "/"
-    let relative = tail.hasPrefix("/") ? tail.dropFirst() : tail
+    let slash = UInt8(ascii: "/")
+    let directory = base.utf8.last == slash ? base : base + "/"
+    let relative = tail.utf8.first == slash ? tail.dropFirst() : tail
     return directory + PercentEncoding.repair(relative, allowing: PercentEncoding.isPathCharacter)
   }
 
   /// Splits literal text into path and query; a fragment is dropped, since it is never sent.
   private static func split(_ text: String) -> (path: Substring, query: String?) {
-    let sent = text.prefix { $0 != "#" }
-    guard let mark = sent.firstIndex(of: "?") else { return (sent, nil) }
-    let query = sent[sent.index(after: mark)...]
+    let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+    let sent = text[..<end]
+    guard let mark = sent.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (sent, nil) }
+    let query = sent[sent.utf8.index(after: mark)...]
     return (sent[..<mark], PercentEncoding.repair(query, allowing: PercentEncoding.isQueryCharacter))
   }
 
-  private static func makeURL(
-    _ prefix: String, _ path: String, _ queries: [String?], fragment: String? = nil
-  ) throws -> URL {
-    var text = prefix
-    text += path.isEmpty ? "/" : path
-    var separator = "?"
-    for case let query? in queries where !query.isEmpty {
-      text += separator
-      text += query
-      separator = "&"
-    }
-    if let fragment { text += "#" + fragment }
+  private static func add(_ query: String?, to text: inout String, _ separator: inout String) {
+    guard let query, !query.isEmpty else { return }
+    text += separator
+    text += query
+    separator = "&"
+  }
+
+  private static func makeURL(_ text: String) throws -> URL {
     guard let url = URL(string: text) else { throw NetworkError(.invalidURL, "\"\(text)\" is no URL") }
     return url
   }

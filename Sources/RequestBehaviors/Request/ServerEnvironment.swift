@@ -65,7 +65,9 @@ public struct ServerEnvironment: Sendable, Hashable {
 }
 
 /// A base URL taken apart into what request URLs are put together from.
-struct BaseURL: Sendable, Hashable {
+///
+/// A reference, because every request takes its environment from the options.
+final class BaseURL: Sendable, Hashable {
   /// Scheme and authority, such as `https://h:8443`.
   let prefix: String
   /// The encoded path as it was given.
@@ -84,5 +86,15 @@ struct BaseURL: Sendable, Hashable {
     let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
     path = components?.percentEncodedPath ?? ""
     query = components?.percentEncodedQuery
+  }
+
+  // All of it follows from the URL.
+  static func == (left: BaseURL, right: BaseURL) -> Bool {
+    (left.prefix, left.path, left.query, left.problem) == (right.prefix, right.path, right.query, right.problem)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(prefix)
+    hasher.combine(path)
   }
 }

@@ -10,7 +10,18 @@ public struct ResponseTimings: Sendable, Hashable {
   public var lastByte: Duration
 
   /// What the transport measured of the connection; `nil` where it cannot tell, as over URLSession on Linux.
-  public var connection: ConnectionTimings?
+  public var connection: ConnectionTimings? {
+    get { if case .measured(let timings) = measurement { timings } else { nil } }
+    set { measurement = newValue.map { .measured($0) } ?? .none }
+  }
+
+  // One reference, because every step copies the response that it is a part of.
+  private indirect enum Measurement: Sendable, Hashable {
+    case none
+    case measured(ConnectionTimings)
+  }
+
+  private var measurement = Measurement.none
 
   /// Creates timings.
   public init(sent: Duration, firstByte: Duration? = nil, lastByte: Duration) {

@@ -10,13 +10,23 @@ public import Foundation
 /// configuration.clock = manualClock.requestClock
 /// ```
 public struct RequestClock: Sendable {
-  /// The monotonic time since an arbitrary reference; it never jumps when the wall clock is set.
-  public let now: @Sendable () -> Duration
+  // One reference, because every call has two clocks.
+  private let source: Source
 
-  /// The wall-clock date, for what is compared with a server's dates.
-  public let date: @Sendable () -> Date
+  private final class Source: Sendable {
+    let now: @Sendable () -> Duration
+    let date: @Sendable () -> Date
+    let sleep: @Sendable (Duration) async throws -> Void
 
-  private let wait: @Sendable (Duration) async throws -> Void
+    init(
+      _ now: @escaping @Sendable () -> Duration, _ date: @escaping @Sendable () -> Date,
+      _ sleep: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+      self.now = now
+      self.date = date
+      self.sleep = sleep
+    }
+  }
 
   /// Creates a clock from closures.
   ///
@@ -29,10 +39,14 @@ public struct RequestClock: Sendable {
     date: @escaping @Sendable () -> Date,
     sleep: @escaping @Sendable (Duration) async throws -> Void
   ) {
-    self.now = now
-    self.date = date
-    self.wait = sleep
+    source = Source(now, date, sleep)
   }
+
+  /// Returns the monotonic time since an arbitrary reference; it never jumps when the wall clock is set.
+  public func now() -> Duration { source.now() }
+
+  /// Returns the wall-clock date, for what is compared with a server's dates.
+  public func date() -> Date { source.date() }
 
   /// Waits for the duration.
   ///
@@ -41,7 +55,7 @@ public struct RequestClock: Sendable {
   public func sleep(for duration: Duration) async throws {
     try Task.checkCancellation()
     guard duration > .zero else { return }
-    try await wait(duration)
+    try await source.sleep(duration)
   }
 
   /// The system's clocks; the monotonic one goes on while the machine sleeps.

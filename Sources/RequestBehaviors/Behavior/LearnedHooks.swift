@@ -1,0 +1,99 @@
+import Foundation
+
+/// Hooks of a behavior that a request calls.
+struct HookSet: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  static let scope = HookSet(rawValue: 1)
+  static let headers = HookSet(rawValue: 2)
+  static let modify = HookSet(rawValue: 4)
+  static let beforeSend = HookSet(rawValue: 8)
+  static let afterSuccess = HookSet(rawValue: 16)
+  static let intercept = HookSet(rawValue: 32)
+  static let all: HookSet = [.scope, .headers, .modify, .beforeSend, .afterSuccess, .intercept]
+}
+
+/// What is known of the hooks of the types of behaviors, from the first requests that called them.
+///
+/// A default does nothing, so one that is known need not be called. Most behaviors implement one or two of the hooks,
+/// and an asynchronous call costs the same whether it does anything or not: without this a behavior that sets a field
+/// takes twice as long (1.49 µs instead of 0.72), and one that does nothing six times (870 ns instead of 130).
+///
+/// A type's own code may call a default as well. That teaches nothing: only the default of a hook that a request calls
+/// counts.
+final class LearnedHooks: Sendable {
+  /// What is known of one type.
+  struct Knowledge: Sendable {
+    /// The hooks to call: the type's own, and those of which nothing is known.
+    var toCall: HookSet = .all
+    /// The hooks that were called once.
+    var known: HookSet = []
+  }
+
+  /// What this process knows.
+  static let shared = LearnedHooks()
+
+  private let lock = NSLock()
+  // Protected by `lock`. A type is one entry, however many instances it has.
+  nonisolated(unsafe) private var types: [ObjectIdentifier: Knowledge] = [:]
+
+  /// What is known of a behavior's type.
+  func knowledge(of behavior: any RequestBehavior) -> Knowledge {
+    lock.withLock { types[ObjectIdentifier(type(of: behavior))] ?? Knowledge() }
+  }
+
+  /// Notes that a hook was called, and whether that was the default.
+  fileprivate func note(_ hook: HookSet, of type: ObjectIdentifier, isDefault: Bool) {
+    lock.withLock {
+      types[type, default: Knowledge()].known.insert(hook)
+      if isDefault { types[type, default: Knowledge()].toCall.remove(hook) }
+    }
+  }
+}
+
+/// Calls the hooks of a behavior, and notes which of them are defaults.
+struct LearningBehavior {
+  let behavior: any RequestBehavior
+
+  private func learn<Value>(
+    _ hook: HookSet, _ probed: HookProbe.Hook, _ call: () async throws -> Value
+  ) async rethrows -> Value {
+    let type = type(of: behavior)
+    let probe = HookProbe()
+    defer { LearnedHooks.shared.note(hook, of: ObjectIdentifier(type), isDefault: probe.hasDefault(probed, of: type)) }
+    return try await HookProbe.$current.withValue(probe, operation: call)
+  }
+}
+
+extension LearningBehavior: RequestBehavior {
+  func scope(for request: NetworkRequest) async -> String? {
+    await learn(.scope, .scope) { await behavior.scope(for: request) }
+  }
+
+  func headers(for request: NetworkRequest) async throws -> HeaderFields {
+    try await learn(.headers, .headers) { try await behavior.headers(for: request) }
+  }
+
+  func modify(_ request: inout NetworkRequest) async throws {
+    var changed = request
+    // What a hook that throws has changed counts too: a body that it took is cancelled.
+    defer { request = changed }
+    try await learn(.modify, .modify) { try await behavior.modify(&changed) }
+  }
+
+  func beforeSend(_ request: NetworkRequest) async {
+    await learn(.beforeSend, .beforeSend) { await behavior.beforeSend(request) }
+  }
+
+  func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
+    try await learn(.afterSuccess, .afterSuccess) { try await behavior.afterSuccess(response, for: request) }
+  }
+
+  func afterFailure(_ error: any Error, for request: NetworkRequest) async {
+    await behavior.afterFailure(error, for: request)
+  }
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    try await learn(.intercept, .intercept) { try await behavior.intercept(request, next: next) }
+  }
+}
