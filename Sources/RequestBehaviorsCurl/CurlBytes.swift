@@ -2,13 +2,13 @@
   import Foundation
   import RequestBehaviors
 
-  /// The chunks of a response's body.
-  ///
-  /// Dropping it, and its iterator, ends the transfer.
+  /// The chunks of a response's body, which keep the transport alive.
   struct CurlBytes: AsyncSequence, Sendable {
     typealias Element = Data
 
-    private let lease: Lease
+    private let transfer: CurlTransfer
+    private let stream: CurlStream
+    private let transport: CurlTransport
 
     /// Creates a sequence.
     ///
@@ -17,46 +17,27 @@
     ///   - stream: Where they are.
     ///   - transport: What must not be released before the body has ended.
     init(_ transfer: CurlTransfer, _ stream: CurlStream, transport: CurlTransport) {
-      lease = Lease(transfer: transfer, stream: stream, transport: transport)
+      self.transfer = transfer
+      self.stream = stream
+      self.transport = transport
     }
 
     /// The sequence as a body.
-    var byteStream: ByteStream { ByteStream(self) { [lease] in lease.cancel() } }
+    var byteStream: ByteStream { ByteStream(self, onCancel: cancel, trailers: { [stream] in stream.trailers }) }
 
-    func makeAsyncIterator() -> Iterator { Iterator(lease: lease) }
-
-    struct Iterator: AsyncIteratorProtocol {
-      fileprivate let lease: Lease
-
-      func next() async throws -> Data? { try await lease.next() }
+    private func cancel() {
+      guard !stream.isEnded else { return }
+      stream.end(.failure(CancellationError()))
+      transfer.loop.post(.cancel(transfer))
     }
 
-    /// What the reader holds.
-    fileprivate final class Lease: Sendable {
-      private let transfer: CurlTransfer
-      private let stream: CurlStream
-      private let transport: CurlTransport
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: self) }
 
-      init(transfer: CurlTransfer, stream: CurlStream, transport: CurlTransport) {
-        self.transfer = transfer
-        self.stream = stream
-        self.transport = transport
-      }
-
-      deinit { cancel() }
-
-      func cancel() {
-        guard !stream.isEnded else { return }
-        stream.end(.failure(CancellationError()))
-        transfer.loop.post(.cancel(transfer))
-      }
+    struct Iterator: AsyncIteratorProtocol {
+      fileprivate let bytes: CurlBytes
 
       func next() async throws -> Data? {
-        try await withTaskCancellationHandler {
-          try await stream.next { transfer.loop.post(.resume(transfer)) }
-        } onCancel: {
-          cancel()
-        }
+        try await bytes.stream.next { bytes.transfer.loop.post(.resume(bytes.transfer)) }
       }
     }
   }

@@ -66,6 +66,11 @@
       return .failure(error)
     }
 
+    /// The fields that came after the body; `nil` if there were none, or they cannot be read.
+    var trailers: HeaderFields? {
+      handle.head.trailers.isEmpty ? nil : try? ResponseHead.trailers(handle.head.trailers)
+    }
+
     /// What libcurl says of a transfer that it has ended badly.
     var failure: NetworkError {
       CurlFailure(result: result.rawValue, text: handle.failureText).networkError(hint: loop.connectionHint)

@@ -226,7 +226,7 @@
       for transfer in ended {
         transfer.lastByte = transfer.request.call.clock.now()
         if transfer.settle(.ended) { continue }
-        transfer.stream?.end(transfer.endOfStream)
+        transfer.stream?.end(transfer.endOfStream, trailers: transfer.trailers)
         recycle(transfer.handle)
       }
       ended.removeAll(keepingCapacity: true)

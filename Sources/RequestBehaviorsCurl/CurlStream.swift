@@ -10,6 +10,7 @@
       var chunks: [Data] = []
       var count = 0
       var end: Result<Void, any Error>?
+      var trailers: HeaderFields?
       var waiter: Waiter?
       /// Whether libcurl waits for the reader.
       var isPaused = false
@@ -24,6 +25,9 @@
 
     /// Whether the body has ended.
     var isEnded: Bool { lock.withLock { state.end != nil } }
+
+    /// The fields that came after the body.
+    var trailers: HeaderFields? { lock.withLock { state.trailers } }
 
     /// Whether the reader wants more.
     ///
@@ -59,10 +63,10 @@
     /// Ends the body.
     ///
     /// What is held can still be read. The first end counts.
-    func end(_ result: Result<Void, any Error>) {
+    func end(_ result: Result<Void, any Error>, trailers: HeaderFields? = nil) {
       let waiter = lock.withLock { () -> Waiter? in
         guard state.end == nil else { return nil }
-        state.end = result
+        (state.end, state.trailers) = (result, trailers)
         defer { state.waiter = nil }
         return state.waiter
       }

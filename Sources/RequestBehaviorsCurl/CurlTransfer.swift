@@ -141,6 +141,7 @@
         guard stream != nil else { return true }
         head = handle.head.head
         connection = handle.connectionTimings(queued: queued)
+        if request.options.timesEndAtHead { deadline.total = nil }
         settle(.head)
         return true
       }

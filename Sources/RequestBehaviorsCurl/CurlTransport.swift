@@ -108,8 +108,8 @@
         case .stream(let makeStream): return CurlUpload(makeStream(), length: body.length)
         case .oneShot(let stream): return CurlUpload(try stream.take(), length: body.length)
         case .file(let url):
-          let chunks = try await FileChunks(url)
-          return chunks.length > 0 ? CurlUpload(ByteStream(chunks), length: chunks.length) : CurlUpload(Data())
+          let chunks = try await FileChunks(opening: url)
+          return chunks.length == 0 ? CurlUpload(Data()) : CurlUpload(ByteStream(chunks), length: chunks.length)
         }
       } catch var error as NetworkError {
         error.request = request
@@ -135,18 +135,16 @@
       if let error = transfer.missing { throw error.of(transfer) }
       transfer.connection = handle.connectionTimings(queued: transfer.queued)
       var response = response(to: transfer, head, .data(transfer.body), until: transfer.lastByte)
-      if !handle.head.trailers.isEmpty {
-        response.trailers = try? ResponseHead.trailers(handle.head.trailers)
-      }
+      response.trailers = transfer.trailers
       return response
     }
 
     private func streamedResponse(of transfer: CurlTransfer, _ loop: CurlLoop) throws -> NetworkResponse {
       guard let stream = transfer.stream else { throw NetworkError(.transportFailed, "there is no stream") }
-      // Whoever drops it, which this function does when it throws, ends the transfer.
-      let bytes = CurlBytes(transfer, stream, transport: self)
+      // To drop it, as this function does when it throws, ends the transfer.
+      let bytes = CurlBytes(transfer, stream, transport: self).byteStream
       let head = try parse(transfer.head, of: transfer)
-      return response(to: transfer, head, .stream(bytes.byteStream), until: transfer.firstByte)
+      return response(to: transfer, head, .stream(bytes), until: nil)
     }
 
     private func parse(_ bytes: [UInt8], of transfer: CurlTransfer) throws -> ResponseHead {
@@ -160,7 +158,7 @@
     private func response(
       to transfer: CurlTransfer, _ head: ResponseHead, _ body: ResponseBody, until end: Duration?
     ) -> NetworkResponse {
-      var timings = ResponseTimings(sent: transfer.sent, firstByte: transfer.firstByte, lastByte: end ?? transfer.sent)
+      var timings = ResponseTimings(sent: transfer.sent, firstByte: transfer.firstByte, lastByte: end)
       timings.connection = transfer.connection
       return NetworkResponse(
         request: transfer.request, statusCode: head.statusCode, headers: head.headers, body: body, timings: timings)

@@ -18,14 +18,21 @@ public protocol CallObserver: RequestBehavior {
   /// - Parameter request: The request as it is sent; its `attemptNumber` tells which attempt of the call it is.
   func attemptStarted(_ request: NetworkRequest)
 
-  /// Notes how an attempt ended.
+  /// Notes that the head of a streamed response is there, whose body is read from now on.
+  ///
+  /// - Parameters:
+  ///   - attempt: The attempt, with the status; it has not ended.
+  ///   - request: The request as it was sent.
+  func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest)
+
+  /// Notes how an attempt ended; with a streamed body, how that ended.
   ///
   /// - Parameters:
   ///   - attempt: How it ended, and when.
   ///   - request: The request as it was sent.
   func attemptEnded(_ attempt: Attempt, of request: NetworkRequest)
 
-  /// Notes how a call ended.
+  /// Notes how a call ended; with a streamed body, how that ended.
   ///
   /// - Parameter report: The call, its outcome, and how long it took.
   func callEnded(_ report: CallReport)
@@ -37,6 +44,9 @@ extension CallObserver {
 
   /// By default nothing is done.
   public func attemptStarted(_ request: NetworkRequest) {}
+
+  /// By default nothing is done.
+  public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {}
 
   /// By default nothing is done.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {}

@@ -114,7 +114,12 @@ struct CacheExchange: Sendable {
     guard cache.activity.beginValidation(of: key) else { return }
     let detached = next.detached()
     var exchange = self
-    exchange.forward = { try await detached.start($0).value }
+    exchange.forward = { request in
+      // Nobody reads a stream in the background.
+      var request = request
+      request.options.delivery = .buffered
+      return try await detached.start(request).value
+    }
     Task { [exchange] in
       defer { cache.activity.endValidation(of: key) }
       _ = try? await exchange.revalidate(stored)
@@ -185,7 +190,7 @@ struct FetchedResponse: Sendable {
     let clock = response.request.call.clock
     let (date, now) = (clock.date(), clock.now())
     func moment(_ time: Duration) -> Date { date.addingTimeInterval(-max(0, (now - time).seconds)) }
-    let arrival = response.timings.firstByte ?? response.timings.lastByte
+    let arrival = response.timings.firstByte ?? response.timings.latest
     return (moment(response.timings.sent), moment(arrival))
   }
 

@@ -12,7 +12,7 @@ struct StoringStream: AsyncSequence, Sendable {
 
   /// Returns a stream of the same chunks.
   static func make(_ base: ByteStream, limit: Int, onEnd: @escaping @Sendable (Data?) async -> Void) -> ByteStream {
-    ByteStream(StoringStream(base: base, limit: limit, onEnd: onEnd), onCancel: { base.cancel() })
+    base.wrapped { StoringStream(base: $0, limit: limit, onEnd: onEnd) }
   }
 
   func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), limit: limit, onEnd: onEnd) }
@@ -44,8 +44,7 @@ struct StoringStream: AsyncSequence, Sendable {
         throw error
       }
       hasEnded = true
-      // A stream that ends because its reader was cancelled is not at its end.
-      if !Task.isCancelled { await onEnd(collected) }
+      await onEnd(collected)
       collected = nil
       return nil
     }

@@ -43,11 +43,21 @@ extension Call {
   }
 
   /// Notes how a send ended.
-  func endAttempt(_ number: Int, _ outcome: Attempt.Outcome) {
-    let now = clock.now()
+  ///
+  /// - Parameters:
+  ///   - number: Which send of the call it was.
+  ///   - outcome: How it ended.
+  ///   - time: When; by default now.
+  func endAttempt(_ number: Int, _ outcome: Attempt.Outcome, at time: Duration? = nil) {
+    let time = time ?? clock.now()
     withState { state in
-      state.attempts[number - 1].endedAt = now
+      state.attempts[number - 1].endedAt = time
       state.attempts[number - 1].outcome = outcome
     }
+  }
+
+  /// Notes the status of a send whose body is still to be read.
+  func noteHead(of number: Int, _ statusCode: Int) {
+    withState { $0.attempts[number - 1].outcome = .response(statusCode: statusCode, bytes: nil) }
   }
 }

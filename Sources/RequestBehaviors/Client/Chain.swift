@@ -187,20 +187,36 @@ final class Chain: Sendable {
     let number = try run.beginAttempt(request)
     request.attemptNumber = number
     for observer in observers { observer.attemptStarted(request) }
-    defer { reportEnd(of: number, request) }
     do {
-      let response = try await transport.send(request)
-      if Task.isCancelled {
-        response.body.cancel()
-        throw CancellationError()
+      let response = try await receive(request)
+      if case .stream(let stream) = response.body {
+        run.endAttempt(number, with: response, at: stream, of: request)
+      } else {
+        run.endAttempt(number, with: response)
+        reportEnd(of: number, request)
       }
-      run.endAttempt(number, with: response)
       return response
     } catch {
       let failure = describe(error, request)
       run.endAttempt(number, with: failure, of: request)
+      reportEnd(of: number, request)
       throw failure
     }
+  }
+
+  /// How much is kept of a streamed response that the call does not accept.
+  private static let refusedBodyLimit = 64 * 1_024
+
+  /// Sends a request; a streamed response whose status is not acceptable has its body in memory, because whoever gets it
+  /// only wants to know why, and would leave the transfer open.
+  private func receive(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let response = try await transport.send(request)
+    if Task.isCancelled {
+      response.body.cancel()
+      throw CancellationError()
+    }
+    guard request.options.delivery == .streamed, !response.hasAcceptedStatus else { return response }
+    return try await response.excerpt(upTo: Chain.refusedBodyLimit)
   }
 
   private func reportEnd(of number: Int, _ request: NetworkRequest) {

@@ -62,6 +62,23 @@ extension ChainRun {
     lock.withLock { state.lastOutcome = .response(response) }
   }
 
+  /// Notes that the head of a streamed response is there, and the rest when its body has ended.
+  func endAttempt(_ number: Int, with response: NetworkResponse, at stream: ByteStream, of request: NetworkRequest) {
+    // Neither this nor what waits for the end of the body may keep it.
+    lock.withLock { state.lastOutcome = .response(response.withoutStream) }
+    call.noteHead(of: number, response.statusCode)
+    let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
+    let head = call.attempts[number - 1]
+    for observer in observers { observer.attemptReceivedHead(head, of: request) }
+    stream.onCompletion { completion in
+      let redactor = Redactor.standard.hiding(secretsOf: request)
+      let outcome = Attempt.Outcome(statusCode: statusCode, completion, redactor: redactor)
+      call.endAttempt(number, outcome, at: completion.endedAt)
+      let attempt = call.attempts[number - 1]
+      for observer in observers { observer.attemptEnded(attempt, of: request) }
+    }
+  }
+
   func endAttempt(_ number: Int, with failure: any Error, of request: NetworkRequest) {
     call.endAttempt(number, Attempt.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
     // A cancellation says nothing of the server; what came before it does.

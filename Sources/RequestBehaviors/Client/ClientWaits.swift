@@ -33,7 +33,7 @@ final class ClientWaits: Sendable {
       task.cancel()
       throw NetworkError.clientShutDown()
     }
-    defer { lock.withLock { _ = state.endings.removeValue(forKey: id) } }
+    defer { remove(id) }
     do {
       return try await withTaskCancellationHandler {
         try await task.value
@@ -90,7 +90,8 @@ final class ClientWaits: Sendable {
     for end in endings { end() }
   }
 
-  private func add(_ ending: @escaping @Sendable () -> Void) -> UInt64? {
+  /// Adds what ends something when the client is shut down; `nil` if it was.
+  func add(_ ending: @escaping @Sendable () -> Void) -> UInt64? {
     lock.withLock {
       guard !state.isShutDown else { return nil }
       state.lastID += 1
@@ -98,6 +99,9 @@ final class ClientWaits: Sendable {
       return state.lastID
     }
   }
+
+  /// Removes what has ended by itself.
+  func remove(_ id: UInt64) { lock.withLock { _ = state.endings.removeValue(forKey: id) } }
 }
 
 extension RequestClock {

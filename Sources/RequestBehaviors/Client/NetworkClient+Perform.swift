@@ -20,6 +20,7 @@ extension NetworkClient {
     do {
       if waits.isShutDown { throw NetworkError.clientShutDown() }
       let chain = try chain(for: request)
+      if call.options.delivery == .streamed { try chain.checkStreams() }
       let newRun = ChainRun(chain, call)
       run = newRun
       let networkRequest = try build(request, call, accept: accept)
@@ -100,7 +101,7 @@ extension NetworkClient {
 // MARK: - The end of a call
 
 extension NetworkClient {
-  /// Reports how a call ended whose response was to be decoded.
+  /// Reports how a call ended whose response was to be decoded; one whose body is still to be read ends with that.
   ///
   /// - Parameters:
   ///   - performed: The call.
@@ -110,10 +111,32 @@ extension NetworkClient {
   func report(
     _ performed: PerformedCall, decoding: Duration = .zero, error: (any Error)? = nil, phase: CallReport.Phase? = nil
   ) {
-    report(to: performed.chain.observers) {
+    let observers = performed.chain.observers
+    if error == nil, case .stream(let stream) = performed.response.body {
+      return NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
+    }
+    report(to: observers) {
       CallReport(
         call: performed.call, request: performed.request, response: performed.response, error: error,
         phase: phase ?? (error == nil ? .finished : .decoding), decoding: decoding)
+    }
+  }
+
+  /// Reports a call when its body has ended.
+  static func report(
+    _ call: Call, _ request: NetworkRequest, _ response: NetworkResponse, at stream: ByteStream,
+    to observers: [any CallObserver]
+  ) {
+    guard !observers.isEmpty else { return }
+    // What waits for the end of the body must not keep it.
+    let withoutStream = response.withoutStream
+    stream.onCompletion { completion in
+      var head = withoutStream
+      head.timings.lastByte = completion.endedAt
+      let report = CallReport(
+        call: call, request: request, response: head, error: completion.error,
+        phase: completion.error == nil ? .finished : .receiving, completion: completion)
+      for observer in observers { observer.callEnded(report) }
     }
   }
 

@@ -27,8 +27,9 @@ extension NetworkClient {
   ///
   /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
   public func send(_ request: Request<Void>) async throws {
-    let performed = try await perform(request)
+    var performed = try await perform(request)
     performed.response.body.cancel()
+    performed.response = performed.response.withoutStream
     report(performed)
   }
 

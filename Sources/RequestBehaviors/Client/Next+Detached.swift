@@ -48,8 +48,11 @@ public struct DetachedNext: Sendable {
     for observer in run.chain.observers { observer.callStarted(request) }
     do {
       let response = try await run.chain.runHooks(at: index, request, in: run)
-      let failure = response.isAcceptable ? nil : NetworkError.unacceptableStatus(response)
-      report(request, response, failure)
+      if response.isAcceptable, case .stream(let stream) = response.body {
+        NetworkClient.report(call, request, response, at: stream, to: run.chain.observers)
+      } else {
+        report(request, response, response.isAcceptable ? nil : NetworkError.unacceptableStatus(response))
+      }
       return response
     } catch {
       report(request, (error as? NetworkError)?.response, error)

@@ -2,28 +2,32 @@ public import Foundation
 
 /// A body that arrives or leaves in chunks: a type-erased asynchronous sequence of `Data`.
 ///
-/// A stream is iterated once. Whoever drops a stream without reading it to the end calls ``cancel()``, so that what
-/// produces it can stop:
-///
 /// ```swift
 /// for try await chunk in stream { file.write(chunk) }
 /// ```
+///
+/// A stream is iterated once; a second iteration throws ``NetworkError/Code-swift.struct/bodyConsumed``. It is cancelled,
+/// so that what produces it can stop, by ``cancel()``, by dropping it unread, by dropping its iterator (`break`), and by
+/// cancelling the task that reads it, which then throws a `CancellationError`. ``completion`` tells how it ended.
 public struct ByteStream: AsyncSequence, Sendable {
   /// The type of a chunk.
   public typealias Element = Data
 
-  private let makeNext: @Sendable () -> Iterator
-  private let onCancel: @Sendable () -> Void
+  let source: ByteSource
 
   /// Creates a stream of another sequence's chunks.
   ///
   /// - Parameters:
   ///   - base: The chunks, in order.
-  ///   - onCancel: Called by ``cancel()``: ends the production of chunks. By default nothing.
-  public init<Base: AsyncSequence & Sendable>(_ base: Base, onCancel: @escaping @Sendable () -> Void = {})
-  where Base.Element == Data {
-    self.makeNext = { Iterator(Box(base.makeAsyncIterator())) }
-    self.onCancel = onCancel
+  ///   - onCancel: Ends the production of chunks; called once if the stream ends in any other way than by its last chunk.
+  ///     A `next()` of the base that waits must return then. By default nothing is done.
+  ///   - trailers: Returns the fields that came after the last chunk (RFC 9110 §6.5); called once, after it. By default
+  ///     there are none.
+  public init<Base: AsyncSequence & Sendable>(
+    _ base: Base, onCancel: @escaping @Sendable () -> Void = {},
+    trailers: @escaping @Sendable () -> HeaderFields? = { nil }
+  ) where Base.Element == Data {
+    source = ByteSource(makeReader: { Box(base.makeAsyncIterator()) }, trailers: trailers, onCancel: onCancel)
   }
 
   /// Creates a stream of chunks that are there already.
@@ -31,11 +35,29 @@ public struct ByteStream: AsyncSequence, Sendable {
     self.init(Chunks(chunks: chunks))
   }
 
+  /// Returns a stream of what another sequence makes of this one's chunks, with the same trailers.
+  ///
+  /// To cancel it cancels this one. Each of both has its own ``completion``.
+  ///
+  /// ```swift
+  /// response.body = .stream(stream.wrapped { Decompressed($0) })
+  /// ```
+  ///
+  /// - Parameter transform: Makes the sequence; it gets this stream.
+  /// - Returns: The stream.
+  public func wrapped<Base: AsyncSequence & Sendable>(by transform: (ByteStream) -> Base) -> ByteStream
+  where Base.Element == Data {
+    ByteStream(transform(self), onCancel: cancel, trailers: { [source] in source.completion?.trailers })
+  }
+
   /// Ends the production of chunks; harmless when the stream has ended.
-  public func cancel() { onCancel() }
+  public func cancel() { source.end(CancellationError()) }
+
+  /// Ends the production of chunks, and throws the error to the reader; harmless when the stream has ended.
+  public func cancel(throwing error: any Error) { source.end(error) }
 
   /// Creates the iterator; a stream is iterated once.
-  public func makeAsyncIterator() -> Iterator { makeNext() }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(source)) }
 
   /// Reads the rest of the stream into memory.
   ///
@@ -48,34 +70,113 @@ public struct ByteStream: AsyncSequence, Sendable {
     var data = Data()
     for try await chunk in self {
       guard chunk.count <= limit - data.count else {
-        cancel()
-        throw NetworkError.bodyTooLarge(limit: limit)
+        let error = NetworkError.bodyTooLarge(limit: limit)
+        cancel(throwing: error)
+        throw error
       }
       data.append(chunk)
-    }
-    // A stream that ends because its reader was cancelled must not pass as a whole one.
-    if Task.isCancelled {
-      cancel()
-      throw CancellationError()
     }
     return data
   }
 
   /// Delivers the chunks of a ``ByteStream``.
   public struct Iterator: AsyncIteratorProtocol {
-    private let box: AnyBox
-
-    fileprivate init(_ box: AnyBox) { self.box = box }
+    fileprivate let reader: Reader
 
     /// Returns the next chunk, or `nil` at the end.
-    public mutating func next() async throws -> Data? { try await box.next() }
+    ///
+    /// - Throws: What the stream ended with, `CancellationError` if it was cancelled.
+    public mutating func next() async throws -> Data? { try await reader.next() }
   }
 
-  fileprivate class AnyBox {
-    func next() async throws -> Data? { nil }
+  /// Ends a stream that it does not keep alive, for what is to end a body later: a deadline, for example.
+  public struct Canceller: Sendable {
+    private let source: Weak
+
+    fileprivate init(_ source: ByteSource) { self.source = Weak(source) }
+
+    /// Ends the stream as ``ByteStream/cancel(throwing:)`` does, if it is still there.
+    public func cancel(throwing error: any Error = CancellationError()) { source.value?.end(error) }
+
+    private final class Weak: Sendable {
+      // Never set again, and safe to read by many.
+      nonisolated(unsafe) private(set) weak var value: ByteSource?
+      init(_ value: ByteSource) { self.value = value }
+    }
   }
 
-  private final class Box<Base: AsyncIteratorProtocol>: AnyBox where Base.Element == Data {
+  /// What ends the stream without keeping it alive.
+  public var canceller: Canceller { Canceller(source) }
+}
+
+// MARK: - How it ends
+
+extension ByteStream {
+  /// How the stream ended, once it has: read to its end, failed or cancelled.
+  ///
+  /// It waits for that and does not read.
+  ///
+  /// - Throws: `CancellationError` if the task that waits is cancelled.
+  public var completion: BodyCompletion {
+    get async throws {
+      let waiter = Waiter<BodyCompletion>()
+      onCompletion { waiter.settle(.success($0)) }
+      return try await waiter.value()
+    }
+  }
+
+  /// Calls a closure once, when the stream has ended, or at once if it has.
+  ///
+  /// - Parameter note: Gets how it ended; it must not block. Whoever drops the stream cancels it, so the closure must not
+  ///   hold it, nor a response that has it.
+  public func onCompletion(_ note: @escaping @Sendable (BodyCompletion) -> Void) { source.onCompletion(note) }
+}
+
+// MARK: - Reading
+
+extension ByteStream {
+  /// The one who reads a stream; to drop it cancels what was not read to its end.
+  fileprivate final class Reader {
+    private let source: ByteSource
+    // `nil` for a second iteration.
+    private let base: ByteSource.AnyReader?
+
+    init(_ source: ByteSource) {
+      self.source = source
+      base = source.takeReader()
+    }
+
+    deinit { if base != nil { source.end(CancellationError()) } }
+
+    func next() async throws -> Data? {
+      guard let base else { throw source.completion?.error ?? NetworkError.bodyRead() }
+      if let completion = source.completion {
+        if let error = completion.error { throw error }
+        return nil
+      }
+      source.begin()
+      return try await withTaskCancellationHandler {
+        try await read(base)
+      } onCancel: { [source] in
+        source.end(CancellationError())
+      }
+    }
+
+    private func read(_ base: ByteSource.AnyReader) async throws -> Data? {
+      do {
+        let chunk = try await base.next()
+        // What was cut short by a cancellation must not pass for a whole body.
+        if let error = source.completion?.error { throw error }
+        if let chunk { source.count(chunk.count) } else { source.end(nil) }
+        return chunk
+      } catch {
+        source.end(error)
+        throw source.completion?.error ?? error
+      }
+    }
+  }
+
+  private final class Box<Base: AsyncIteratorProtocol>: ByteSource.AnyReader where Base.Element == Data {
     // Used by one task at a time: an iterator is not Sendable, and this is reached through one only.
     nonisolated(unsafe) private var base: Base
     init(_ base: Base) { self.base = base }

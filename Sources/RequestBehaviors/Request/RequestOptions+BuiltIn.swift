@@ -25,6 +25,12 @@ private enum Delivery: RequestOption {
   static let isPortable = true
 }
 
+private enum TimesEndAtHead: RequestOption {
+  static let defaultValue = false
+  static let isPortable = true
+  static let affectsResponse = false
+}
+
 private enum Environment: RequestOption {
   static let defaultValue: ServerEnvironment? = nil
 }
@@ -83,9 +89,20 @@ extension RequestOptions {
   }
 
   /// How the transport hands over the body of the response; in memory by default.
+  ///
+  /// ``NetworkClient/stream(_:)`` sets it. Behaviors that need the whole body let a streamed response pass by.
   public package(set) var delivery: ResponseDelivery {
     get { self[Delivery.self] }
     set { self[Delivery.self] = newValue }
+  }
+
+  /// Whether ``timeout`` and a deadline end with the head of a streamed response; false by default, so that they cover the
+  /// body.
+  ///
+  /// It is true for streams that are not meant to end, such as events.
+  public package(set) var timesEndAtHead: Bool {
+    get { self[TimesEndAtHead.self] }
+    set { self[TimesEndAtHead.self] = newValue }
   }
 
   /// The server that the request goes to instead of the configuration's; `nil`, the default, for the configuration's.

@@ -9,7 +9,8 @@ public struct Attempt: Sendable {
   public enum Outcome: Sendable {
     /// It is still under way.
     case pending
-    /// A response with this status came; `bytes` is the length of a body in memory, `nil` for a file or a stream.
+    /// A response with this status came; `bytes` is the length of its body, `nil` for a file, and for a stream while it
+    /// is read.
     case response(statusCode: Int, bytes: Int?)
     /// It failed: the code of a ``NetworkError``, `nil` for an error of another type, and what it says, redacted.
     case failure(code: NetworkError.Code?, message: String)
@@ -25,7 +26,7 @@ public struct Attempt: Sendable {
   public let url: URL
   /// When the transport got it, on the call's clock.
   public let startedAt: Duration
-  /// When it ended; `nil` while it is under way.
+  /// When it ended; `nil` while it is under way, and while a streamed body is read.
   public internal(set) var endedAt: Duration?
   /// How it ended.
   public internal(set) var outcome: Outcome
@@ -38,6 +39,15 @@ extension Attempt.Outcome {
     var bytes: Int?
     if case .data(let data) = response.body { bytes = data.count }
     return .response(statusCode: response.statusCode, bytes: bytes)
+  }
+
+  /// The facts of a streamed body that has ended.
+  init(statusCode: Int, _ completion: BodyCompletion, redactor: Redactor) {
+    if let error = completion.error {
+      self.init(error, redactor: redactor)
+    } else {
+      self = .response(statusCode: statusCode, bytes: Int(clamping: completion.byteCount))
+    }
   }
 
   /// The facts of a failure, in words that a redactor may show.

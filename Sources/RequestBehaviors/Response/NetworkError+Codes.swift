@@ -36,7 +36,7 @@ extension NetworkError.Code {
   public static let unsupportedAddress = Self("unsupportedAddress")
   /// The client was shut down.
   public static let clientShutDown = Self("clientShutDown")
-  /// A one-shot body has been sent already.
+  /// A body that can be read once was sent or read already.
   public static let bodyConsumed = Self("bodyConsumed")
   /// A body file or stream could not be read.
   public static let bodyUnreadable = Self("bodyUnreadable")

@@ -23,9 +23,14 @@ extension NetworkError {
     NetworkError(.bodyConsumed, "the one-shot body has been sent; use a replayable stream for requests that may repeat")
   }
 
+  static func bodyRead() -> NetworkError {
+    NetworkError(.bodyConsumed, "the stream was read already; keep what is needed again, or use buffered()")
+  }
+
   static func bodyNotBuffered(_ response: NetworkResponse) -> NetworkError {
     NetworkError(
-      .bodyNotBuffered, "the body is a stream; read it with buffered() or iterate it", response: response)
+      .bodyNotBuffered, "the body is a stream or a file; read it with buffered(), or iterate its bytes",
+      response: response.withoutStream)
   }
 
   /// Returns the error of a response whose status the call does not accept.

@@ -13,7 +13,10 @@ public struct NetworkResponse: Sendable {
 
   /// The body.
   public var body: ResponseBody {
-    didSet { forgetDecoded() }
+    didSet {
+      forgetDecoded()
+      followClock()
+    }
   }
 
   /// When the exchange was, on the call's clock.
@@ -73,6 +76,12 @@ public struct NetworkResponse: Sendable {
     }
     self.source = source
     self.verification = isVerified ? .none : .unverified
+    followClock()
+  }
+
+  /// Lets the call's clock tell when a stream ends.
+  func followClock() {
+    if case .stream(let stream) = body { stream.source.follow(request.call.clock) }
   }
 
   /// Every send of the call that got this response, in order: redirects, retries, replays.
@@ -94,15 +103,12 @@ public struct NetworkResponse: Sendable {
 extension NetworkResponse {
   /// The bytes of the body.
   ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyNotBuffered`` if the body is a stream; the
-  ///   error of reading if it is a file that cannot be read.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyNotBuffered`` if the body is a stream or a
+  ///   file; ``buffered(upTo:)`` reads it.
   public var data: Data {
     get throws {
-      switch body {
-      case .data(let data): return data
-      case .file(let url): return try Data(contentsOf: url)
-      case .stream: throw NetworkError.bodyNotBuffered(self)
-      }
+      guard case .data(let data) = body else { throw NetworkError.bodyNotBuffered(self) }
+      return data
     }
   }
 
@@ -125,12 +131,14 @@ extension NetworkResponse {
   /// Returns the response with its whole body in memory.
   ///
   /// - Parameter limit: The most bytes to accept; by default the request's ``RequestOptions/bodyLimit``.
-  /// - Returns: The same response with its body in memory.
+  /// - Returns: The same response with its body in memory. A body that is in memory is returned whatever its length.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyTooLarge``, or what the stream throws.
   public func buffered(upTo limit: Int? = nil) async throws -> NetworkResponse {
-    guard case .stream(let stream) = body else { return self }
+    if case .data = body { return self }
+    let stream = bytes
     var copy = self
-    copy.body = .data(try await stream.collect(upTo: limit ?? request.options.bodyLimit))
+    let data = try await stream.collect(upTo: limit ?? request.options.bodyLimit)
+    copy.settle(.data(data), stream.source.completion)
     return copy
   }
 }
@@ -156,7 +164,7 @@ public enum ResponseBody: Sendable {
   case data(Data)
   /// A file that holds the bytes; whoever receives it removes it.
   case file(URL)
-  /// A stream that is read once; whoever drops it cancels it.
+  /// A stream that is read once; to drop it cancels it.
   case stream(ByteStream)
 
   /// No bytes.
@@ -222,7 +230,7 @@ private enum Trailers: ResponseInfoKey { typealias Value = HeaderFields }
 extension NetworkResponse {
   /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were none, or the transport drops them.
   ///
-  /// They are known of bodies in memory only.
+  /// They are known of bodies in memory only; those of a streamed one are part of its ``completion``.
   public var trailers: HeaderFields? {
     get { info[Trailers.self] }
     set { info[Trailers.self] = newValue }

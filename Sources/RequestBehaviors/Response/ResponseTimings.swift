@@ -6,8 +6,8 @@ public struct ResponseTimings: Sendable, Hashable {
   public var sent: Duration
   /// When the head of the response was there; `nil` if the transport cannot tell.
   public var firstByte: Duration?
-  /// When the last byte of the body was there; for a stream, when the head was.
-  public var lastByte: Duration
+  /// When the last byte of the body was there; `nil` for a streamed body, whose ``BodyCompletion`` tells it.
+  public var lastByte: Duration?
 
   /// What the transport measured of the connection; `nil` where it cannot tell, as over URLSession on Linux.
   public var connection: ConnectionTimings? {
@@ -24,14 +24,17 @@ public struct ResponseTimings: Sendable, Hashable {
   private var measurement = Measurement.none
 
   /// Creates timings.
-  public init(sent: Duration, firstByte: Duration? = nil, lastByte: Duration) {
+  public init(sent: Duration, firstByte: Duration? = nil, lastByte: Duration?) {
     self.sent = sent
     self.firstByte = firstByte
     self.lastByte = lastByte
   }
 
-  /// How long the exchange took, from handing it to the transport to the last byte.
-  public var total: Duration { lastByte - sent }
+  /// How long the exchange took, from handing it to the transport to the last byte; `nil` for a streamed body.
+  public var total: Duration? { lastByte.map { $0 - sent } }
+
+  /// The latest moment that is known.
+  var latest: Duration { lastByte ?? firstByte ?? sent }
 }
 
 /// How long the connection of an exchange took to make, and what it is.

@@ -1,4 +1,3 @@
-import Dispatch
 package import Foundation
 
 /// Reads a stream to its end, into memory while it is small and into a file from then on.
@@ -67,36 +66,28 @@ package struct BodySpool: Sendable {
   }
 }
 
-/// Writes a temporary file on a queue of its own: writing may block.
+/// Writes a temporary file off the threads of Swift's pool: writing may block.
 private struct Writer: Sendable {
-  private static let queue = DispatchQueue(label: "RequestBehaviors.BodySpool", attributes: .concurrent)
-
   private let file: TemporaryFile
   private let handle: FileHandle
 
   init(in directory: URL) async throws {
-    (file, handle) = try await Writer.run {
+    (file, handle) = try await FileQueue.run {
       let file = try TemporaryFile(in: directory)
       return (file, try FileHandle(forWritingTo: file.url))
     }
   }
 
   func append(_ data: Data) async throws {
-    try await Writer.run { [handle] in try handle.write(contentsOf: data) }
+    try await FileQueue.run { [handle] in try handle.write(contentsOf: data) }
   }
 
   func finish(appending data: Data) async throws -> TemporaryFile {
-    try await Writer.run { [handle] in
+    try await FileQueue.run { [handle] in
       try handle.write(contentsOf: data)
       try handle.close()
     }
     return file
-  }
-
-  private static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try work() }) }
-    }
   }
 }
 

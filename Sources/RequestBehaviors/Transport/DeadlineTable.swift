@@ -12,7 +12,8 @@ package struct TransferDeadline {
   package var idle: Duration?
   /// When the last byte went one way or the other.
   package var lastActivity: Duration
-  private let total: Duration?
+  /// How long it may take in all; `nil` for ever.
+  package var total: Duration?
   private let start: Duration
 
   /// Begins to watch something.
@@ -67,6 +68,9 @@ package struct DeadlineTable<ID: Hashable> {
 
   /// Notes that a byte went one way or the other.
   package mutating func touch(_ id: ID, at now: Duration) { entries[id]?.lastActivity = now }
+
+  /// Lets something take as long as it takes, as long as bytes come.
+  package mutating func endTotal(_ id: ID) { entries[id]?.total = nil }
 
   /// Ends watching something.
   package mutating func remove(_ id: ID) { entries[id] = nil }

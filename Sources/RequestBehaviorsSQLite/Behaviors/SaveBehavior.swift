@@ -17,7 +17,7 @@ public import RequestBehaviors
 ///
 /// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///
-/// A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
+/// A streamed response passes and is not saved; on a request that is streamed the behavior is refused. A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
 /// that are there unchanged cost no write. Every behavior of this type that is listed saves: a request's does not
 /// replace the configuration's.
 public struct SaveBehavior: RequestBehavior {
@@ -38,6 +38,10 @@ public struct SaveBehavior: RequestBehavior {
 
   /// Runs the request and saves its response.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard request.options.delivery == .buffered else {
+      request.call.record("not saved: the response is streamed", from: "SaveBehavior")
+      return try await next(request)
+    }
     let received = try await next(request)
     guard isToBeSaved(received) else { return received }
     var response = try await received.buffered()

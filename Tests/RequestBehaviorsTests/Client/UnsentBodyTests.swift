@@ -85,12 +85,15 @@ import Testing
   }
 
   @Test func `a body that the transport has taken is the transport's to end`() async throws {
+    let taken = Box<ByteStream?>(nil)
     let transport = ClosureTransport { request in
-      if case .oneShot(let stream)? = request.body?.content { _ = try stream.take() }
+      if case .oneShot(let stream)? = request.body?.content { taken.value = try stream.take() }
       return NetworkResponse(request: request, statusCode: 200)
     }
     try await NetworkClient(transport).send(upload)
     #expect(cancelled.value == 0)
+    taken.value?.cancel()
+    #expect(cancelled.value == 1)
   }
 }
 

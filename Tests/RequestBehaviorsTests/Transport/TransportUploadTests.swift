@@ -140,7 +140,7 @@ import Testing
     try await noFileIsLeft()
   }
 
-  @Test func `a stream that is read and not sent is cancelled`() async throws {
+  @Test func `a stream that fails while it is read is cancelled, one that was read to its end is not`() async throws {
     struct Broken: Error {}
     let cancelled = Box<[String]>([])
     for (name, error) in [("short", nil), ("broken", Broken())] as [(String, (any Error)?)] {
@@ -149,7 +149,7 @@ import Testing
       }
       #expect(try await transport.failure(of: server.request(.post, body: body)).code == .bodyUnreadable)
     }
-    #expect(cancelled.value == ["short", "broken"])
+    #expect(cancelled.value == ["broken"])
   }
 
   @Test func `every chunk of a stream restarts the idle timeout but not the total one`() async throws {

@@ -20,8 +20,8 @@ import Testing
     #expect(request.headers["X-A"] == "1, 2")
     #expect(request.headers["Cookie"] == "a=1; b=2")
     let timings = response.timings
-    let firstByte = try #require(timings.firstByte)
-    #expect(timings.sent <= firstByte && firstByte <= timings.lastByte && timings.total > .zero)
+    let (firstByte, lastByte) = (try #require(timings.firstByte), try #require(timings.lastByte))
+    #expect(timings.sent <= firstByte && firstByte <= lastByte && timings.total == lastByte - timings.sent)
   }
 
   @Test(arguments: [RequestMethod.post, .put, .patch, .delete, .query, .options, "REPORT"])

@@ -32,12 +32,18 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
   /// How many requests are under way.
   public var inFlightCount: Int { tracker.count }
 
-  /// Counts the request while it is under way.
+  /// Counts the request while it is under way, a streamed body included.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let clock = request.call.clock
+    let (clock, tracker) = (request.call.clock, tracker)
     tracker.begin(clock)
-    defer { tracker.end(clock) }
-    return try await next(request)
+    do {
+      let response = try await next(request)
+      response.onCompletion { _ in tracker.end(clock) }
+      return response
+    } catch {
+      tracker.end(clock)
+      throw error
+    }
   }
 
   private final class Tracker: Sendable {

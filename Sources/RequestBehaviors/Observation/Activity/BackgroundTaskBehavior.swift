@@ -18,7 +18,7 @@ public struct BackgroundTaskBehavior: UniqueBehavior {
   /// Creates a behavior that asks a runner for time.
   public init(_ runner: any BackgroundTaskRunner) { self.runner = runner }
 
-  /// Holds time while the request is under way.
+  /// Holds time while the request is under way, a streamed body included.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let lease = await BackgroundLease(runner)
     // The request runs in a task that the expiration can cancel; a cancellation of the caller is passed on to it.
@@ -29,12 +29,17 @@ public struct BackgroundTaskBehavior: UniqueBehavior {
     } onCancel: {
       work.cancel()
     }
-    let hasExpired = await lease.end()
-    if hasExpired, case .failure(let error) = result, error is CancellationError, !Task.isCancelled {
-      throw NetworkError(
-        .backgroundTimeExpired, "the app's time in the background was over before the request was; send it again later",
-        request: request)
+    let expired = NetworkError(
+      .backgroundTimeExpired, "the app's time in the background was over before the request was; send it again later",
+      request: request)
+    if case .success(let response) = result, case .stream(let stream) = response.body {
+      stream.onCompletion { _ in Task { await lease.end() } }
+      let canceller = stream.canceller
+      await lease.onExpiration { canceller.cancel(throwing: expired) }
+      return response
     }
+    let hasExpired = await lease.end()
+    if hasExpired, case .failure(let error) = result, error is CancellationError, !Task.isCancelled { throw expired }
     return try result.get()
   }
 }
@@ -45,20 +50,29 @@ private final class BackgroundLease {
   private let runner: any BackgroundTaskRunner
   private var id: BackgroundTaskID?
   private var hasExpired = false
+  private var cancel: @Sendable () -> Void = {}
 
   init(_ runner: any BackgroundTaskRunner) { self.runner = runner }
 
   func begin(named name: String, cancel: @escaping @Sendable () -> Void) {
+    self.cancel = cancel
     id = runner.beginTask(named: name) { [weak self] in
-      cancel()
       self?.hasExpired = true
+      self?.cancel()
       self?.giveBack()
     }
     // A runner may expire at once, before there is an identifier to give back.
     if hasExpired { giveBack() }
   }
 
+  /// Sets what the expiration cancels from now on; at once if it has come.
+  func onExpiration(_ cancel: @escaping @Sendable () -> Void) {
+    self.cancel = cancel
+    if hasExpired { cancel() }
+  }
+
   /// Gives the time back; tells whether it had expired.
+  @discardableResult
   func end() -> Bool {
     giveBack()
     return hasExpired

@@ -20,7 +20,7 @@ extension LogRecord {
     object.add(number: "http.response.body.size", responseBytes.map(String.init))
     object.add("error.type", errorType)
     object.add("error.message", error)
-    if kind == .attempt || kind == .attemptStart {
+    if kind.isOfOneSend {
       object.add(number: "http.request.resend_count", sends > 1 ? "\(sends - 1)" : nil)
     } else {
       object.add(number: "request_behaviors.attempts", "\(sends)")

@@ -13,6 +13,7 @@ extension LogRecord {
     if let responseBytes { text += " \(responseBytes) B" }
     if let duration { text += " in \(LogText.milliseconds(duration)) ms" }
     if kind == .start || kind == .attemptStart { text += " started" }
+    if kind == .attemptHead { text += " receiving" }
     if let error { text += " failed: \(error)" }
     if !remarks.isEmpty { text += " (\(remarks.joined(separator: "; ")))" }
     return ([LogText.escapingControls(text)] + details).joined(separator: "\n")
@@ -20,7 +21,7 @@ extension LogRecord {
 
   /// The number of the call, of the send, and of the call that needed this one.
   var number: String {
-    let number = kind == .attempt || kind == .attemptStart ? "#\(call).\(sends)" : "#\(call)"
+    let number = kind.isOfOneSend ? "#\(call).\(sends)" : "#\(call)"
     return parent.map { "\(number) for #\($0)" } ?? number
   }
 

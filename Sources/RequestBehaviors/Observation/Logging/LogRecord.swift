@@ -10,6 +10,8 @@ public struct LogRecord: Sendable {
     case start
     /// One send of a call, a retry or a redirect among them, began.
     case attemptStart
+    /// The head of a streamed response is there.
+    case attemptHead
     /// One send of a call ended.
     case attempt
     /// A call ended, whether by a value or by an error.
@@ -28,10 +30,9 @@ public struct LogRecord: Sendable {
   public var parent: Call.ID?
   /// The id of the trace that the call belongs to, 32 hexadecimal digits; `nil` if it belongs to none.
   public var traceID: String?
-  /// The id of this send in the trace, 16 hexadecimal digits, for ``Kind/attemptStart`` and ``Kind/attempt``.
+  /// The id of this send in the trace, 16 hexadecimal digits, for the kinds that are about one send.
   public var spanID: String?
-  /// Which send of the call it was, from 1, for ``Kind/attemptStart`` and ``Kind/attempt``; how many there were, for
-  /// ``Kind/call``.
+  /// Which send of the call it was, from 1, for the kinds that are about one; how many there were, for ``Kind/call``.
   public var sends: Int
   /// The method.
   public var method: RequestMethod
@@ -43,7 +44,7 @@ public struct LogRecord: Sendable {
   public var statusCode: Int?
   /// The length of the request's body; `nil` if that is not known before it is read.
   public var requestBytes: Int64?
-  /// The length of the response's body; `nil` if it is not in memory.
+  /// The length of the response's body, for a streamed one what was delivered of it; `nil` if that is not known.
   public var responseBytes: Int?
   /// How long it took; `nil` at the start.
   public var duration: Duration?
@@ -67,6 +68,11 @@ public struct LogRecord: Sendable {
   public var requestBody: String?
   /// The beginning of the response's body; `nil` unless bodies are logged and it is in memory.
   public var responseBody: String?
+}
+
+extension LogRecord.Kind {
+  /// Whether it is about one send of a call.
+  var isOfOneSend: Bool { [.attemptStart, .attemptHead, .attempt].contains(self) }
 }
 
 extension LogRecord: CustomStringConvertible {

@@ -17,9 +17,9 @@ struct LogRecorder {
 
   func attemptStart(_ request: NetworkRequest) -> LogRecord { attempt(.attemptStart, request, redactor(for: request)) }
 
-  func attempt(_ attempt: Attempt, of request: NetworkRequest) -> LogRecord {
+  func attempt(_ attempt: Attempt, of request: NetworkRequest, as kind: LogRecord.Kind = .attempt) -> LogRecord {
     let redactor = redactor(for: request)
-    var record = self.attempt(.attempt, request, redactor)
+    var record = self.attempt(kind, request, redactor)
     record.duration = attempt.endedAt.map { $0 - attempt.startedAt }
     record.errorType = attempt.errorType
     switch attempt.outcome {
@@ -56,6 +56,7 @@ struct LogRecorder {
       record.error = (describe(error, redactor) + last).withoutRepeating(record.url)
     }
     if let response = report.response { add(response, to: &record, redactor) }
+    if let completion = report.completion { record.responseBytes = Int(clamping: completion.byteCount) }
     if let sent { add(sent, to: &record, redactor) }
     return record
   }

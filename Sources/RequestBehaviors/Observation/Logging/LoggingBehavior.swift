@@ -63,6 +63,12 @@ extension LoggingBehavior: CallObserver {
     sink.log(LogRecorder(settings).attemptStart(request))
   }
 
+  /// Logs the head of a streamed response if that level is wanted.
+  public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {
+    guard settings.level <= .debug else { return }
+    sink.log(LogRecorder(settings).attempt(attempt, of: request, as: .attemptHead))
+  }
+
   /// Logs the end of a send if that level is wanted.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
     guard settings.level <= .debug else { return }

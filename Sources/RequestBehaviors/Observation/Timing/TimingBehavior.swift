@@ -31,7 +31,7 @@ public struct DurationBreakdown: Sendable, Hashable {
   public let behaviors: Duration
   /// From there to the head of the response; `nil` if the transport cannot tell.
   public let waiting: Duration?
-  /// From the head to the last byte of the response; `nil` if the transport cannot tell.
+  /// From the head to the last byte of the response, as its reader took it; `nil` if the transport cannot tell.
   public let receiving: Duration?
   /// Decoding the response.
   public let decoding: Duration
@@ -44,7 +44,7 @@ public struct DurationBreakdown: Sendable, Hashable {
     // A response from a cache was sent before this call began.
     behaviors = max(.zero, timings.sent - report.call.startedAt)
     waiting = timings.firstByte.map { $0 - timings.sent }
-    receiving = timings.firstByte.map { timings.lastByte - $0 }
+    receiving = timings.firstByte.flatMap { first in timings.lastByte.map { $0 - first } }
     decoding = report.decoding
     total = report.duration
   }

@@ -66,6 +66,8 @@ public struct CoalescingBehavior: UniqueBehavior {
   public func scopeEnded(_ scope: String) async { coalescer.forget(scope: scope) }
 
   private func key(of request: NetworkRequest, _ next: Next) -> SharingKey? {
+    // A stream is read once.
+    guard request.options.delivery == .buffered else { return nil }
     switch request.options.coalescing.kind {
     case .never: return nil
     case .named(let name): return next.sharingKey(for: request, named: name)

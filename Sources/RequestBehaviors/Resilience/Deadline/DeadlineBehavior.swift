@@ -12,6 +12,9 @@
 /// response that is there all the same, because a save had begun, is returned. A prerequisite request, such as one for
 /// a token, has a deadline of its own.
 ///
+/// The time covers the body of a streamed response, whose reader gets the error, but for events
+/// (``RequestOptions/timesEndAtHead``).
+///
 /// Whatever waits further in knows the deadline as ``Call/deadline`` and does not begin a wait that would outlast it. It
 /// is beside ``RequestOptions/timeout``, which is for one attempt.
 public struct DeadlineBehavior: UniqueBehavior {
@@ -35,11 +38,24 @@ public struct DeadlineBehavior: UniqueBehavior {
     call.deadline = deadline
     guard limit > .zero else { throw NetworkError.deadlineExceeded(limit, request, nil) }
     do {
-      return try await run(request, for: limit, next)
+      let response = try await run(request, for: limit, next)
+      if !request.options.timesEndAtHead { end(response, at: deadline, limit, request) }
+      return response
     } catch is CancellationError where call.isLate && !Task.isCancelled {
       call.record("the deadline of \(limit.inWords) has passed", from: "DeadlineBehavior", kind: .deadline)
       throw NetworkError.deadlineExceeded(limit, request, next.lastFailure)
     }
+  }
+
+  /// Ends a streamed body when the time is over.
+  private func end(_ response: NetworkResponse, at deadline: Duration, _ limit: Duration, _ request: NetworkRequest) {
+    guard case .stream(let stream) = response.body else { return }
+    let (canceller, clock) = (stream.canceller, request.call.clock)
+    let timer = Task {
+      try await clock.sleep(for: max(.zero, deadline - clock.now()))
+      canceller.cancel(throwing: NetworkError.deadlineExceeded(limit, request, nil))
+    }
+    stream.onCompletion { _ in timer.cancel() }
   }
 
   /// Runs everything further in as a task, which a second one cancels.

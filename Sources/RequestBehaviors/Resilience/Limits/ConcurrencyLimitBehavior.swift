@@ -6,8 +6,8 @@
 /// ```
 ///
 /// The others wait: the urgent first (``RequestOptions/priority``), then in the order in which they came. Each send takes
-/// a permit and gives it back when its response is there or it failed; between two attempts none is held. A body that is
-/// streamed comes after that. Where too many wait already, a request is refused at once with
+/// a permit and gives it back when its response is there or it failed; between two attempts none is held. A streamed
+/// response holds its permit until its body has ended. Where too many wait already, a request is refused at once with
 /// ``NetworkError/Code-swift.struct/concurrencyLimited``.
 public struct ConcurrencyLimitBehavior: UniqueBehavior {
   /// Further in than the rate limit, so that no permit is held while a request waits there.
@@ -24,8 +24,14 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
     let permit = try await takePermit(key, for: request)
-    defer { limiter.release(permit) }
-    return try await next(request)
+    do {
+      let response = try await next(request)
+      response.onCompletion { [limiter] _ in limiter.release(permit) }
+      return response
+    } catch {
+      limiter.release(permit)
+      throw error
+    }
   }
 
   /// Begins anew: what is under way counts no more.

@@ -64,7 +64,7 @@ func describe(_ response: NetworkResponse?) -> [String] {
   return [
     body,
     r.timings.firstByte.map { "\($0)" } ?? "-",
-    r.timings.firstByte.map { r.timings.lastByte - $0 }.map { "\($0)" } ?? "-",
+    r.timings.total.map { "\($0)" } ?? "-",
     (try? r.data).map { "\($0.count)" } ?? "-",
     (try? r.text) ?? "-",
     r.headers["Content-Type"].map { $0.lowercased() } ?? "-",

@@ -1,0 +1,87 @@
+import Foundation
+
+/// What a ``ByteStream`` and its reader share: the chunks that are left, and how it ended.
+///
+/// When the last of both is gone, what was not read to its end is cancelled.
+final class ByteSource: Sendable {
+  /// Delivers chunks.
+  class AnyReader {
+    func next() async throws -> Data? { nil }
+  }
+
+  private struct State {
+    var makeReader: (@Sendable () -> AnyReader)?
+    var trailers: @Sendable () -> HeaderFields?
+    var onCancel: @Sendable () -> Void
+    var clock = RequestClock.system
+    var hasBegun = false
+    var byteCount: Int64 = 0
+    var completion: BodyCompletion?
+    var observers: [@Sendable (BodyCompletion) -> Void] = []
+  }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state: State
+
+  init(
+    makeReader: @escaping @Sendable () -> AnyReader, trailers: @escaping @Sendable () -> HeaderFields?,
+    onCancel: @escaping @Sendable () -> Void
+  ) {
+    state = State(makeReader: makeReader, trailers: trailers, onCancel: onCancel)
+  }
+
+  deinit { end(CancellationError()) }
+
+  /// How the stream ended; `nil` while it has not.
+  var completion: BodyCompletion? { lock.withLock { state.completion } }
+
+  /// Whether somebody has asked for a chunk.
+  var hasBegun: Bool { lock.withLock { state.hasBegun } }
+
+  /// Sets the clock that tells when the stream ended.
+  func follow(_ clock: RequestClock) { lock.withLock { state.clock = clock } }
+
+  /// Returns what delivers the chunks; `nil` every further time, and when the stream has ended.
+  func takeReader() -> AnyReader? {
+    let makeReader = lock.withLock {
+      defer { state.makeReader = nil }
+      return state.makeReader
+    }
+    return makeReader?()
+  }
+
+  /// Notes that the first chunk is asked for.
+  func begin() { lock.withLock { state.hasBegun = true } }
+
+  /// Counts a chunk that was delivered.
+  func count(_ bytes: Int) { lock.withLock { state.byteCount += Int64(bytes) } }
+
+  /// Ends the stream, unless it has ended.
+  ///
+  /// - Parameter error: What it ends with; `nil` at its end.
+  func end(_ error: (any Error)?) {
+    // What waits for others or releases them happens outside of the lock.
+    let trailers = error == nil ? lock.withLock { state.trailers }() : nil
+    let ended = lock.withLock { () -> (completion: BodyCompletion, before: State)? in
+      guard state.completion == nil else { return nil }
+      let before = state
+      let completion = BodyCompletion(
+        byteCount: state.byteCount, endedAt: state.clock.now(), trailers: trailers, error: error)
+      state.completion = completion
+      (state.makeReader, state.trailers, state.onCancel, state.observers) = (nil, { nil }, {}, [])
+      return (completion, before)
+    }
+    guard let ended else { return }
+    if error != nil { ended.before.onCancel() }
+    for observer in ended.before.observers { observer(ended.completion) }
+  }
+
+  func onCompletion(_ note: @escaping @Sendable (BodyCompletion) -> Void) {
+    let completion = lock.withLock {
+      if state.completion == nil { state.observers.append(note) }
+      return state.completion
+    }
+    if let completion { note(completion) }
+  }
+}

@@ -1,0 +1,73 @@
+import Dispatch
+package import Foundation
+
+/// The bytes of a file, read on a queue of their own: reading may block.
+package struct FileChunks: AsyncSequence, Sendable {
+  package typealias Element = Data
+
+  private static let chunkCount = 256 * 1_024
+
+  /// A file that is open.
+  fileprivate struct OpenFile: Sendable {
+    let length: Int64
+    let handle: FileHandle
+
+    init(_ url: URL) async throws {
+      (length, handle) = try await FileQueue.run {
+        let length = try RequestBody.length(ofFile: url)
+        do {
+          return (length, try FileHandle(forReadingFrom: url))
+        } catch {
+          throw NetworkError(.bodyUnreadable, "the body file \(url.path) could not be opened", underlyingError: error)
+        }
+      }
+    }
+  }
+
+  private let url: URL
+  private let file: OpenFile?
+
+  /// Creates a sequence that opens the file when the first chunk is asked for.
+  package init(_ url: URL) {
+    self.url = url
+    file = nil
+  }
+
+  /// Creates a sequence of an open file, which is read once.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+  package init(opening url: URL) async throws {
+    self.url = url
+    file = try await OpenFile(url)
+  }
+
+  /// The number of bytes that the file had when it was opened; `nil` if it is not open.
+  package var length: Int64? { file?.length }
+
+  package struct Iterator: AsyncIteratorProtocol {
+    fileprivate let url: URL
+    fileprivate var file: OpenFile?
+
+    package mutating func next() async throws -> Data? {
+      let open: OpenFile
+      if let file { open = file } else { open = try await OpenFile(url) }
+      file = open
+      let data = try await FileQueue.run { [handle = open.handle] in try handle.read(upToCount: FileChunks.chunkCount) }
+      return data?.isEmpty == false ? data : nil
+    }
+  }
+
+  package func makeAsyncIterator() -> Iterator { Iterator(url: url, file: file) }
+}
+
+/// Runs what may block on files off the threads of Swift's pool.
+package enum FileQueue {
+  private static let queue = DispatchQueue(label: "RequestBehaviors.files", attributes: .concurrent)
+
+  /// Runs work and returns what it returns.
+  package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try work() }) }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// A call whose response is streamed ends when its body has ended.
+@Suite(.timeLimit(.minutes(1))) struct StreamEndTests {
+  private let source = ChunkSource()
+  private let clock = ManualClock()
+  private let reports = Box<[CallReport]>([])
+
+  private func client(_ behaviors: any RequestBehavior...) -> NetworkClient {
+    let note = CallEndBehavior { [reports] report in reports.update { $0.append(report) } }
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [note] + behaviors)
+    configuration.clock = clock.requestClock
+    return NetworkClient(configuration: configuration, transport: source.transport())
+  }
+
+  @Test func `the call and its attempt end with the body, and tell its length and its time`() async throws {
+    let response = try await client().stream(.get("x"))
+    #expect(reports.value.isEmpty)
+    let open = try #require(response.attempts.first)
+    #expect(open.endedAt == nil && open.description.hasSuffix("200"))
+    clock.advance(by: .seconds(3))
+    source.send("12345")
+    source.finish()
+    #expect(try await response.bytes.texts() == ["12345"])
+    let report = try #require(reports.value.first)
+    #expect(reports.value.count == 1)
+    #expect(report.phase == .finished && report.error == nil && report.duration == .seconds(3))
+    #expect(report.completion?.byteCount == 5 && report.response?.timings.lastByte == .seconds(3))
+    let attempt = try #require(response.attempts.first)
+    #expect(attempt.endedAt == .seconds(3))
+    guard case .response(200, 5) = attempt.outcome else {
+      Issue.record("\(attempt.outcome)")
+      return
+    }
+  }
+
+  @Test(arguments: ["drop", "break", "failure"])
+  func `a body that is not read to its end is the error of the call, and no hook is called for it`(
+    ending: String
+  ) async throws {
+    let hooks = Box<[String]>([])
+    let watching = ClosureBehavior(
+      "watching", afterSuccess: { _, _ in hooks.update { $0.append("success") } },
+      afterFailure: { _, _ in hooks.update { $0.append("failure") } })
+    source.send("12")
+    if ending == "failure" { source.finish(NetworkError(.connectionLost, "the test's source is lost")) }
+    do {
+      let response = try await client(watching).stream(.get("x"))
+      if ending == "break" { for try await _ in response.bytes { break } }
+      if ending == "failure" { await #expect(throws: NetworkError.self) { try await response.bytes.texts() } }
+    }
+    let report = try #require(reports.value.first)
+    #expect(report.phase == .receiving && report.response?.statusCode == 200)
+    #expect(report.errorType == (ending == "failure" ? "response_ended" : "cancelled"))
+    #expect(report.completion?.byteCount == (ending == "drop" ? 0 : 2))
+    #expect(report.call.attempts.first?.errorType == report.errorType)
+    #expect(hooks.value == ["success"])
+  }
+
+  @Test func `permits and activity are held until the body has ended`() async throws {
+    struct NoIndicator: ActivityIndicator { func setActive(_ isActive: Bool) {} }
+    let limiter = ConcurrencyLimiter(1)
+    let key = LimitKey.byOrigin(NetworkRequest(url: baseURL)) ?? "none"
+    let activity = ActivityIndicatorBehavior(NoIndicator())
+    let client = client(.concurrencyLimit(limiter), activity)
+    do {
+      let response = try await client.stream(.get("x"))
+      #expect(limiter.inUse(of: key) == 1 && activity.inFlightCount == 1)
+      source.finish()
+      #expect(try await response.bytes.texts() == [])
+      #expect(limiter.inUse(of: key) == 0 && activity.inFlightCount == 0)
+    }
+    _ = try await client.stream(.get("x"))
+    #expect(limiter.inUse(of: key) == 0 && activity.inFlightCount == 0)
+  }
+
+  @Test func `a deadline ends a body that takes too long`() async throws {
+    let response = try await client(.deadline(.seconds(10))).stream(.get("x"))
+    let reading = Task { try await response.bytes.texts() }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    let error = await #expect(throws: NetworkError.self) { try await reading.value }
+    #expect(error?.code == .deadlineExceeded)
+    #expect(source.cancelCount == 1)
+    #expect(reports.value.map(\.errorType) == ["timeout"])
+  }
+
+  @Test func `a body that is in time leaves no timer of the deadline behind`() async throws {
+    let response = try await client(.deadline(.seconds(10))).stream(.get("x"))
+    await clock.waitForSleepers(1)
+    source.finish()
+    #expect(try await response.bytes.texts() == [])
+    while clock.sleeperCount > 0 { await Task.yield() }
+  }
+
+  @Test func `a debug log tells of the head, and at the end of the bytes`() async throws {
+    let records = Box<[LogRecord]>([])
+    let sink = ClosureLogSink { record in records.update { $0.append(record) } }
+    let response = try await client(.logging(sink, level: .debug)).stream(.get("x"))
+    #expect(records.value.map(\.kind) == [.start, .attemptStart, .attemptHead])
+    #expect(records.value.last?.line.hasSuffix("/x 200 receiving") == true)
+    clock.advance(by: .seconds(1))
+    source.send("12345")
+    source.finish()
+    #expect(try await response.bytes.texts() == ["12345"])
+    #expect(records.value.suffix(2).map(\.kind) == [.attempt, .call])
+    #expect(records.value.suffix(2).map(\.responseBytes) == [5, 5])
+    #expect(records.value.last?.line.hasSuffix("/x 200 5 B in 1000.0 ms") == true)
+  }
+}

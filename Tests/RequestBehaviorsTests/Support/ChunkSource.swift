@@ -1,0 +1,46 @@
+import Foundation
+import RequestBehaviors
+
+/// Chunks that a test delivers one by one, and what became of their stream.
+final class ChunkSource: Sendable {
+  private let chunks = AsyncThrowingStream<Data, any Error>.makeStream()
+  private let cancellations = Box(0)
+  private let trailers = Box<HeaderFields?>(nil)
+
+  /// How often the stream was cancelled.
+  var cancelCount: Int { cancellations.value }
+
+  /// The stream of the chunks.
+  var stream: ByteStream {
+    let (continuation, cancellations, trailers) = (chunks.continuation, cancellations, trailers)
+    return ByteStream(chunks.stream) {
+      cancellations.update { $0 += 1 }
+      continuation.finish()
+    } trailers: {
+      trailers.value
+    }
+  }
+
+  /// A transport that answers with the stream.
+  func transport(_ statusCode: Int = 200, _ headers: HeaderFields = [:]) -> ClosureTransport {
+    ClosureTransport { [self] request in
+      NetworkResponse(request: request, statusCode: statusCode, headers: headers, body: .stream(stream))
+    }
+  }
+
+  func send(_ text: String) { chunks.continuation.yield(Data(text.utf8)) }
+
+  func finish(_ error: (any Error)? = nil, trailers fields: HeaderFields? = nil) {
+    trailers.value = fields
+    chunks.continuation.finish(throwing: error)
+  }
+}
+
+extension ByteStream {
+  /// The chunks that are left, as texts.
+  func texts() async throws -> [String] {
+    var texts: [String] = []
+    for try await chunk in self { texts.append(String(decoding: chunk, as: UTF8.self)) }
+    return texts
+  }
+}
