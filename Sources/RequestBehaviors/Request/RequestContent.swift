@@ -5,6 +5,7 @@ public struct RequestContent: Sendable {
   private enum Kind: Sendable {
     case encodable(any Encodable & Sendable, isJSON: Bool)
     case body(RequestBody)
+    case multipart([MultipartPart])
   }
 
   private let kind: Kind
@@ -40,20 +41,35 @@ public struct RequestContent: Sendable {
     .body(.file(url, contentType: contentType))
   }
 
+  /// Fields and files as `multipart/form-data` (RFC 7578), as an HTML form sends them.
+  ///
+  /// Files are read while they are sent. The length is sent if all parts have one. The form can be sent again, by a
+  /// retry or a redirect, if all parts can. A file that is missing fails the call with
+  /// ``NetworkError/Code-swift.struct/bodyUnreadable`` before anything is sent, one that changes while it is sent fails
+  /// the send.
+  public static func multipart(_ parts: [MultipartPart]) -> RequestContent { RequestContent(kind: .multipart(parts)) }
+
   /// Any body, streams among them.
   public static func body(_ body: RequestBody) -> RequestContent { RequestContent(kind: .body(body)) }
 
   /// Ends a one-shot stream that nobody has taken.
   func cancelUnlessTaken() {
-    if case .body(let body) = kind { body.cancelUnlessTaken() }
+    switch kind {
+    case .encodable: break
+    case .body(let body): body.cancelUnlessTaken()
+    case .multipart(let parts): for part in parts { part.content.cancelUnlessTaken() }
+    }
   }
 
   /// Returns the body to send.
   ///
-  /// - Throws: ``NetworkError`` of code `encodingFailed`.
+  /// - Throws: ``NetworkError`` of code `encodingFailed`, and for a form what ``MultipartEncoding`` throws.
   func makeBody(with encoder: any BodyEncoder) throws -> RequestBody {
     switch kind {
     case .body(let body): return body
+    case .multipart(let parts):
+      var generator = SystemRandomNumberGenerator()
+      return try MultipartEncoding(parts, encoder: encoder, using: &generator).body
     case .encodable(let value, let isJSON):
       let isJSONEncoder = MediaType(encoder.contentType)?.isJSON == true
       let chosen: any BodyEncoder = isJSON && !isJSONEncoder ? JSONEncoder() : encoder

@@ -1,0 +1,107 @@
+import Foundation
+
+/// The bytes of a `multipart/form-data` body (RFC 7578), laid out: what is in memory, and what is read when it is sent.
+struct MultipartEncoding: Sendable {
+  /// A piece of the body.
+  enum Segment: Sendable {
+    /// Bytes in memory.
+    case data(Data)
+    /// A file or a stream, which the part of the name reads, and its length.
+    case body(RequestBody, part: String, length: Int64?)
+  }
+
+  /// What stands between the parts; it occurs in none of those that are in memory.
+  let boundary: String
+
+  /// The pieces, in order.
+  let segments: [Segment]
+
+  /// The number of bytes; `nil` if a stream among the parts does not say its own.
+  let length: Int64?
+
+  /// Lays out parts.
+  ///
+  /// - Parameters:
+  ///   - parts: The parts, in order; none makes a form without fields.
+  ///   - encoder: What encodes values among them.
+  ///   - generator: Where the boundary comes from.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` for a file that cannot be read,
+  ///   ``NetworkError/Code-swift.struct/encodingFailed`` for a value that cannot be encoded,
+  ///   ``NetworkError/Code-swift.struct/bodyConsumed`` for a one-shot stream that was sent before, and
+  ///   ``NetworkError/Code-swift.struct/invalidRequest`` for a media type that breaks the rules.
+  init(
+    _ parts: [MultipartPart], encoder: any BodyEncoder, using generator: inout some RandomNumberGenerator
+  ) throws {
+    let bodies = try parts.map { try $0.content.makeBody(with: encoder) }
+    boundary = MultipartEncoding.boundary(notIn: bodies.compactMap(\.data), using: &generator)
+    var segments: [Segment] = []
+    var pending = Data()
+    var length: Int64? = 0
+    // Everything in memory between two files or streams is one piece.
+    for (part, body) in zip(parts, bodies) {
+      pending += Data("--\(boundary)\r\n\(try part.head(contentType: body.contentType))".utf8)
+      if let data = body.data {
+        pending += data
+      } else {
+        let count = try MultipartEncoding.length(of: body)
+        length = count.flatMap { count in length.map { $0 + Int64(pending.count) + count } }
+        segments += [.data(pending), .body(body, part: part.name, length: count)]
+        pending = Data()
+      }
+      pending += Data("\r\n".utf8)
+    }
+    pending += Data("--\(boundary)--\r\n".utf8)
+    self.segments = segments + [.data(pending)]
+    self.length = length.map { $0 + Int64(pending.count) }
+  }
+
+  /// The media type, which names the boundary.
+  var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+  /// The body to send: bytes if all parts are in memory, else a stream, which can be sent again if all parts can.
+  var body: RequestBody {
+    if segments.count == 1, case .data(let data)? = segments.first { return .data(data, contentType: contentType) }
+    let isOneShot = segments.contains {
+      if case .body(let body, _, _) = $0, case .oneShot = body.content { return true }
+      return false
+    }
+    guard isOneShot else {
+      return .stream(contentType: contentType, length: length) { [segments] in MultipartStream(segments).byteStream }
+    }
+    return .oneShot(MultipartStream(segments).byteStream, contentType: contentType, length: length)
+  }
+
+  private static func length(of body: RequestBody) throws -> Int64? {
+    if case .file(let url) = body.content { return try RequestBody.length(ofFile: url) }
+    guard body.isReplayable else { throw NetworkError.bodyConsumed() }
+    return body.length
+  }
+
+  /// Returns a boundary that occurs nowhere in some bytes, so that nothing in them can end a part (RFC 2046 §5.1.1).
+  private static func boundary(notIn contents: [Data], using generator: inout some RandomNumberGenerator) -> String {
+    let characters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+    while true {
+      let random = (0..<32).map { _ in characters[Int.random(in: 0..<characters.count, using: &generator)] }
+      let boundary = "form-" + String(random)
+      if !contents.contains(where: { $0.contains(boundary) }) { return boundary }
+    }
+  }
+}
+
+extension Data {
+  /// Whether a text occurs in the bytes; looks at few of them (Horspool's search).
+  fileprivate func contains(_ text: String) -> Bool {
+    let pattern = Array(text.utf8)
+    // How far a byte under the pattern's end lets the pattern move.
+    var shifts = [Int](repeating: pattern.count, count: 256)
+    for (index, byte) in pattern.dropLast().enumerated() { shifts[Int(byte)] = pattern.count - 1 - index }
+    return withUnsafeBytes { bytes in
+      var start = 0
+      while start <= bytes.count - pattern.count {
+        if bytes[start..<start + pattern.count].elementsEqual(pattern) { return true }
+        start += shifts[Int(bytes[start + pattern.count - 1])]
+      }
+      return false
+    }
+  }
+}

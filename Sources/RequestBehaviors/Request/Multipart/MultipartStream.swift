@@ -1,0 +1,111 @@
+import Foundation
+
+/// The bytes of a form with files or streams in it, read one after the other while they are sent.
+struct MultipartStream: AsyncSequence, Sendable {
+  typealias Element = Data
+
+  private let segments: [MultipartEncoding.Segment]
+  private let reading = Reading()
+
+  init(_ segments: [MultipartEncoding.Segment]) { self.segments = segments }
+
+  /// The stream as a body has it; ending it ends the stream that is being read and the one-shot streams after it.
+  var byteStream: ByteStream {
+    ByteStream(self) { [segments, reading] in
+      reading.cancel()
+      for case .body(let body, _, _) in segments { body.cancelUnlessTaken() }
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(segments: segments[...], reading: reading) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    fileprivate var segments: ArraySlice<MultipartEncoding.Segment>
+    fileprivate let reading: Reading
+    private var part: Part?
+
+    fileprivate init(segments: ArraySlice<MultipartEncoding.Segment>, reading: Reading) {
+      self.segments = segments
+      self.reading = reading
+    }
+
+    mutating func next() async throws -> Data? {
+      while true {
+        if let chunk = try await part?.next() { return chunk }
+        part = nil
+        switch segments.popFirst() {
+        case nil: return nil
+        case .data(let data)?: return data
+        case .body(let body, let name, let length)?:
+          let stream = try await Iterator.open(body)
+          reading.begin(stream)
+          part = Part(stream, name: name, length: length)
+        }
+      }
+    }
+
+    private static func open(_ body: RequestBody) async throws -> ByteStream {
+      switch body.content {
+      case .data(let data): ByteStream(chunks: [data])
+      case .file(let url): ByteStream(try await FileChunks(url))
+      case .stream(let makeStream): makeStream()
+      case .oneShot(let stream): try stream.take()
+      }
+    }
+  }
+
+  /// A part that is being read; it must have the length that the head of the form counts on.
+  private struct Part {
+    private var chunks: ByteStream.Iterator
+    private let name: String
+    private let length: Int64?
+    private var count: Int64 = 0
+
+    init(_ stream: ByteStream, name: String, length: Int64?) {
+      chunks = stream.makeAsyncIterator()
+      self.name = name
+      self.length = length
+    }
+
+    mutating func next() async throws -> Data? {
+      while let chunk = try await chunks.next() {
+        count += Int64(chunk.count)
+        if let length, count > length { throw wrongLength("more than") }
+        if !chunk.isEmpty { return chunk }
+      }
+      if let length, count < length { throw wrongLength("\(count) of") }
+      return nil
+    }
+
+    private func wrongLength(_ found: String) -> NetworkError {
+      NetworkError(
+        .bodyUnreadable,
+        "the part \(name.debugDescription) of the form has \(found) the \(length ?? 0) bytes that it had when the "
+          + "request was made; send a copy that nobody changes meanwhile")
+    }
+  }
+
+  /// The stream that is being read, for whoever ends the form's.
+  fileprivate final class Reading: Sendable {
+    private let lock = NSLock()
+    // Both protected by `lock`.
+    nonisolated(unsafe) private var stream: ByteStream?
+    nonisolated(unsafe) private var isCancelled = false
+
+    func begin(_ stream: ByteStream) {
+      let isCancelled = lock.withLock {
+        self.stream = stream
+        return self.isCancelled
+      }
+      if isCancelled { stream.cancel() }
+    }
+
+    func cancel() {
+      let stream = lock.withLock {
+        isCancelled = true
+        return self.stream
+      }
+      stream?.cancel()
+    }
+  }
+}
