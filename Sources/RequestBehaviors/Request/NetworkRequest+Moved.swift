@@ -16,11 +16,7 @@ extension NetworkRequest {
   ///   of another scheme, with a user name in it, or that leads from https to http.
   public func moved(to reference: String, relativeTo base: URL? = nil) throws -> NetworkRequest {
     let base = base ?? url
-    let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
-    guard let components = URLComponents(string: text) else {
-      throw NetworkError(.invalidURL, "the location is no URL reference")
-    }
-    let target = try RequestURL.check(try components.resolved(against: base), dropsParentsOfRoot: true)
+    let target = try RequestURL.resolve(reference: reference, relativeTo: base)
     if base.scheme?.lowercased() == "https", target.scheme != "https" {
       throw NetworkError(.invalidURL, "it leads from https to http, where anybody can read and change it")
     }
@@ -55,13 +51,32 @@ extension NetworkRequest {
   }
 }
 
+extension RequestURL {
+  /// Returns where a reference of a server leads, as RFC 3986 §5 has it, `..` above the root dropped.
+  ///
+  /// - Parameters:
+  ///   - reference: An absolute URL or a relative reference; what must be escaped in it is.
+  ///   - base: The URL that it is relative to.
+  ///   - keepsFragment: Whether a reference without a fragment takes that of the base, as a redirect does.
+  /// - Returns: The URL.
+  /// - Throws: ``NetworkError`` of code `invalidURL` for what is no http or https URL.
+  static func resolve(reference: String, relativeTo base: URL, keepsFragment: Bool = true) throws -> URL {
+    let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
+    guard let components = URLComponents(string: text) else {
+      throw NetworkError(.invalidURL, "the location is no URL reference")
+    }
+    let url = try components.resolved(against: base, keepsFragment: keepsFragment)
+    return try check(url, dropsParentsOfRoot: true)
+  }
+}
+
 extension URLComponents {
   /// Resolves this reference against a base (RFC 3986 §5.2.2), but for dot segments.
-  fileprivate func resolved(against base: URL) throws -> URL {
+  fileprivate func resolved(against base: URL, keepsFragment: Bool) throws -> URL {
     guard var target = URLComponents(url: base, resolvingAgainstBaseURL: true) else {
       throw NetworkError(.invalidURL, "the base has no parts")
     }
-    let baseFragment = target.percentEncodedFragment
+    let baseFragment = keepsFragment ? target.percentEncodedFragment : nil
     if scheme != nil || encodedHost != nil {
       let baseScheme = target.scheme
       target = self

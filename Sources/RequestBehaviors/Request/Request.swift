@@ -19,7 +19,7 @@ public struct Request<Value>: Sendable {
 
   /// The method.
   public var method: RequestMethod
-  let target: Target
+  var target: Target
   /// Items added to the query that the path or URL has.
   public var query: Query
   /// The fields of this request; they win over those that behaviors set, but for authentication and signing.

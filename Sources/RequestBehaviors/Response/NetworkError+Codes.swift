@@ -68,6 +68,8 @@ extension NetworkError.Code {
   public static let unacceptableStatus = Self("unacceptableStatus")
   /// A redirect could not be followed: too many, a loop, or a URL that must not be followed.
   public static let redirectFailed = Self("redirectFailed")
+  /// The next page of a list is on an origin that is not allowed.
+  public static let linkNotFollowed = Self("linkNotFollowed")
 
   // The response could not be used.
 

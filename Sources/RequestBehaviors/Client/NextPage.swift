@@ -1,0 +1,95 @@
+public import Foundation
+
+/// Where the page after a page is: the rule that ``NetworkClient/pages(_:following:allowing:)`` follows.
+public struct NextPage<Page>: Sendable {
+  /// Returns the request for the next page; `nil` after the last one.
+  let request: @Sendable (Response<Page>, Request<Page>) throws -> Request<Page>?
+
+  /// Whether two requests for one URL are for the same page.
+  let isTheURL: Bool
+
+  /// The rule of servers that give a link to the next page in the `Link` field (RFC 8288).
+  ///
+  /// The next request is the one before for another URL, whose query it has instead of its own.
+  ///
+  /// - Parameter relation: The relation of the link; by default `next`.
+  /// - Returns: The rule.
+  public static func link(_ relation: String = "next") -> NextPage {
+    NextPage(isTheURL: true) { page, request in page.http.links[relation].map { request.moved(to: $0) } }
+  }
+
+  /// The rule of servers whose pages have a link to the next one in the body.
+  ///
+  /// - Parameter url: Returns the link of a page, which may be relative to the URL of the page; `nil` after the last one.
+  /// - Returns: The rule.
+  public static func url(_ url: @escaping @Sendable (Page) throws -> URL?) -> NextPage {
+    NextPage(isTheURL: true) { page, request in
+      guard let reference = try url(page.value)?.relativeString, !reference.isEmpty else { return nil }
+      return request.moved(
+        to: try RequestURL.resolve(reference: reference, relativeTo: page.http.request.url, keepsFragment: false))
+    }
+  }
+
+  /// The rule of servers whose pages have a cursor in the body, which goes back to them in the query.
+  ///
+  /// ```swift
+  /// let pages = client.pages(
+  ///   .get("events").returning(Events.self),
+  ///   following: .cursor("after") { $0.nextCursor })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - parameter: The name in the query; what the request has under it is replaced.
+  ///   - cursor: Returns the cursor of a page; `nil` or an empty one after the last one.
+  /// - Returns: The rule.
+  public static func cursor(
+    _ parameter: String, _ cursor: @escaping @Sendable (Page) throws -> String?
+  ) -> NextPage {
+    NextPage(isTheURL: true) { page, request in
+      guard let cursor = try cursor(page.value), !cursor.isEmpty else { return nil }
+      var next = request
+      next.query.items.removeAll { $0.name == parameter }
+      next.query.append(parameter, cursor)
+      return next
+    }
+  }
+
+  /// A rule of one's own, such as for a cursor that belongs into the body of the request.
+  ///
+  /// - Parameter next: Returns the request for the next page, made of a page and the request for it; `nil` after the last
+  ///   one.
+  /// - Returns: The rule.
+  public static func request(
+    _ next: @escaping @Sendable (Response<Page>, Request<Page>) throws -> Request<Page>?
+  ) -> NextPage {
+    NextPage(isTheURL: false, next)
+  }
+
+  private init(
+    isTheURL: Bool, _ request: @escaping @Sendable (Response<Page>, Request<Page>) throws -> Request<Page>?
+  ) {
+    self.isTheURL = isTheURL
+    self.request = request
+  }
+}
+
+extension Request {
+  /// Returns the request for another URL, with that one's query.
+  fileprivate func moved(to url: URL) -> Self {
+    var copy = self
+    copy.target = .url(url)
+    copy.query = Query()
+    return copy
+  }
+
+  /// Takes away what is not for an origin that a link led to: the fields that are secrets of another, and what of the
+  /// options is not portable.
+  mutating func leave(_ origin: Origin?, for other: Origin, base: Origin?) {
+    if let origin { headers.markCredentials(as: .only([origin])) }
+    headers.removeAll { field in
+      if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
+      return field.sensitivity.map { !$0.includes(other, base: base) } ?? false
+    }
+    options = options.portable()
+  }
+}

@@ -1,0 +1,118 @@
+public import Foundation
+
+/// The pages of a list, each asked for when the one before it has been used.
+///
+/// ```swift
+/// let pages = client.pages(.get("issues").returning([Issue].self))
+/// for try await page in pages {
+///   show(page.value)
+/// }
+/// ```
+///
+/// Each page is a call of its own, with its retries and tokens. Nothing is asked for ahead, so that leaving the loop is
+/// enough to stop, and `prefix(_:)` limits the number. Iterating again begins with the first page.
+public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
+  /// A page, decoded, with the response that it came from.
+  public typealias Element = Response<Page>
+
+  let client: NetworkClient
+  let first: Request<Page>
+  let rule: NextPage<Page>
+  let origins: Set<Origin>
+
+  /// Creates an iterator, which begins with the first page.
+  public func makeAsyncIterator() -> Iterator { Iterator(pages: self, next: .first) }
+
+  /// Asks for one page after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate enum Next {
+      case first
+      case after(Response<Page>, Request<Page>)
+      case end
+    }
+
+    fileprivate let pages: Pages
+    fileprivate var next: Next
+    private var visited: Set<URL> = []
+
+    fileprivate init(pages: Pages, next: Next) {
+      self.pages = pages
+      self.next = next
+    }
+
+    /// Returns the next page, or `nil` after the last one.
+    ///
+    /// - Throws: What ``NetworkClient/response(for:)`` and the rule throw, and ``NetworkError`` of code
+    ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a page on another origin. Then there are no more pages.
+    public mutating func next() async throws -> Response<Page>? {
+      let found = next
+      next = .end
+      guard let request = try request(found) else { return nil }
+      let page = try await pages.client.response(for: request)
+      visited.insert(page.http.request.url)
+      next = .after(page, request)
+      return page
+    }
+
+    /// The request for the next page; `nil` if there is none, or if it has been asked for before.
+    private mutating func request(_ next: Next) throws -> Request<Page>? {
+      switch next {
+      case .end: return nil
+      case .first:
+        // What is wrong with it is for its call to say.
+        if let url = try? pages.client.url(of: pages.first) { visited.insert(url) }
+        return pages.first
+      case .after(let page, let last):
+        guard var request = try pages.rule.request(page, last) else { return nil }
+        let url = try pages.client.url(of: request)
+        try pages.check(url, &request, after: page)
+        let isNew = visited.insert(url).inserted
+        // With a rule of one's own, requests for one URL may differ in their bodies.
+        return isNew || (!pages.rule.isTheURL && request.body != nil) ? request : nil
+      }
+    }
+  }
+
+  /// Checks that a page is on the origin of the first one, or on one that is allowed, which gets no secrets.
+  private func check(_ url: URL, _ request: inout Request<Page>, after page: Response<Page>) throws {
+    let own = Origin(try client.url(of: first))
+    guard let origin = Origin(url), origin != own else { return }
+    guard origins.contains(origin) else {
+      throw NetworkError(
+        .linkNotFollowed,
+        "the next page is on \(origin), the first one on \(own?.description ?? "no origin"); allow the origin if the "
+          + "server means it", response: page.http)
+    }
+    request.leave(own, for: origin, base: client.baseOrigin)
+  }
+}
+
+extension NetworkClient {
+  /// Returns the pages of a list, from the first one on.
+  ///
+  /// A page that was asked for before ends the list, so that a server whose links make a circle does not keep a client
+  /// busy for ever. A page on another origin than the first one's is not asked for, because the request may hold what is
+  /// not for others; credentials of behaviors stay with their origins in any case.
+  ///
+  /// - Parameters:
+  ///   - request: The request for the first page.
+  ///   - rule: Where the next page is; by default where the link `next` leads (RFC 8288).
+  ///   - origins: Further origins that pages may be on; none by default. Fields of the request that are secrets, or that
+  ///     were marked so, are not sent there unless they are marked as being for them.
+  /// - Returns: The pages; nothing is sent before the first is asked for.
+  public func pages<Page: Decodable & Sendable>(
+    _ request: Request<Page>, following rule: NextPage<Page> = .link(), allowing origins: Set<Origin> = []
+  ) -> Pages<Page> {
+    Pages(client: self, first: request, rule: rule, origins: origins)
+  }
+
+  /// The URL that a request goes to, before behaviors change it.
+  func url<Value>(of request: Request<Value>) throws -> URL {
+    switch request.target {
+    case .path(let path):
+      let options = configuration.options.overridden(by: request.options)
+      return try RequestURL.resolve(path, query: request.query, in: options.environment)
+    case .url(let url): return try RequestURL.check(url, adding: request.query)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// Reads the value of a `Link` field (RFC 8288 §3), as its appendix B has it.
+struct LinkField {
+  private var rest: Substring.UTF8View
+
+  /// Returns the links in a value; what comes after a mistake in its syntax is left out.
+  ///
+  /// - Parameters:
+  ///   - value: The value of a field, or of several that were joined.
+  ///   - base: The URL of the response, which targets are relative to.
+  /// - Returns: The links about the response, in order.
+  static func links(in value: String, of base: URL) -> [WebLink] {
+    var field = LinkField(rest: value[...].utf8)
+    var links: [WebLink] = []
+    while let (target, parameters) = field.nextLink() {
+      let relations = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
+      guard !relations.isEmpty, let url = LinkField.resolve(target, base) else { continue }
+      let anchor = parameters.first { $0.name == "anchor" }
+      guard anchor.map({ LinkField.resolve($0.value, base) == LinkField.resolve("", base) }) ?? true else { continue }
+      links.append(WebLink(url: url, relations: relations.map(String.init), parameters: parameters))
+    }
+    return links
+  }
+
+  private static func resolve(_ reference: String, _ base: URL) -> URL? {
+    try? RequestURL.resolve(reference: reference, relativeTo: base, keepsFragment: false)
+  }
+
+  /// Takes a target between `<` and `>`, with what is said about it; `nil` at the end.
+  private mutating func nextLink() -> (target: String, parameters: [WebLink.Parameter])? {
+    skip { LinkField.isSpace($0) || $0 == UInt8(ascii: ",") }
+    guard take("<") else { return nil }
+    let target = take { $0 != UInt8(ascii: ">") }
+    guard take(">") else { return nil }
+    return (target, parameters())
+  }
+
+  private mutating func parameters() -> [WebLink.Parameter] {
+    var parameters: [WebLink.Parameter] = []
+    while true {
+      skip(LinkField.isSpace)
+      guard take(";") else {
+        // Whatever else is there is not part of a parameter: the next link comes after a comma.
+        skip { $0 != UInt8(ascii: ",") }
+        return parameters
+      }
+      skip(LinkField.isSpace)
+      let name = take { !LinkField.isSpace($0) && !"=;,".utf8.contains($0) }.lowercased()
+      skip(LinkField.isSpace)
+      var value = ""
+      if take("=") {
+        skip(LinkField.isSpace)
+        value = quotedString() ?? HTTPSyntax.withoutOuterSpace(take { !";,".utf8.contains($0) })
+      }
+      if !name.isEmpty { parameters.append(WebLink.Parameter(name: name, value: value)) }
+    }
+  }
+
+  /// Takes a string in quotes (RFC 9110 §5.6.4), up to the end if its last quote is missing.
+  private mutating func quotedString() -> String? {
+    guard take("\"") else { return nil }
+    var bytes: [UInt8] = []
+    while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+      if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
+        bytes.append(escaped)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard rest.first == UInt8(ascii: character) else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  private mutating func take(while isTaken: (UInt8) -> Bool) -> String {
+    let taken = rest.prefix(while: isTaken)
+    rest = rest[taken.endIndex...]
+    return String(decoding: taken, as: UTF8.self)
+  }
+
+  private mutating func skip(_ isSkipped: (UInt8) -> Bool) { rest = rest.drop(while: isSkipped) }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

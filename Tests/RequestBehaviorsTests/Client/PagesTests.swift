@@ -1,0 +1,167 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+@Suite struct PagesTests {
+  private struct Page: Codable, Equatable, Sendable {
+    var items: [Int]
+    var cursor: String?
+    var next: URL?
+  }
+
+  /// A server whose URLs lead to links, by path and query.
+  private func server(_ links: [String: String], bodies: [String: String] = [:]) -> ClosureTransport {
+    ClosureTransport { request in
+      let url = request.url.absoluteString.replacingOccurrences(of: "https://api.example.com/v1/", with: "")
+      let headers: HeaderFields = links[url].map { ["Link": $0] } ?? [:]
+      let body = bodies[url] ?? "[\(url.suffix(1))]"
+      return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data(body.utf8)))
+    }
+  }
+
+  private let three = [
+    "i?page=1": "<i?page=2>; rel=next", "i?page=2": "</v1/i?page=3>; rel=next", "i?page=3": "<i?page=1>; rel=first",
+  ]
+
+  private let request = Request<[Int]>.get("i", query: ["page": 1])
+
+  @Test func `pages follow the links of the server to the last one`() async throws {
+    let transport = server(three)
+    var values: [[Int]] = []
+    for try await page in NetworkClient(transport).pages(request) { values.append(page.value) }
+    #expect(values == [[1], [2], [3]])
+    #expect(transport.sent.map { $0.url.query() } == ["page=1", "page=2", "page=3"])
+    #expect(Set(transport.sent.map(\.call.id)).count == 3)
+  }
+
+  @Test func `every page has the fields, options and behaviors of the first`() async throws {
+    let transport = server(three)
+    let first = request.with(\.idleTimeout, .seconds(7)).with(.headers(["X-Own": "1"]))
+    for try await _ in NetworkClient(transport).pages(first) {}
+    #expect(transport.sent.count == 3)
+    #expect(transport.sent.allSatisfy { $0.headers["X-Own"] == "1" && $0.idleTimeout == .seconds(7) })
+  }
+
+  @Test func `nothing is asked for ahead, and after a loop is left nothing more`() async throws {
+    let transport = server(three)
+    let pages = NetworkClient(transport).pages(request)
+    #expect(transport.sent.isEmpty)
+    for try await page in pages {
+      #expect(transport.sent.count == page.value[0])
+      if page.value == [2] { break }
+    }
+    #expect(transport.sent.count == 2)
+    for try await page in pages.prefix(1) { #expect(page.value == [1]) }
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `a circle of links ends the list`() async throws {
+    let transport = server(["i?page=1": "<i?page=2>; rel=next", "i?page=2": "<i?page=1>; rel=next"])
+    var count = 0
+    for try await _ in NetworkClient(transport).pages(request) { count += 1 }
+    #expect(count == 2)
+    let itself = server(["i?page=1": "<?page=1>; rel=next"])
+    for try await _ in NetworkClient(itself).pages(request) { count += 1 }
+    #expect(count == 3)
+    #expect(itself.sent.count == 1)
+  }
+
+  @Test(arguments: ["https://other.example/2", "http://api.example.com/v1/i?page=2", "//api.example.com:8443/v1/i"])
+  func `a page on another origin is not asked for`(link: String) async throws {
+    let transport = server(["i?page=1": "<\(link)>; rel=next"])
+    var pages = NetworkClient(transport).pages(request).makeAsyncIterator()
+    #expect(try await pages.next()?.value == [1])
+    let error = await #expect(throws: NetworkError.self) { _ = try await pages.next() }
+    #expect(error?.code == .linkNotFollowed)
+    #expect(error?.message.contains("the first one on https://api.example.com;") == true)
+    #expect(error?.response?.links["next"] != nil)
+    #expect(try await pages.next() == nil)
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `an origin that is allowed gets no secrets of the request`() async throws {
+    let transport = server([
+      "i?page=1": "<https://other.example/2>; rel=next",
+      "https://other.example/2": "<https://api.example.com/v1/i?page=3>; rel=next",
+    ])
+    let other = try #require(Origin("https://other.example"))
+    var first = request.with(\.environment, ServerEnvironment(baseURL: baseURL, headers: ["X-Stage": "1"]))
+    first.headers = ["Authorization": "Bearer secret", "X-Plain": "1"]
+    first.headers.set("X-Secret", "secret", sensitive: .baseURL)
+    var values: [[Int]] = []
+    for try await page in NetworkClient(transport).pages(first, allowing: [other]) { values.append(page.value) }
+    #expect(values == [[1], [2], [3]])
+    #expect(transport.sent.map { $0.headers["Authorization"] } == ["Bearer secret", nil, nil])
+    #expect(transport.sent.map { $0.headers["X-Secret"] } == ["secret", nil, nil])
+    #expect(transport.sent.map { $0.headers["X-Plain"] } == ["1", "1", "1"])
+    #expect(transport.sent[1].headers["X-Stage"] == nil)
+  }
+
+  @Test func `a cursor in the body goes back in the query`() async throws {
+    let transport = server(
+      [:],
+      bodies: [
+        "i?size=2": #"{"items":[1],"cursor":"a&b"}"#, "i?size=2&after=a%26b": #"{"items":[2],"cursor":"c"}"#,
+        "i?size=2&after=c": #"{"items":[3],"cursor":""}"#,
+      ])
+    let pages = NetworkClient(transport).pages(
+      .get("i", query: ["size": 2]).returning(Page.self), following: .cursor("after") { $0.cursor })
+    var values: [Int] = []
+    for try await page in pages { values += page.value.items }
+    #expect(values == [1, 2, 3])
+  }
+
+  @Test func `a cursor that the server repeats ends the list`() async throws {
+    let body = #"{"items":[1],"cursor":"same"}"#
+    let transport = server([:], bodies: ["i": body, "i?after=same": body])
+    let pages = NetworkClient(transport).pages(
+      .get("i").returning(Page.self), following: .cursor("after") { $0.cursor })
+    for try await _ in pages {}
+    #expect(transport.sent.count == 2)
+  }
+
+  @Test func `a link in the body may be relative to the page`() async throws {
+    let transport = server([:], bodies: ["i": #"{"items":[1],"next":"i/2"}"#, "i/2": #"{"items":[2]}"#])
+    let pages = NetworkClient(transport).pages(.get("i").returning(Page.self), following: .url { $0.next })
+    var values: [Int] = []
+    for try await page in pages { values += page.value.items }
+    #expect(values == [1, 2])
+    let foreign = server([:], bodies: ["i": #"{"items":[1],"next":"https://other.example/2"}"#])
+    let error = await #expect(throws: NetworkError.self) {
+      for try await _ in NetworkClient(foreign).pages(.get("i").returning(Page.self), following: .url { $0.next }) {}
+    }
+    #expect(error?.code == .linkNotFollowed)
+  }
+
+  @Test func `a rule of one's own may send the cursor in the body to the same URL`() async throws {
+    let transport = ClosureTransport { request in
+      let count = try #require(Int(String(decoding: request.body?.data ?? Data(), as: UTF8.self)))
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data("[\(count)]".utf8)))
+    }
+    let pages = NetworkClient(transport).pages(
+      Request<[Int]>.post("search", body: .text("1")),
+      following: .request { page, request in
+        guard let last = page.value.last, last < 3 else { return nil }
+        var next = request
+        next.body = .text("\(last + 1)")
+        return next
+      })
+    var values: [Int] = []
+    for try await page in pages { values += page.value }
+    #expect(values == [1, 2, 3])
+  }
+
+  @Test func `a page that fails ends the list with its error`() async throws {
+    let transport = ClosureTransport { request in
+      let isFirst = request.url.query() == "page=1"
+      return NetworkResponse(
+        request: request, statusCode: isFirst ? 200 : 500, headers: ["Link": "<i?page=2>; rel=next"],
+        body: .data(Data("[1]".utf8)))
+    }
+    var pages = NetworkClient(transport).pages(request).makeAsyncIterator()
+    #expect(try await pages.next() != nil)
+    let error = await #expect(throws: NetworkError.self) { _ = try await pages.next() }
+    #expect(error?.statusCode == 500)
+    #expect(try await pages.next() == nil)
+  }
+}
