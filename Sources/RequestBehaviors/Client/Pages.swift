@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The pages of a list, each asked for when the one before it has been used.
 ///

@@ -47,7 +47,7 @@ struct MultipartStream: AsyncSequence, Sendable {
     private static func open(_ body: RequestBody) async throws -> ByteStream {
       switch body.content {
       case .data(let data): ByteStream(chunks: [data])
-      case .file(let url): ByteStream(try await FileChunks(url))
+      case .file(let url): ByteStream(try await FileChunks(opening: url))
       case .stream(let makeStream): makeStream()
       case .oneShot(let stream): try stream.take()
       }
