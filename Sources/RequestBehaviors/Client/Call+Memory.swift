@@ -48,24 +48,61 @@ extension Call {
   var inheritedMemory: Memory { withState { $0.memory.inherited } }
 
   /// What behaviors remember in a call, by the identity of the key.
+  ///
+  /// A copy remembers what the original did, and from then on for itself.
   struct Memory: Sendable {
     private struct Slot: Sendable {
-      var value: any Sendable
+      let key: ObjectIdentifier
       let isInherited: Bool
+      var content: Content
     }
 
-    private var slots: [ObjectIdentifier: Slot] = [:]
+    // A list rather than a dictionary: few behaviors remember anything.
+    private var slots: [Slot] = []
 
     subscript<Key: CallKey>(key: Key.Type) -> Key.Value {
-      get { slots[ObjectIdentifier(key)]?.value as? Key.Value ?? Key.defaultValue }
-      set { slots[ObjectIdentifier(key)] = Slot(value: newValue, isInherited: Key.isInherited) }
+      get {
+        let slot = slots.first { $0.key == ObjectIdentifier(key) }
+        return (slot?.content as? Value<Key.Value>)?.value ?? Key.defaultValue
+      }
+      _modify {
+        let content = ownContent(of: key)
+        yield &content.value
+      }
+    }
+
+    /// Returns what a key remembers in this copy alone, in place: a copy out and back in would double each change.
+    private mutating func ownContent<Key: CallKey>(of key: Key.Type) -> Value<Key.Value> {
+      let id = ObjectIdentifier(key)
+      if let index = slots.firstIndex(where: { $0.key == id }) {
+        if !isKnownUniquelyReferenced(&slots[index].content) { slots[index].content = slots[index].content.copy() }
+        if let content = slots[index].content as? Value<Key.Value> { return content }
+      }
+      let content = Value(Key.defaultValue)
+      slots.append(Slot(key: id, isInherited: Key.isInherited, content: content))
+      return content
     }
 
     /// The part that a prerequisite request begins with.
     var inherited: Memory {
       var memory = self
-      memory.slots = slots.filter(\.value.isInherited)
+      memory.slots.removeAll { !$0.isInherited }
       return memory
     }
+  }
+}
+
+extension Call.Memory {
+  // Unchecked, because only a memory that alone refers to it changes it, under the call's lock.
+  private class Content: @unchecked Sendable {
+    func copy() -> Content { self }
+  }
+
+  private final class Value<Wrapped: Sendable>: Content, @unchecked Sendable {
+    var value: Wrapped
+
+    init(_ value: Wrapped) { self.value = value }
+
+    override func copy() -> Content { Value(value) }
   }
 }

@@ -62,6 +62,13 @@ final class TokenCoordinator: Sendable {
     let snapshot: SessionSnapshot
     let emptyGeneration: Int?
     let issued: IssuedToken?
+
+    // The state is inout because it would be copied for each of these.
+    init(_ state: inout TokenState, now: Duration) {
+      snapshot = SessionSnapshot(generation: state.generation, failures: state.failureCount)
+      emptyGeneration = state.emptyGeneration
+      issued = state.usable(now: now)
+    }
   }
 
   /// Tells what a call finds that arrives; a session that was given no clock goes by the first one from then on.
@@ -72,9 +79,7 @@ final class TokenCoordinator: Sendable {
         self.clock = clock
         hasClock = true
       }
-      return Arrival(
-        snapshot: SessionSnapshot(generation: state.generation, failures: state.failureCount),
-        emptyGeneration: state.emptyGeneration, issued: state.usable(now: self.clock.now()))
+      return Arrival(&state, now: self.clock.now())
     }
   }
 

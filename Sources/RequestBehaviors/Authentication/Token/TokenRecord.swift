@@ -1,5 +1,7 @@
 /// What a call remembers of a session.
 struct TokenRecord: Sendable {
+  /// Which session it is.
+  let coordinator: TokenCoordinator.ID
   /// Whose call it is.
   var generation: Int
   /// How many refreshes had failed when the call came to need a token; `nil` before that.
@@ -11,9 +13,18 @@ struct TokenRecord: Sendable {
   var fieldValue: String?
 }
 
-/// What a call remembers of its sessions, by their coordinators.
+/// What a call remembers of its sessions, of which most have one.
 private enum TokenRecords: CallKey {
-  static let defaultValue: [TokenCoordinator.ID: TokenRecord] = [:]
+  static let defaultValue: [TokenRecord] = []
+}
+
+extension [TokenRecord] {
+  /// Returns the place of what is remembered of a session, which begins with a user where nothing is.
+  fileprivate mutating func place(of coordinator: TokenCoordinator.ID, beginningWith generation: Int) -> Int {
+    if let place = firstIndex(where: { $0.coordinator == coordinator }) { return place }
+    append(TokenRecord(coordinator: coordinator, generation: generation))
+    return count - 1
+  }
 }
 
 extension Call {
@@ -21,7 +32,7 @@ extension Call {
   ///
   /// Its response is kept as theirs, so that it must not be sent as somebody else's.
   func belong(to generation: Int, at coordinator: TokenCoordinator.ID) {
-    update(TokenRecords.self) { if $0[coordinator] == nil { $0[coordinator] = TokenRecord(generation: generation) } }
+    update(TokenRecords.self) { _ = $0.place(of: coordinator, beginningWith: generation) }
   }
 
   /// Notes what had happened to the session when the call first came, and returns what is noted.
@@ -32,14 +43,13 @@ extension Call {
   func arrive(at coordinator: TokenCoordinator.ID, _ arrival: TokenCoordinator.Arrival) -> SessionSnapshot {
     update(TokenRecords.self) { records in
       let snapshot = arrival.snapshot
-      var record = records[coordinator] ?? TokenRecord(generation: snapshot.generation)
-      if record.failures == nil, record.generation == arrival.emptyGeneration {
-        record.generation = snapshot.generation
+      let place = records.place(of: coordinator, beginningWith: snapshot.generation)
+      if records[place].failures == nil, records[place].generation == arrival.emptyGeneration {
+        records[place].generation = snapshot.generation
       }
-      let failures = record.failures ?? snapshot.failures
-      record.failures = failures
-      records[coordinator] = record
-      return SessionSnapshot(generation: record.generation, failures: failures)
+      let failures = records[place].failures ?? snapshot.failures
+      records[place].failures = failures
+      return SessionSnapshot(generation: records[place].generation, failures: failures)
     }
   }
 
@@ -83,9 +93,8 @@ extension Call {
   {
     update(TokenRecords.self) { records in
       // A call has arrived before anything else is noted of it.
-      var record = records[coordinator] ?? TokenRecord(generation: 0)
-      defer { records[coordinator] = record }
-      return change(&record)
+      let place = records.place(of: coordinator, beginningWith: 0)
+      return change(&records[place])
     }
   }
 }
