@@ -2,15 +2,17 @@
 extension PercentEncoding {
   /// Appends octets with all but unreserved ones escaped.
   package static func append(escaping octets: some Collection<UInt8>, to result: inout [UInt8]) {
-    var rest = octets[...]
-    while let index = rest.firstIndex(where: { !isUnreserved($0) }) {
-      result += rest[..<index]
-      result.append(UInt8(ascii: "%"))
-      result.append(hexDigit(rest[index] >> 4))
-      result.append(hexDigit(rest[index] & 15))
-      rest = rest[index...].dropFirst()
+    // Most octets stay, and their number is known: one reservation serves both.
+    result.reserveCapacity(result.count + octets.count * 2)
+    for octet in octets {
+      if isUnreserved(octet) {
+        result.append(octet)
+      } else {
+        result.append(UInt8(ascii: "%"))
+        result.append(hexDigit(octet >> 4))
+        result.append(hexDigit(octet & 15))
+      }
     }
-    result += rest
   }
 
   private static func hexDigit(_ value: UInt8) -> UInt8 {
