@@ -28,6 +28,7 @@
     let stream: CurlStream?
     let loop: CurlLoop
     let sent: Duration
+    private let progress: TransferProgress.Attempt?
 
     private let lock = NSLock()
     // Both protected by `lock`.
@@ -53,6 +54,8 @@
     /// Where the loop has it; `nil` if it has not.
     var index: Int?
     var attemptCount = 0
+    private var sentCount: Int64 = 0
+    private var receivedCount: Int64 = 0
     var isReceivingPaused = false
     var isSendingPaused = false
     /// Whether the host's name is being resolved, by libraries that wait for it when a transfer is removed.
@@ -69,6 +72,7 @@
       stream = options.delivery == .streamed ? CurlStream() : nil
       bodyLimit = options.bodyLimit
       sent = request.call.clock.now()
+      progress = options.progress?.begin(sending: upload?.length ?? request.body?.length)
       deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: .zero)
     }
 
@@ -138,6 +142,8 @@
       case .isComplete:
         firstByte = request.call.clock.now()
         guard chooseDecoder() else { return false }
+        // What few bytes the body had went out with the head of the request.
+        if upload == nil, let length = request.body?.length { progress?.sent(length) }
         guard stream != nil else { return true }
         head = handle.head.head
         connection = handle.connectionTimings(queued: queued)
@@ -157,6 +163,15 @@
           .badResponse, "the response has the Content-Encoding \(encoding), which was not asked for")
       }
       return decoder != nil
+    }
+
+    /// Tells the progress of bytes of the body, as the caller gets them.
+    private func noteReceived(_ count: Int) {
+      guard let progress else { return }
+      receivedCount += Int64(count)
+      // The length that the server tells is that of the compressed body.
+      let length = decoder == nil ? handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) : nil
+      progress.received(receivedCount, of: length.flatMap { $0 >= 0 ? Int64($0) : nil })
     }
 
     /// How long the transfer waited for the loop.
@@ -196,6 +211,7 @@
     private func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
       if let stream {
         isReceivingPaused = !stream.push(bytes)
+        if !isReceivingPaused { noteReceived(bytes.count) }
         return isReceivingPaused ? .later : .taken
       }
       guard bytes.count <= bodyLimit - body.count else {
@@ -209,6 +225,7 @@
         if length > bytes.count { body.reserveCapacity(length) }
       }
       body.append(start, count: bytes.count)
+      noteReceived(bytes.count)
       return .taken
     }
 
@@ -223,7 +240,10 @@
       guard let upload else { return .end }
       let reading = upload.read(into: buffer)
       switch reading {
-      case .bytes: touch()
+      case .bytes(let count):
+        touch()
+        sentCount += Int64(count)
+        progress?.sent(sentCount)
       case .notYet: isSendingPaused = true
       case .failed(let error): objection = error
       case .end: break

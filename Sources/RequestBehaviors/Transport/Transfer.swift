@@ -21,6 +21,7 @@ final class Transfer: @unchecked Sendable {
 
   let request: NetworkRequest
   let sent: Duration
+  let progress: TransferProgress.Attempt?
 
   private let lock = NSLock()
   // Both protected by `lock`.
@@ -45,6 +46,7 @@ final class Transfer: @unchecked Sendable {
     self.request = request
     self.urlRequest = urlRequest
     self.sent = request.call.clock.now()
+    self.progress = request.options.progress?.begin(sending: request.body?.length)
   }
 
   /// Whether the caller's outcome is settled.
@@ -113,6 +115,7 @@ extension Transfer {
   func append(_ chunk: Data) -> Bool {
     guard chunk.count <= request.options.bodyLimit - body.count else { return false }
     if body.isEmpty { body = chunk } else { body.append(chunk) }
+    progress?.received(Int64(body.count), of: framing?.bodyLength)
     return true
   }
 

@@ -40,7 +40,9 @@ extension TransferRegistry: URLSessionDataDelegate {
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {
-    if let transfer = transfer(of: task) { touch(transfer) }
+    guard let transfer = transfer(of: task) else { return }
+    touch(transfer)
+    transfer.progress?.sent(totalBytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil)
   }
 
   /// Follows no redirect, so that it comes back as the response, of which the platform tells next.

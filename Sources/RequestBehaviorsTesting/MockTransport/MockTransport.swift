@@ -159,15 +159,17 @@ public final class MockTransport: Transport {
     try request.validate()
     try Task.checkCancellation()
     try checkIsRunning()
+    let progress = request.options.progress?.begin(sending: request.body?.length)
     let shown = try await request.withBodyInMemory()
+    if let length = shown.body?.length { progress?.sent(length, of: length) }
     lock.withLock { state.sent.append(shown) }
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
-    guard exchange.mayWait else { return try exchange.immediateResponse() }
+    guard exchange.mayWait else { return try exchange.immediateResponse().counted(by: progress) }
     let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
     try enter(pending)
     defer { lock.withLock { _ = state.pendingResults.removeValue(forKey: ObjectIdentifier(pending)) } }
-    return try await pending.run { try await exchange.response() }
+    return try await pending.run { try await exchange.response() }.counted(by: progress)
   }
 
   /// Ends delayed responses with the code `clientShutDown`; further sends fail with it too.
@@ -203,6 +205,14 @@ public final class MockTransport: Transport {
     if let answer { return MockResponse(kind: .closure(answer)) }
     lock.withLock { state.unmatched.append(request) }
     throw NetworkError.unmatchedRequest(request, mismatches)
+  }
+}
+
+extension NetworkResponse {
+  /// Tells a progress of the body if that is in memory.
+  fileprivate func counted(by progress: TransferProgress.Attempt?) -> NetworkResponse {
+    if case .data(let data) = body { progress?.received(Int64(data.count), of: Int64(data.count)) }
+    return self
   }
 }
 

@@ -28,7 +28,8 @@ public enum TransportConformance {
   public typealias Factory = @Sendable (RequestClock) async throws -> any Transport
 
   /// Every case, in the order in which they are run.
-  public static let cases: [Case] = requests + refusals + responses + limits + endings + failures
+  public static let cases: [Case] =
+    requests + refusals + responses + limits + endings + failures + progress
 
   /// Runs the cases, one after the other.
   ///
