@@ -114,7 +114,7 @@ extension ChainRun {
 // MARK: - One-shot bodies
 
 extension ChainRun {
-  /// Remembers a one-shot body that passes, so that it is cancelled if nobody takes it.
+  /// Remembers a one-shot body that passes, so that it is cancelled if nobody reads it.
   func note(_ body: RequestBody?) {
     guard case .oneShot(let stream)? = body?.content else { return }
     lock.withLock {
@@ -122,14 +122,14 @@ extension ChainRun {
     }
   }
 
-  /// Cancels the one-shot bodies that nobody has taken.
+  /// Cancels the one-shot bodies that nobody has begun to read.
   ///
-  /// A hook threw, a response came without sending, or another body was sent instead. Whoever took one ends it.
+  /// A hook threw, a response came without sending, or another body was sent instead. Whoever reads one ends it.
   func cancelUnsentBodies() {
     let bodies = lock.withLock {
       defer { state.oneShotBodies = [] }
       return state.oneShotBodies
     }
-    for body in bodies { body.cancelUnlessTaken() }
+    for body in bodies { body.cancelUnlessConsumed() }
   }
 }

@@ -29,7 +29,7 @@ extension NetworkClient {
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return PerformedCall(call: call, chain: chain, request: networkRequest, response: response)
     } catch let thrown {
-      if built == nil { request.body?.cancelUnlessTaken() }
+      if built == nil { request.body?.cancelUnlessConsumed() }
       let error = attribute(thrown, to: built)
       report(to: observers(of: run?.chain)) {
         CallReport(

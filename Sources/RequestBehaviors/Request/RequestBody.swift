@@ -3,7 +3,8 @@ public import Foundation
 /// What a request carries: bytes, a file, or a stream.
 ///
 /// Bytes, files and streams from a factory can be sent again, by a retry, a redirect or a replay with a fresh token. A
-/// one-shot stream cannot: once it has been taken, whoever would send it again gives up and the outcome at hand stands.
+/// one-shot stream cannot: once its first chunk has been asked for, whoever would send it again gives up and the outcome
+/// at hand stands. Until then, as after a connection that was refused, it can.
 public struct RequestBody: Sendable {
   /// Where the bytes come from.
   public enum Content: Sendable {
@@ -60,7 +61,7 @@ public struct RequestBody: Sendable {
     RequestBody(.oneShot(OneShotStream(stream)), contentType: contentType, length: length)
   }
 
-  /// Whether the body can be sent (again) now: false only for a one-shot stream that has been taken.
+  /// Whether the body can be sent (again) now: false only for a one-shot stream that somebody has begun to read.
   public var isReplayable: Bool {
     guard case .oneShot(let stream) = content else { return true }
     return !stream.isConsumed
@@ -74,58 +75,16 @@ public struct RequestBody: Sendable {
 
   /// Ends a one-shot stream that will not be sent: it counts as sent from then on.
   ///
-  /// A client does so for every one-shot body of a call that nobody took by the end of the call. Other bodies need no
-  /// ending.
+  /// A client does so for every one-shot body of a call that nobody has begun to read by the end of the call. Other bodies
+  /// need no ending.
   public func cancel() {
     if case .oneShot(let stream) = content { stream.cancel() }
   }
 
-  /// Ends a one-shot stream that nobody has taken; whoever took it ends it.
-  func cancelUnlessTaken() {
-    if case .oneShot(let stream) = content { stream.cancelUnlessTaken() }
+  /// Ends a one-shot stream that nobody has begun to read; whoever did ends it.
+  func cancelUnlessConsumed() {
+    if case .oneShot(let stream) = content { stream.cancelUnlessConsumed() }
   }
-}
-
-/// A stream that can be taken once, and knows whether it has been.
-public final class OneShotStream: Sendable {
-  private let stream: ByteStream
-  private let lock = NSLock()
-  // Both protected by `lock`.
-  nonisolated(unsafe) private var consumed = false
-  nonisolated(unsafe) private var levels: Set<Int> = []
-
-  init(_ stream: ByteStream) { self.stream = stream }
-
-  /// Whether the stream has been taken.
-  public var isConsumed: Bool { lock.withLock { consumed } }
-
-  /// Takes the stream for sending.
-  ///
-  /// - Returns: The stream, the first time.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyConsumed`` every further time.
-  public func take() throws -> ByteStream {
-    let isFirst = lock.withLock {
-      defer { consumed = true }
-      return !consumed
-    }
-    guard isFirst else { throw NetworkError.bodyConsumed() }
-    return stream
-  }
-
-  func cancel() {
-    lock.withLock { consumed = true }
-    stream.cancel()
-  }
-
-  func cancelUnlessTaken() {
-    guard (try? take()) != nil else { return }
-    stream.cancel()
-  }
-
-  /// Enters a level of the chain; false if the body is already under way at that level.
-  func enter(level: Int) -> Bool { lock.withLock { levels.insert(level).inserted } }
-
-  func leave(level: Int) { lock.withLock { _ = levels.remove(level) } }
 }
 
 extension RequestBody {

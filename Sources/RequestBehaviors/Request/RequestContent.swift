@@ -49,15 +49,44 @@ public struct RequestContent: Sendable {
   /// the send.
   public static func multipart(_ parts: [MultipartPart]) -> RequestContent { RequestContent(kind: .multipart(parts)) }
 
-  /// Any body, streams among them.
+  /// A stream that is made anew for every send; by default `application/octet-stream`.
+  ///
+  /// - Parameters:
+  ///   - contentType: The media type.
+  ///   - length: The number of bytes, if it is known; a stream of another length fails the send.
+  ///   - makeStream: Makes the stream from its beginning.
+  /// - Returns: The content.
+  public static func stream(
+    contentType: String = "application/octet-stream", length: Int64? = nil,
+    _ makeStream: @escaping @Sendable () -> ByteStream
+  ) -> RequestContent {
+    .body(.stream(contentType: contentType, length: length, makeStream))
+  }
+
+  /// A stream that can be sent once; by default `application/octet-stream`.
+  ///
+  /// Once its first chunk has been asked for, no retry, redirect or replay sends it again.
+  ///
+  /// - Parameters:
+  ///   - stream: The stream.
+  ///   - contentType: The media type.
+  ///   - length: The number of bytes, if it is known; a stream of another length fails the send.
+  /// - Returns: The content.
+  public static func oneShot(
+    _ stream: ByteStream, contentType: String = "application/octet-stream", length: Int64? = nil
+  ) -> RequestContent {
+    .body(.oneShot(stream, contentType: contentType, length: length))
+  }
+
+  /// Any body.
   public static func body(_ body: RequestBody) -> RequestContent { RequestContent(kind: .body(body)) }
 
-  /// Ends a one-shot stream that nobody has taken.
-  func cancelUnlessTaken() {
+  /// Ends the one-shot streams that nobody has begun to read.
+  func cancelUnlessConsumed() {
     switch kind {
     case .encodable: break
-    case .body(let body): body.cancelUnlessTaken()
-    case .multipart(let parts): for part in parts { part.content.cancelUnlessTaken() }
+    case .body(let body): body.cancelUnlessConsumed()
+    case .multipart(let parts): for part in parts { part.content.cancelUnlessConsumed() }
     }
   }
 

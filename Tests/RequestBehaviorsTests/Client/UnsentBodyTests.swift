@@ -84,15 +84,27 @@ import Testing
     #expect(!body.isReplayable)
   }
 
-  @Test func `a body that the transport has taken is the transport's to end`() async throws {
-    let taken = Box<ByteStream?>(nil)
+  @Test func `a body that the transport reads is the transport's to end`() async throws {
     let transport = ClosureTransport { request in
-      if case .oneShot(let stream)? = request.body?.content { taken.value = try stream.take() }
+      if case .oneShot(let stream)? = request.body?.content { _ = try await stream.take().collect(upTo: 1) }
       return NetworkResponse(request: request, statusCode: 200)
     }
     try await NetworkClient(transport).send(upload)
     #expect(cancelled.value == 0)
-    taken.value?.cancel()
+  }
+
+  @Test func `a body that was taken and never read is cancelled at the end of the call, not before`() async throws {
+    let seen = Box<[Int]>([])
+    let transport = ClosureTransport { [cancelled] request in
+      guard case .oneShot(let stream)? = request.body?.content else { throw Failure("no stream") }
+      let taken = try stream.take()
+      taken.cancel()
+      seen.update { $0.append(cancelled.value) }
+      #expect(request.body?.isReplayable == true)
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    try await NetworkClient(transport).send(upload)
+    #expect(seen.value == [0])
     #expect(cancelled.value == 1)
   }
 }

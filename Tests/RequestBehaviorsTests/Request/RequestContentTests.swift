@@ -62,7 +62,29 @@ import Testing
     #expect(error?.message.contains("Ratio could not be encoded at value") == true)
   }
 
-  @Test func `a one-shot stream can be taken once and knows that it was`() async throws {
+  @Test func `streams have a type and a length`() async throws {
+    let stream = try await sent(.stream(contentType: "text/x", length: 1) { ByteStream(chunks: [Data([1])]) })
+    #expect(stream.headers["Content-Type"] == "text/x")
+    #expect(stream.body?.length == 1)
+    let oneShot = try await sent(.oneShot(ByteStream(chunks: []), length: 0))
+    #expect(oneShot.headers["Content-Type"] == "application/octet-stream")
+    #expect(oneShot.body?.length == 0)
+  }
+
+  @Test func `of a one-shot stream that several took, the one that reads first has the chunks`() async throws {
+    let body = RequestBody.oneShot(ByteStream(chunks: [Data("a".utf8), Data("b".utf8)]))
+    guard case .oneShot(let stream) = body.content else { return #expect(Bool(false)) }
+    let (first, second) = (try stream.take(), try stream.take())
+    #expect(body.isReplayable)
+    var iterator = second.makeAsyncIterator()
+    #expect(try await iterator.next() == Data("a".utf8))
+    #expect(!body.isReplayable)
+    let error = await #expect(throws: NetworkError.self) { try await first.collect(upTo: 10) }
+    #expect(error?.code == .bodyConsumed)
+    #expect(try await iterator.next() == Data("b".utf8))
+  }
+
+  @Test func `a one-shot stream can be read once and knows that it was`() async throws {
     let body = RequestBody.oneShot(ByteStream(chunks: [Data("ab".utf8), Data("c".utf8)]), length: 3)
     guard case .oneShot(let stream) = body.content else { return #expect(Bool(false)) }
     #expect(body.isReplayable)

@@ -134,6 +134,20 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
+  @Test func `a one-shot body that nobody has read yet goes to where the redirect leads`() async throws {
+    let arrived = Box("")
+    let transport = ClosureTransport { request in
+      guard request.url.path().hasSuffix("/b") else {
+        return NetworkResponse(request: request, statusCode: 307, headers: ["Location": "b"])
+      }
+      guard case .oneShot(let stream)? = request.body?.content else { throw CancellationError() }
+      arrived.value = String(decoding: try await stream.take().collect(upTo: 10), as: UTF8.self)
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    try await NetworkClient(transport).send(.post("a", body: .oneShot(ByteStream(chunks: [Data("x".utf8)]))))
+    #expect(arrived.value == "x")
+  }
+
   @Test(arguments: [
     ("http://api.example.com/b", "from https to http"), ("ftp://h/b", "only http and https"),
     ("https://user:canary@h/b", "user name"), ("javascript:alert(1)", "only http and https"),

@@ -13,7 +13,7 @@ struct MultipartStream: AsyncSequence, Sendable {
   var byteStream: ByteStream {
     ByteStream(self) { [segments, reading] in
       reading.cancel()
-      for case .body(let body, _, _) in segments { body.cancelUnlessTaken() }
+      for case .body(let body, _, _) in segments { body.cancelUnlessConsumed() }
     }
   }
 
@@ -37,17 +37,17 @@ struct MultipartStream: AsyncSequence, Sendable {
         case nil: return nil
         case .data(let data)?: return data
         case .body(let body, let name, let length)?:
-          let stream = try await Iterator.open(body)
+          let stream = try Iterator.open(body)
           reading.begin(stream)
           part = Part(stream, name: name, length: length)
         }
       }
     }
 
-    private static func open(_ body: RequestBody) async throws -> ByteStream {
+    private static func open(_ body: RequestBody) throws -> ByteStream {
       switch body.content {
       case .data(let data): ByteStream(chunks: [data])
-      case .file(let url): ByteStream(try await FileChunks(opening: url))
+      case .file(let url): ByteStream(FileChunks(url))
       case .stream(let makeStream): makeStream()
       case .oneShot(let stream): try stream.take()
       }

@@ -139,6 +139,20 @@ import Testing
     #expect(error.statusCode == 503 && transport.sent.count == 1)
   }
 
+  @Test func `a one-shot body that no send has read is sent again`() async throws {
+    let arrived = Box("")
+    let transport = ClosureTransport(numbered: { number, request in
+      guard case .oneShot(let stream)? = request.body?.content else { throw CancellationError() }
+      let taken = try stream.take()
+      guard number > 1 else { throw NetworkError(.cannotConnect, "") }
+      arrived.value = String(decoding: try await taken.collect(upTo: 100), as: UTF8.self)
+      return NetworkResponse(request: request, statusCode: 201)
+    })
+    try await client(transport, retry()).send(.post("x", body: .oneShot(ByteStream(chunks: [Data("once".utf8)]))))
+    #expect(transport.sent.count == 2)
+    #expect(arrived.value == "once")
+  }
+
   // MARK: - Idempotency keys
 
   @Test func `with a generated idempotency key a POST is retried, and all attempts carry the same`() async throws {
