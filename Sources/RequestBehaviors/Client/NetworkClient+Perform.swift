@@ -29,6 +29,7 @@ extension NetworkClient {
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return PerformedCall(call: call, chain: chain, request: networkRequest, response: response)
     } catch let thrown {
+      call.options.progress?.finish()
       if built == nil { request.body?.cancelUnlessConsumed() }
       let error = attribute(thrown, to: built)
       report(to: observers(of: run?.chain)) {
@@ -111,6 +112,7 @@ extension NetworkClient {
   func report(
     _ performed: PerformedCall, decoding: Duration = .zero, error: (any Error)? = nil, phase: CallReport.Phase? = nil
   ) {
+    performed.call.finishProgress(with: error == nil ? performed.response.body : .empty)
     let observers = performed.chain.observers
     if error == nil, case .stream(let stream) = performed.response.body {
       return NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
@@ -149,5 +151,14 @@ extension NetworkClient {
   /// Those who are told of a call's end, also of one whose list of behaviors is wrong.
   private func observers(of chain: Chain?) -> [any CallObserver] {
     chain?.observers ?? configuration.behaviors.compactMap { $0 as? any CallObserver }
+  }
+}
+
+extension Call {
+  /// Tells the progress that the call has ended, when its body has.
+  fileprivate func finishProgress(with body: ResponseBody) {
+    guard let progress = options.progress else { return }
+    guard case .stream(let stream) = body else { return progress.finish() }
+    stream.onCompletion { _ in progress.finish() }
   }
 }
