@@ -89,7 +89,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+        "QuickStart", "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
       ],
       swiftSettings: strict),
   ]

@@ -116,8 +116,7 @@ struct OtherTour {
     heading("A request to your server")
     let client = NetworkClient(baseURL: url, behaviors: [WireLog()])
     print("\(try client.pipeline(for: Request<Data>.get("")))\n")
-    let data: Data = try await client.send(.get(""))
-    print("\n  got \(data.count) bytes")
+    print("\n  got \(try await download(with: client)) bytes")
     heading("The same with nonce verification")
     print("  A server that does not return the X-API-Nonce header cannot be told from an impostor:")
     print("  unless yours does, this request must fail.\n")
@@ -129,5 +128,16 @@ struct OtherTour {
       print("\n  That is what it is for. Let the server return the header, or leave the behavior out.")
     }
     await client.shutdown()
+  }
+
+  /// Reads the response in chunks, none of which is kept, while a line shows how far it is.
+  private func download(with client: NetworkClient) async throws -> Int {
+    let progress = TransferProgress()
+    async let shown: Void = ProgressBar().show(progress)
+    let response = try await client.stream(.get("").with(\.progress, progress))
+    var count = 0
+    for try await chunk in response.bytes { count += chunk.count }
+    await shown
+    return count
   }
 }

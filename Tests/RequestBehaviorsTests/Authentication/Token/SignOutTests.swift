@@ -186,7 +186,9 @@ import Testing
     let client = client(session)
     let taking = ClosureBehavior(
       "take", order: .last,
-      beforeSend: { if case .oneShot(let stream)? = $0.body?.content { _ = try? await stream.take().collect(upTo: 1) } })
+      beforeSend: {
+        if case .oneShot(let stream)? = $0.body?.content { _ = try? await stream.take().collect(upTo: 1) }
+      })
     let upload = Request<Void>.post("a", body: .body(.oneShot(ByteStream(chunks: [Data("x".utf8)])))).with(taking)
     let refused = try await error(client, upload)
     #expect(refused.statusCode == 401 && server.apiRequests.count == 1)

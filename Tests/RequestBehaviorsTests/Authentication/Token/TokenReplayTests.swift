@@ -80,7 +80,9 @@ import Testing
     server.refuseToken(500)
     let taking = ClosureBehavior(
       "take", order: .last,
-      beforeSend: { if case .oneShot(let stream)? = $0.body?.content { _ = try? await stream.take().collect(upTo: 1) } })
+      beforeSend: {
+        if case .oneShot(let stream)? = $0.body?.content { _ = try? await stream.take().collect(upTo: 1) }
+      })
     let client = fixture.client(session)
     let task = Task {
       try await client.send(

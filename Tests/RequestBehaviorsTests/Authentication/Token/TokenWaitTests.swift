@@ -97,7 +97,9 @@ import Testing
     server.tokenGate.value = gate
     let taking = ClosureBehavior(
       "take", order: .last,
-      beforeSend: { if case .oneShot(let stream)? = $0.body?.content { _ = try? await stream.take().collect(upTo: 1) } })
+      beforeSend: {
+        if case .oneShot(let stream)? = $0.body?.content { _ = try? await stream.take().collect(upTo: 1) }
+      })
     let client = hurriedClient(session, taking)
     let task = Task {
       try await client.send(
