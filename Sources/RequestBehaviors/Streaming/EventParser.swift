@@ -1,0 +1,105 @@
+import Foundation
+
+/// Reads the events of a `text/event-stream` by the rules of WHATWG HTML §9.2.6: bytes in, events out.
+///
+/// What is no UTF-8 is replaced. Fields of other names are ignored. An event that the end of the stream cuts off, because
+/// no empty line follows it, is dropped.
+struct EventParser: Sendable {
+  private var lines: LineSplitter
+  private var fields: EventFields
+
+  /// Creates a parser.
+  ///
+  /// - Parameter limit: The most bytes of a line, and of the lines of one event that are kept.
+  init(limit: Int = LineSplitter.standardLimit) {
+    lines = LineSplitter(limit: limit)
+    fields = EventFields(limit: limit)
+  }
+
+  /// The id that a further request would send; empty if there is none.
+  var lastEventID: String { fields.lastEventID }
+
+  /// The latest wait that the server asked for; `nil` if there is none.
+  var retry: Duration? { fields.retry }
+
+  /// Adds a chunk.
+  mutating func add(_ chunk: Data) { lines.add(chunk) }
+
+  /// Returns the next event; `nil` if more has to come first.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/lineTooLong``.
+  mutating func next() throws -> ServerSentEvent? {
+    while let line = try lines.next() {
+      if let event = try lines.withBytes(of: line, { try fields.add($0) }) { return event }
+    }
+    return nil
+  }
+}
+
+/// The fields of an event that is not complete yet, and what stays from event to event.
+private struct EventFields: Sendable {
+  private(set) var lastEventID = ""
+  private(set) var retry: Duration?
+
+  private let limit: Int
+  private var type: [UInt8] = []
+  private var data: [UInt8] = []
+  private var id: String?
+  // How many bytes the kept lines of the event have.
+  private var count = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Adds a line; returns the event that it completes.
+  mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
+    if line.isEmpty { return complete() }
+    let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+    // A comment, such as those that keep a connection alive.
+    if colon == 0 { return nil }
+    var value = line[min(colon + 1, line.endIndex)...]
+    if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+    let name = UnsafeBufferPointer(rebasing: line[..<colon])
+    if name.equals("data") {
+      try keep(line)
+      data.append(contentsOf: UnsafeBufferPointer(rebasing: value))
+      data.append(UInt8(ascii: "\n"))
+    } else if name.equals("event") {
+      try keep(line)
+      type = Array(value)
+    } else if name.equals("id") {
+      try keep(line)
+      if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+    } else if name.equals("retry") {
+      // More than eighteen digits are more milliseconds than anybody waits.
+      let isNumber = !value.isEmpty && value.count <= 18 && value.allSatisfy { (0x30...0x39).contains($0) }
+      if isNumber, let time = Int64(String(decoding: value, as: UTF8.self)) { retry = .milliseconds(time) }
+    }
+    return nil
+  }
+
+  private mutating func keep(_ line: UnsafeBufferPointer<UInt8>) throws {
+    count += line.count
+    guard count <= limit else { throw NetworkError.lineTooLong("server-sent event", limit: limit) }
+  }
+
+  /// Ends the event at an empty line; without data it is none, and its id counts all the same.
+  private mutating func complete() -> ServerSentEvent? {
+    defer {
+      type.removeAll(keepingCapacity: true)
+      data.removeAll(keepingCapacity: true)
+      count = 0
+    }
+    if let id { lastEventID = id }
+    guard !data.isEmpty else { return nil }
+    return ServerSentEvent(
+      type: type.isEmpty ? "message" : String(decoding: type, as: UTF8.self),
+      data: String(decoding: data.dropLast(), as: UTF8.self), id: lastEventID, retry: retry)
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  fileprivate func equals(_ text: StaticString) -> Bool {
+    guard count == text.utf8CodeUnitCount, let baseAddress else { return false }
+    return memcmp(baseAddress, text.utf8Start, count) == 0
+  }
+}

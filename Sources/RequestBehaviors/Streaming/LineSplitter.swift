@@ -1,0 +1,126 @@
+import Foundation
+
+/// Splits the bytes of a body into lines, however they come in chunks: bytes in, lines out.
+///
+/// A line ends with LF, CR LF or CR (WHATWG HTML §9.2.5), and the last one also without an end. A line that ends with CR
+/// is there at once; an LF that comes with the next chunk still belongs to it. A byte order mark at the beginning is left
+/// out.
+struct LineSplitter: Sendable {
+  /// The most bytes of a line by default: 1 MiB.
+  static let standardLimit = 1_048_576
+
+  private let limit: Int
+  // What has come and is not part of an earlier line begins at `start`.
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var lineFeed = ByteSearch(UInt8(ascii: "\n"))
+  private var carriageReturn = ByteSearch(UInt8(ascii: "\r"))
+  private var hasBegun = false
+  // Whether the latest line ended with a CR that was the last byte of what had come.
+  private var skipsLineFeed = false
+
+  /// Creates a splitter.
+  ///
+  /// - Parameter limit: The most bytes of a line, not counting its end.
+  init(limit: Int = LineSplitter.standardLimit) { self.limit = max(0, limit) }
+
+  /// Adds a chunk.
+  mutating func add(_ chunk: Data) {
+    if start > 0 {
+      buffer.removeFirst(start)
+      lineFeed.forget(start)
+      carriageReturn.forget(start)
+      start = 0
+    }
+    buffer.append(contentsOf: chunk)
+  }
+
+  /// Returns where the next whole line is; `nil` if more has to come first.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/lineTooLong``, as soon as it is known.
+  mutating func next() throws -> Range<Int>? {
+    guard skipByteOrderMark() else { return nil }
+    if skipsLineFeed, start < buffer.count {
+      if buffer[start] == UInt8(ascii: "\n") { start += 1 }
+      skipsLineFeed = false
+    }
+    let feed = lineFeed.first(in: buffer, from: start)
+    let end = [feed, carriageReturn.first(in: buffer, from: start)].lazy.compactMap { $0 }.min()
+    guard (end ?? buffer.count) - start <= limit else { throw NetworkError.lineTooLong(limit: limit) }
+    guard let end else { return nil }
+    let line = start..<end
+    start = end + 1
+    if end != feed {
+      if start == buffer.count { skipsLineFeed = true } else if buffer[start] == UInt8(ascii: "\n") { start += 1 }
+    }
+    return line
+  }
+
+  /// Returns where the last line is, which has no end; `nil` if there is none.
+  mutating func last() -> Range<Int>? {
+    guard start < buffer.count else { return nil }
+    defer { start = buffer.count }
+    return start..<buffer.count
+  }
+
+  /// Hands over the bytes of a line, until the next chunk is added.
+  func withBytes<Result>(
+    of line: Range<Int>, _ use: (UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result {
+    try buffer.withUnsafeBufferPointer { try use(UnsafeBufferPointer(rebasing: $0[line])) }
+  }
+
+  /// Leaves a byte order mark out; false if so little has come that it may be the beginning of one.
+  private mutating func skipByteOrderMark() -> Bool {
+    if hasBegun { return true }
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let beginning = buffer.prefix(3)
+    guard mark.starts(with: beginning) else {
+      hasBegun = true
+      return true
+    }
+    guard beginning.count == 3 else { return false }
+    hasBegun = true
+    start = 3
+    return true
+  }
+}
+
+/// Finds a byte again and again, without looking twice at what has been looked at.
+private struct ByteSearch: Sendable {
+  private let byte: UInt8
+  private var found: Int?
+  private var searched = 0
+
+  init(_ byte: UInt8) { self.byte = byte }
+
+  mutating func first(in buffer: [UInt8], from start: Int) -> Int? {
+    if let found, found >= start { return found }
+    let from = max(start, searched)
+    found = buffer.withUnsafeBytes { bytes in
+      guard from < bytes.count, let base = bytes.baseAddress else { return nil }
+      return memchr(base + from, Int32(byte), bytes.count - from).map { UnsafeRawPointer($0) - base }
+    }
+    searched = found.map { $0 + 1 } ?? buffer.count
+    return found
+  }
+
+  /// Follows a buffer whose beginning was removed.
+  mutating func forget(_ count: Int) {
+    found = found.flatMap { $0 < count ? nil : $0 - count }
+    searched = max(0, searched - count)
+  }
+}
+
+extension NetworkError.Code {
+  /// A line or an event of a body is longer than the limit.
+  public static let lineTooLong = Self(rawValue: "lineTooLong")
+}
+
+extension NetworkError {
+  static func lineTooLong(_ what: String = "line", limit: Int) -> NetworkError {
+    NetworkError(
+      .lineTooLong,
+      "a \(what) of the body is longer than the limit of \(limit) bytes; raise it with limit(_:) if that is expected")
+  }
+}
