@@ -72,7 +72,10 @@ extension NetworkError {
         + "authentication .optional or .none", request: request)
   }
 
-  static func decodingFailed(_ error: any Error, as type: Any.Type, _ response: NetworkResponse) -> NetworkError {
+  /// What could not be decoded is the body of the response, or a part of it at a place such as `line 3`.
+  static func decodingFailed(
+    _ error: any Error, as type: Any.Type, _ response: NetworkResponse, place: String? = nil
+  ) -> NetworkError {
     let redactor = Redactor.standard.hiding(secretsOf: response)
     let reason =
       switch error {
@@ -83,7 +86,9 @@ extension NetworkError {
       default: "\(redactor.redact(text: "\(error)"))"
       }
     return NetworkError(
-      .decodingFailed, "\(type) could not be decoded at \(reason); the body is \(excerpt(response))",
+      .decodingFailed,
+      (place.map { "\($0): " } ?? "")
+        + "\(type) could not be decoded at \(reason); the \(place == nil ? "body" : "text") is \(excerpt(response))",
       response: response, underlyingError: nil)
   }
 

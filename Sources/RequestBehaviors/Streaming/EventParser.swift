@@ -5,6 +5,7 @@ import Foundation
 /// What is no UTF-8 is replaced. Fields of other names are ignored. An event that the end of the stream cuts off, because
 /// no empty line follows it, is dropped.
 struct EventParser: Sendable {
+  private let limit: Int
   private var lines: LineSplitter
   private var fields: EventFields
 
@@ -12,6 +13,7 @@ struct EventParser: Sendable {
   ///
   /// - Parameter limit: The most bytes of a line, and of the lines of one event that are kept.
   init(limit: Int = LineSplitter.standardLimit) {
+    self.limit = limit
     lines = LineSplitter(limit: limit)
     fields = EventFields(limit: limit)
   }
@@ -24,6 +26,12 @@ struct EventParser: Sendable {
 
   /// Adds a chunk.
   mutating func add(_ chunk: Data) { lines.add(chunk) }
+
+  /// Begins with a further body; what stays is what a further request is to know.
+  mutating func restart() {
+    lines = LineSplitter(limit: limit)
+    fields.forgetUnfinished()
+  }
 
   /// Returns the next event; `nil` if more has to come first.
   ///
@@ -82,13 +90,17 @@ private struct EventFields: Sendable {
     guard count <= limit else { throw NetworkError.lineTooLong("server-sent event", limit: limit) }
   }
 
+  /// Forgets the event that is not complete.
+  mutating func forgetUnfinished() {
+    type.removeAll(keepingCapacity: true)
+    data.removeAll(keepingCapacity: true)
+    id = nil
+    count = 0
+  }
+
   /// Ends the event at an empty line; without data it is none, and its id counts all the same.
   private mutating func complete() -> ServerSentEvent? {
-    defer {
-      type.removeAll(keepingCapacity: true)
-      data.removeAll(keepingCapacity: true)
-      count = 0
-    }
+    defer { forgetUnfinished() }
     if let id { lastEventID = id }
     guard !data.isEmpty else { return nil }
     return ServerSentEvent(

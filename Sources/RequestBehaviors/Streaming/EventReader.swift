@@ -1,0 +1,123 @@
+import Foundation
+
+/// Where events come from: a body, and those of further requests if there is a rule for them.
+struct EventSource: Sendable {
+  /// Returns the response to a request that goes on after an id, which is empty at first; `nil` if there are no more
+  /// events.
+  typealias Opener = @Sendable (_ lastEventID: String) async throws -> NetworkResponse?
+
+  /// When a further request follows; `nil` for never.
+  var reconnection: EventReconnection?
+  /// Makes what one iteration gets its bodies from.
+  let makeOpener: @Sendable () -> Opener
+}
+
+/// Reads events from a body, and from those that follow it.
+struct EventReader {
+  private let reconnection: EventReconnection?
+  private let open: EventSource.Opener
+  private let settings: ResponseEvents.Settings
+  private var parser: EventParser
+  private var chunks: ByteStream.Iterator?
+  private var isOver = false
+  // How many bodies in a row brought no event.
+  private var fruitless = 0
+  /// The response whose body is read, once there is one.
+  private(set) var response: NetworkResponse?
+
+  init(_ source: EventSource, _ settings: ResponseEvents.Settings) {
+    self.reconnection = source.reconnection
+    self.open = source.makeOpener()
+    self.settings = settings
+    self.parser = EventParser(limit: settings.limit)
+  }
+
+  /// Returns the next event; `nil` at the end.
+  mutating func next() async throws -> ServerSentEvent? {
+    guard !isOver else { return nil }
+    do {
+      while true {
+        var failure: NetworkError?
+        do {
+          guard try await connect() else { break }
+          if let event = try await nextOfBody() {
+            fruitless = 0
+            guard settings.isEnd?(event) != true else { break }
+            return event
+          }
+        } catch let error as NetworkError where isPassing(error) {
+          failure = error
+        }
+        guard try await waitToReconnect(after: failure) else { break }
+      }
+      end(throwing: CancellationError())
+      return nil
+    } catch {
+      end(throwing: error)
+      throw error
+    }
+  }
+
+  /// Ends the body, because no more of it is wanted; harmless if it has ended.
+  mutating func end(throwing error: any Error) {
+    isOver = true
+    chunks = nil
+    if case .stream(let stream)? = response?.body { stream.cancel(throwing: error) }
+  }
+
+  /// Gets a body to read from if there is none; false if there are no more events.
+  private mutating func connect() async throws -> Bool {
+    if chunks != nil { return true }
+    guard let opened = try await open(parser.lastEventID) else { return false }
+    response = opened
+    chunks = opened.bytes.makeAsyncIterator()
+    return true
+  }
+
+  /// Reads until there is an event; `nil` at the end of the body.
+  private mutating func nextOfBody() async throws -> ServerSentEvent? {
+    var timer: Task<Void, any Error>?
+    defer { timer?.cancel() }
+    while true {
+      if let event = try parser.next() { return event }
+      if timer == nil { timer = startTimer() }
+      guard let chunk = try await chunks?.next() else { return nil }
+      parser.add(chunk)
+    }
+  }
+
+  /// Starts to wait for the time to end the body in which no event came.
+  private func startTimer() -> Task<Void, any Error>? {
+    guard let limit = settings.idleTimeout, let response, case .stream(let stream) = response.body else { return nil }
+    let clock = response.request.call.clock
+    let error = NetworkError(
+      .timedOut, "no server-sent event came for \(limit.inWords), the limit of idleTimeout(_:)", response: response)
+    let canceller = stream.canceller
+    return Task {
+      try await clock.sleep(for: limit)
+      canceller.cancel(throwing: error)
+    }
+  }
+
+  /// Whether another request may bring more events after an error.
+  private func isPassing(_ error: NetworkError) -> Bool {
+    reconnection != nil && response != nil && error.isTransient && error.code != .unacceptableStatus
+  }
+
+  /// Lets go of a body that has ended, and waits until another request may be made.
+  ///
+  /// - Returns: False if there is to be none.
+  /// - Throws: The failure if there is to be no other request because of it.
+  private mutating func waitToReconnect(after failure: NetworkError?) async throws -> Bool {
+    guard let reconnection, let clock = response?.request.call.clock else { return false }
+    chunks = nil
+    parser.restart()
+    fruitless += 1
+    guard let delay = reconnection.delay(before: fruitless, retry: parser.retry) else {
+      if let failure { throw failure }
+      return false
+    }
+    try await clock.sleep(for: delay)
+    return true
+  }
+}

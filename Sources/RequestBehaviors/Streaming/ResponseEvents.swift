@@ -1,0 +1,129 @@
+import Foundation
+
+/// The server-sent events of a body as they arrive (WHATWG HTML §9.2).
+///
+/// ```swift
+/// let response = try await client.stream(
+///   .post("chat", body: .json(question)))
+/// let deltas = response.events
+///   .until { $0.data == "[DONE]" }
+///   .decode(Delta.self)
+/// for try await delta in deltas { show(delta.text) }
+/// ```
+///
+/// An event that the end of the body cuts off is dropped, as the rules have it. One that is longer than ``limit(_:)`` ends
+/// the events with ``NetworkError/Code-swift.struct/lineTooLong``.
+///
+/// To end the iteration early, by `break` for example, cancels a streamed body. ``NetworkClient/events(_:reconnecting:)``
+/// connects again when a stream has ended.
+public struct ResponseEvents: AsyncSequence, Sendable {
+  /// An event.
+  public typealias Element = ServerSentEvent
+
+  let source: EventSource
+  var settings = Settings()
+
+  struct Settings: Sendable {
+    var limit = LineSplitter.standardLimit
+    var idleTimeout: Duration?
+    var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
+  }
+
+  /// Returns the events before one that says that they are over, such as `[DONE]`.
+  ///
+  /// That one is not delivered, nothing after it is read, and nothing is connected again.
+  ///
+  /// - Parameter isEnd: Whether an event is that one.
+  /// - Returns: The events.
+  public func until(_ isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> ResponseEvents {
+    changed { $0.isEnd = isEnd }
+  }
+
+  /// Returns the same events with a limit to the wait for each.
+  ///
+  /// Comments, by which servers keep a connection alive, do not count as events; ``RequestOptions/idleTimeout`` is for
+  /// connections on which nothing comes at all. The time runs while an event is waited for, on the clock of the call.
+  ///
+  /// - Parameter limit: How long an event may take to come before the events end with
+  ///   ``NetworkError/Code-swift.struct/timedOut``; `nil`, the default, for ever.
+  /// - Returns: The events.
+  public func idleTimeout(_ limit: Duration?) -> ResponseEvents { changed { $0.idleTimeout = limit } }
+
+  /// Returns the same events with another limit to their length.
+  ///
+  /// - Parameter bytes: The most bytes of a line, and of the lines of one event that are kept; 1 MiB by default.
+  /// - Returns: The events.
+  public func limit(_ bytes: Int) -> ResponseEvents { changed { $0.limit = bytes } }
+
+  /// Returns the values of events whose data are JSON; see ``JSONEvents``.
+  public func decode<Value: Decodable>(_ type: Value.Type = Value.self) -> JSONEvents<Value> {
+    JSONEvents(events: self)
+  }
+
+  /// Creates the iterator; a streamed body is iterated once.
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: EventReader(source, settings)) }
+
+  /// Delivers the events.
+  public struct Iterator: AsyncIteratorProtocol {
+    var reader: EventReader
+
+    /// Returns the next event; `nil` at the end.
+    ///
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    public mutating func next() async throws -> ServerSentEvent? { try await reader.next() }
+  }
+
+  private func changed(_ change: (inout Settings) -> Void) -> ResponseEvents {
+    var events = self
+    change(&events.settings)
+    return events
+  }
+}
+
+/// The values of server-sent events whose data are JSON, as they arrive.
+///
+/// Each is decoded by the configuration's decoder, where the caller is, so a value need not be `Sendable`. Events whose
+/// data are empty are skipped. One that does not fit ends the values with
+/// ``NetworkError/Code-swift.struct/decodingFailed``: the message has the number of the event, from 1, and shows of its
+/// data what the ``Redactor`` lets through.
+public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
+  /// The value of an event.
+  public typealias Element = Value
+
+  let events: ResponseEvents
+
+  /// Creates the iterator; a streamed body is iterated once.
+  public func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator()) }
+
+  /// Delivers the values.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var events: ResponseEvents.Iterator
+    private var number = 0
+
+    fileprivate init(events: ResponseEvents.Iterator) { self.events = events }
+
+    /// Returns the value of the next event; `nil` at the end.
+    ///
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    public mutating func next() async throws -> Value? {
+      while let event = try await events.next() {
+        number += 1
+        guard !event.data.isEmpty, let response = events.reader.response else { continue }
+        let bytes = Data(event.data.utf8)
+        do {
+          return try response.request.call.decoder.decode(Value.self, from: bytes)
+        } catch {
+          let error = NetworkError.decodingFailed(error, as: Value.self, response.part(bytes), place: "event \(number)")
+          events.reader.end(throwing: error)
+          throw error
+        }
+      }
+      return nil
+    }
+  }
+}
+
+extension NetworkResponse {
+  /// The server-sent events of the body, whatever kind of body it is.
+  public var events: ResponseEvents { ResponseEvents(source: EventSource { { _ in self } }) }
+}

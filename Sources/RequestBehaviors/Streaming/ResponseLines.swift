@@ -1,0 +1,120 @@
+import Foundation
+
+/// The lines of a body as they arrive.
+///
+/// ```swift
+/// let response = try await client.stream(.get("log"))
+/// for try await line in response.lines {
+///   print(line)
+/// }
+/// ```
+///
+/// A line ends with LF, CR LF or CR, which are not part of it; the last one need not have an end. Each is decoded as
+/// UTF-8; what is none is replaced by U+FFFD. A byte order mark at the beginning of the body is left out. A line that is
+/// longer than ``limit(_:)`` ends the lines with ``NetworkError/Code-swift.struct/lineTooLong``.
+///
+/// To end the iteration early, by `break` for example, cancels a streamed body.
+public struct ResponseLines: AsyncSequence, Sendable {
+  /// A line without its end.
+  public typealias Element = String
+
+  let open: @Sendable () async throws -> NetworkResponse
+  var limit = LineSplitter.standardLimit
+
+  /// Returns the same lines with another limit.
+  ///
+  /// - Parameter bytes: The most bytes of a line, not counting its end; 1 MiB by default.
+  /// - Returns: The lines.
+  public func limit(_ bytes: Int) -> ResponseLines {
+    var lines = self
+    lines.limit = bytes
+    return lines
+  }
+
+  /// Returns the values of lines that are JSON each; see ``JSONLines``.
+  public func decode<Value: Decodable>(_ type: Value.Type = Value.self) -> JSONLines<Value> {
+    JSONLines(open: open, limit: limit)
+  }
+
+  /// Creates the iterator; a streamed body is iterated once.
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(open, limit: limit)) }
+
+  /// Delivers the lines.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var reader: LineReader
+
+    /// Returns the next line; `nil` at the end.
+    ///
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    public mutating func next() async throws -> String? {
+      guard let line = try await reader.next() else { return nil }
+      return reader.withBytes(of: line) { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+}
+
+extension NetworkResponse {
+  /// The lines of the body, whatever kind of body it is.
+  public var lines: ResponseLines { ResponseLines(open: { self }) }
+}
+
+/// Reads a body line by line; the response is got when the first line is wanted.
+struct LineReader {
+  private let open: @Sendable () async throws -> NetworkResponse
+  private var splitter: LineSplitter
+  private var chunks: ByteStream.Iterator?
+  private var isOver = false
+  /// The number of the latest line, from 1.
+  private(set) var number = 0
+  /// The response whose body it is, once it is there.
+  private(set) var response: NetworkResponse?
+
+  init(_ open: @escaping @Sendable () async throws -> NetworkResponse, limit: Int) {
+    self.open = open
+    splitter = LineSplitter(limit: limit)
+  }
+
+  /// Returns where the next line is; `nil` at the end.
+  mutating func next() async throws -> Range<Int>? {
+    guard !isOver else { return nil }
+    do {
+      while true {
+        if let line = try splitter.next() { return count(line) }
+        guard let chunk = try await nextChunk() else { break }
+        splitter.add(chunk)
+      }
+    } catch {
+      end(throwing: error)
+      throw error
+    }
+    isOver = true
+    return splitter.last().map { count($0) }
+  }
+
+  /// Hands over the bytes of the latest line.
+  func withBytes<Result>(
+    of line: Range<Int>, _ use: (UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result {
+    try splitter.withBytes(of: line, use)
+  }
+
+  /// Ends the body, because what came of it was of no use.
+  mutating func end(throwing error: any Error) {
+    isOver = true
+    if case .stream(let stream)? = response?.body { stream.cancel(throwing: error) }
+  }
+
+  private mutating func nextChunk() async throws -> Data? {
+    if chunks == nil {
+      let response = try await open()
+      self.response = response
+      chunks = response.bytes.makeAsyncIterator()
+    }
+    return try await chunks?.next()
+  }
+
+  private mutating func count(_ line: Range<Int>) -> Range<Int> {
+    number += 1
+    return line
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+private struct Delta: Decodable { let text: String }
+
+/// The samples of lines, JSON lines and events in "Streaming and server-sent events".
+@Suite struct EventSamplesTests {
+  private let journal = Journal()
+
+  private func show(_ text: String) { journal.note(text) }
+
+  private func save(_ user: User) { journal.note(user.name) }
+
+  private func client(_ text: String, type: String = "text/event-stream") -> NetworkClient {
+    let mock = MockTransport(baseURL: baseURL)
+    for method in [RequestMethod.get, .post] {
+      mock.on(method, "**").respond(200, headers: ["Content-Type": type], body: Data(text.utf8)).times(1)
+      mock.on(method, "**").respond(204)
+    }
+    return NetworkClient(baseURL: baseURL, transport: mock)
+  }
+
+  @Test func `lines are read as they come`() async throws {
+    let client = client("one\nERROR two\n", type: "text/plain")
+    do {
+      let response = try await client.stream(.get("log"))
+      for try await line in response.lines where line.hasPrefix("ERROR") {
+        print(line)
+      }
+    }
+  }
+
+  @Test func `all lines are read`() async throws {
+    let client = client("one\n", type: "text/plain")
+    let response = try await client.stream(.get("log"))
+    for try await line in response.lines {
+      print(line)
+    }
+  }
+
+  @Test func `JSON lines become values`() async throws {
+    let client = client("{\"name\":\"Mona\"}\n", type: "application/x-ndjson")
+    for try await user: User in client.jsonLines(.get("users/export")) {
+      try await save(user)
+    }
+    #expect(journal.entries == ["Mona"])
+  }
+
+  @Test func `JSON lines are saved`() async throws {
+    let client = client("{\"name\":\"Mona\"}\n", type: "application/x-ndjson")
+    for try await user: User in client.jsonLines(.get("export")) {
+      save(user)
+    }
+    #expect(journal.entries == ["Mona"])
+  }
+
+  @Test func `events are connected again until the server ends them`() async throws {
+    let client = client("event: price\ndata: 7\n\n").with { $0.clock = .immediate }
+    let prices = client.events(
+      .get("prices"), reconnecting: .automatic)
+    for try await event in prices where event.type == "price" {
+      show(event.data)
+    }
+    #expect(journal.entries == ["7"])
+  }
+
+  @Test func `a feed is connected again until the server ends it`() async throws {
+    let client = client("event: price\ndata: 7\n\n").with { $0.clock = .immediate }
+    let feed = client.events(
+      .get("feed"), reconnecting: .automatic)
+    for try await event in feed where event.type == "price" {
+      show(event.data)
+    }
+    #expect(journal.entries == ["7"])
+  }
+
+  @Test func `text in parts ends with the event that says so`() async throws {
+    let client = client("data: {\"text\":\"a\"}\n\ndata: [DONE]\n\ndata: x\n\n")
+    let question = ["text": "?"]
+    let response = try await client.stream(
+      .post("chat", body: .json(question)))
+    let deltas = response.events
+      .until { $0.data == "[DONE]" }
+      .idleTimeout(.seconds(30))
+      .decode(Delta.self)
+    for try await delta in deltas {
+      show(delta.text)
+    }
+    #expect(journal.entries == ["a"])
+  }
+
+  @Test func `deltas are shown`() async throws {
+    let client = client("data: {\"text\":\"a\"}\n\ndata: [DONE]\n\n")
+    let question = ["text": "?"]
+    let response = try await client.stream(
+      .post("chat", body: .json(question)))
+    let deltas = response.events
+      .until { $0.data == "[DONE]" }
+      .decode(Delta.self)
+    for try await delta in deltas { show(delta.text) }
+    #expect(journal.entries == ["a"])
+  }
+}

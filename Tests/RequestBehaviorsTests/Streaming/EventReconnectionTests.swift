@@ -1,0 +1,146 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Requests for events that are made again.
+@Suite struct EventReconnectionTests {
+  /// Reads a number of events while the clock goes on whenever somebody waits; the waits are returned, too.
+  private func read(
+    _ count: Int, of server: StreamFixture, _ reconnection: EventReconnection = .init(random: { 1 }),
+    _ behaviors: [any RequestBehavior] = []
+  ) async throws -> (events: [ServerSentEvent], waits: [Duration]) {
+    let waits = Box<[Duration]>([])
+    let client = server.client(behaviors).with { configuration in
+      let clock = server.clock.requestClock
+      configuration.clock = RequestClock(
+        now: clock.now, date: clock.date, sleep: { duration in waits.update { $0.append(duration) } })
+    }
+    var events: [ServerSentEvent] = []
+    for try await event in client.events(.get("feed"), reconnecting: reconnection) {
+      events.append(event)
+      if events.count == count { break }
+    }
+    return (events, waits.value)
+  }
+
+  @Test func `a stream that ends or breaks off is followed by one that goes on after the latest id`() async throws {
+    let server = StreamFixture(
+      .init("id: 1\ndata: a\n\nid: 2\ndata: cut"), .init("retry: 500\ndata: b\n\nid\n\n", error: .connectionLost),
+      .init("data: c\n\n"))
+    let (events, waits) = try await read(3, of: server)
+    #expect(events.map(\.data) == ["a", "b", "c"])
+    #expect(events.map(\.id) == ["1", "1", ""])
+    #expect(server.requests.value.map { $0.headers["Last-Event-ID"] } == [nil, "1", nil])
+    #expect(waits == [.seconds(3), .milliseconds(500)])
+    #expect(Set(server.requests.value.map { $0.call.id }).count == 3)
+  }
+
+  @Test func `the wait grows while streams bring no event`() async throws {
+    let server = StreamFixture(
+      .init("data: a\n\n"), .init(), .init(error: .connectionLost), .init("data: b\n\n"), .init("data: c\n\n"))
+    let reconnection = EventReconnection(
+      delay: .seconds(1), backoff: Backoff(base: .seconds(1), jitter: .none), random: { 1 })
+    let (events, waits) = try await read(3, of: server, reconnection)
+    #expect(events.map(\.data) == ["a", "b", "c"])
+    #expect(waits == [.seconds(1), .seconds(2), .seconds(3), .seconds(1)])
+  }
+
+  @Test func `an id that no field can carry is not sent`() async throws {
+    let server = StreamFixture(.init("id: a\u{1}\ndata: a\n\n"), .init("data: b\n\n"))
+    let (events, _) = try await read(2, of: server)
+    #expect(events.map(\.data) == ["a", "b"])
+    #expect(server.requests.value.map { $0.headers["Last-Event-ID"] } == [nil, nil])
+  }
+
+  @Test func `a 204 ends the events`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"), StreamFixture.Reply().with(status: 204, headers: [:]))
+    #expect(try await read(9, of: server).events.map(\.data) == ["a"])
+  }
+
+  @Test(arguments: [(200, ["Content-Type": "text/html"]), (503, [:]), (401, [:])] as [(Int, HeaderFields)])
+  func `another content type and an unacceptable status end the events with an error`(
+    status: Int, headers: HeaderFields
+  ) async throws {
+    let server = StreamFixture(.init("data: a\n\n"), StreamFixture.Reply("x").with(status: status, headers: headers))
+    let error = await #expect(throws: NetworkError.self) { try await read(9, of: server) }
+    #expect(error?.code == (status == 200 ? .unexpectedContentType : .unacceptableStatus))
+    #expect(server.requests.value.count == 2)
+  }
+
+  @Test func `a first request that fails is not made again`() async throws {
+    let server = StreamFixture()
+    let error = await #expect(throws: NetworkError.self) { try await read(1, of: server) }
+    #expect(error?.code == .cannotConnect)
+    #expect(server.requests.value.count == 1)
+  }
+
+  @Test func `the limit ends the events with the failure at hand`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"))
+    let error = await #expect(throws: NetworkError.self) {
+      try await read(9, of: server, EventReconnection(limit: 2, random: { 0 }))
+    }
+    #expect(error?.code == .cannotConnect)
+    #expect(server.requests.value.count == 3)
+  }
+
+  @Test func `a server that asks for too long a wait is not asked again`() async throws {
+    let server = StreamFixture(.init("retry: 3600001\ndata: a\n\n"))
+    #expect(try await read(9, of: server).events.map(\.data) == ["a"])
+    #expect(server.requests.value.count == 1)
+  }
+
+  @Test func `a terminator ends the events for good`() async throws {
+    let server = StreamFixture(.init("data: a\n\ndata: [DONE]\n\n"), .init("data: b\n\n"))
+    let events = server.client().events(.get("feed"), reconnecting: .automatic).until { $0.data == "[DONE]" }
+    #expect(try await events.all().map(\.data) == ["a"])
+    #expect(server.requests.value.count == 1)
+  }
+
+  @Test func `a POST is not made again`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"))
+    let events = server.client().events(.post("chat"), reconnecting: .automatic)
+    let error = await #expect(throws: NetworkError.self) { try await events.all() }
+    #expect(error?.code == .invalidRequest && server.requests.value.isEmpty)
+    #expect(try await server.client().events(.post("chat")).all().count == 1)
+  }
+
+  @Test func `the events of one user do not go on for another`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"), .init("data: b\n\n"), .init("data: c\n\n"))
+    let user = Box("mona")
+    let scope = UserBehavior(user: user, requests: server.requests)
+    let error = await #expect(throws: NetworkError.self) { try await read(9, of: server, .init(), [scope]) }
+    #expect(error?.code == .signedOut)
+    #expect(server.requests.value.count == 2)
+  }
+
+  @Test func `shutting the client down ends the wait for another request`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"))
+    let client = server.client()
+    let task = Task { try await client.events(.get("feed"), reconnecting: .automatic).all() }
+    await server.clock.waitForSleepers(1)
+    await client.shutdown()
+    let error = await #expect(throws: NetworkError.self) { try await task.value }
+    #expect(error?.code == .clientShutDown)
+  }
+
+  @Test func `cancelling the task ends the wait for another request`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"))
+    let client = server.client()
+    let task = Task { try await client.events(.get("feed"), reconnecting: .automatic).all() }
+    await server.clock.waitForSleepers(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  /// Another user from the third request on.
+  private struct UserBehavior: RequestBehavior {
+    let user: Box<String>
+    let requests: Box<[NetworkRequest]>
+
+    func scope(for request: NetworkRequest) async -> String? {
+      if requests.value.count == 2 { user.value = "lisa" }
+      return user.value
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Server-sent events of a response, and of a request.
+@Suite struct ResponseEventsTests {
+  private struct Delta: Decodable, Equatable { let text: String }
+
+  @Test func `the events of bytes and a stream are the same`() async throws {
+    let text = Data("data: one\n\nevent: x\ndata: two\n\n".utf8)
+    for body in [.data(text), .stream(ByteStream(chunks: text.map { Data([$0]) }))] as [ResponseBody] {
+      let response = NetworkResponse(request: NetworkRequest(url: baseURL), statusCode: 200, body: body)
+      #expect(
+        try await response.events.all() == [ServerSentEvent(data: "one"), ServerSentEvent(type: "x", data: "two")])
+    }
+  }
+
+  @Test func `events end before the one that says so, and the stream is cancelled`() async throws {
+    let server = StreamFixture(.init("data: one\n\ndata: [DONE]\n\ndata: two\n\n", isOpen: true))
+    let response = try await server.client().stream(.post("chat"))
+    var events = response.events.until { $0.data == "[DONE]" }.makeAsyncIterator()
+    #expect(try await events.next()?.data == "one")
+    #expect(try await events.next() == nil)
+    #expect(try await events.next() == nil)
+    #expect(server.cancellations.value == 1)
+  }
+
+  @Test func `events of JSON become values, and those without data none`() async throws {
+    let server = StreamFixture(
+      .init("data: {\"text\":\"a\"}\n\nevent: ping\ndata\n\ndata: {\"text\":\ndata: \"b\"}\n\ndata: [DONE]\n\n"))
+    let response = try await server.client().stream(.post("chat"))
+    let deltas = response.events.until { $0.data == "[DONE]" }.decode(Delta.self)
+    #expect(try await deltas.all() == [Delta(text: "a"), Delta(text: "b")])
+  }
+
+  @Test func `an event that does not fit is named by its number, and its secrets are hidden`() async throws {
+    let server = StreamFixture(
+      .init("data: {\"text\":\"a\"}\n\ndata: {\"text\":1,\"password\":\"canary\"}\n\n", isOpen: true))
+    let deltas = try await server.client().stream(.post("chat")).events.decode(Delta.self)
+    let error = await #expect(throws: NetworkError.self) { try await deltas.all() }
+    #expect(error?.code == .decodingFailed && error?.message.hasPrefix("event 2: Delta") == true)
+    #expect(error.map { "\($0)".contains("canary") } == false)
+    #expect(server.cancellations.value == 1)
+  }
+
+  @Test func `an event that is too long ends the events with an error`() async throws {
+    let server = StreamFixture(.init("data: 1\n\ndata: 12345\n\n", isOpen: true))
+    let events = try await server.client().stream(.get("feed")).events.limit(10)
+    let error = await #expect(throws: NetworkError.self) { try await events.all() }
+    #expect(error?.code == .lineTooLong)
+    #expect(server.cancellations.value == 1)
+  }
+
+  @Test func `no event in time ends the events, also where comments come`() async throws {
+    let server = StreamFixture(.init("data: one\n\n", ": still there\n\n", isOpen: true))
+    let events = try await server.client().stream(.get("feed")).events.idleTimeout(.seconds(30))
+    let task = Task { try await events.all() }
+    await server.clock.waitForSleepers(1)
+    server.clock.advance(by: .seconds(30))
+    let error = await #expect(throws: NetworkError.self) { try await task.value }
+    #expect(error?.code == .timedOut && error?.message.contains("30") == true)
+    #expect(server.cancellations.value == 1)
+  }
+
+  @Test func `a request for events says so, passes caches by, and is sent once for every iteration`() async throws {
+    let server = StreamFixture(.init("data: one\n\n"), .init("data: two\n\n"))
+    let store = MemoryCacheStore()
+    let events = server.client([.caching(store)]).events(.get("feed"))
+    #expect(server.requests.value.isEmpty)
+    #expect(try await events.all() == [ServerSentEvent(data: "one")])
+    #expect(try await events.all() == [ServerSentEvent(data: "two")])
+    #expect(server.requests.value.map { $0.headers["Accept"] } == ["text/event-stream", "text/event-stream"])
+    #expect(server.requests.value.allSatisfy { $0.headers["Cache-Control"] == "no-store" })
+    #expect(store.count == 0)
+  }
+
+  @Test func `a response of status 204 has no events`() async throws {
+    let server = StreamFixture(StreamFixture.Reply().with(status: 204, headers: [:]))
+    #expect(try await server.client().events(.get("feed"), reconnecting: .automatic).all().isEmpty)
+  }
+
+  @Test(arguments: [["Content-Type": "text/html"], [:]] as [HeaderFields])
+  func `a response of another content type is an error, unless it is accepted`(headers: HeaderFields) async throws {
+    let reply = StreamFixture.Reply("data: one\n\n").with(headers: headers)
+    let server = StreamFixture(reply, reply)
+    let error = await #expect(throws: NetworkError.self) { try await server.client().events(.get("feed")).all() }
+    #expect(error?.code == .unexpectedContentType)
+    #expect(server.cancellations.value == 1)
+    let request = Request<NetworkResponse>.get("feed").with(\.acceptableContentTypes, [])
+    #expect(try await server.client().events(request).all().count == 1)
+  }
+}
