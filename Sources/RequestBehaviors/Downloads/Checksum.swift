@@ -1,0 +1,29 @@
+/// What the contents of a file must hash to.
+public struct Checksum: Sendable, Hashable, CustomStringConvertible {
+  /// The hash in hexadecimal digits, in lower case.
+  public let hexadecimal: String
+
+  /// Creates a SHA-256 checksum (FIPS 180-4).
+  ///
+  /// - Parameter hexadecimal: The hash in 64 hexadecimal digits of either case. What is none fails the download with
+  ///   ``NetworkError/Code-swift.struct/invalidRequest`` before anything is sent.
+  /// - Returns: The checksum.
+  public static func sha256(_ hexadecimal: String) -> Checksum { Checksum(hexadecimal: hexadecimal.lowercased()) }
+
+  /// The name of the function and the hash.
+  public var description: String { "sha256:\(hexadecimal)" }
+
+  /// Throws if the digits are none.
+  func validate() throws {
+    let digits = hexadecimal.utf8
+    guard digits.count == 64, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else {
+      throw NetworkError(
+        .invalidRequest, "the checksum \(hexadecimal) is none of SHA-256, which has 64 hexadecimal digits")
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The octets as hexadecimal digits in lower case.
+  var hexadecimal: String { map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+/// Writes the body of a response to a file while it comes, and asks only for what is missing when it is sent again.
+///
+/// A client adds it to the requests of ``NetworkClient/download(_:to:resumes:checksum:limit:)``. It stands inside of
+/// what retries, so a body that breaks off is gone on with by the next attempt, and outside of the redirects, so each
+/// attempt asks the URL of the request anew.
+struct DownloadBehavior: RequestBehavior {
+  let order = BehaviorOrder.outside(.redirects)
+  let file: DownloadFile
+  let resumes: Bool
+  let checksum: Checksum?
+  let limit: Int64?
+
+  /// Writes in parts of this length, because each part changes threads.
+  private static let partLength = 256 * 1_024
+
+  func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    var request = original
+    if !request.headers.contains("Accept-Encoding") { request.headers["Accept-Encoding"] = "identity" }
+    let isPartWanted = request.headers.contains("Range")
+    let key = DownloadRecord.key(of: request)
+    let mayResume = resumes && request.method == .get && !isPartWanted
+    let partial = mayResume ? await file.resumable(for: key) : nil
+
+    var response = try await next(request.asking(forRestAfter: partial))
+    var step = DownloadStep(after: partial, response, isPartWanted: isPartWanted)
+    if case .restart(let reason) = step {
+      request.call.record("the download begins anew: \(reason)", from: "DownloadBehavior", kind: .download)
+      response.body.cancel()
+      response = try await next(request)
+      step = DownloadStep(after: nil, response, isPartWanted: isPartWanted)
+    }
+    switch step {
+    case .pass, .restart: return response
+    case .fail(let reason):
+      response.body.cancel()
+      throw NetworkError(.badResponse, reason, response: response)
+    case .begin:
+      let record = mayResume ? DownloadRecord(of: response.headers, key: key) : nil
+      let total = response.headers.contentLength
+      try checkLimit(total, response)
+      try await file.begin(record)
+      try await drain(response, from: 0, total: total)
+    case .append(let total):
+      let length = partial?.length ?? 0
+      request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
+      try checkLimit(total, response)
+      try await file.resume()
+      try await drain(response, from: length, total: total)
+      response.describeWhole(length: total)
+    case .complete:
+      response.body.cancel()
+      response.headers.removeAll { HeaderFields.areEqual($0.name, "Content-Type") }
+      response.describeWhole(length: partial?.length ?? 0)
+    }
+    try await verify(response)
+    response.body = .file(file.partial)
+    return response
+  }
+
+  /// Writes the rest of the body; what came before a failure stays in the file.
+  func drain(_ response: NetworkResponse, from start: Int64, total: Int64?) async throws {
+    var count = start
+    var pending = Data()
+    let body = response.body
+    if case .stream(let stream) = body { response.request.call.waits?.endWithClient(stream) }
+    do {
+      for try await chunk in response.bytes {
+        count += Int64(chunk.count)
+        if let limit, count > limit { throw NetworkError.downloadTooLarge(limit: limit) }
+        pending.append(chunk)
+        guard pending.count >= DownloadBehavior.partLength else { continue }
+        let part = pending
+        pending = Data()
+        try await file.write(part)
+      }
+      try Task.checkCancellation()
+      try await file.write(pending)
+      try await file.close()
+      if let total, count != total { throw NetworkError.downloadLength(count, of: total) }
+    } catch {
+      if case .stream(let stream) = body { stream.cancel(throwing: error) }
+      try? await file.write(pending)
+      try? await file.close()
+      let code = (error as? NetworkError)?.code
+      // What is too long, also for the server's own word, is not worth keeping.
+      if code == .bodyTooLarge || total.map({ count > $0 }) == true { await file.discard() }
+      throw described(error, response)
+    }
+  }
+
+  private func checkLimit(_ total: Int64?, _ response: NetworkResponse) throws {
+    guard let limit, let total, total > limit else { return }
+    response.body.cancel()
+    throw described(NetworkError.downloadTooLarge(limit: limit), response)
+  }
+
+  func verify(_ response: NetworkResponse) async throws {
+    guard let checksum else { return }
+    let found = try await HashFunction.sha256.digest(ofFile: file.partial).hexadecimal
+    guard found != checksum.hexadecimal else { return }
+    await file.discard()
+    throw described(NetworkError.checksumMismatch(found, checksum), response)
+  }
+
+  /// The error with the request that failed; the body of the response is not to be kept by it.
+  private func described(_ error: any Error, _ response: NetworkResponse) -> any Error {
+    guard var error = error as? NetworkError else { return error }
+    if error.request == nil { error.request = response.request }
+    return error
+  }
+}
+
+extension DownloadStep {
+  fileprivate init(after partial: Partial?, _ response: NetworkResponse, isPartWanted: Bool) {
+    self.init(
+      after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
+      isPartWanted: isPartWanted)
+  }
+}
+
+extension NetworkRequest {
+  /// The request for what is missing of a file (RFC 9110 §14.2, §13.1.5).
+  fileprivate func asking(forRestAfter partial: DownloadStep.Partial?) -> NetworkRequest {
+    guard let partial else { return self }
+    var request = self
+    request.headers["Range"] = "bytes=\(partial.length)-"
+    request.headers["If-Range"] = partial.record.validator
+    request.headers["Accept-Encoding"] = "identity"
+    return request
+  }
+}
+
+extension NetworkResponse {
+  /// Makes the response one of the whole file, as RFC 9110 §15.3.7.3 has it for parts that were put together.
+  fileprivate mutating func describeWhole(length: Int64) {
+    statusCode = 200
+    headers.removeAll { HeaderFields.areEqual($0.name, "Content-Range") }
+    headers["Content-Length"] = "\(length)"
+  }
+}
+
+extension Call.Event.Kind {
+  /// A download went on where an earlier one had ended, or began anew.
+  public static let download = Self(rawValue: "download")
+}

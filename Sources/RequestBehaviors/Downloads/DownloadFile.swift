@@ -1,0 +1,169 @@
+import Dispatch
+import Foundation
+
+/// The file of one download: what has come so far, beside its destination, until it is whole.
+///
+/// What has come of `report.pdf` is in `report.pdf.partial`; if its rest can be asked for later,
+/// `report.pdf.partial.json` has the ``DownloadRecord``. Everything here that may block runs on a queue of its own.
+final class DownloadFile: Sendable {
+  /// Where the file goes.
+  let destination: URL
+  /// What has come so far.
+  let partial: URL
+  private let sidecar: URL
+  private let queue = DispatchQueue(label: "RequestBehaviors.DownloadFile")
+  // Used on the queue only.
+  nonisolated(unsafe) private var handle: FileHandle?
+
+  /// Takes a destination, which no other download can have until it is ``release()``d.
+  ///
+  /// - Throws: ``NetworkError`` of code `fileUnwritable` or `downloadInProgress`.
+  static func take(_ destination: URL) async throws -> DownloadFile {
+    let file = DownloadFile(destination)
+    try await file.run { try file.check() }
+    guard DownloadDestinations.shared.insert(file.destination.path) else {
+      throw NetworkError.downloadInProgress(file.destination.path)
+    }
+    return file
+  }
+
+  private init(_ destination: URL) {
+    self.destination = destination.standardizedFileURL
+    partial = self.destination.appendingPathExtension("partial")
+    sidecar = partial.appendingPathExtension("json")
+  }
+
+  /// Lets another download have the destination.
+  func release() { DownloadDestinations.shared.remove(destination.path) }
+
+  /// What has come earlier, if its rest can be asked for.
+  ///
+  /// - Parameter key: What is to be downloaded.
+  /// - Returns: The length of it, and its record.
+  func resumable(for key: String) async -> DownloadStep.Partial? {
+    let found: DownloadStep.Partial?? = try? await run { [self] in
+      guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }), record.key == key else {
+        return nil
+      }
+      let length = DownloadFile.length(of: partial)
+      return length > 0 ? DownloadStep.Partial(record: record, length: length) : nil
+    }
+    return found ?? nil
+  }
+
+  /// Begins to write an empty file.
+  ///
+  /// - Parameter record: What is to be known to ask for the rest; `nil` if it cannot be asked for.
+  /// - Throws: ``NetworkError`` of code `fileUnwritable`, as everything here that writes.
+  func begin(_ record: DownloadRecord?) async throws {
+    try await run("begun") { [self] in
+      // The record goes first and comes last: it never is that of other content.
+      try? FileManager.default.removeItem(at: sidecar)
+      guard FileManager.default.createFile(atPath: partial.path, contents: nil) else {
+        throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial.path])
+      }
+      handle = try FileHandle(forWritingTo: partial)
+      if let record { try JSONEncoder().encode(record).write(to: sidecar, options: .atomic) }
+    }
+  }
+
+  /// Begins to write after what is there.
+  func resume() async throws {
+    try await run("opened") { [self] in
+      let opened = try FileHandle(forWritingTo: partial)
+      try opened.seekToEnd()
+      handle = opened
+    }
+  }
+
+  /// Adds bytes.
+  func write(_ data: Data) async throws {
+    guard !data.isEmpty else { return }
+    try await run("written") { [self] in try handle?.write(contentsOf: data) }
+  }
+
+  /// Ends writing.
+  func close() async throws {
+    try await run("closed") { [self] in
+      let opened = handle
+      handle = nil
+      try opened?.close()
+    }
+  }
+
+  /// Moves the file to its place, and replaces what is there.
+  func commit() async throws {
+    try await run("moved to its place") { [self] in
+      guard rename(partial.path, destination.path) == 0 else {
+        throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(errno))])
+      }
+      try? FileManager.default.removeItem(at: sidecar)
+    }
+  }
+
+  /// Removes what has come.
+  func discard() async {
+    try? await run { [self] in remove() }
+  }
+
+  /// Removes what has come, unless its rest can be asked for later.
+  func discardUnlessResumable() async {
+    try? await run { [self] in
+      if !FileManager.default.fileExists(atPath: sidecar.path) || DownloadFile.length(of: partial) == 0 { remove() }
+    }
+  }
+
+  private func remove() {
+    try? handle?.close()
+    handle = nil
+    try? FileManager.default.removeItem(at: sidecar)
+    try? FileManager.default.removeItem(at: partial)
+  }
+
+  private func check() throws {
+    guard destination.isFileURL else {
+      throw NetworkError.fileUnwritable("the destination \(destination) is no file URL; make it with URL(filePath:)")
+    }
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder), isFolder.boolValue {
+      throw NetworkError.fileUnwritable("the destination \(destination.path) is a folder; add the name of the file")
+    }
+    let folder = destination.deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+      throw NetworkError.fileUnwritable("the folder \(folder) of the destination does not exist; make it first")
+    }
+  }
+
+  private static func length(of file: URL) -> Int64 {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+  }
+
+  private func run<Value: Sendable>(
+    _ action: String? = nil, _ work: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    let path = destination.path
+    return try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        let result = Result { try work() }.mapError { error -> any Error in
+          guard let action else { return error }
+          return NetworkError.fileUnwritable("the file of the download to \(path) could not be \(action)", error)
+        }
+        continuation.resume(with: result)
+      }
+    }
+  }
+}
+
+/// The destinations of all downloads of the process.
+private final class DownloadDestinations: Sendable {
+  static let shared = DownloadDestinations()
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var paths: Set<String> = []
+
+  func insert(_ path: String) -> Bool { lock.withLock { paths.insert(path).inserted } }
+
+  func remove(_ path: String) { lock.withLock { _ = paths.remove(path) } }
+}

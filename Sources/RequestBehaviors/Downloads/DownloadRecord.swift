@@ -1,0 +1,83 @@
+import Foundation
+
+/// What is kept beside the beginning of a file, so that its rest can be asked for later.
+struct DownloadRecord: Sendable, Hashable, Codable {
+  /// Whose file of which URL it is, as a hash: neither is to be read from it.
+  let key: String
+  /// What `If-Range` says of the content that the beginning is of.
+  let validator: String
+  /// The length of the whole file, if the server said so.
+  let total: Int64?
+  private let version: Int
+
+  init(key: String, validator: String, total: Int64?) {
+    self.key = key
+    self.validator = validator
+    self.total = total
+    version = DownloadRecord.version
+  }
+
+  private static let version = 1
+
+  /// Reads a record; `nil` for anything else, and for one of another version.
+  init?(_ data: Data) {
+    guard let record = try? JSONDecoder().decode(DownloadRecord.self, from: data) else { return nil }
+    guard record.version == DownloadRecord.version, HTTPSyntax.isFieldValue(record.validator) else { return nil }
+    self = record
+  }
+
+  /// The key of what a request asks for.
+  static func key(of request: NetworkRequest) -> String {
+    let text = ([request.url.absoluteString] + request.call.scopes).joined(separator: "\n")
+    return HashFunction.sha256.digest(of: Array(text.utf8)).hexadecimal
+  }
+
+  /// The record of what a response begins; `nil` if its rest cannot be asked for.
+  ///
+  /// - Parameters:
+  ///   - headers: The fields of the response.
+  ///   - key: The key of the request.
+  init?(of headers: HeaderFields, key: String) {
+    // Ranges count the bytes of the encoded content, and what is written is decoded.
+    guard !headers.hasContentEncoding else { return nil }
+    if HeaderFields.areEqual(headers["Accept-Ranges"] ?? "", "none") { return nil }
+    guard let validator = DownloadRecord.strongValidator(in: headers) else { return nil }
+    self.init(key: key, validator: validator, total: headers.contentLength)
+  }
+
+  /// The validator that differs whenever one byte of the content does (RFC 9110 §8.8.1).
+  ///
+  /// A date is one only if the response was sent a second or more after it (§8.8.2.2), and if there is no tag (§13.1.5).
+  private static func strongValidator(in headers: HeaderFields) -> String? {
+    if let tag = headers["ETag"] {
+      return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 && HTTPSyntax.isFieldValue(tag) ? tag : nil
+    }
+    let now = Date(timeIntervalSince1970: 0)
+    guard let text = headers["Last-Modified"], let modified = HTTPDate.strictDate(from: text, now: now),
+      let sent = headers["Date"].flatMap({ HTTPDate.strictDate(from: $0, now: now) })
+    else { return nil }
+    return sent.timeIntervalSince(modified) >= 1 ? text : nil
+  }
+
+  /// Whether the validators of a response to a further request contradict this one.
+  func isContradicted(by headers: HeaderFields) -> Bool {
+    let name = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
+    return headers[name].map { $0 != validator } ?? false
+  }
+}
+
+extension HeaderFields {
+  /// Whether the body was encoded on its way, by compression for example.
+  var hasContentEncoding: Bool {
+    guard let encoding = self["Content-Encoding"], !encoding.isEmpty else { return false }
+    return !HeaderFields.areEqual(encoding, "identity")
+  }
+
+  /// The length of the body that the server announced; `nil` if it did not, or of the encoded body.
+  var contentLength: Int64? {
+    guard !hasContentEncoding, let length = self["Content-Length"].flatMap({ Int64($0) }), length >= 0 else {
+      return nil
+    }
+    return length
+  }
+}

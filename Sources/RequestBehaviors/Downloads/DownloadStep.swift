@@ -1,0 +1,105 @@
+import Foundation
+
+/// What a download does with the head of a response: values in, value out.
+enum DownloadStep: Sendable, Hashable {
+  /// Write the body from the beginning of the file on.
+  case begin
+  /// Write the body after what is there.
+  case append(total: Int64)
+  /// Nothing is missing from what is there.
+  case complete
+  /// Ask for the whole file, because the rest of it cannot be had; with the reason.
+  case restart(String)
+  /// The response has no file: it is the outcome.
+  case pass
+  /// The response does not fit the request; with the reason.
+  case fail(String)
+
+  /// The beginning of a file whose rest was asked for.
+  struct Partial: Sendable, Hashable {
+    let record: DownloadRecord
+    /// How many bytes are there; more than 0.
+    let length: Int64
+  }
+
+  /// Decides what to do.
+  ///
+  /// | asked for | status | step |
+  /// |---|---|---|
+  /// | the whole file | 206 | fail |
+  /// | the rest | 206 that fits what is there | append |
+  /// | the rest | 206 of other content, another range or encoded | restart |
+  /// | the rest | 416, and the file is as long as what is there | complete |
+  /// | the rest | 416 otherwise | restart |
+  /// | either | 304, or one that the call does not accept | pass |
+  /// | either | any other | begin |
+  ///
+  /// - Parameters:
+  ///   - partial: What is there, if its rest was asked for.
+  ///   - status: The status of the response.
+  ///   - headers: Its fields.
+  ///   - isAccepted: Whether the call accepts the status.
+  ///   - isPartWanted: Whether the user asked for a part of the file.
+  init(
+    after partial: Partial?, status: Int, _ headers: HeaderFields, isAccepted: Bool, isPartWanted: Bool = false
+  ) {
+    switch status {
+    case 206 where isPartWanted: self = .begin
+    case 206: self = DownloadStep.append(to: partial, headers)
+    case 416:
+      guard let partial else {
+        self = .pass
+        return
+      }
+      let total = ContentRange(headers["Content-Range"]).flatMap(\.total) ?? partial.record.total
+      let isWhole = total == partial.length && !partial.record.isContradicted(by: headers)
+      self = isWhole ? .complete : .restart("the file is not as long as what is there")
+    case 304: self = .pass
+    default: self = isAccepted ? .begin : .pass
+    }
+  }
+
+  private static func append(to partial: Partial?, _ headers: HeaderFields) -> DownloadStep {
+    guard let partial else { return .fail("the server sent a part of the file where all of it was asked for") }
+    if headers.hasContentEncoding { return .restart("the rest is encoded") }
+    if partial.record.isContradicted(by: headers) { return .restart("the rest is of other content") }
+    guard let range = ContentRange(headers["Content-Range"]), let bytes = range.bytes else {
+      return .restart("the rest does not say which part it is")
+    }
+    guard bytes.lowerBound == partial.length else { return .restart("the rest begins at \(bytes.lowerBound)") }
+    let total = range.total ?? partial.record.total ?? bytes.upperBound
+    guard total == partial.record.total ?? total, bytes.upperBound <= total else {
+      return .restart("the length of the file is another one now")
+    }
+    return .append(total: total)
+  }
+}
+
+/// The value of `Content-Range` (RFC 9110 §14.4).
+struct ContentRange: Hashable {
+  /// The bytes of the file that the body has; `nil` for an unsatisfied range.
+  let bytes: Range<Int64>?
+  /// The length of the file; `nil` if it is not known.
+  let total: Int64?
+
+  /// Parses a value such as `bytes 500-999/8000`, `bytes 500-999/*` or `bytes */8000`; `nil` for any other.
+  init?(_ value: String?) {
+    guard let value, value.lowercased().hasPrefix("bytes ") else { return nil }
+    let parts = value.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    total = ContentRange.number(parts[1])
+    guard total != nil || parts[1] == "*" else { return nil }
+    if parts[0] == "*" {
+      bytes = nil
+      return
+    }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(ContentRange.number)
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last < .max else { return nil }
+    bytes = first..<(last + 1)
+    if let total, last >= total { return nil }
+  }
+
+  private static func number(_ text: Substring) -> Int64? {
+    text.isEmpty || !text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? nil : Int64(text)
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Files that come whole, in parts, or not at all.
+@Suite struct DownloadTests {
+  private let server: DownloadFixture
+
+  init() throws { server = try DownloadFixture() }
+
+  @Test func `a download writes the body to the file and nothing else stays`() async throws {
+    let response = try await server.client().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+    #expect(try server.names == ["file.bin"])
+    #expect(response.statusCode == 200)
+    guard case .file(let url) = response.body else { throw Missing() }
+    #expect(url.path == server.destination.path)
+    #expect(server.requests.value.map { $0.headers["Accept-Encoding"] } == ["identity"])
+    #expect(server.requests.value.map(\.options.delivery) == [.streamed])
+  }
+
+  @Test func `a file that is there is replaced, and stays until the new one is whole`() async throws {
+    try Data("old".utf8).write(to: server.destination)
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `an empty body is an empty file`() async throws {
+    server.content.value = Data()
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination).isEmpty)
+  }
+
+  @Test func `a retry goes on where the body broke off`() async throws {
+    server.cuts.value = [300, 250, 0]
+    let response = try await server.client([.retry()]).download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\"", "bytes=550- \"a\"", "bytes=550- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+    #expect(response.statusCode == 200)
+    #expect(response.headers["Content-Length"] == "1000" && !response.headers.contains("Content-Range"))
+    #expect(response.request.call.events.map(\.kind).filter { $0 == .download }.count == 3)
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `a later download goes on where an earlier one failed`() async throws {
+    server.cuts.value = [300]
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .truncatedBody)
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `what has no strong validator is removed and begun anew`() async throws {
+    server.headers.value = ["ETag": "W/\"a\""]
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(try server.names.isEmpty)
+    server.cuts.value = [300]
+    try await server.client([.retry()]).download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "all -", "all -"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a file that changed meanwhile is begun anew`() async throws {
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    server.content.value = Data("another".utf8)
+    server.headers.value = ["ETag": "\"b\""]
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == Data("another".utf8))
+  }
+
+  @Test func `a rest that does not fit is asked for again as a whole`() async throws {
+    server.cuts.value = [300]
+    server.replies.value = []
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    server.replies.value = [(206, ["Content-Range": "bytes 0-1/2"], "xx")]
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\"", "all -"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a file that was whole before the end of the call is not sent again`() async throws {
+    let failing = ClosureBehavior(
+      order: .observation, afterSuccess: { _, _ in throw NetworkError(.transportFailed, "the hook fails") })
+    await #expect(throws: NetworkError.self) {
+      try await server.client([failing]).download(.get("file"), to: server.destination)
+    }
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+    let response = try await server.client().download(.get("file"), to: server.destination)
+    #expect(response.statusCode == 200 && response.headers["Content-Length"] == "1000")
+    #expect(server.ranges == ["all -", "bytes=1000- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `another URL and another user go on with nothing of the first`() async throws {
+    server.cuts.value = [300, 300]
+    for path in ["one", "two"] as [RequestPath] {
+      await #expect(throws: NetworkError.self) {
+        try await server.client().download(.get(path), to: server.destination)
+      }
+    }
+    try await server.client([ScopeBehavior(name: "mona")]).download(.get("two"), to: server.destination)
+    #expect(server.ranges == ["all -", "all -", "all -"])
+  }
+
+  @Test func `a download that does not resume asks for the whole file`() async throws {
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination, resumes: false)
+    }
+    #expect(try server.names.isEmpty)
+  }
+
+  @Test func `the second of two downloads to one file fails, and the first goes on`() async throws {
+    let gate = TestGate()
+    let hold = ClosureBehavior(modify: { _ in await gate.pass() })
+    let client = server.client([hold])
+    async let first = client.download(.get("file"), to: server.destination)
+    await gate.waitForArrivals(1)
+    let again = server.folder.appending(path: "x/../file.bin")
+    let error = await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: again) }
+    #expect(error?.code == .downloadInProgress)
+    gate.open()
+    #expect(try await first.statusCode == 200)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a status that is not acceptable fails with its body and leaves what was there`() async throws {
+    try Data("old".utf8).write(to: server.destination)
+    server.replies.value = [(404, ["Content-Type": "application/json"], #"{"title":"gone"}"#)]
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(error?.statusCode == 404)
+    #expect(try server.names == ["file.bin"])
+    #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
+  }
+
+  @Test func `a part of the file where all of it was asked for is an error`() async throws {
+    server.replies.value = [(206, ["Content-Range": "bytes 0-1/2"], "xx")]
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .badResponse)
+    #expect(try server.names.isEmpty)
+  }
+
+  @Test func `a body that is shorter than announced is an error that a retry goes on after`() async throws {
+    server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": "1000"], "")]
+    try await server.client([.retry()]).download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "all -"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a body that is longer than announced is an error and nothing of it stays`() async throws {
+    server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": "1"], "12")]
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .badResponse)
+    #expect(try server.names.isEmpty)
+  }
+
+  private struct Missing: Error {}
+
+  private struct ScopeBehavior: RequestBehavior {
+    let name: String
+    func scope(for request: NetworkRequest) async -> String? { name }
+  }
+}
