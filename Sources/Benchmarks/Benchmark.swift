@@ -8,7 +8,8 @@ struct Benchmark: Sendable {
   let run: @Sendable (Effort) async throws -> [Row]
 
   /// All groups, in the order in which they are printed.
-  static let all: [Benchmark] = [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite, .cache] + overCurl
+  static let all: [Benchmark] =
+    [.pipeline, .throughput, .oauth1, .tokens, .observation, .sqlite, .cache, .events] + overCurl
 
   #if canImport(CRequestBehaviorsCurl)
     private static let overCurl: [Benchmark] = [.curl]

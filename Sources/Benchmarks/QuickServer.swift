@@ -46,6 +46,18 @@
       if let directory { try? FileManager.default.removeItem(at: directory) }
     }
 
+    /// Makes a file to serve, of bytes that differ; `nil` if there is none to serve it.
+    func makeFile(megabytes: Int) throws -> URL? {
+      guard let directory, let large else { return nil }
+      let part = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+      let file = directory.appending(path: "huge")
+      guard FileManager.default.createFile(atPath: file.path, contents: nil) else { return nil }
+      let handle = try FileHandle(forWritingTo: file)
+      for _ in 0..<megabytes { try handle.write(contentsOf: part) }
+      try handle.close()
+      return large.deletingLastPathComponent().appending(path: "huge")
+    }
+
     private static func settings(_ directory: String, _ port: Int) -> String {
       """
       daemon off;
