@@ -5,11 +5,14 @@ import RequestBehaviorsTesting
 /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
 ///
 /// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
-/// bytes the process has gained.
+/// bytes the process has gained; `download URL FILE` downloads, and tells when half a megabyte is on the disk.
 @main
 enum TransportProbe {
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
+    if arguments.count == 3, arguments.first == "download" {
+      return try await download(arguments[arguments.startIndex + 1], to: URL(fileURLWithPath: arguments.last ?? ""))
+    }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
     case ("soak", let text?): try await soak(Int(text) ?? 0)
@@ -24,6 +27,21 @@ enum TransportProbe {
     } catch let error as NetworkError {
       print(error.code)
     }
+  }
+
+  /// Looks at the file again and again, because nothing tells what has been written of it.
+  private static func download(_ text: String, to file: URL) async throws {
+    guard let url = URL(string: text) else { throw URLError(.badURL) }
+    let watch = Task {
+      while true {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + ".partial")
+        if let size = attributes?[.size] as? NSNumber, size.intValue >= 500_000 { break }
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      FileHandle.standardOutput.write(Data("500000 bytes are there\n".utf8))
+    }
+    try await NetworkClient(configuration: RequestConfiguration()).download(.get(url: url), to: file)
+    watch.cancel()
   }
 
   /// Sends through a client of five behaviors, whose calls, responses and errors must all be released.
