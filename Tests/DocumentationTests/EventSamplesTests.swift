@@ -5,7 +5,7 @@ import Testing
 
 private struct Delta: Decodable { let text: String }
 
-/// The samples of lines, JSON lines and events in "Streaming and server-sent events".
+/// The samples of "Lines and server-sent events".
 @Suite struct EventSamplesTests {
   private let journal = Journal()
 
