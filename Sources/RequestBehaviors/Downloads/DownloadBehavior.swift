@@ -17,46 +17,57 @@ struct DownloadBehavior: RequestBehavior {
 
   func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var request = original
+    // Ranges count the bytes of the encoded body, and what is written was decoded.
     if !request.headers.contains("Accept-Encoding") { request.headers["Accept-Encoding"] = "identity" }
     let isPartWanted = request.headers.contains("Range")
-    let key = DownloadRecord.key(of: request)
     let mayResume = resumes && request.method == .get && !isPartWanted
-    let partial = mayResume ? await file.resumable(for: key) : nil
+    let key = mayResume ? DownloadRecord.key(of: request) : nil
+    var partial: DownloadStep.Partial?
+    if let key { partial = await file.resumable(for: key) }
 
     var response = try await next(request.asking(forRestAfter: partial))
     var step = DownloadStep(after: partial, response, isPartWanted: isPartWanted)
     if case .restart(let reason) = step {
       request.call.record("the download begins anew: \(reason)", from: "DownloadBehavior", kind: .download)
       response.body.cancel()
+      partial = nil
       response = try await next(request)
       step = DownloadStep(after: nil, response, isPartWanted: isPartWanted)
     }
+    guard try await write(&response, by: step, after: partial, key) else { return response }
+    try await verify(response)
+    response.body = .file(file.partial)
+    return response
+  }
+
+  /// Takes a step; false if there is no file.
+  private func write(
+    _ response: inout NetworkResponse, by step: DownloadStep, after partial: DownloadStep.Partial?, _ key: String?
+  ) async throws -> Bool {
+    let length = partial?.length ?? 0
     switch step {
-    case .pass, .restart: return response
+    case .pass, .restart: return false
     case .fail(let reason):
       response.body.cancel()
       throw NetworkError(.badResponse, reason, response: response)
     case .begin:
-      let record = mayResume ? DownloadRecord(of: response.headers, key: key) : nil
-      let total = response.headers.contentLength
+      let total = response.request.method == .head ? nil : response.headers.contentLength
       try checkLimit(total, response)
-      try await file.begin(record)
+      try await file.begin(key.flatMap { DownloadRecord(of: response.headers, key: $0) })
       try await drain(response, from: 0, total: total)
     case .append(let total):
-      let length = partial?.length ?? 0
-      request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
+      response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
       try checkLimit(total, response)
       try await file.resume()
       try await drain(response, from: length, total: total)
       response.describeWhole(length: total)
     case .complete:
       response.body.cancel()
+      // The type is that of a text which says that there is nothing more.
       response.headers.removeAll { HeaderFields.areEqual($0.name, "Content-Type") }
-      response.describeWhole(length: partial?.length ?? 0)
+      response.describeWhole(length: length)
     }
-    try await verify(response)
-    response.body = .file(file.partial)
-    return response
+    return true
   }
 
   /// Writes the rest of the body; what came before a failure stays in the file.
@@ -117,6 +128,8 @@ extension DownloadStep {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
       isPartWanted: isPartWanted)
+    // Only the server itself says that nothing is missing, or that all must be sent again.
+    if !response.isVerified { self = .pass }
   }
 }
 

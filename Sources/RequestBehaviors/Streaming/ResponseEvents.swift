@@ -42,7 +42,8 @@ public struct ResponseEvents: AsyncSequence, Sendable {
   /// Returns the same events with a limit to the wait for each.
   ///
   /// Comments, by which servers keep a connection alive, do not count as events; ``RequestOptions/idleTimeout`` is for
-  /// connections on which nothing comes at all. The time runs while an event is waited for, on the clock of the call.
+  /// connections on which nothing comes at all. The time runs while an event is waited for, on the clock of the call. With
+  /// a rule for reconnecting, another request follows when it is over.
   ///
   /// - Parameter limit: How long an event may take to come before the events end with
   ///   ``NetworkError/Code-swift.struct/timedOut``; `nil`, the default, for ever.

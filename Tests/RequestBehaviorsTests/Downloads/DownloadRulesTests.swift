@@ -107,6 +107,26 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == Data("llo".utf8))
   }
 
+  @Test func `a 416 that is not known to come from the server completes no file`() async throws {
+    server.cuts.value = [2]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    server.replies.value = [(416, ["Content-Range": "bytes */2"], "")]
+    let doubt = ClosureBehavior(
+      order: .verification,
+      intercept: { request, next in
+        var response = try await next(request)
+        response.isVerified = response.statusCode != 416
+        return response
+      })
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client([doubt]).download(.get("file"), to: server.destination)
+    }
+    #expect(error?.statusCode == 416)
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+  }
+
   @Test func `a 304 leaves the file alone`() async throws {
     try Data("old".utf8).write(to: server.destination)
     server.replies.value = [(304, ["ETag": "\"a\""], "")]
