@@ -15,8 +15,8 @@ public import RequestBehaviors
 /// on test doubles nevertheless, because a hook that does not look at cancellation takes effect.
 ///
 /// A hook that a protocol extension or a superclass of the user's implements counts as the type's own. A
-/// `ClosureBehavior` implements all but `scope`, `scopeEnded`, `verifies` and `reset`, whatever closures it has; a `BehaviorGroup` has no hooks,
-/// ask for its members.
+/// `ClosureBehavior` implements all but `scope`, `scopeEnded`, `verifies`, `warnings` and `reset`, whatever closures it
+/// has; a `BehaviorGroup` has no hooks, ask for its members.
 ///
 /// - Parameter behavior: The behavior.
 /// - Returns: The hooks that are not the defaults.
@@ -44,6 +44,8 @@ private func callHooks(of behavior: any RequestBehavior) async {
   _ = await behavior.scope(for: request)
   await behavior.scopeEnded("")
   _ = behavior.verifies(request)
+  let client = NetworkClient(baseURL: mock.baseURL, transport: mock)
+  if let pipeline = try? client.pipeline(for: Request<Void>.get("")) { _ = behavior.warnings(in: pipeline) }
   _ = try? await behavior.headers(for: request)
   try? await behavior.modify(&request)
   await behavior.beforeSend(request)
@@ -77,6 +79,8 @@ public enum BehaviorHook: String, CaseIterable, Sendable {
   case scopeEnded
   /// `verifies(_:)`
   case verifies
+  /// `warnings(in:)`
+  case warnings
   /// `reset()`
   case reset
 }

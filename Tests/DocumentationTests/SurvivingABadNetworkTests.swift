@@ -27,6 +27,14 @@ import Testing
     #expect(orders == [.deadline, .retry, .redirects, .rateLimit, .circuitBreaker])
   }
 
+  @Test func `a client says what contradicts itself`() throws {
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()])
+    let pipeline = try client.pipeline(for: Request<User>.get("me"))
+    #expect(pipeline.warnings.isEmpty)
+    let late = try client.pipeline(for: Request<User>.get("me").with(\.timeout, .seconds(90)))
+    #expect(late.warnings.count == 2)
+  }
+
   @Test func `a request has options of its own`() async throws {
     let mock = MockTransport(baseURL: baseURL)
     mock.on(.put, "draft").respond(503)

@@ -7,7 +7,7 @@ package final class HookProbe: Sendable {
   /// A member of ``RequestBehavior`` that has a default.
   package enum Hook: String, Sendable {
     case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, runsForPrerequisites
-    case scope, scopeEnded, verifies, reset
+    case scope, scopeEnded, verifies, warnings, reset
   }
 
   /// The probe of the task.

@@ -129,6 +129,15 @@ public protocol RequestBehavior: Sendable {
   /// returns `true` sets ``NetworkResponse/verification`` of the responses to such requests.
   func verifies(_ request: NetworkRequest) -> Bool
 
+  /// Returns what contradicts this behavior among the others and the settings of a list; nothing by default.
+  ///
+  /// ``Pipeline/warnings`` has those of all behaviors. A wait that is longer than the deadline is such a contradiction:
+  /// each is right by itself, and together one of them never comes about.
+  ///
+  /// - Parameter pipeline: The list that the behavior is in, of a certain request.
+  /// - Returns: A sentence for each contradiction, with the names of the behaviors, the values and the remedy.
+  func warnings(in pipeline: Pipeline) -> [String]
+
   /// Forgets state, when ``NetworkClient/reset()`` is called.
   func reset() async
 }
@@ -192,6 +201,12 @@ extension RequestBehavior {
   public func verifies(_ request: NetworkRequest) -> Bool {
     HookProbe.current?.note(.verifies, of: Self.self)
     return false
+  }
+
+  /// By default nothing is contradicted.
+  public func warnings(in pipeline: Pipeline) -> [String] {
+    HookProbe.current?.note(.warnings, of: Self.self)
+    return []
   }
 
   /// By default there is no state.

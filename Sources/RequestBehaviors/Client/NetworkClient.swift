@@ -104,19 +104,24 @@ public final class NetworkClient: Sendable {
 
   /// Returns the list of behaviors that a request runs through, built-in ones included.
   ///
+  /// ``Pipeline/warnings`` tells what in it contradicts something else.
+  ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior`` if a list is wrong.
   public func pipeline<Value>(for request: Request<Value>) throws -> Pipeline {
-    try NetworkClient.pipeline(of: configuration, request.behaviors, without: request.removedBehaviors)
+    try NetworkClient.pipeline(
+      of: configuration, request.behaviors, without: request.removedBehaviors,
+      options: configuration.options.overridden(by: request.options))
   }
 
   private static func pipeline(
     of configuration: RequestConfiguration, _ own: [any RequestBehavior] = [],
-    without removed: [any RequestBehavior.Type] = []
+    without removed: [any RequestBehavior.Type] = [], options: RequestOptions? = nil
   ) throws -> Pipeline {
     let unwanted = Set(configuration.removedBehaviors.map { ObjectIdentifier($0) })
     let builtIns = builtIns.filter { !unwanted.contains(ObjectIdentifier(type(of: $0))) }
     return try Pipeline(
-      [(.builtIn, builtIns), (.configuration, configuration.behaviors), (.request, own)], without: removed)
+      [(.builtIn, builtIns), (.configuration, configuration.behaviors), (.request, own)], without: removed,
+      options: options ?? configuration.options)
   }
 }
 

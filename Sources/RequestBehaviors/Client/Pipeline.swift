@@ -59,11 +59,16 @@ public struct Pipeline: Sendable {
 
   /// The behaviors, outermost first.
   public let entries: [Entry]
+  /// The settings that the request has: its own over the configuration's.
+  public let options: RequestOptions
 
   /// Makes the list: later lists replace unique behaviors of earlier ones, then all are sorted by order.
   ///
   /// - Throws: ``NetworkError`` of code `invalidBehavior` if one list names a unique behavior twice.
-  init(_ lists: [(Source, [any RequestBehavior])], without removed: [any RequestBehavior.Type] = []) throws {
+  init(
+    _ lists: [(Source, [any RequestBehavior])], without removed: [any RequestBehavior.Type] = [],
+    options: RequestOptions = RequestOptions()
+  ) throws {
     var entries: [Entry] = []
     for (source, behaviors) in lists {
       let added = Pipeline.flatten(behaviors, source: source, order: nil)
@@ -76,6 +81,7 @@ public struct Pipeline: Sendable {
     self.entries = entries.enumerated()
       .sorted { ($0.element.order, $0.offset) < ($1.element.order, $1.offset) }
       .map(\.element)
+    self.options = options
   }
 
   private struct Identity: Hashable {
@@ -118,8 +124,10 @@ public struct Pipeline: Sendable {
 }
 
 extension Pipeline: CustomStringConvertible {
-  /// The list as a table: number, name, place and source of each behavior, a line each.
-  public var description: String {
+  /// The list as a table: number, name, place and source of each behavior, a line each; then the ``warnings``.
+  public var description: String { ([table] + warnings.map { "warning: \($0)" }).joined(separator: "\n") }
+
+  private var table: String {
     let nameWidth = entries.map(\.name.count).max() ?? 0
     let orderWidth = entries.map(\.order.description.count).max() ?? 0
     let numberWidth = "\(entries.count)".count

@@ -65,6 +65,9 @@ extension RequestOptions {
     set { self[IdleTimeout.self] = newValue }
   }
 
+  /// The ``idleTimeout`` if somebody set it; the default contradicts nothing.
+  var chosenIdleTimeout: Duration? { explicit(IdleTimeout.self) ?? nil }
+
   /// How long one send may take in all; `nil`, the default, for ever, because large transfers take their time.
   public var timeout: Duration? {
     get { self[Timeout.self] }

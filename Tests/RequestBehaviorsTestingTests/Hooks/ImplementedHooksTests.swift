@@ -13,6 +13,7 @@ import Testing
     struct All: RequestBehavior {
       let runsForPrerequisites = true
       func verifies(_ request: NetworkRequest) -> Bool { true }
+      func warnings(in pipeline: Pipeline) -> [String] { [] }
       func scopeEnded(_ scope: String) async {}
       var order: BehaviorOrder { .first }
       func headers(for request: NetworkRequest) async throws -> HeaderFields { [:] }

@@ -56,7 +56,7 @@ final class BatchCollector: Sendable {
     var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] { lock.withLock { state.members } }
   }
 
-  private let window: Duration
+  let window: Duration
   private let size: Int
   private let merge: BatchBehavior.Merge
   private let split: BatchBehavior.Split

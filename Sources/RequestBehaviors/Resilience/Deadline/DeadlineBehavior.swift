@@ -23,7 +23,7 @@ public struct DeadlineBehavior: UniqueBehavior {
   /// A prerequisite request has a deadline of its own: nothing is held meanwhile.
   public let runsForPrerequisites = true
   /// How long a call may take; `nil` for ever.
-  let limit: Duration?
+  public let limit: Duration?
 
   /// Creates the behavior.
   ///
@@ -87,6 +87,15 @@ extension RequestOptions {
   public var deadline: Duration? {
     get { self[DeadlineOption.self] }
     set { self[DeadlineOption.self] = newValue }
+  }
+}
+
+extension Pipeline {
+  /// How long a call may take in all: the request's ``RequestOptions/deadline``, else the limit of the
+  /// ``DeadlineBehavior``; `nil` if none is listed.
+  public var deadline: Duration? {
+    guard let behavior = behavior(DeadlineBehavior.self) else { return nil }
+    return options.explicit(DeadlineOption.self) ?? behavior.limit
   }
 }
 

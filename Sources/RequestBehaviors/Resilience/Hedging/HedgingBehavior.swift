@@ -142,7 +142,7 @@ extension AttemptOutcome {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
 }
 
-private enum HedgingOption: RequestOption {
+enum HedgingOption: RequestOption {
   static let defaultValue: HedgingPolicy? = nil
   static let isPortable = true
   static let affectsResponse = false

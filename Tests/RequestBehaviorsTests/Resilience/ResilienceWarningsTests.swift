@@ -1,0 +1,180 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// A list in which two values contradict each other says so; one of defaults does not.
+@Suite struct ResilienceWarningsTests {
+  private func warnings(
+    _ behaviors: any RequestBehavior..., request: Request<Void> = .get("x"), options: RequestOptions = .init()
+  ) throws -> [String] {
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors)
+    configuration.options = options
+    configuration.baseURL = baseURL
+    return try NetworkClient(configuration: configuration, transport: ClosureTransport())
+      .pipeline(for: request).warnings
+  }
+
+  private func options(_ change: (inout RequestOptions) -> Void) -> RequestOptions {
+    var options = RequestOptions()
+    change(&options)
+    return options
+  }
+
+  @Test func `the defaults of every behavior contradict nothing`() throws {
+    #expect(
+      try warnings(
+        .resilience(hedging: .hedging(), rateLimit: .rateLimit(10, burst: 20), concurrencyLimit: .concurrencyLimit(4)),
+        .gate(Gate()), .logging(), .nonceVerification(), .caching(MemoryCacheStore())) == [])
+    #expect(try warnings(.deadline(.seconds(30))) == [])
+  }
+
+  @Test func `a timeout that is not shorter than the deadline is warned of`() throws {
+    let late = options { $0.timeout = .seconds(30) }
+    #expect(
+      try warnings(.deadline(.seconds(10)), options: late) == [
+        """
+        DeadlineBehavior ends a call after 10 s, so no attempt lasts until its timeout of 30 s and is repeated then; \
+        make the timeout shorter or the deadline longer
+        """
+      ])
+    #expect(try warnings(.deadline(.seconds(30)), options: late).count == 1)
+    #expect(try warnings(.deadline(.seconds(31)), options: late) == [])
+    let idle = options { $0.idleTimeout = .seconds(30) }
+    #expect(try warnings(.deadline(.seconds(10)), options: idle).first?.contains("idleTimeout of 30 s") == true)
+    #expect(try warnings(.deadline(.seconds(10)), options: options { $0.idleTimeout = nil }) == [])
+  }
+
+  @Test func `what the request sets counts, not what the configuration or a behavior says`() throws {
+    let late = options { $0.timeout = .seconds(30) }
+    let own: [Request<Void>] = [
+      .get("x").with(\.timeout, .seconds(3)), .get("x").with(\.deadline, .seconds(60)), .get("x").with(\.deadline, nil),
+    ]
+    for request in own {
+      #expect(try warnings(.deadline(.seconds(10)), request: request, options: late) == [])
+    }
+  }
+
+  @Test func `a deadline of no time at all is warned of`() throws {
+    #expect(try warnings(.deadline(.zero)).first?.hasPrefix("DeadlineBehavior's 0 s end every call") == true)
+  }
+
+  @Test func `waits of retries for which the deadline leaves no time are warned of`() throws {
+    // The longest waits before three retries are 0.5, 1 and 2 seconds.
+    #expect(
+      try warnings(.deadline(.seconds(3.5)), .retry()) == [
+        """
+        RetryBehavior's waits before 3 retries may take 3.5 s, but DeadlineBehavior ends a call after 3.5 s; allow \
+        fewer retries, a shorter backoff or a longer deadline
+        """
+      ])
+    #expect(try warnings(.deadline(.seconds(3.6)), .retry()) == [])
+    let single = Request<Void>.get("x").with(\.retryPolicy, RetryPolicy.none)
+    #expect(try warnings(.deadline(.seconds(1)), .retry(), request: single) == [])
+    let endless = RetryPolicy(maximumRetries: 9, backoff: Backoff(floor: .seconds(Int64.max)))
+    #expect(try warnings(.deadline(.seconds(1)), .retry(endless)).count == 1)
+  }
+
+  @Test func `more retries than a call may make are warned of`() throws {
+    let patient = RetryPolicy(maximumRetries: 20)
+    #expect(try warnings(.retry(patient)).first?.contains("more than the 20 attempts that a call may make") == true)
+    #expect(try warnings(.retry(RetryPolicy(maximumRetries: .max))).count == 1)
+    let hedged = try warnings(.retry(RetryPolicy(maximumRetries: 10)), .hedging())
+    #expect(hedged.first?.contains("each sent twice by HedgingBehavior") == true)
+    #expect(try warnings(.retry(RetryPolicy(maximumRetries: 9)), .hedging()) == [])
+    #expect(try warnings(.retry(RetryPolicy(maximumRetries: 19))) == [])
+  }
+
+  @Test func `a budget that allows nothing is warned of`() throws {
+    let empty = RetryBudget(ratio: 0, reserve: 0)
+    #expect(try warnings(.retry(budget: empty)).first?.contains("budget allows no retry") == true)
+    #expect(try warnings(.hedging(budget: empty)).first?.contains("budget allows no second send") == true)
+    #expect(try warnings(.retry(), .hedging(budget: empty)) == [])
+    #expect(try warnings(.retry(budget: .unlimited)) == [])
+  }
+
+  @Test func `a breaker whose window is shorter than two attempts is warned of`() throws {
+    let long = options { $0.timeout = .seconds(20) }
+    #expect(
+      try warnings(.circuitBreaker(), options: long) == [
+        """
+        CircuitBreakerBehavior counts the failures of 30 s, in which not even two attempts with a timeout of 20 s \
+        fail; make the window twice as long as the timeout, or longer
+        """
+      ])
+    #expect(try warnings(.circuitBreaker(), options: options { $0.timeout = .seconds(15) }) == [])
+  }
+
+  @Test func `a second send for which there is no time or no permit is warned of`() throws {
+    let short = options { $0.timeout = .seconds(2) }
+    let tardy = try warnings(.hedging(after: .seconds(2)), options: short)
+    #expect(tardy.first?.contains("the timeout of an attempt of 2 s") == true)
+    #expect(try warnings(.hedging(after: .seconds(1)), options: short) == [])
+    let late = try warnings(.hedging(after: .seconds(60)), .deadline(.seconds(60)))
+    #expect(late.first?.contains("the deadline of 60 s") == true)
+    #expect(try warnings(.hedging(), .concurrencyLimit(1)).first?.contains("the only permit") == true)
+    #expect(try warnings(.hedging(), .concurrencyLimit(2)) == [])
+    #expect(try warnings(.hedging(), .concurrencyLimit(1), request: .get("x").with(\.hedging, nil)) == [])
+  }
+
+  @Test func `waits that are longer than the deadline are warned of`() throws {
+    let deadline = DeadlineBehavior(.seconds(10))
+    let rare = try warnings(deadline, .rateLimit(0.05, burst: 2))
+    #expect(rare.first?.hasPrefix("RateLimitBehavior has a permit every 20 s") == true)
+    #expect(try warnings(deadline, .rateLimit(0.2, burst: 1)) == [])
+    let gate = try warnings(deadline, .gate(Gate(longestWait: .seconds(10))))
+    #expect(gate.first?.hasPrefix("GateBehavior holds a request for up to 10 s") == true)
+    #expect(try warnings(deadline, .gate(Gate(longestWait: .seconds(9)))) == [])
+    let offline = Connectivity(AsyncStream<Bool> { $0.finish() }, longestWait: .seconds(11))
+    #expect(try warnings(deadline, .offline(offline)).first?.hasPrefix("OfflineBehavior holds") == true)
+    let batch = BatchBehavior(
+      window: .seconds(10), group: { _ in nil }, merge: { $0[0] },
+      split: { _, requests in
+        requests.map { _ in
+          .failure(CancellationError())
+        }
+      })
+    #expect(try warnings(deadline, batch).first?.hasPrefix("BatchBehavior collects requests for 10 s") == true)
+  }
+
+  @Test func `behaviors that were put at the wrong side of each other are warned of`() throws {
+    let breaker = CircuitBreakerBehavior().ordered(.first)
+    #expect(
+      try warnings(breaker, .retry()) == [
+        """
+        CircuitBreakerBehavior stands further out than RetryBehavior, so it judges calls, not attempts; list both \
+        without ordered(_:)
+        """
+      ])
+    #expect(try warnings(breaker, .rateLimit(10, burst: 10), .concurrencyLimit(2)).count == 2)
+    #expect(try warnings(RetryBehavior().ordered(.first), .deadline(.seconds(60))).count == 1)
+    #expect(try warnings(RateLimitBehavior(RateLimiter(rate: 1, burst: 1)).ordered(.first), .retry()).count == 1)
+    let outer = ConcurrencyLimitBehavior(ConcurrencyLimiter(2)).ordered(.middle)
+    #expect(try warnings(outer, .rateLimit(10, burst: 10)).count == 1)
+  }
+
+  @Test func `an option that nothing in the list obeys is warned of`() throws {
+    let request = Request<Void>.get("x").with(\.deadline, .seconds(3))
+    #expect(
+      try warnings(request: request) == ["the option deadline is set, but nothing obeys it; list a DeadlineBehavior"])
+    #expect(try warnings(.resilience(), request: request.with(\.deadline, .seconds(30))) == [])
+    #expect(try warnings(options: options { $0.idempotencyKey = .generated }).count == 1)
+    #expect(try warnings(options: options { $0.retryPolicy = RetryPolicy.none }) == [])
+    let both = options {
+      $0.retryPolicy = .standard
+      $0.hedging = HedgingPolicy()
+    }
+    #expect(try warnings(options: both).count == 2)
+  }
+
+  @Test func `a behavior of a user's warns too, and the printed list ends with the warnings`() throws {
+    struct Quota: RequestBehavior {
+      func warnings(in pipeline: Pipeline) -> [String] {
+        pipeline.behavior(RetryBehavior.self) == nil ? [] : ["Quota counts each retry; allow none"]
+      }
+    }
+    #expect(try warnings(Quota()) == [])
+    let client = NetworkClient(ClosureTransport(), [Quota(), .retry()])
+    let lines = "\(try client.pipeline(for: Request<Void>.get("x")))".split(separator: "\n")
+    #expect(lines.count == 4 && lines.last == "warning: Quota counts each retry; allow none")
+  }
+}
