@@ -43,7 +43,7 @@ private struct Delta: Decodable { let text: String }
   @Test func `JSON lines become values`() async throws {
     let client = client("{\"name\":\"Mona\"}\n", type: "application/x-ndjson")
     for try await user: User in client.jsonLines(.get("users/export")) {
-      try await save(user)
+      save(user)
     }
     #expect(journal.entries == ["Mona"])
   }
