@@ -165,9 +165,14 @@ extension ByteStream {
     private func read(_ base: ByteSource.AnyReader) async throws -> Data? {
       do {
         let chunk = try await base.next()
-        // What was cut short by a cancellation must not pass for a whole body.
         if let error = source.completion?.error { throw error }
-        if let chunk { source.count(chunk.count) } else { source.end(nil) }
+        if let chunk {
+          source.count(chunk.count)
+        } else {
+          // What was cut short by a cancellation must not pass for a whole body.
+          try Task.checkCancellation()
+          source.end(nil)
+        }
         return chunk
       } catch {
         source.end(error)

@@ -57,7 +57,7 @@ public struct NetworkResponse: Sendable {
   ///   - statusCode: The status code.
   ///   - headers: The header fields, of which white space around values is removed (RFC 9110 §5.5); none by default.
   ///   - body: The body; empty by default.
-  ///   - timings: When the exchange was; by default now, on the call's clock.
+  ///   - timings: When the exchange was; by default now, on the call's clock, without an end for a stream.
   ///   - source: Where it came from; the network by default.
   ///   - isVerified: Whether it is known to come from the server; true by default.
   public init(
@@ -72,7 +72,8 @@ public struct NetworkResponse: Sendable {
       self.timings = timings
     } else {
       let now = request.call.clock.now()
-      self.timings = ResponseTimings(sent: now, firstByte: now, lastByte: now)
+      let end = if case .stream = body { Duration?.none } else { now }
+      self.timings = ResponseTimings(sent: now, firstByte: now, lastByte: end)
     }
     self.source = source
     self.verification = isVerified ? .none : .unverified

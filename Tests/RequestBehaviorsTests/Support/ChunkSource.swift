@@ -5,17 +5,22 @@ import RequestBehaviors
 final class ChunkSource: Sendable {
   private let chunks = AsyncThrowingStream<Data, any Error>.makeStream()
   private let cancellations = Box(0)
+  private let cancellation = TestGate()
   private let trailers = Box<HeaderFields?>(nil)
 
   /// How often the stream was cancelled.
   var cancelCount: Int { cancellations.value }
 
+  /// Waits until the stream is cancelled.
+  func isCancelled() async { await cancellation.pass() }
+
   /// The stream of the chunks.
   var stream: ByteStream {
-    let (continuation, cancellations, trailers) = (chunks.continuation, cancellations, trailers)
+    let (continuation, cancellations, trailers, gate) = (chunks.continuation, cancellations, trailers, cancellation)
     return ByteStream(chunks.stream) {
       cancellations.update { $0 += 1 }
       continuation.finish()
+      gate.open()
     } trailers: {
       trailers.value
     }
