@@ -192,4 +192,18 @@ private struct SaveArtworks: ResponseSaver {
     #expect(try response.decode([Artwork].self) == artworks)
     #expect(try await test.artworks == artworks)
   }
+
+  @Test func `a stream passes by a configuration that saves, and is refused on a request that does`() async throws {
+    let test = try TestStore()
+    mock.on(.get, "artworks").stream([try JSONEncoder().encode(artworks)])
+    let client = client([.persist(SaveArtworks(), in: test.store)])
+    let response = try await client.stream(.get("artworks"))
+    #expect(try await response.buffered().decode([Artwork].self) == artworks)
+    #expect(response.request.call.events.map(\.message) == ["not saved: the response is streamed"])
+    #expect(try await test.artworks.isEmpty)
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.stream(.get("artworks").with(.persist(SaveArtworks(), in: test.store)))
+    }
+    #expect(error?.code == .invalidBehavior)
+  }
 }

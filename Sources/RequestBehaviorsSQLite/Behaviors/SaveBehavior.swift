@@ -17,9 +17,12 @@ public import RequestBehaviors
 ///
 /// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///
-/// A streamed response passes and is not saved; on a request that is streamed the behavior is refused. A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
+/// A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
 /// that are there unchanged cost no write. Every behavior of this type that is listed saves: a request's does not
 /// replace the configuration's.
+///
+/// A streamed response passes by a behavior of the configuration and is not saved. A behavior of the request itself fails
+/// it, because the caller gets a streamed response before there is anything to save.
 public struct SaveBehavior: RequestBehavior {
   /// Writes to the database, and returns what it did to the rows if it counts them.
   typealias Write = @Sendable (Database) throws -> SQLiteSaveCounts?

@@ -42,6 +42,33 @@ extension LoopbackResponse {
     return response
   }
 
+  /// Returns a response whose body is made while it is sent, piece by piece, as `application/octet-stream`.
+  ///
+  /// For bodies of any length of which a test checks every byte:
+  ///
+  /// ```swift
+  /// server.enqueue(
+  ///   .generated(pieces: 1_024, of: 1_048_576) { index in
+  ///     Data(repeating: UInt8(index % 256), count: 1_048_576)
+  ///   })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - count: How many pieces.
+  ///   - length: How many bytes each piece has; at least 1.
+  ///   - isChunked: Whether each piece is sent as a chunk (RFC 9112 §7.1) instead of `Content-Length` for the whole.
+  ///   - makePiece: Returns a piece by its index from 0, on the connection's thread. What is too long is cut off, what
+  ///     is missing is filled with zeros.
+  /// - Returns: The response.
+  public static func generated(
+    pieces count: Int, of length: Int, chunked isChunked: Bool = false, _ makePiece: @escaping @Sendable (Int) -> Data
+  ) -> LoopbackResponse {
+    let pieces = LoopbackPieces(count: max(count, 0), length: max(length, 1), make: makePiece)
+    return LoopbackResponse(
+      status: 200, headers: ["Content-Type": "application/octet-stream"],
+      framing: .generated(pieces, isChunked: isChunked))
+  }
+
   /// Returns a redirect.
   ///
   /// - Parameters:

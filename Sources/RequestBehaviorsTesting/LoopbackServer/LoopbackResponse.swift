@@ -22,6 +22,7 @@ public struct LoopbackResponse: Sendable {
     case contentLength
     case chunked([Data], trailers: HeaderFields, badSize: String?)
     case closeDelimited
+    case generated(LoopbackPieces, isChunked: Bool)
     case raw(closes: Bool)
   }
 
@@ -97,6 +98,10 @@ extension LoopbackResponse: CustomStringConvertible {
   }
 
   private var bodyCount: Int {
-    if case .chunked(let chunks, _, _) = framing { chunks.reduce(0) { $0 + $1.count } } else { body.count * repeats }
+    switch framing {
+    case .chunked(let chunks, _, _): chunks.reduce(0) { $0 + $1.count }
+    case .generated(let pieces, _): pieces.count * pieces.length
+    default: body.count * repeats
+    }
   }
 }

@@ -9,13 +9,16 @@ struct LoopbackWire {
   private(set) var head: [UInt8]
   private(set) var body = Data()
   private(set) var repeats = 1
+  private var pieces: LoopbackPieces?
   /// How much of the response is the head.
   private(set) var headCount = 0
   /// Whether the connection ends after the response.
   private(set) var closes: Bool
 
-  var bodyCount: Int { head.count - headCount + body.count * repeats }
-  var count: Int { head.count + body.count * repeats }
+  var bodyCount: Int { count - headCount }
+  var count: Int { head.count + body.count * repeats + (pieces.map { $0.count * $0.length } ?? 0) + tail.count }
+  /// What follows a generated body.
+  private var tail: [UInt8] = []
 
   init(_ response: LoopbackResponse, to request: LoopbackHead) {
     self.init(response, isHead: request.isHead, isHTTP11: request.isHTTP11, keepsAlive: request.keepsAlive)
@@ -34,7 +37,7 @@ struct LoopbackWire {
     frame(response, isHTTP11: isHTTP11)
     // RFC 9110 §6.4.1: no body in answer to HEAD, nor with these statuses.
     if isHead || LoopbackWire.hasNoBody(response.status) {
-      body = Data()
+      (body, pieces, tail) = (Data(), nil, [])
       if !response.asksToClose, !isCloseDelimited(response) { closes = !keepsAlive }
     }
     if closes, !response.headers.contains("Connection") { append("Connection", "close") }
@@ -80,9 +83,27 @@ struct LoopbackWire {
         body = chunks.reduce(into: Data()) { $0 += $1 }
         closes = true
       }
+    case .generated(let pieces, let isChunked): frame(pieces, isChunked: isChunked, response, isHTTP11: isHTTP11)
     case .closeDelimited, .raw:
       body = response.body
       closes = true
+    }
+  }
+
+  private mutating func frame(
+    _ pieces: LoopbackPieces, isChunked: Bool, _ response: LoopbackResponse, isHTTP11: Bool
+  ) {
+    self.pieces = pieces
+    if isChunked, isHTTP11 {
+      if !response.headers.contains("Transfer-Encoding") { append("Transfer-Encoding", "chunked") }
+      self.pieces = pieces.chunked
+      tail = Array("0\r\n\r\n".utf8)
+    } else if isChunked {
+      closes = true
+    } else if let own = response.headers["Content-Length"] {
+      if own != String(pieces.count * pieces.length) { closes = true }
+    } else {
+      append("Content-Length", String(pieces.count * pieces.length))
     }
   }
 
@@ -112,7 +133,7 @@ struct LoopbackWire {
   }
 
   private mutating func join() {
-    guard repeats == 1, body.count <= LoopbackWire.joinLimit else { return }
+    guard repeats == 1, pieces == nil, body.count <= LoopbackWire.joinLimit else { return }
     head += body
     body = Data()
   }
@@ -121,6 +142,7 @@ struct LoopbackWire {
   func forEachPiece(in range: Range<Int>, _ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
     let inHead = range.clamped(to: 0..<head.count)
     if !inHead.isEmpty, !head.withUnsafeBytes({ send(UnsafeRawBufferPointer(rebasing: $0[inHead])) }) { return false }
+    if let pieces { return forEachPiece(of: pieces, in: range, send) }
     var position = max(range.lowerBound, head.count) - head.count
     let end = range.upperBound - head.count
     while position < end {
@@ -131,6 +153,52 @@ struct LoopbackWire {
       position += length
     }
     return true
+  }
+}
+
+extension LoopbackWire {
+  /// Makes the pieces of a generated body that a range of the response has part in.
+  private func forEachPiece(
+    of pieces: LoopbackPieces, in range: Range<Int>, _ send: (UnsafeRawBufferPointer) -> Bool
+  ) -> Bool {
+    let end = head.count + pieces.count * pieces.length
+    var position = max(range.lowerBound, head.count)
+    while position < min(range.upperBound, end) {
+      let (index, offset) = (position - head.count).quotientAndRemainder(dividingBy: pieces.length)
+      let length = min(pieces.length - offset, range.upperBound - position)
+      let piece = pieces.piece(index)
+      guard piece.withUnsafeBytes({ send(UnsafeRawBufferPointer(rebasing: $0[offset..<(offset + length)])) }) else {
+        return false
+      }
+      position += length
+    }
+    let inTail = range.clamped(to: end..<(end + tail.count))
+    guard !inTail.isEmpty else { return true }
+    return tail.withUnsafeBytes {
+      send(UnsafeRawBufferPointer(rebasing: $0[(inTail.lowerBound - end)..<(inTail.upperBound - end)]))
+    }
+  }
+}
+
+/// The pieces of a body that is made while it is sent; all have the same length.
+struct LoopbackPieces: Sendable {
+  let count: Int
+  let length: Int
+  let make: @Sendable (Int) -> Data
+
+  /// A piece with exactly the length.
+  func piece(_ index: Int) -> Data {
+    let piece = make(index)
+    if piece.count == length { return piece }
+    return piece.count > length ? Data(piece.prefix(length)) : piece + Data(count: length - piece.count)
+  }
+
+  /// The pieces as chunks (RFC 9112 §7.1).
+  var chunked: LoopbackPieces {
+    let size = Data("\(String(length, radix: 16))\r\n".utf8)
+    return LoopbackPieces(count: count, length: size.count + length + 2) { [self] index in
+      size + piece(index) + Data("\r\n".utf8)
+    }
   }
 }
 

@@ -11,26 +11,31 @@ struct MockExchange: Sendable {
 
   /// Whether making the response may take time, and so must be possible to end from outside.
   var mayWait: Bool {
-    if case .closure = answer.kind { return true }
-    return answer.delay > .zero
+    switch answer.kind {
+    case .closure: true
+    case .stream: request.options.delivery == .buffered || answer.delay > .zero
+    case .response, .failure: answer.delay > .zero
+    }
   }
 
   /// Returns the response after its delay.
   func response() async throws -> NetworkResponse {
     try await delay()
-    guard case .closure(let makeResponse) = answer.kind else { return try immediateResponse() }
+    guard case .closure(let makeResponse) = answer.kind else { return try await delivered(try immediateResponse()) }
     var response = try await makeResponse(shown)
     response.request = request
     response.source = .mock
-    return try limited(response)
+    return try await delivered(try limited(response))
   }
 
   /// Returns a response that takes no time.
   func immediateResponse() throws -> NetworkResponse {
     switch answer.kind {
-    case .response(let status, let headers, let body): return try limited(response(status, headers, .data(body)))
-    case .stream(let status, let headers, let chunks, let error):
-      return response(status, headers, .stream(MockStream.make(chunks, failingWith: error.map(described))))
+    case .response(let status, let headers, let body):
+      return streamed(try limited(response(status, headers, .data(body))))
+    case .stream(let status, let headers, let steps, let trailers):
+      let stream = MockStream(steps.map(described), trailers: trailers, to: request, sentAt: start)
+      return try limited(response(status, headers, .stream(stream.byteStream)))
     case .failure(let error): throw described(error)
     case .closure: throw CancellationError()
     }
@@ -46,9 +51,25 @@ struct MockExchange: Sendable {
 
   private func response(_ status: Int, _ headers: HeaderFields, _ body: ResponseBody) -> NetworkResponse {
     let now = request.call.clock.now()
+    let end = if case .stream = body { Duration?.none } else { now }
     return NetworkResponse(
       request: request, statusCode: status, headers: headers, body: body,
-      timings: ResponseTimings(sent: start, firstByte: now, lastByte: now), source: .mock)
+      timings: ResponseTimings(sent: start, firstByte: now, lastByte: end), source: .mock)
+  }
+
+  /// Hands a body over as the request wants it.
+  private func delivered(_ response: NetworkResponse) async throws -> NetworkResponse {
+    guard request.options.delivery == .buffered, case .stream = response.body else { return streamed(response) }
+    return try await response.buffered()
+  }
+
+  /// Makes a stream of a body in memory if the request wants one.
+  private func streamed(_ response: NetworkResponse) -> NetworkResponse {
+    guard request.options.delivery == .streamed, case .data(let data) = response.body else { return response }
+    var streamed = response
+    streamed.body = .stream(ByteStream(chunks: data.isEmpty ? [] : [data]))
+    streamed.timings.lastByte = nil
+    return streamed
   }
 
   private func limited(_ original: NetworkResponse) throws -> NetworkResponse {
@@ -57,58 +78,21 @@ struct MockExchange: Sendable {
       response.body.cancel()
       response.body = .empty
     }
-    if case .data(let data) = response.body, data.count > request.options.bodyLimit {
+    if request.options.delivery == .buffered, case .data(let data) = response.body,
+      data.count > request.options.bodyLimit
+    {
       throw NetworkError.bodyTooLarge(limit: request.options.bodyLimit)
     }
     return response
+  }
+
+  private func described(_ step: MockStreamStep) -> MockStreamStep {
+    if case .failure(let error) = step.kind { .fail(described(error)) } else { step }
   }
 
   private func described(_ error: any Error) -> any Error {
     guard var error = error as? NetworkError, error.request == nil else { return error }
     error.request = request
     return error
-  }
-}
-
-/// The chunks of a streamed response, then perhaps an error.
-struct MockStream: AsyncSequence, Sendable {
-  typealias Element = Data
-
-  private let chunks: [Data]
-  private let error: (any Error)?
-  private let cancellation: Cancellation
-
-  static func make(_ chunks: [Data], failingWith error: (any Error)?) -> ByteStream {
-    let cancellation = Cancellation()
-    let stream = MockStream(chunks: chunks, error: error, cancellation: cancellation)
-    return ByteStream(stream, onCancel: { cancellation.cancel() })
-  }
-
-  struct Iterator: AsyncIteratorProtocol {
-    var chunks: IndexingIterator<[Data]>
-    var error: (any Error)?
-    let cancellation: Cancellation
-
-    mutating func next() async throws -> Data? {
-      try Task.checkCancellation()
-      if cancellation.isCancelled { throw CancellationError() }
-      if let chunk = chunks.next() { return chunk }
-      if let error { throw error }
-      return nil
-    }
-  }
-
-  func makeAsyncIterator() -> Iterator {
-    Iterator(chunks: chunks.makeIterator(), error: error, cancellation: cancellation)
-  }
-
-  final class Cancellation: Sendable {
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var cancelled = false
-
-    var isCancelled: Bool { lock.withLock { cancelled } }
-
-    func cancel() { lock.withLock { cancelled = true } }
   }
 }

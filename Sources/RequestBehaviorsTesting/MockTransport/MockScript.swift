@@ -5,7 +5,7 @@ import RequestBehaviors
 struct MockResponse: Sendable {
   enum Kind: Sendable {
     case response(Int, HeaderFields, Data)
-    case stream(Int, HeaderFields, [Data], (any Error)?)
+    case stream(Int, HeaderFields, [MockStreamStep], trailers: HeaderFields?)
     case failure(any Error)
     case closure(@Sendable (NetworkRequest) async throws -> NetworkResponse)
   }

@@ -112,7 +112,30 @@ public final class MockStub: Sendable {
   public func stream(
     _ chunks: [Data], status: Int = 200, headers: HeaderFields = [:], failingWith error: (any Error)? = nil
   ) -> MockStub {
-    add(.stream(status, headers, chunks, error))
+    let steps = chunks.map { MockStreamStep.chunk($0) } + (error.map { [.fail($0)] } ?? [])
+    return add(.stream(status, headers, steps, trailers: nil))
+  }
+
+  /// Adds a response whose body is a stream of chunks, with waits on the call's clock and a failure if wanted.
+  ///
+  /// ```swift
+  /// mock.on(.get, "export").stream(
+  ///   "one", .wait(.seconds(5)), "two", trailers: ["X-Rows": "2"])
+  /// ```
+  ///
+  /// A request that does not ask for a stream gets the body in memory when it is whole.
+  ///
+  /// - Parameters:
+  ///   - steps: What happens, in order; texts are chunks.
+  ///   - status: The status code; by default 200.
+  ///   - headers: The header fields; none by default.
+  ///   - trailers: The fields after the body; none by default.
+  /// - Returns: The stub.
+  @discardableResult
+  public func stream(
+    _ steps: MockStreamStep..., status: Int = 200, headers: HeaderFields = [:], trailers: HeaderFields? = nil
+  ) -> MockStub {
+    add(.stream(status, headers, steps, trailers: trailers))
   }
 
   /// Adds a failure of the transport.

@@ -42,7 +42,15 @@ public final class MockTransport: Transport {
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
     var pendingResults: [ObjectIdentifier: PendingResult<NetworkResponse>] = [:]
+    var lastStream = 0
+    var openStreams: [Int: OpenStream] = [:]
     var isShutDown = false
+  }
+
+  /// A streamed response whose body has not ended.
+  private struct OpenStream {
+    let request: NetworkRequest
+    let canceller: ByteStream.Canceller
   }
 
   // Answers the requests that no stub matches.
@@ -136,16 +144,19 @@ public final class MockTransport: Transport {
     return sent
   }
 
-  /// Checks that every request matched a stub, and that every response was sent as often as its stub says.
+  /// Checks that every request matched a stub, that every response was sent as often as its stub says, and that every
+  /// streamed body was read to its end, cancelled or dropped.
   ///
   /// A stub that need not be used is marked by ``MockStub/optional()``.
   ///
   /// - Throws: ``MockVerificationError``, which lists what is wrong.
   public func verify() throws {
-    let (stubs, unmatched) = lock.withLock { (state.stubs, state.unmatched) }
+    let (stubs, unmatched, open) = lock.withLock {
+      (state.stubs, state.unmatched, state.openStreams.sorted { $0.key < $1.key }.map(\.value.request))
+    }
     let problems = stubs.compactMap(\.problem)
-    guard !problems.isEmpty || !unmatched.isEmpty else { return }
-    throw MockVerificationError(unusedStubs: problems, unmatchedRequests: unmatched)
+    guard !problems.isEmpty || !unmatched.isEmpty || !open.isEmpty else { return }
+    throw MockVerificationError(unusedStubs: problems, unmatchedRequests: unmatched, openStreams: open)
   }
 
   // MARK: - Transport
@@ -165,20 +176,37 @@ public final class MockTransport: Transport {
     lock.withLock { state.sent.append(shown) }
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
-    guard exchange.mayWait else { return try exchange.immediateResponse().counted(by: progress) }
+    guard exchange.mayWait else { return watched(try exchange.immediateResponse()).counted(by: progress) }
     let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
     try enter(pending)
     defer { lock.withLock { _ = state.pendingResults.removeValue(forKey: ObjectIdentifier(pending)) } }
-    return try await pending.run { try await exchange.response() }.counted(by: progress)
+    return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
-  /// Ends delayed responses with the code `clientShutDown`; further sends fail with it too.
+  /// Remembers a streamed body until it has ended, without keeping it.
+  private func watched(_ response: NetworkResponse) -> NetworkResponse {
+    guard case .stream(let stream) = response.body else { return response }
+    let open = OpenStream(request: response.request, canceller: stream.canceller)
+    let number = lock.withLock {
+      state.lastStream += 1
+      state.openStreams[state.lastStream] = open
+      return state.lastStream
+    }
+    stream.onCompletion { [weak self] _ in
+      guard let self else { return }
+      lock.withLock { _ = state.openStreams.removeValue(forKey: number) }
+    }
+    return response
+  }
+
+  /// Ends delayed responses and streams with the code `clientShutDown`; further sends fail with it too.
   public func shutdown() async {
-    let pendingResults = lock.withLock {
+    let (pendingResults, streams) = lock.withLock {
       state.isShutDown = true
-      return Array(state.pendingResults.values)
+      return (Array(state.pendingResults.values), state.openStreams.values.map(\.canceller))
     }
     for pending in pendingResults { pending.end(.failure(MockTransport.shutDownError)) }
+    for stream in streams { stream.cancel(throwing: MockTransport.shutDownError) }
   }
 
   private static let shutDownError = NetworkError(.clientShutDown, "the mock transport was shut down")
@@ -251,6 +279,8 @@ public struct MockVerificationError: Error, Sendable, CustomStringConvertible {
   public let unusedStubs: [String]
   /// The requests that no stub matched.
   public let unmatchedRequests: [NetworkRequest]
+  /// The requests whose streamed response was neither read to its end nor cancelled.
+  public let openStreams: [NetworkRequest]
 
   /// The problems, a line each.
   public var description: String {
@@ -262,6 +292,10 @@ public struct MockVerificationError: Error, Sendable, CustomStringConvertible {
     if !unmatchedRequests.isEmpty {
       lines.append("requests that no stub matched:")
       lines += unmatchedRequests.map { "  \($0)" }
+    }
+    if !openStreams.isEmpty {
+      lines.append("streamed responses that were neither read to their end nor cancelled:")
+      lines += openStreams.map { "  \($0)" }
     }
     return lines.joined(separator: "\n")
   }

@@ -10,15 +10,21 @@ import Testing
     NetworkRequest(method, url: mock.baseURL, body: body)
   }
 
+  private var streamed: NetworkRequest {
+    var request = request()
+    request.options.delivery = .streamed
+    return request
+  }
+
   @Test func `a stream comes in its chunks and fails where it is told to`() async throws {
     struct Broken: Error {}
     mock.on().stream([Data("a".utf8), Data("b".utf8)], headers: ["X": "1"])
       .stream([Data("c".utf8)], failingWith: Broken())
-    let whole = try await mock.send(request())
+    let whole = try await mock.send(streamed)
     #expect(throws: NetworkError.self) { try whole.data }
     #expect(try await whole.buffered().text == "ab")
     #expect(whole.headers["X"] == "1")
-    let half = try await mock.send(request())
+    let half = try await mock.send(streamed)
     guard case .stream(let stream) = half.body else {
       Issue.record("no stream")
       return
@@ -30,7 +36,7 @@ import Testing
 
   @Test func `a stream that is cancelled delivers nothing more`() async throws {
     mock.on().stream([Data("a".utf8), Data("b".utf8)])
-    guard case .stream(let stream) = try await mock.send(request()).body else {
+    guard case .stream(let stream) = try await mock.send(streamed).body else {
       Issue.record("no stream")
       return
     }

@@ -1,0 +1,134 @@
+public import Foundation
+public import RequestBehaviors
+
+/// A step of a streamed response of a ``MockTransport``: bytes, a wait, or a failure.
+///
+/// ```swift
+/// mock.on(.get, "events").stream(
+///   "data: 1\n\n", .wait(.seconds(30)), .fail(.connectionLost))
+/// ```
+public struct MockStreamStep: Sendable, ExpressibleByStringLiteral {
+  enum Kind: Sendable {
+    case chunk(Data)
+    case wait(Duration)
+    case failure(any Error)
+  }
+
+  let kind: Kind
+
+  /// Creates a chunk of a text in UTF-8.
+  public init(stringLiteral text: String) { kind = .chunk(Data(text.utf8)) }
+
+  private init(_ kind: Kind) { self.kind = kind }
+
+  /// A chunk of bytes.
+  public static func chunk(_ data: Data) -> MockStreamStep { MockStreamStep(.chunk(data)) }
+
+  /// A chunk of a text in UTF-8.
+  public static func text(_ text: String) -> MockStreamStep { chunk(Data(text.utf8)) }
+
+  /// A time on the call's clock without a byte, so that a ``ManualClock`` decides when it goes on.
+  ///
+  /// A stream whose request has an `idleTimeout` that is not longer ends with the code `timedOut` when that is over; so
+  /// does one whose `timeout` is over.
+  public static func wait(_ duration: Duration) -> MockStreamStep { MockStreamStep(.wait(duration)) }
+
+  /// A failure with a code, after which nothing comes.
+  public static func fail(_ code: NetworkError.Code) -> MockStreamStep {
+    fail(NetworkError(code, "the mock transport's stream fails with this code"))
+  }
+
+  /// A failure, after which nothing comes.
+  public static func fail(_ error: any Error) -> MockStreamStep { MockStreamStep(.failure(error)) }
+}
+
+/// The body of a streamed response.
+final class MockStream: Sendable {
+  private struct State {
+    var next = 0
+    var pause: PendingResult<Void>?
+    var isCancelled = false
+  }
+
+  private let steps: [MockStreamStep]
+  private let trailers: HeaderFields?
+  private let clock: RequestClock
+  private let idleTimeout: Duration?
+  private let deadline: Duration?
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+
+  /// Creates the body of a response to a request.
+  init(_ steps: [MockStreamStep], trailers: HeaderFields?, to request: NetworkRequest, sentAt start: Duration) {
+    self.steps = steps
+    self.trailers = trailers
+    clock = request.call.clock
+    idleTimeout = request.idleTimeout
+    deadline = request.options.timesEndAtHead ? nil : request.timeout.map { start + $0 }
+  }
+
+  /// A stream of chunks, then perhaps an error.
+  static func make(_ chunks: [Data], failingWith error: (any Error)?) -> ByteStream {
+    let steps = chunks.map { MockStreamStep.chunk($0) } + (error.map { [.fail($0)] } ?? [])
+    return MockStream(steps, trailers: nil, to: NetworkRequest(url: URL(filePath: "/")), sentAt: .zero).byteStream
+  }
+
+  /// The body as a stream.
+  var byteStream: ByteStream {
+    ByteStream(Chunks(stream: self), onCancel: cancel, trailers: { [trailers] in trailers })
+  }
+
+  private func cancel() {
+    let pause = lock.withLock {
+      state.isCancelled = true
+      return state.pause
+    }
+    pause?.end(.failure(CancellationError()))
+  }
+
+  private func nextChunk() async throws -> Data? {
+    while let step = lock.withLock({ takeStep() }) {
+      try Task.checkCancellation()
+      switch step.kind {
+      case .chunk(let data): return data
+      case .failure(let error): throw error
+      case .wait(let duration): try await wait(duration)
+      }
+    }
+    return nil
+  }
+
+  private func takeStep() -> MockStreamStep? {
+    guard state.next < steps.count else { return nil }
+    defer { state.next += 1 }
+    return steps[state.next]
+  }
+
+  /// Waits until the time is over, or one of the request's times, or the stream is cancelled.
+  private func wait(_ duration: Duration) async throws {
+    let limit = [idleTimeout, deadline.map { max(.zero, $0 - clock.now()) }].compactMap(\.self).min()
+    let time = min(duration, limit ?? duration)
+    let pause = PendingResult<Void>()
+    let isCancelled = lock.withLock {
+      state.pause = pause
+      return state.isCancelled
+    }
+    if isCancelled { throw CancellationError() }
+    try await pause.run { [clock] in try await clock.sleep(for: time) }
+    if let limit, limit <= duration { throw NetworkError(.timedOut, "the mock's stream waits longer than \(limit)") }
+  }
+
+  private struct Chunks: AsyncSequence, Sendable {
+    typealias Element = Data
+    let stream: MockStream
+
+    struct Iterator: AsyncIteratorProtocol {
+      let stream: MockStream
+
+      func next() async throws -> Data? { try await stream.nextChunk() }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopbackGeneratedTests {
+  private let server: LoopbackServer
+
+  init() throws { server = try LoopbackServer() }
+
+  private func body(_ response: LoopbackResponse) async throws -> Data {
+    server.enqueue(response)
+    return try await URLSessionTransport().send(NetworkRequest(url: server.baseURL)).data
+  }
+
+  @Test(arguments: [false, true])
+  func `a generated body is made piece by piece, cut and filled to its length`(isChunked: Bool) async throws {
+    let response = LoopbackResponse.generated(pieces: 3, of: 4, chunked: isChunked) { index in
+      Data(repeating: UInt8(ascii: "a") + UInt8(index), count: index + 3)
+    }
+    #expect(try await body(response) == Data("aaa\0bbbbcccc".utf8))
+    #expect(response.description == "200 OK, 12 bytes")
+    #expect(try await body(response.throttled(bytes: 5, every: .milliseconds(1))) == Data("aaa\0bbbbcccc".utf8))
+    #expect(try await body(.generated(pieces: 0, of: 4, chunked: isChunked) { _ in Data() }).isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a generated body can be cut off in a piece`(isChunked: Bool) async throws {
+    let response = LoopbackResponse.generated(pieces: 1_000_000_000, of: 1_000_000, chunked: isChunked) { _ in
+      Data(count: 1_000_000)
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await body(response.fault(.close, at: .body(after: 1_500_000)))
+    }
+    #expect(error?.code == (isChunked ? .truncatedBody : .bodyTooLarge))
+  }
+}
