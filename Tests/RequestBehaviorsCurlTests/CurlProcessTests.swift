@@ -38,6 +38,21 @@
       #expect(figures[1] <= 6 << 20, "bytes")
     }
 
+    @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
+    func `a slow reader of a streamed response keeps memory flat`() async throws {
+      let pieces = Self.isLong ? 1_024 : 128
+      let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
+        guard request.path == "/large" else { return .text("small") }
+        let piece = Data(repeating: 0x61, count: 1 << 20)
+        return .generated(pieces: pieces, of: 1 << 20) { _ in piece }
+      }
+      let executable = try #require(ChildProcess.fixture("CurlProbe"))
+      let figures = try #require(try await ChildProcess.stream(executable, server.baseURL) {})
+      #expect(figures.count == pieces << 20)
+      #expect(figures.growth < 16 << 20, "bytes")
+      if Self.isLong { print("stream of \(pieces) MiB over libcurl: \(figures.growth) bytes more") }
+    }
+
     @Test func `cancelling while a name is resolved holds nobody up`() async throws {
       #expect(try await probe("resolve") == "prompt")
     }

@@ -13,7 +13,8 @@ final class Transfer: @unchecked Sendable {
   /// What URLSession delivered.
   struct Received: Sendable {
     let response: HTTPURLResponse
-    let body: Data
+    /// The body; `nil` for one that is streamed.
+    let body: Data?
     let timings: ResponseTimings
   }
 
@@ -22,6 +23,8 @@ final class Transfer: @unchecked Sendable {
   let request: NetworkRequest
   let sent: Duration
   let progress: TransferProgress.Attempt?
+  /// The body of a streamed response; `nil` for one in memory.
+  let stream: SpooledBody?
 
   private let lock = NSLock()
   // Both protected by `lock`.
@@ -39,18 +42,26 @@ final class Transfer: @unchecked Sendable {
   private(set) var response: HTTPURLResponse?
   private var framing: ResponseFraming?
   private var firstByte: Duration?
+  private var receivedCount = 0
   private var body = Data()
   var connection: ConnectionTimings?
 
-  init(_ request: NetworkRequest, _ urlRequest: URLRequest) {
+  init(_ request: NetworkRequest, _ urlRequest: URLRequest, _ spool: ResponseSpool) {
     self.request = request
+    stream = request.options.delivery == .streamed ? SpooledBody(spool) : nil
     self.urlRequest = urlRequest
     self.sent = request.call.clock.now()
     self.progress = request.options.progress?.begin(sending: request.body?.length)
   }
 
-  /// Whether the caller's outcome is settled.
-  var isSettled: Bool { lock.withLock { outcome != nil } }
+  /// Whether the caller's outcome is settled, and the body of a streamed response has ended.
+  var isSettled: Bool {
+    switch lock.withLock({ outcome }) {
+    case .success: stream?.isEnded != false
+    case .failure: true
+    case nil: false
+    }
+  }
 
   /// Takes the continuation of the caller; returns false, and resumes it, if the outcome is settled already.
   func attach(_ continuation: Continuation) -> Bool {
@@ -80,13 +91,14 @@ final class Transfer: @unchecked Sendable {
 
   func fail(_ code: NetworkError.Code, _ message: String) { fail(NetworkError(code, message)) }
 
+  /// Ends the caller's wait, or the body if that has begun.
   func fail(_ error: any Error) {
-    guard var error = error as? NetworkError else {
-      _ = settle(.failure(error))
-      return
+    var error = error
+    if var known = error as? NetworkError {
+      known.request = request
+      error = known
     }
-    error.request = request
-    settle(.failure(error))
+    if !settle(.failure(error)) { stream?.end(.failure(error)) }
   }
 }
 
@@ -106,21 +118,33 @@ extension Transfer {
     let framing = ResponseFraming(response, to: request.method)
     self.framing = framing
     if let objection = framing.objection { return NetworkError(.badResponse, objection) }
+    guard stream == nil else {
+      settle(head: response)
+      return nil
+    }
     let limit = request.options.bodyLimit
     if let length = framing.bodyLength, length > limit { return NetworkError.bodyTooLarge(limit: limit) }
     return nil
   }
 
-  /// Adds a chunk of the body; returns false, and adds nothing, when that exceeds the limit.
-  func append(_ chunk: Data) -> Bool {
-    guard chunk.count <= request.options.bodyLimit - body.count else { return false }
+  /// Adds a chunk of the body.
+  ///
+  /// - Throws: ``NetworkError`` if that exceeds a limit.
+  func append(_ chunk: Data) throws {
+    receivedCount += chunk.count
+    if let stream {
+      try stream.push(chunk)
+      progress?.received(Int64(receivedCount), of: framing?.bodyLength)
+      return
+    }
+    let limit = request.options.bodyLimit
+    guard receivedCount <= limit else { throw NetworkError.bodyTooLarge(limit: limit) }
     if body.isEmpty { body = chunk } else { body.append(chunk) }
     progress?.received(Int64(body.count), of: framing?.bodyLength)
-    return true
   }
 
   /// What to tell of the body if it is shorter than the head says.
-  var missing: String? { framing?.missing(from: body.count) }
+  var missing: String? { framing?.missing(from: receivedCount) }
 
   /// Settles the outcome when URLSession says that the transfer is complete.
   func complete() {
@@ -131,17 +155,35 @@ extension Transfer {
 
   /// Settles the outcome with the response and what there is of the body.
   func succeed(_ response: HTTPURLResponse) {
+    if let stream {
+      settle(head: response)
+      return stream.end(.success(()))
+    }
     let now = request.call.clock.now()
     var timings = ResponseTimings(sent: sent, firstByte: firstByte ?? now, lastByte: now)
     timings.connection = connection
     settle(.success(Received(response: response, body: body, timings: timings)))
   }
+
+  /// Settles the outcome with the head of a streamed response.
+  private func settle(head response: HTTPURLResponse) {
+    let timings = ResponseTimings(sent: sent, firstByte: firstByte ?? request.call.clock.now(), lastByte: nil)
+    settle(.success(Received(response: response, body: nil, timings: timings)))
+  }
 }
 
-extension NetworkResponse {
-  init(_ received: Transfer.Received, request: NetworkRequest) {
-    self.init(
-      request: request, statusCode: received.response.statusCode, headers: HeaderFields(received.response),
-      body: .data(received.body), timings: received.timings)
+/// The chunks of a streamed response, which keep the transport alive: its end would be theirs.
+struct TransferBytes: AsyncSequence, Sendable {
+  typealias Element = Data
+
+  let stream: SpooledBody
+  let transport: URLSessionTransport
+
+  struct Iterator: AsyncIteratorProtocol {
+    let bytes: TransferBytes
+
+    func next() async throws -> Data? { try await bytes.stream.next() }
   }
+
+  func makeAsyncIterator() -> Iterator { Iterator(bytes: self) }
 }

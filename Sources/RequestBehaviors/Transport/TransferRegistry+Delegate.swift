@@ -15,13 +15,18 @@ extension TransferRegistry: URLSessionDataDelegate {
     completionHandler(.allow)
     guard let transfer = transfer(of: dataTask), let response = response as? HTTPURLResponse else { return }
     touch(transfer)
+    didReceiveHead(of: transfer)
     if let error = transfer.didReceive(response) { cutOff(transfer, error) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     guard let transfer = transfer(of: dataTask), !transfer.isSettled else { return }
     touch(transfer)
-    if !transfer.append(data) { cutOff(transfer, .bodyTooLarge(limit: transfer.request.options.bodyLimit)) }
+    do {
+      try transfer.append(data)
+    } catch {
+      cutOff(transfer, error)
+    }
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -140,7 +145,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     }
   }
 
-  private func cutOff(_ transfer: Transfer, _ error: NetworkError) {
+  private func cutOff(_ transfer: Transfer, _ error: any Error) {
     transfer.fail(error)
     abandon(transfer)
   }

@@ -58,6 +58,12 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     abandon(transfer)
   }
 
+  /// Ends a streamed body that nobody reads any more.
+  func cancelBody(of transfer: Transfer) {
+    transfer.stream?.cancel()
+    abandon(transfer)
+  }
+
   /// Ends what a settled transfer still does.
   func abandon(_ transfer: Transfer) { queue.async { self.end(transfer) } }
 
@@ -86,6 +92,12 @@ extension TransferRegistry {
   func touch(_ transfer: Transfer) {
     let now = clock.now()
     lock.withLock { deadlines.touch(transfer, at: now) }
+  }
+
+  /// Lets the body of a stream take its time, if its request says so.
+  func didReceiveHead(of transfer: Transfer) {
+    guard transfer.stream != nil, transfer.request.options.timesEndAtHead else { return }
+    lock.withLock { deadlines.endTotal(transfer) }
   }
 
   /// Forgets a task that has ended, and returns its transfer.

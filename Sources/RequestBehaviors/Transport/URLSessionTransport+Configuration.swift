@@ -29,6 +29,9 @@ extension URLSessionTransport {
     /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``.
     public var identity: ClientIdentity?
 
+    /// Where streamed responses keep what their readers lag behind.
+    public var spool = ResponseSpool()
+
     /// Changes the platform's settings: proxies, the use of cellular or constrained networks, the least version of TLS,
     /// protocol classes, and others; called once, when the transport is made.
     ///

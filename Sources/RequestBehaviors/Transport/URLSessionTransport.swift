@@ -23,10 +23,14 @@ import Foundation
 /// whose repetition does no harm, such as `GET` (RFC 9110 §9.2.2), may be sent again by the platform when a connection
 /// is lost before the response begins; no platform tells of it.
 ///
+/// The server does not wait for the reader of a streamed response, because URLSession on Linux cannot make it: what the
+/// reader lags behind is kept in files (``Configuration/spool``). What was received is delivered before an error.
+///
 /// On Linux header fields of a response arrive without their order, and same names joined by `", "`.
 public final class URLSessionTransport: Transport {
   private let registry: TransferRegistry
   private let objection: NetworkError?
+  private let responseSpool: ResponseSpool
 
   /// Creates a transport with connections of its own.
   ///
@@ -39,6 +43,7 @@ public final class URLSessionTransport: Transport {
 
   package init(configuration: Configuration = Configuration(), clock: RequestClock = .system, spool: BodySpool) {
     objection = configuration.objection
+    responseSpool = configuration.spool
     registry = TransferRegistry(configuration, spool: spool, clock: clock)
   }
 
@@ -48,8 +53,8 @@ public final class URLSessionTransport: Transport {
   /// Sends a request.
   ///
   /// - Parameter request: The request, with everything in it that goes over the wire.
-  /// - Returns: The response, with any status and its body in memory. A body that came compressed is decoded, while
-  ///   `Content-Encoding` and `Content-Length` still tell of the compressed one.
+  /// - Returns: The response, with any status, and its body in memory or streamed. A body that came compressed is
+  ///   decoded, while `Content-Encoding` and `Content-Length` still tell of the compressed one.
   /// - Throws: ``NetworkError`` with a code that tells what went wrong, or `CancellationError` as soon as the task is
   ///   cancelled.
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
@@ -61,15 +66,26 @@ public final class URLSessionTransport: Transport {
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
     urlRequest.timeoutInterval = URLRequest.longestTimeout
-    let transfer = Transfer(request, urlRequest)
-    let answer = try await withTaskCancellationHandler {
+    let transfer = Transfer(request, urlRequest, responseSpool)
+    let received = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if transfer.attach(continuation) { registry.start(transfer) }
       }
     } onCancel: {
       registry.cancel(transfer)
     }
-    return NetworkResponse(answer, request: request)
+    return response(to: transfer, received)
+  }
+
+  private func response(to transfer: Transfer, _ received: Transfer.Received) -> NetworkResponse {
+    var body = ResponseBody.data(received.body ?? Data())
+    if let stream = transfer.stream {
+      let bytes = TransferBytes(stream: stream, transport: self)
+      body = .stream(ByteStream(bytes, onCancel: { [registry] in registry.cancelBody(of: transfer) }))
+    }
+    return NetworkResponse(
+      request: transfer.request, statusCode: received.response.statusCode, headers: HeaderFields(received.response),
+      body: body, timings: received.timings)
   }
 
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.

@@ -6,8 +6,10 @@ struct ConformanceBench: Sendable {
   let server: LoopbackServer
   let clock: ManualClock
   let transport: any Transport
+  private let makeTransport: TransportConformance.Factory
 
-  init(_ makeTransport: TransportConformance.Factory) async throws {
+  init(_ makeTransport: @escaping TransportConformance.Factory) async throws {
+    self.makeTransport = makeTransport
     server = try LoopbackServer()
     clock = ManualClock()
     transport = try await makeTransport(clock.requestClock)
@@ -32,6 +34,18 @@ struct ConformanceBench: Sendable {
     return NetworkRequest(
       method, url: url, headers: headers, body: body, options: options,
       call: Call(clock: clock.requestClock, options: options))
+  }
+
+  /// Makes another transport.
+  func anotherTransport() async throws -> any Transport { try await makeTransport(clock.requestClock) }
+
+  /// Sends a request whose response is to be streamed.
+  func stream(
+    _ request: NetworkRequest? = nil, over transport: (any Transport)? = nil
+  ) async throws -> NetworkResponse {
+    var streamed = try request ?? self.request()
+    streamed.options.delivery = .streamed
+    return try await (transport ?? self.transport).send(streamed)
   }
 
   /// Sends a request and returns its response with the body in memory.

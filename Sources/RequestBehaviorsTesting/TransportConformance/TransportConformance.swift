@@ -24,12 +24,12 @@ public enum TransportConformance {
   /// Makes the transport to check.
   ///
   /// It gets the clock that `idleTimeout` and `timeout` must follow. For a transport that cannot take a clock, exclude
-  /// the cases whose names begin with "a timeout".
+  /// the cases whose names begin with "a timeout"; for one without streams, those that begin with "a streamed body".
   public typealias Factory = @Sendable (RequestClock) async throws -> any Transport
 
   /// Every case, in the order in which they are run.
   public static let cases: [Case] =
-    requests + refusals + responses + limits + endings + failures + progress
+    requests + refusals + responses + streams + limits + endings + failures + progress
 
   /// Runs the cases, one after the other.
   ///

@@ -9,8 +9,10 @@
   /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
   ///
   /// `get URL` sends one request; `proxied URL` does so with the environment's proxies; `fuzz COUNT` gets that many
-  /// responses that were changed at random, and `mutation NUMBER` prints one of them and its outcome; `cancel COUNT` cancels that many sends at random; `soak COUNT` sends that many;
-  /// `resolve` and `resolve-old` cancel sends whose host's name is being resolved.
+  /// responses that were changed at random, and `mutation NUMBER` prints one of them and its outcome; `cancel COUNT`
+  /// cancels that many sends at random; `soak COUNT` sends that many;
+  /// `stream URL` reads the streamed response of `large` below a URL; `resolve` and `resolve-old` cancel sends whose
+  /// host's name is being resolved.
   @main
   enum CurlProbe {
     static func main() async throws {
@@ -23,6 +25,7 @@
       case ("mutation", let text?): try await Fuzz().show(Int(text) ?? 0)
       case ("cancel", let text?): try await Cancellations().run(Int(text) ?? 0)
       case ("soak", let text?): try await soak(Int(text) ?? 0)
+      case ("stream", let text?): try await stream(text)
       case ("resolve", _): try await resolve(leavesResolverBehind: true)
       case ("resolve-old", _): try await resolve(leavesResolverBehind: false)
       default: throw CocoaError(.featureUnsupported)
@@ -37,6 +40,33 @@
       } catch let error as NetworkError {
         print(error.code, error.message)
       }
+    }
+
+    /// Reads a streamed response when a line of standard input says so, in bursts between which it sends other
+    /// requests, and prints how many bytes came and by how many bytes the most memory has grown.
+    private static func stream(_ text: String) async throws {
+      guard let url = URL(string: text) else { throw URLError(.badURL) }
+      let client = NetworkClient(baseURL: url, transport: CurlTransport())
+      for _ in 1...10 { _ = try await client.send(.get("small").returning(Data.self)) }
+      let before = try figure("VmHWM")
+      let response = try await client.stream(.get("large"))
+      // At once, where `print` would keep it.
+      FileHandle.standardOutput.write(Data("head\n".utf8))
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          _ = readLine()
+          continuation.resume()
+        }
+      }
+      var (count, burst) = (0, 0)
+      for try await chunk in response.bytes {
+        count += chunk.count
+        burst += chunk.count
+        guard burst > 16 << 20 else { continue }
+        burst = 0
+        _ = try await client.send(.get("small").returning(Data.self))
+      }
+      print(count, (try figure("VmHWM") - before) * 1_024)
     }
 
     /// Prints how many seconds a cancelled send, and another that is sent meanwhile, take.

@@ -5,7 +5,8 @@ import RequestBehaviorsTesting
 /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
 ///
 /// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
-/// bytes the process has gained; `download URL FILE` downloads, and tells when half a megabyte is on the disk.
+/// bytes the process has gained; `download URL FILE` downloads, and tells when half a megabyte is on the disk;
+/// `stream URL` reads the streamed response of `large` below a URL.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -16,8 +17,36 @@ enum TransportProbe {
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
     case ("soak", let text?): try await soak(Int(text) ?? 0)
+    case ("stream", let text?): try await stream(text)
     default: throw CocoaError(.featureUnsupported)
     }
+  }
+
+  /// Reads a streamed response when a line of standard input says so, in bursts between which it sends other
+  /// requests, and prints how many bytes came and by how many bytes the most memory has grown.
+  private static func stream(_ text: String) async throws {
+    guard let url = URL(string: text) else { throw URLError(.badURL) }
+    let client = NetworkClient(baseURL: url)
+    for _ in 1...10 { _ = try await client.send(.get("small").returning(Data.self)) }
+    let before = try figure("VmHWM")
+    let response = try await client.stream(.get("large"))
+    // At once, where `print` would keep it.
+    FileHandle.standardOutput.write(Data("head\n".utf8))
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        _ = readLine()
+        continuation.resume()
+      }
+    }
+    var (count, burst) = (0, 0)
+    for try await chunk in response.bytes {
+      count += chunk.count
+      burst += chunk.count
+      guard burst > 16 << 20 else { continue }
+      burst = 0
+      _ = try await client.send(.get("small").returning(Data.self))
+    }
+    print(count, (try figure("VmHWM") - before) * 1_024)
   }
 
   private static func get(_ text: String) async throws {

@@ -50,6 +50,31 @@
     }
   }
 
+  /// What a slow reader of a streamed response costs, measured in a process of its own.
+  @Suite struct TransportMemoryTests {
+    // The thread sanitizer's own memory grows with what it watches.
+    @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
+    func `a reader that begins when all of a body was sent keeps memory flat`() async throws {
+      let isLong = ProcessInfo.processInfo.environment["SOAK"] != nil
+      let pieces = isLong ? 1_024 : 128
+      let end = LoopbackGate()
+      let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
+        guard request.path == "/large" else { return .text("small") }
+        let piece = Data(repeating: 0x61, count: 1 << 20)
+        return .generated(pieces: pieces, of: 1 << 20) { _ in piece }.held(by: end, at: .end)
+      }
+      let executable = try #require(ChildProcess.fixture("TransportProbe"))
+      let figures = try #require(
+        try await ChildProcess.stream(executable, server.baseURL) {
+          await end.waitForArrivals(1)
+          end.open()
+        })
+      #expect(figures.count == pieces << 20)
+      #expect(figures.growth < 32 << 20, "bytes")
+      if isLong { print("stream of \(pieces) MiB over URLSession: \(figures.growth) bytes more") }
+    }
+  }
+
   /// The end of a process of `TransportProbe`.
   private struct Probe {
     let output: String
