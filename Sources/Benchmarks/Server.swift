@@ -4,6 +4,9 @@ import RequestBehaviorsTesting
 
 /// A loopback server in a process of its own, so that what it costs is not counted.
 final class Server {
+  /// How many bytes `large` has.
+  static let largeCount = 64 << 20
+
   let baseURL: URL
   #if os(Linux) || os(macOS)
     private let process: Process
@@ -36,11 +39,13 @@ final class Server {
     func stop() {}
   #endif
 
-  /// Serves 1 KB of JSON and echoes nonces until standard input ends.
+  /// Serves 1 KB of JSON, and `large`, and echoes nonces until standard input ends.
   static func serve() throws {
     let body = #"{"text":""# + String(repeating: "x", count: 1_000) + #""}"#
     let plain = LoopbackResponse.json(body)
+    let large = LoopbackResponse.data(Data(repeating: 0x78, count: 256 << 10), repeated: largeCount / (256 << 10))
     let server = try LoopbackServer(options: .init(recordsRequests: false)) { request in
+      if request.path == "/large" { return large }
       guard let nonce = request.headers["X-API-Nonce"] else { return plain }
       return plain.header("X-API-Nonce", nonce)
     }

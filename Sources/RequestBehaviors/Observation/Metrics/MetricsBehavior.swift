@@ -6,8 +6,8 @@ import Foundation
 /// |---|---|
 /// | `http.client.request.duration` | histogram, `s`: each attempt, redirects and retries among them |
 /// | `http.client.request.body.size` | histogram, `By`: the bodies of attempts whose length is known |
-/// | `http.client.response.body.size` | histogram, `By`: the bodies of responses in memory |
-/// | `http.client.active_requests` | up-down counter, `{request}`: attempts under way |
+/// | `http.client.response.body.size` | histogram, `By`: bodies of responses, a streamed one if it was read to its end |
+/// | `http.client.active_requests` | up-down counter, `{request}`: attempts under way, streamed bodies included |
 /// | `request_behaviors.call.duration` | histogram, `s`: each call, from its beginning to its end |
 /// | `request_behaviors.call.attempts` | histogram, `{attempt}`: the attempts of each call |
 ///
