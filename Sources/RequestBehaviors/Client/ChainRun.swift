@@ -19,6 +19,7 @@ final class ChainRun: Sendable {
     var hasStepEnded: [Bool] = []
     var lastOutcome: Outcome?
     var oneShotBodies: [OneShotStream] = []
+    var hasStreams = false
   }
 
   /// How an attempt ended.
@@ -111,25 +112,32 @@ extension ChainRun {
   func hasEnded(step: Int) -> Bool { lock.withLock { state.hasStepEnded[step] } }
 }
 
-// MARK: - One-shot bodies
+// MARK: - Streams of bodies
 
 extension ChainRun {
-  /// Remembers a one-shot body that passes, so that it is cancelled if nobody reads it.
+  /// Remembers the stream of a body that passes, so that what it needs is ended with the run.
   func note(_ body: RequestBody?) {
-    guard case .oneShot(let stream)? = body?.content else { return }
-    lock.withLock {
-      if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
+    switch body?.content {
+    case .oneShot(let stream):
+      lock.withLock {
+        if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
+      }
+    case .stream:
+      lock.withLock { state.hasStreams = true }
+      call.update(SpooledBodies.Key.self) { $0.isKept = true }
+    case .data, .file, nil: break
     }
   }
 
-  /// Cancels the one-shot bodies that nobody has begun to read.
+  /// Cancels the one-shot bodies that nobody has begun to read, and lets go of what was kept of other streams.
   ///
   /// A hook threw, a response came without sending, or another body was sent instead. Whoever reads one ends it.
-  func cancelUnsentBodies() {
-    let bodies = lock.withLock {
-      defer { state.oneShotBodies = [] }
-      return state.oneShotBodies
+  func endBodies() {
+    let (bodies, hasStreams) = lock.withLock {
+      defer { (state.oneShotBodies, state.hasStreams) = ([], false) }
+      return (state.oneShotBodies, state.hasStreams)
     }
     for body in bodies { body.cancelUnlessConsumed() }
+    if hasStreams { call[SpooledBodies.Key.self] = SpooledBodies() }
   }
 }

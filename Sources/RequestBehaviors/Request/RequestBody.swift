@@ -27,8 +27,14 @@ public struct RequestBody: Sendable {
   /// The number of bytes; `nil` for a stream that does not say.
   public let length: Int64?
 
+  /// What tells a stream from others, for what is remembered of it; `nil` for bodies that need nothing remembered.
+  let identity: Identity?
+
+  final class Identity: Sendable {}
+
   private init(_ content: Content, contentType: String?, length: Int64?) {
     self.content = content
+    if case .stream = content { identity = Identity() } else { identity = nil }
     self.contentType = contentType
     self.length = length
   }
@@ -48,7 +54,8 @@ public struct RequestBody: Sendable {
   /// - Parameters:
   ///   - contentType: The media type.
   ///   - length: The number of bytes, if it is known.
-  ///   - makeStream: Makes the stream from its beginning; called once per send.
+  ///   - makeStream: Makes the stream from its beginning; called for every send, or once for a call by a transport that
+  ///     keeps what it has read.
   /// - Returns: The body.
   public static func stream(
     contentType: String? = nil, length: Int64? = nil, _ makeStream: @escaping @Sendable () -> ByteStream

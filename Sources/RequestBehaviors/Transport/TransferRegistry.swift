@@ -175,6 +175,9 @@ extension TransferRegistry {
 
 extension TransferRegistry {
   private func readBody(of transfer: Transfer, in session: URLSession) {
+    if let spooled = transfer.request.call[SpooledBodies.Key.self][transfer.request.body] {
+      return send(spooled, of: transfer, in: session)
+    }
     transfer.reading = BodyReader(transfer.request, spool) { [self] in
       touch(transfer)
     } completion: { [self] result in
@@ -192,10 +195,18 @@ extension TransferRegistry {
     case .failure(let error):
       transfer.fail(error)
       end(transfer)
-    case .success(.memory(let data)):
+    case .success(let spooled):
+      transfer.request.call.update(SpooledBodies.Key.self) { $0[transfer.request.body] = spooled }
+      send(spooled, of: transfer, in: session)
+    }
+  }
+
+  private func send(_ spooled: BodySpool.Spooled, of transfer: Transfer, in session: URLSession) {
+    switch spooled {
+    case .memory(let data):
       transfer.urlRequest.httpBody = data
       send(data, of: transfer, in: session)
-    case .success(.file(let file)):
+    case .file(let file):
       transfer.spooledBody = file
       send(file.url, of: transfer, in: session)
     }

@@ -32,6 +32,9 @@ extension URLSessionTransport {
     /// Where streamed responses keep what their readers lag behind.
     public var spool = ResponseSpool()
 
+    /// Where the streams of requests' bodies are kept until they are sent.
+    public var uploadSpool = BodySpool()
+
     /// Changes the platform's settings: proxies, the use of cellular or constrained networks, the least version of TLS,
     /// protocol classes, and others; called once, when the transport is made.
     ///

@@ -38,7 +38,7 @@ public final class URLSessionTransport: Transport {
   ///   - configuration: The settings; by default without cookies, and with 128 connections to a host at most.
   ///   - clock: What timeouts are measured on; by default the system's.
   public convenience init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
-    self.init(configuration: configuration, clock: clock, spool: BodySpool())
+    self.init(configuration: configuration, clock: clock, spool: configuration.uploadSpool)
   }
 
   package init(configuration: Configuration = Configuration(), clock: RequestClock = .system, spool: BodySpool) {

@@ -101,6 +101,53 @@ import Testing
     try await noFileIsLeft()
   }
 
+  @Test(arguments: [100, 5_000])
+  func `a stream is read once for a call, whose later sends get what was read`(bytes: Int) async throws {
+    server.enqueue(.status(503))
+    server.enqueue(.status(503))
+    let made = Box(0)
+    let body = RequestContent.stream(length: Int64(bytes)) {
+      made.update { $0 += 1 }
+      return Self.stream(1, of: bytes)
+    }
+    let retry = RetryBehavior(.standard, budget: .unlimited, random: { 0 }, makeKey: { "key" })
+    var configuration = RequestConfiguration(baseURL: server.baseURL, behaviors: [retry])
+    configuration.clock = LeapingClock().requestClock
+    let client = NetworkClient(configuration: configuration, transport: transport)
+    let response: NetworkResponse = try await client.send(.put("x", body: body))
+    #expect(response.attempts.count == 3)
+    #expect(server.requests.map(\.body.count) == [bytes, bytes, bytes])
+    #expect(made.value == 1)
+    // The response, and with it the call, is still there.
+    try await noFileIsLeft()
+    try await client.send(.put("x", body: body))
+    #expect(made.value == 2)
+    withExtendedLifetime(response) {}
+  }
+
+  @Test(arguments: [Int64?.none, 6_000])
+  func `a stream that is longer than the spool's limit fails the send`(length: Int64?) async throws {
+    let transport = URLSessionTransport(
+      clock: clock.requestClock, spool: BodySpool(memoryLimit: 1_000, limit: 5_000, directory: directory))
+    let body = RequestBody.stream(length: length) { Self.stream(6, of: 1_000) }
+    let error = try await transport.failure(of: server.request(.post, body: body))
+    #expect(error.code == .bodyUnreadable)
+    #expect(error.message.contains("longer than the 5000 bytes"))
+    #expect(server.connectionCount == 0)
+    try await noFileIsLeft()
+    let whole = RequestBody.stream { Self.stream(5, of: 1_000) }
+    #expect(try await transport.send(server.request(.post, body: whole)).text == "5000")
+  }
+
+  @Test func `the settings of a transport say where streams are kept`() async throws {
+    var configuration = URLSessionTransport.Configuration()
+    configuration.uploadSpool = BodySpool(memoryLimit: 0, directory: directory.appending(path: "none"))
+    let transport = URLSessionTransport(configuration: configuration)
+    let body = RequestBody.stream { Self.stream(1, of: 5) }
+    let error = try await transport.failure(of: server.request(.post, body: body))
+    #expect(error.code == .bodyUnreadable)
+  }
+
   @Test func `a one-shot stream is refused the second time`() async throws {
     let body = RequestBody.oneShot(Self.stream(1, of: 5))
     #expect(try await transport.send(server.request(.post, body: body)).text == "5")
