@@ -36,7 +36,7 @@ import Testing
     func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
   }
 
-  private struct CountingBehavior: RequestBehavior {
+  struct CountingBehavior: RequestBehavior {
     let counter: Counter
 
     func intercept(

@@ -7,7 +7,10 @@
   @Suite struct CurlConformanceTests {
     @Test(arguments: TransportConformance.cases)
     func `a transport over libcurl does what any transport must do`(conformance: TransportConformance.Case) async {
-      await #expect(throws: Never.self) { try await conformance.run { CurlTransport(clock: $0) } }
+      // Longer than by default, because all cases run at once, beside all other tests.
+      await #expect(throws: Never.self) {
+        try await conformance.run(within: .seconds(60)) { CurlTransport(clock: $0) }
+      }
     }
   }
 #endif

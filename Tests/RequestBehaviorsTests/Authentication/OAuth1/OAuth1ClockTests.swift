@@ -164,7 +164,8 @@ import Testing
   @Test func `a streamed refusal is cancelled before the request is sent again`() async throws {
     let journal = Journal()
     mock.on().respond { [serverDateField] request in
-      let stream = ByteStream(AsyncStream<Data> { $0.finish() }) { journal.note("cancelled") }
+      // Longer than what is kept of a refusal, and without an end.
+      let stream = ByteStream(AsyncStream<Data> { $0.yield(Data(count: 100_000)) }) { journal.note("cancelled") }
       return NetworkResponse(
         request: request, statusCode: 401, headers: ["Date": serverDateField], body: .stream(stream))
     }.times(1).respond(200)
