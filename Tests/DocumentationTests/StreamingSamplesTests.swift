@@ -11,7 +11,7 @@ import Testing
     var text: String { journal.entries.joined() }
   }
 
-  private final class Counter: Sendable {
+  final class Counter: Sendable {
     let journal = Journal()
     func increment() { journal.note("+") }
     func decrement() { journal.note("-") }

@@ -88,14 +88,6 @@ import Testing
     #expect(reports.value.map(\.errorType) == ["timeout"])
   }
 
-  @Test func `a body that is in time leaves no timer of the deadline behind`() async throws {
-    let response = try await client(.deadline(.seconds(10))).stream(.get("x"))
-    await clock.waitForSleepers(1)
-    source.finish()
-    #expect(try await response.bytes.texts() == [])
-    while clock.sleeperCount > 0 { await Task.yield() }
-  }
-
   @Test func `a debug log tells of the head, and at the end of the bytes`() async throws {
     let records = Box<[LogRecord]>([])
     let sink = ClosureLogSink { record in records.update { $0.append(record) } }

@@ -129,6 +129,28 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
+  @Test func `time is held until a streamed body has ended`() async throws {
+    let source = ChunkSource()
+    let response = try await NetworkClient(source.transport(), [.backgroundTask(runner)]).stream(.get("x"))
+    #expect(await runner.held.count == 1)
+    source.finish()
+    #expect(try await response.bytes.texts() == [])
+    await runner.hasEnded.pass()
+    #expect(await runner.ended == [1])
+  }
+
+  @Test func `when the time is over a streamed body ends, and the time is given back at once and once`() async throws {
+    let source = ChunkSource()
+    let response = try await NetworkClient(source.transport(), [.backgroundTask(runner)]).stream(.get("x"))
+    let reading = Task { try await response.bytes.texts() }
+    await runner.expire()
+    #expect(await runner.ended == [1])
+    let error = await #expect(throws: NetworkError.self) { try await reading.value }
+    #expect(error?.code == .backgroundTimeExpired)
+    #expect(source.cancelCount == 1)
+    #expect(await runner.ended == [1])
+  }
+
   @Test func `without time from the system the request is sent all the same`() async throws {
     await runner.refuse()
     gate.open()
@@ -183,6 +205,7 @@ private final class NotingRunner: BackgroundTaskRunner {
   @MainActor private(set) var held: [Int: @MainActor @Sendable () -> Void] = [:]
   @MainActor private(set) var ended: [Int] = []
   @MainActor private var isRefusing = false
+  let hasEnded = TestGate()
 
   @MainActor func beginTask(
     named name: String, expiration: @escaping @MainActor @Sendable () -> Void
@@ -196,6 +219,7 @@ private final class NotingRunner: BackgroundTaskRunner {
   @MainActor func endTask(_ id: BackgroundTaskID) {
     held[id.rawValue] = nil
     ended.append(id.rawValue)
+    hasEnded.open()
   }
 
   @MainActor func expire() {

@@ -37,6 +37,18 @@ import Testing
       ])
   }
 
+  @Test func `an attempt whose response is streamed is under way until its body has ended`() async throws {
+    let source = ChunkSource()
+    let response = try await client(source.transport()).stream(.get("x"))
+    #expect(journal.entries.map { $0.prefix { $0 != "[" } } == ["http.client.active_requests {request} 1 "])
+    source.send("12345")
+    source.finish()
+    #expect(try await response.bytes.texts() == ["12345"])
+    #expect(journal.entries.contains { $0.hasPrefix("http.client.active_requests {request} -1") })
+    #expect(journal.entries.contains { $0.hasPrefix("http.client.response.body.size By 5.0") })
+    #expect(journal.entries.last?.hasPrefix("request_behaviors.call.attempts {attempt} 1.0") == true)
+  }
+
   @Test func `every attempt has a record, a redirect among them`() async throws {
     let transport = ClosureTransport { request in
       guard request.attemptNumber == 1 else { return NetworkResponse(request: request, statusCode: 200) }
