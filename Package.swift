@@ -56,6 +56,12 @@ let package = Package(
       name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
       path: "Tests/Fixtures/TransportProbe", swiftSettings: strict),
     .executableTarget(
+      name: "RetryStorm", dependencies: ["RequestBehaviors", "TestSupport"], path: "Tests/Fixtures/RetryStorm",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "ResilienceSoak", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],
+      path: "Tests/Fixtures/ResilienceSoak", swiftSettings: strict),
+    .executableTarget(
       name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
       path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
@@ -63,7 +69,8 @@ let package = Package(
     .testTarget(
       name: "RequestBehaviorsTests",
       dependencies: [
-        "RequestBehaviors", "RequestBehaviorsTesting", "TestSupport", "TokenFileWriter", "TransportProbe",
+        "RequestBehaviors", "RequestBehaviorsTesting", "ResilienceSoak", "RetryStorm", "TestSupport", "TokenFileWriter",
+        "TransportProbe",
       ],
       swiftSettings: strict),
     .testTarget(
