@@ -35,6 +35,26 @@ import Testing
     #expect(late.warnings.count == 2)
   }
 
+  @Test func `a closure is scheduled on the clock of the call`() async throws {
+    struct Sign: Sendable {
+      func start() {}
+    }
+    struct SlowBehavior: RequestBehavior {
+      let spinner = Sign()
+
+      func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+        let timer = request.call.clock.schedule(after: .seconds(1)) {
+          spinner.start()
+        }
+        defer { timer.cancel() }
+        return try await next(request)
+      }
+    }
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.get, "me").respond(200)
+    try await NetworkClient(baseURL: baseURL, behaviors: [SlowBehavior()], transport: mock).send(.get("me"))
+  }
+
   @Test func `a request has options of its own`() async throws {
     let mock = MockTransport(baseURL: baseURL)
     mock.on(.put, "draft").respond(503)

@@ -107,7 +107,7 @@ final class ClientWaits: Sendable {
 extension RequestClock {
   /// Returns the clock with sleeps that end when a client is shut down.
   func ending(with waits: ClientWaits) -> RequestClock {
-    RequestClock(now: now, date: date, sleep: { duration in try await waits.run { try await sleep(for: duration) } })
+    sleeping { duration in try await waits.run { try await sleep(for: duration) } }
   }
 }
 

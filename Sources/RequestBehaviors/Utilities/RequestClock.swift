@@ -18,13 +18,17 @@ public struct RequestClock: Sendable {
     let date: @Sendable () -> Date
     let sleep: @Sendable (Duration) async throws -> Void
 
+    /// One wait for all closures; `nil` where each has a task of its own.
+    let actions: TimedActions?
+
     init(
       _ now: @escaping @Sendable () -> Duration, _ date: @escaping @Sendable () -> Date,
-      _ sleep: @escaping @Sendable (Duration) async throws -> Void
+      _ sleep: @escaping @Sendable (Duration) async throws -> Void, _ actions: TimedActions?
     ) {
       self.now = now
       self.date = date
       self.sleep = sleep
+      self.actions = actions
     }
   }
 
@@ -39,7 +43,19 @@ public struct RequestClock: Sendable {
     date: @escaping @Sendable () -> Date,
     sleep: @escaping @Sendable (Duration) async throws -> Void
   ) {
-    source = Source(now, date, sleep)
+    self.init(now: now, date: date, sleep: sleep, actions: nil)
+  }
+
+  private init(
+    now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
+    sleep: @escaping @Sendable (Duration) async throws -> Void, actions: TimedActions?
+  ) {
+    source = Source(now, date, sleep, actions)
+  }
+
+  /// Returns the clock with other sleeps; what is scheduled stays as it was.
+  func sleeping(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> RequestClock {
+    RequestClock(now: source.now, date: source.date, sleep: sleep, actions: source.actions)
   }
 
   /// Returns the monotonic time since an arbitrary reference; it never jumps when the wall clock is set.
@@ -58,13 +74,53 @@ public struct RequestClock: Sendable {
     try await source.sleep(duration)
   }
 
+  /// Calls a closure after the duration, unless that is cancelled before.
+  ///
+  /// For a limit that is rarely reached: on the system's clock one task waits for all of them, so that setting and
+  /// cancelling it costs no task. On other clocks each sleeps in a task of its own.
+  ///
+  /// ```swift
+  /// let timer = request.call.clock.schedule(after: .seconds(1)) {
+  ///   spinner.start()
+  /// }
+  /// defer { timer.cancel() }
+  /// return try await next(request)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - duration: How long to wait; zero or less calls it as soon as possible.
+  ///   - action: What to do; it must not block.
+  /// - Returns: What cancels it.
+  public func schedule(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Timer {
+    if let actions = source.actions {
+      let id = actions.add(after: duration, action)
+      return Timer { actions.remove(id) }
+    }
+    let task = Task {
+      try await sleep(for: duration)
+      action()
+    }
+    return Timer { task.cancel() }
+  }
+
+  /// A closure that is to be called at some time; see ``RequestClock/schedule(after:_:)``.
+  public struct Timer: Sendable {
+    private let end: @Sendable () -> Void
+
+    fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    /// Lets the closure not be called, if it has not been.
+    public func cancel() { end() }
+  }
+
   /// The system's clocks; the monotonic one goes on while the machine sleeps.
   public static let system: RequestClock = {
     let reference = ContinuousClock.now
-    return RequestClock(
+    let clock = RequestClock(
       now: { reference.duration(to: .now) },
       date: { Date() },
       sleep: { try await ContinuousClock().sleep(for: $0) }
     )
+    return RequestClock(now: clock.now, date: clock.date, sleep: clock.source.sleep, actions: TimedActions(clock))
   }()
 }

@@ -75,45 +75,49 @@ public struct HedgingBehavior: UniqueBehavior {
     }
   }
 
-  private enum Event: Sendable {
-    case first(AttemptOutcome)
-    case second(AttemptOutcome)
-    case late
-  }
-
   /// Sends the request, sends it again after the delay, and returns the first acceptable response.
   private func race(_ request: NetworkRequest, after delay: Duration, _ next: Next) async throws -> NetworkResponse {
-    let outcome = await withTaskGroup(of: Event.self) { group in
-      group.addTask { .first(await AttemptOutcome(of: request, next)) }
-      group.addTask {
-        try? await request.call.clock.sleep(for: delay)
-        return .late
-      }
-      var first: AttemptOutcome?
-      var isHedged = false
-      while let event = await group.next() {
-        switch event {
-        case .late:
-          guard first == nil, !Task.isCancelled, takeHedge(request, after: delay) else { continue }
-          isHedged = true
-          group.addTask { .second(await AttemptOutcome(of: request, next)) }
-        case .first(let outcome):
-          first = outcome
-          // Without a second send under way there is nothing to wait for.
-          if outcome.isAcceptable || !isHedged { return await end(&group, with: outcome) }
-        case .second(let outcome):
-          isHedged = false
-          if outcome.isAcceptable {
-            request.call.record("the second send won", from: "HedgingBehavior", kind: .hedge)
-            return await end(&group, with: outcome)
-          }
-          outcome.response?.body.cancel()
-          if let first { return await end(&group, with: first) }
-        }
-      }
-      return first ?? .failure(CancellationError())
+    let isLate = Waiter<Bool>()
+    let first = Task {
+      defer { isLate.settle(.success(false)) }
+      return await AttemptOutcome(of: request, next)
     }
-    return try outcome.get()
+    let timer = request.call.clock.schedule(after: delay) { isLate.settle(.success(true)) }
+    defer { timer.cancel() }
+    guard (try? await isLate.value()) == true, takeHedge(request, after: delay) else {
+      return try await withTaskCancellationHandler {
+        try await first.value.get()
+      } onCancel: {
+        first.cancel()
+      }
+    }
+    let second = Task {
+      let outcome = await AttemptOutcome(of: request, next)
+      if outcome.isAcceptable { first.cancel() }
+      return outcome
+    }
+    return try await withTaskCancellationHandler {
+      try await better(of: first, second, request).get()
+    } onCancel: {
+      first.cancel()
+      second.cancel()
+    }
+  }
+
+  /// Waits for both sends, so that nothing of the request goes on; the one that lost has been cancelled.
+  private func better(
+    of first: Task<AttemptOutcome, Never>, _ second: Task<AttemptOutcome, Never>, _ request: NetworkRequest
+  ) async -> AttemptOutcome {
+    let outcome = await first.value
+    if outcome.isAcceptable { second.cancel() }
+    let other = await second.value
+    guard !outcome.isAcceptable, other.isAcceptable else {
+      other.response?.body.cancel()
+      return outcome
+    }
+    request.call.record("the second send won", from: "HedgingBehavior", kind: .hedge)
+    outcome.response?.body.cancel()
+    return other
   }
 
   private func takeHedge(_ request: NetworkRequest, after delay: Duration) -> Bool {
@@ -123,18 +127,6 @@ public struct HedgingBehavior: UniqueBehavior {
     let message = isGranted ? "sent a second time after \(delay.inWords)" : "not sent a second time: no budget is left"
     call.record(message, from: "HedgingBehavior", kind: .hedge)
     return isGranted
-  }
-
-  /// Cancels what is still under way and waits for it, so that nothing of the request goes on.
-  private func end(_ group: inout TaskGroup<Event>, with winner: AttemptOutcome) async -> AttemptOutcome {
-    group.cancelAll()
-    for await event in group {
-      switch event {
-      case .first(let loser), .second(let loser): loser.response?.body.cancel()
-      case .late: break
-      }
-    }
-    return winner
   }
 }
 
