@@ -58,6 +58,7 @@ struct DownloadBehavior: RequestBehavior {
     case .append(let total):
       response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
       try checkLimit(total, response)
+      response.request.options.progress?.goOn(after: length)
       try await file.resume()
       try await drain(response, from: length, total: total)
       response.describeWhole(length: total)

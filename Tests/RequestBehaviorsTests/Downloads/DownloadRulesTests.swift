@@ -107,6 +107,22 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == Data("llo".utf8))
   }
 
+  @Test func `the progress of a download that goes on begins with what is there`() async throws {
+    server.cuts.value = [2]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.get, "file").stream(
+      [Data("l".utf8), Data("lo".utf8)], status: 206,
+      headers: ["Content-Range": "bytes 2-4/5", "Content-Length": "3", "ETag": "\"a\""])
+    let progress = TransferProgress()
+    let request = Request<NetworkResponse>.get("file").with(\.progress, progress)
+    try await NetworkClient(mock).download(request, to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == Data("hello".utf8))
+    #expect(progress.state.received == 5 && progress.state.isFinished)
+  }
+
   @Test func `a 416 that is not known to come from the server completes no file`() async throws {
     server.cuts.value = [2]
     await #expect(throws: NetworkError.self) {

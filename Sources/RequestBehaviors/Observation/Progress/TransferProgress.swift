@@ -21,8 +21,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A retry, a redirect or a replay sends again: the counts begin at zero, and ``State/attempt`` tells so. Who reads slowly
-/// misses states, never the latest.
+/// A retry, a redirect or a replay sends again: the counts begin at zero, and ``State/attempt`` tells so. What is received
+/// of a download that goes on begins with what is there already. Who reads slowly misses states, never the latest.
 public final class TransferProgress: Sendable {
   /// How far a transfer is.
   public struct State: Sendable, Hashable {
@@ -57,6 +57,8 @@ public final class TransferProgress: Sendable {
   private let lock = NSLock()
   // All protected by `lock`.
   nonisolated(unsafe) private var current = State()
+  /// How many bytes of what is received were there before the transmission.
+  nonisolated(unsafe) private var alreadyReceived: Int64 = 0
   /// How often the state has changed.
   nonisolated(unsafe) private var version = 0
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
@@ -87,13 +89,25 @@ public final class TransferProgress: Sendable {
   /// - Parameter length: How many bytes the body has; `nil` if that is not known yet.
   /// - Returns: What counts the bytes of this transmission.
   public func begin(sending length: Int64?) -> Attempt {
-    let number = lock.withLock { current.isFinished ? 1 : current.attempt + 1 }
+    let number = lock.withLock {
+      alreadyReceived = 0
+      return current.isFinished ? 1 : current.attempt + 1
+    }
     change(of: nil) { state in
       state = State()
       state.attempt = number
       state.expectedToSend = length
     }
     return Attempt(progress: self, number: number)
+  }
+
+  /// Notes that the body of the response is the rest of what is there already.
+  func goOn(after count: Int64) {
+    lock.withLock { alreadyReceived = count }
+    change(of: nil) { state in
+      state.received += count
+      if let expected = state.expectedToReceive { state.expectedToReceive = expected + count }
+    }
   }
 
   /// Notes that the call has ended, which a client does.
@@ -123,13 +137,13 @@ public final class TransferProgress: Sendable {
     ///   - expected: How many there will be; `nil` leaves what is known.
     public func received(_ count: Int64, of expected: Int64? = nil) {
       progress.change(of: number) { state in
-        state.received = count
-        if let expected { state.expectedToReceive = expected }
+        state.received = count + progress.alreadyReceived
+        if let expected { state.expectedToReceive = expected + progress.alreadyReceived }
       }
     }
   }
 
-  /// Changes the state, unless that is about another transmission by now or nothing changes by it.
+  /// Changes the state, under the lock, unless that is about another transmission by now or nothing changes by it.
   private func change(of attempt: Int?, _ change: (inout State) -> Void) {
     let (woken, followers) = lock.withLock { () -> ([Waiter<Void>], [@Sendable (TransferProgress) -> Void]) in
       if let attempt, attempt != current.attempt || current.isFinished { return ([], []) }
