@@ -61,19 +61,21 @@ private struct EventFields: Sendable {
   /// Adds a line; returns the event that it completes.
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
     if line.isEmpty { return complete() }
-    let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+    let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
     // A comment, such as those that keep a connection alive.
     if colon == 0 { return nil }
-    var value = line[min(colon + 1, line.endIndex)...]
-    if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+    var start = min(colon + 1, line.count)
+    if start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
     let name = UnsafeBufferPointer(rebasing: line[..<colon])
+    let value = UnsafeBufferPointer(rebasing: line[start...])
     if name.equals("data") {
       try keep(line)
-      data.append(contentsOf: UnsafeBufferPointer(rebasing: value))
+      data.append(contentsOf: value)
       data.append(UInt8(ascii: "\n"))
     } else if name.equals("event") {
       try keep(line)
-      type = Array(value)
+      type.removeAll(keepingCapacity: true)
+      type.append(contentsOf: value)
     } else if name.equals("id") {
       try keep(line)
       if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
@@ -105,7 +107,8 @@ private struct EventFields: Sendable {
     guard !data.isEmpty else { return nil }
     return ServerSentEvent(
       type: type.isEmpty ? "message" : String(decoding: type, as: UTF8.self),
-      data: String(decoding: data.dropLast(), as: UTF8.self), id: lastEventID, retry: retry)
+      data: data.withUnsafeBufferPointer { String(decoding: $0.dropLast(), as: UTF8.self) }, id: lastEventID,
+      retry: retry)
   }
 }
 
