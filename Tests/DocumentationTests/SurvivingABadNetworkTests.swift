@@ -59,6 +59,7 @@ import Testing
     let mock = MockTransport(baseURL: baseURL)
     mock.on(.put, "draft").respond(503)
     let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()], transport: mock)
+      .with { $0.clock = ManualClock().requestClock }
     await #expect(throws: NetworkError.self) {
       try await client.send(
         .put("draft", body: .json(draft))
