@@ -109,7 +109,7 @@ import Testing
     let server = StreamFixture(.init("data: a\n\n"), .init("data: b\n\n"), .init("data: c\n\n"))
     let user = Box("mona")
     let scope = UserBehavior(user: user, requests: server.requests)
-    let error = await #expect(throws: NetworkError.self) { try await read(9, of: server, .init(), [scope]) }
+    let error = await #expect(throws: NetworkError.self) { try await read(9, of: server, .init(limit: 1), [scope]) }
     #expect(error?.code == .signedOut)
     #expect(server.requests.value.count == 2)
   }
