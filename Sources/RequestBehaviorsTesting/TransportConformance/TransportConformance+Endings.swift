@@ -20,6 +20,24 @@ extension TransportConformance {
       }
       await bench.server.waitForConnections(atMost: 2)
     },
+    Case("a body that grows beyond the limit by decompression is cut off") { bench in
+      let bomb = LoopbackResponse.data(compressedZeros).header("Content-Encoding", "gzip")
+      bench.server.enqueue(bomb, bomb)
+      let whole = try await bench.send(try bench.request { $0.bodyLimit = 200_000 })
+      try bench.equal(try whole.data.count, 200_000, "decompressed bytes")
+      let request = try bench.request { $0.bodyLimit = 199_999 }
+      try await bench.failure(of: request, .bodyTooLarge, because: "229 bytes become 200,000")
+    },
+    Case("a head with a megabyte of fields is an error") { bench in
+      let lines = (0..<100).map { "X-\($0): \(String(repeating: "x", count: 10_000))\r\n" }
+      bench.server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(lines.joined())Content-Length: 0\r\n\r\n"))
+      do {
+        _ = try await bench.send(try bench.request())
+      } catch is NetworkError {
+        return
+      }
+      throw Failure("the response was returned")
+    },
     Case("a timeout ends a send without a response") { bench in
       try await timeOut(.status(200).fault(.stall, at: .request), bench) { $0.idleTimeout = .milliseconds(2_500) }
     },
@@ -153,3 +171,8 @@ extension TransportConformance {
     func makeAsyncIterator() -> Iterator { Iterator(clock: clock, rest: count) }
   }
 }
+
+/// 200,000 zeros in 229 bytes of gzip.
+private let compressedZeros =
+  Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x31, 1, 0, 0, 0, 0xC2, 0xA0, 0xF5, 0x4F, 0x6D, 6, 0x7F, 0xA0])
+  + Data(count: 193) + Data([0x80, 0xD7, 0x00, 0x7B, 0x58, 0xE0, 0x5C, 0x40, 0x0D, 0x03, 0x00])
