@@ -9,7 +9,8 @@ struct Benchmark: Sendable {
 
   /// All groups, in the order in which they are printed.
   static let all: [Benchmark] =
-    [.pipeline, .throughput, .streams, .bodies, .oauth1, .tokens, .observation, .sqlite, .cache, .events] + overCurl
+    [.pipeline, .resilience, .throughput, .streams, .bodies, .oauth1, .tokens, .observation, .sqlite, .cache, .events]
+    + overCurl
 
   #if canImport(CRequestBehaviorsCurl)
     private static let overCurl: [Benchmark] = [.curl]
