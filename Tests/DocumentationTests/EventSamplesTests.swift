@@ -13,6 +13,9 @@ private struct Delta: Decodable { let text: String }
 
   private func save(_ user: User) { journal.note(user.name) }
 
+  /// Stands for the standard library's function, so that a test knows what a sample printed.
+  private func print(_ line: String) { journal.note(line) }
+
   private func client(_ text: String, type: String = "text/event-stream") -> NetworkClient {
     let mock = MockTransport(baseURL: baseURL)
     for method in [RequestMethod.get, .post] {
@@ -30,6 +33,7 @@ private struct Delta: Decodable { let text: String }
         print(line)
       }
     }
+    #expect(journal.entries == ["ERROR two"])
   }
 
   @Test func `all lines are read`() async throws {
@@ -38,6 +42,7 @@ private struct Delta: Decodable { let text: String }
     for try await line in response.lines {
       print(line)
     }
+    #expect(journal.entries == ["one"])
   }
 
   @Test func `JSON lines become values`() async throws {

@@ -37,7 +37,8 @@ import Testing
 
   @Test func `a closure is scheduled on the clock of the call`() async throws {
     struct Sign: Sendable {
-      func start() {}
+      let journal = Journal()
+      func start() { journal.note("started") }
     }
     struct SlowBehavior: RequestBehavior {
       let spinner = Sign()
@@ -51,8 +52,17 @@ import Testing
       }
     }
     let mock = MockTransport(baseURL: baseURL)
-    mock.on(.get, "me").respond(200)
-    try await NetworkClient(baseURL: baseURL, behaviors: [SlowBehavior()], transport: mock).send(.get("me"))
+    mock.on(.get, "me").respond(200).delayed(by: .seconds(2))
+    let (behavior, clock) = (SlowBehavior(), ManualClock())
+    let client = NetworkClient(baseURL: baseURL, behaviors: [behavior], transport: mock)
+      .with { $0.clock = clock.requestClock }
+    let task = Task { try await client.send(.get("me")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    try await task.value
+    #expect(behavior.spinner.journal.entries == ["started"])
   }
 
   @Test func `a request has options of its own`() async throws {

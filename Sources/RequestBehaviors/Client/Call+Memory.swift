@@ -98,6 +98,7 @@ extension Call.Memory {
     func copy() -> Content { self }
   }
 
+  // Unchecked as its superclass is.
   private final class Value<Wrapped: Sendable>: Content, @unchecked Sendable {
     var value: Wrapped
 

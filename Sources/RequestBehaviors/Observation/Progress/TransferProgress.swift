@@ -57,9 +57,9 @@ public final class TransferProgress: Sendable {
   private let lock = NSLock()
   // All protected by `lock`.
   nonisolated(unsafe) private var current = State()
-  /// How many bytes of what is received were there before the transmission.
+  // Protected by `lock`: how many bytes of what is received were there before the transmission, and how often the state
+  // has changed.
   nonisolated(unsafe) private var alreadyReceived: Int64 = 0
-  /// How often the state has changed.
   nonisolated(unsafe) private var version = 0
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
   nonisolated(unsafe) private var followers: [@Sendable (TransferProgress) -> Void] = []
