@@ -30,6 +30,8 @@ final class Transfer: @unchecked Sendable {
   // Both protected by `lock`.
   private var continuation: Continuation?
   private var outcome: Result<Received, any Error>?
+  // Protected by `lock` too.
+  private var hasHead = false
 
   // Used on the registry's queue only.
   var urlRequest: URLRequest
@@ -61,6 +63,14 @@ final class Transfer: @unchecked Sendable {
     case .failure: true
     case nil: false
     }
+  }
+
+  /// How far it has come; asked on the registry's queue.
+  ///
+  /// URLSession does not tell when it has a connection, so whatever it was given counts as sent.
+  var stage: NetworkError.Progress.Stage {
+    if lock.withLock({ hasHead }) { return .headReceived }
+    return task == nil ? .notSent : .sent
   }
 
   /// Takes the continuation of the caller; returns false, and resumes it, if the outcome is settled already.
@@ -114,6 +124,7 @@ extension Transfer {
   /// Takes the head; returns why the response is refused, `nil` if it is not.
   func didReceive(_ response: HTTPURLResponse) -> NetworkError? {
     self.response = response
+    lock.withLock { hasHead = true }
     firstByte = request.call.clock.now()
     let framing = ResponseFraming(response, to: request.method)
     self.framing = framing

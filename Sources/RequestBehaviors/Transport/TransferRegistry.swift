@@ -235,7 +235,9 @@ extension TransferRegistry {
     timer.stop()
     let now = clock.now()
     for (transfer, expiry) in lock.withLock({ deadlines.expired(at: now) }) {
-      transfer.fail(.timedOut, expiry.message)
+      var error = NetworkError(.timedOut, expiry.message)
+      error.progress = NetworkError.Progress(transfer.stage)
+      transfer.fail(error)
       end(transfer)
     }
     if let next = lock.withLock({ deadlines.earliest }) { arm(next) }

@@ -79,6 +79,31 @@ import Testing
     }
   }
 
+  @Test func `a timeout tells how far the attempt had come`() async throws {
+    let clock = ManualClock()
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    let server = try LoopbackServer { request in
+      .text("hello").fault(.stall, at: request.path == "/head" ? .body(after: 2) : .request)
+    }
+    let endless = RequestBody.oneShot(ByteStream(AsyncThrowingStream<Data, any Error> { _ in }))
+    let requests = [
+      server.request(.get, "none"), server.request(.get, "head"), server.request(.put, "body", body: endless),
+    ]
+    let stages: [NetworkError.Progress.Stage] = [.sent, .headReceived, .notSent]
+    for (request, stage) in zip(requests, stages) {
+      let count = server.requestCount
+      let failure = Task { try await transport.failure(of: request) }
+      if stage != .notSent { _ = await server.waitForRequests(count + 1) }
+      await clock.waitForSleepers(1)
+      // The head counts when it is there: only then it is late.
+      clock.advance(by: .seconds(300))
+      let error = try await failure.value
+      #expect(error.code == .timedOut)
+      if stage != .headReceived { #expect(error.progress?.stage == stage) }
+      #expect(error.mayHaveArrived == (stage != .notSent))
+    }
+  }
+
   @Test func `a timeout of nothing is over at once`() async throws {
     let server = try LoopbackServer { _ in .status(200).fault(.stall, at: .request) }
     let transport = URLSessionTransport(clock: ManualClock().requestClock)
