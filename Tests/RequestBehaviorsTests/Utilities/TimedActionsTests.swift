@@ -1,0 +1,54 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct TimedActionsTests {
+  private let clock = ManualClock()
+  private let called: AsyncStream<Int>
+  private let continuation: AsyncStream<Int>.Continuation
+
+  init() { (called, continuation) = AsyncStream.makeStream(of: Int.self) }
+
+  @Test func `closures are called at their times, for which one task waits`() async {
+    let actions = TimedActions(clock.requestClock)
+    for number in [1, 2, 3] {
+      _ = actions.add(after: .seconds(number)) { [continuation] in continuation.yield(number) }
+    }
+    var numbers = called.makeAsyncIterator()
+    for number in [1, 2, 3] {
+      await clock.waitForSleepers(1)
+      #expect(clock.sleeperCount == 1)
+      clock.advance(by: .seconds(1))
+      #expect(await numbers.next() == number)
+    }
+  }
+
+  @Test func `an earlier time is not held up by a later one`() async {
+    let actions = TimedActions(clock.requestClock)
+    _ = actions.add(after: .seconds(60)) { [continuation] in continuation.yield(60) }
+    await clock.waitForSleepers(1)
+    _ = actions.add(after: .zero) { [continuation] in continuation.yield(0) }
+    var numbers = called.makeAsyncIterator()
+    #expect(await numbers.next() == 0)
+  }
+
+  @Test func `a closure that was removed is not called, and the others are`() async {
+    let actions = TimedActions(clock.requestClock)
+    let id = actions.add(after: .seconds(1)) { [continuation] in continuation.yield(1) }
+    _ = actions.add(after: .seconds(2)) { [continuation] in continuation.yield(2) }
+    actions.remove(id)
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(2))
+    var numbers = called.makeAsyncIterator()
+    #expect(await numbers.next() == 2)
+  }
+
+  @Test func `what is scheduled is called on the system's clock and on others`() async {
+    for clock in [RequestClock.system, .immediate] {
+      _ = clock.schedule(after: .milliseconds(20)) { [continuation] in continuation.yield(1) }
+      var numbers = called.makeAsyncIterator()
+      #expect(await numbers.next() == 1)
+    }
+  }
+}
