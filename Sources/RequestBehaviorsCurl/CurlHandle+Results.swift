@@ -28,7 +28,7 @@
     /// - Returns: The measures.
     func connectionTimings(queued: Duration?) -> ConnectionTimings {
       var timings = ConnectionTimings(queued: queued)
-      timings.isReused = number(CURLINFO_NUM_CONNECTS) == 0
+      timings.isReused = isOverReusedConnection
       if !timings.isReused {
         // Each is measured from the beginning of the transfer.
         let name = size(CURLINFO_NAMELOOKUP_TIME_T) ?? 0
@@ -49,6 +49,9 @@
       return timings
     }
 
+    /// Whether the transfer went over a connection that had been used before.
+    var isOverReusedConnection: Bool { number(CURLINFO_NUM_CONNECTS) == 0 }
+
     private var remoteAddress: String? {
       var text: UnsafePointer<CChar>?
       guard rb_curl_get_text(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text[0] != 0 else { return nil }
@@ -59,6 +62,16 @@
   }
 
   extension CurlTransfer {
+    /// How far the transfer has come.
+    var progress: NetworkError.Progress {
+      if firstByte != nil { return NetworkError.Progress(.headReceived) }
+      // The time is zero until there is a connection and the request is about to be sent (CURLINFO_PRETRANSFER_TIME_T).
+      guard let ready = handle.size(CURLINFO_PRETRANSFER_TIME_T), ready > 0 else {
+        return NetworkError.Progress(.notSent)
+      }
+      return NetworkError.Progress(.sent, reusedConnection: handle.isOverReusedConnection)
+    }
+
     /// How the body that followed a head ended.
     var endOfStream: Result<Void, any Error> {
       guard var error = objection ?? (result == CURLE_OK ? missing : failure) else { return .success(()) }

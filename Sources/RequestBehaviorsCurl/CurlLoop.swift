@@ -274,7 +274,9 @@
       timer.stop()
       for transfer in transfers where !transfer.isAbandoned {
         guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
-        transfer.fail(NetworkError(.timedOut, expiry.message))
+        var error = NetworkError(.timedOut, expiry.message)
+        error.progress = transfer.progress
+        transfer.fail(error)
         end(transfer)
       }
       let next = transfers.lazy.filter { !$0.isAbandoned }.compactMap(\.currentDeadline.deadline).min()
