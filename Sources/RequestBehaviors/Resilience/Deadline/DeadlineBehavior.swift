@@ -38,7 +38,7 @@ public struct DeadlineBehavior: UniqueBehavior {
     call.deadline = deadline
     guard limit > .zero else { throw NetworkError.deadlineExceeded(limit, request, nil) }
     do {
-      let response = try await run(request, for: limit, next)
+      let response = try await run(request, until: deadline, next)
       if !request.options.timesEndAtHead { end(response, at: deadline, limit, request) }
       return response
     } catch is CancellationError where call.isLate && !Task.isCancelled {
@@ -58,10 +58,11 @@ public struct DeadlineBehavior: UniqueBehavior {
   }
 
   /// Runs everything further in as a task, which is cancelled when the time is over.
-  private func run(_ request: NetworkRequest, for limit: Duration, _ next: Next) async throws -> NetworkResponse {
+  private func run(_ request: NetworkRequest, until deadline: Duration, _ next: Next) async throws -> NetworkResponse {
     let work = Task { try await next(request) }
+    let call = request.call
     // A clock of a test's on which no wait takes any time does not make the call late.
-    let timer = request.call.clock.schedule(after: limit) { if request.call.isLate { work.cancel() } }
+    let timer = call.clock.schedule(after: deadline - call.clock.now()) { if call.isLate { work.cancel() } }
     defer { timer.cancel() }
     return try await withTaskCancellationHandler {
       try await work.value

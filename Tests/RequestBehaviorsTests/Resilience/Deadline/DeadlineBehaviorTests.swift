@@ -39,6 +39,19 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test func `a deadline that somebody further out has set earlier ends the call`() async throws {
+    let earlier = ClosureBehavior("earlier", order: .first) { request, next in
+      request.call.deadline = request.call.clock.now() + .seconds(3)
+      return try await next(request)
+    }
+    let client = client(slow(.seconds(60)), earlier, .deadline(.seconds(10)))
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(3))
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .deadlineExceeded)
+  }
+
   @Test func `the error of a deadline has the latest failure as its cause`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 { return NetworkResponse(request: request, statusCode: 503) }
