@@ -113,14 +113,23 @@ import Testing
 
   @Test func `a second send that this side refuses is dropped`() async throws {
     let count = Box(0)
+    let refusals = TestGate()
+    refusals.open()
     let breaker = ClosureBehavior("breaker", order: .circuitBreaker) { request, next in
       count.update { $0 += 1 }
-      if count.value > 1 { throw NetworkError(.circuitOpen, "open") }
-      return try await next(request)
+      guard count.value > 1 else { return try await next(request) }
+      await refusals.pass()
+      throw NetworkError(.circuitOpen, "open")
     }
     let transport = sends((.seconds(3), 200))
     let client = client(transport, .hedging(after: .seconds(1)), breaker)
-    let response = try await run(client, .get("x"), (2, .seconds(1)), (1, .seconds(2)))
+    let call = Task { try await client.send(.get("x")) as NetworkResponse }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    // The first send must not be over before the second one has come to the breaker.
+    await refusals.waitForArrivals(1)
+    clock.advance(by: .seconds(2))
+    let response = try await call.value
     #expect(response.statusCode == 200 && transport.sent.count == 1 && count.value == 2)
   }
 
