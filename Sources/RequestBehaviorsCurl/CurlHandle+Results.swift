@@ -63,7 +63,7 @@
 
   extension CurlTransfer {
     /// How far the transfer has come.
-    var progress: NetworkError.Progress {
+    var attemptProgress: NetworkError.Progress {
       if firstByte != nil { return NetworkError.Progress(.headReceived) }
       // The time is zero until there is a connection and the request is about to be sent (CURLINFO_PRETRANSFER_TIME_T).
       guard let ready = handle.size(CURLINFO_PRETRANSFER_TIME_T), ready > 0 else {

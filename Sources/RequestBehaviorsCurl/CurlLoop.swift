@@ -275,7 +275,7 @@
       for transfer in transfers where !transfer.isAbandoned {
         guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
         var error = NetworkError(.timedOut, expiry.message)
-        error.progress = transfer.progress
+        error.progress = transfer.attemptProgress
         transfer.fail(error)
         end(transfer)
       }
