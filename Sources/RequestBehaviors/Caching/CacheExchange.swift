@@ -116,9 +116,7 @@ struct CacheExchange: Sendable {
     var exchange = self
     exchange.forward = { request in
       // Nobody reads a stream in the background.
-      var request = request
-      request.options.delivery = .buffered
-      return try await detached.start(request).value
+      try await detached.start(request).value.buffered()
     }
     Task { [exchange] in
       defer { cache.activity.endValidation(of: key) }
@@ -190,7 +188,7 @@ struct FetchedResponse: Sendable {
     let clock = response.request.call.clock
     let (date, now) = (clock.date(), clock.now())
     func moment(_ time: Duration) -> Date { date.addingTimeInterval(-max(0, (now - time).seconds)) }
-    let arrival = response.timings.firstByte ?? response.timings.latest
+    let arrival = response.timings.firstByte ?? response.timings.lastByte ?? response.timings.sent
     return (moment(response.timings.sent), moment(arrival))
   }
 

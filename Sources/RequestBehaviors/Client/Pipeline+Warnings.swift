@@ -18,25 +18,6 @@ extension Pipeline {
     return nil
   }
 
-  /// Returns a warning if a behavior stands further out than one that it belongs inside of.
-  ///
-  /// - Parameters:
-  ///   - inner: The behavior that belongs further in.
-  ///   - outer: The one that belongs further out.
-  ///   - consequence: What comes of the wrong order.
-  /// - Returns: The sentence, or nothing.
-  func misplacement<Inner: RequestBehavior, Outer: RequestBehavior>(
-    of inner: Inner.Type, insteadOfInside outer: Outer.Type, _ consequence: String
-  ) -> [String] {
-    guard let innerIndex = entries.firstIndex(where: { $0.behavior is Inner }),
-      let outerIndex = entries.firstIndex(where: { $0.behavior is Outer }), innerIndex < outerIndex
-    else { return [] }
-    let names = (inner: entries[innerIndex].name, outer: entries[outerIndex].name)
-    return [
-      "\(names.inner) stands further out than \(names.outer), \(consequence); list both without ordered(_:)"
-    ]
-  }
-
   /// Options that are set though nothing obeys them: whoever set one relies on it.
   private var disobeyedOptions: [String] {
     let known: [(isSet: Bool, option: String, type: any RequestBehavior.Type)] = [

@@ -66,7 +66,7 @@ extension RequestOptions {
   }
 
   /// The ``idleTimeout`` if somebody set it; the default contradicts nothing.
-  var chosenIdleTimeout: Duration? { explicit(IdleTimeout.self) ?? nil }
+  public var explicitIdleTimeout: Duration? { explicit(IdleTimeout.self) ?? nil }
 
   /// How long one send may take in all; `nil`, the default, for ever, because large transfers take their time.
   public var timeout: Duration? {

@@ -8,7 +8,7 @@ extension DeadlineBehavior {
     guard deadline > .zero else {
       return ["DeadlineBehavior's \(deadline.inWords) end every call before it is sent; give it more time, or nil"]
     }
-    let timeouts = [("timeout", pipeline.options.timeout), ("idleTimeout", pipeline.options.chosenIdleTimeout)]
+    let timeouts = [("timeout", pipeline.options.timeout), ("idleTimeout", pipeline.options.explicitIdleTimeout)]
     let late = timeouts.compactMap { name, timeout -> String? in
       guard let timeout, timeout >= deadline else { return nil }
       return "DeadlineBehavior ends a call after \(deadline.inWords), so no attempt lasts until its \(name) of "
@@ -152,4 +152,25 @@ extension Gate {
 
 extension RetryBudget {
   fileprivate var isEmpty: Bool { ratio <= 0 && reserve <= 0 }
+}
+
+extension Pipeline {
+  /// Returns a warning if a behavior stands further out than one that it belongs inside of.
+  ///
+  /// - Parameters:
+  ///   - inner: The behavior that belongs further in.
+  ///   - outer: The one that belongs further out.
+  ///   - consequence: What comes of the wrong order.
+  /// - Returns: The sentence, or nothing.
+  fileprivate func misplacement<Inner: RequestBehavior, Outer: RequestBehavior>(
+    of inner: Inner.Type, insteadOfInside outer: Outer.Type, _ consequence: String
+  ) -> [String] {
+    guard let innerIndex = entries.firstIndex(where: { $0.behavior is Inner }),
+      let outerIndex = entries.firstIndex(where: { $0.behavior is Outer }), innerIndex < outerIndex
+    else { return [] }
+    let names = (inner: entries[innerIndex].name, outer: entries[outerIndex].name)
+    return [
+      "\(names.inner) stands further out than \(names.outer), \(consequence); list both without ordered(_:)"
+    ]
+  }
 }
