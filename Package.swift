@@ -48,12 +48,12 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["RequestBehaviors"], path: "Tests/TestSupport", swiftSettings: strict),
     .executableTarget(
       name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
       swiftSettings: strict),
     .executableTarget(
-      name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],
       path: "Tests/Fixtures/TransportProbe", swiftSettings: strict),
     .executableTarget(
       name: "RetryStorm", dependencies: ["RequestBehaviors", "TestSupport"], path: "Tests/Fixtures/RetryStorm",

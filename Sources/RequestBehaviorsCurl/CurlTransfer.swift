@@ -46,6 +46,7 @@
     var result = CURLE_OK
     /// The head of a response whose body follows; that of others is with the handle.
     var head: [UInt8] = []
+    var interimHeads: [[UInt8]] = []
     var connection: ConnectionTimings?
     var started: Duration?
     var firstByte: Duration?
@@ -141,6 +142,7 @@
         return false
       case .isComplete:
         firstByte = request.call.clock.now()
+        interimHeads = handle.head.interimHeads
         guard chooseDecoder() else { return false }
         // What few bytes the body had went out with the head of the request.
         if upload == nil, let length = request.body?.length { progress?.sent(length) }

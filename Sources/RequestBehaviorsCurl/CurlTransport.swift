@@ -160,8 +160,13 @@
     ) -> NetworkResponse {
       var timings = ResponseTimings(sent: transfer.sent, firstByte: transfer.firstByte, lastByte: end)
       timings.connection = transfer.connection
-      return NetworkResponse(
+      var response = NetworkResponse(
         request: transfer.request, statusCode: head.statusCode, headers: head.headers, body: body, timings: timings)
+      // Nothing follows from one that is malformed.
+      response.interimResponses = transfer.interimHeads.compactMap { try? ResponseHead($0) }.map {
+        InterimResponse(statusCode: $0.statusCode, headers: $0.headers)
+      }
+      return response
     }
   }
 

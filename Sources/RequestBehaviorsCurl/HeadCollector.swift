@@ -1,6 +1,6 @@
 #if canImport(CRequestBehaviorsCurl)
-  /// Puts the head of a response together from the lines that arrive: interim heads before it are dropped, fields after
-  /// it are trailers.
+  /// Puts the head of a response together from the lines that arrive: interim heads come before it, trailers after
+  /// it.
   package struct HeadCollector {
     /// What a line led to.
     package enum Step: Hashable {
@@ -21,6 +21,8 @@
 
     /// The status line and the fields, without the empty line.
     package private(set) var head: [UInt8] = []
+    /// The interim heads before it, each like ``head``.
+    package private(set) var interimHeads: [[UInt8]] = []
     /// The value of `Content-Encoding` in lower case; empty if there is none.
     package private(set) var encoding = ""
     /// The fields after the body.
@@ -38,6 +40,7 @@
     /// Forgets everything, and keeps the memory for a further head.
     package mutating func reset() {
       head.removeAll(keepingCapacity: true)
+      if !interimHeads.isEmpty { interimHeads = [] }
       if !trailers.isEmpty { trailers = [] }
       if !encoding.isEmpty { encoding = "" }
       place = .status
@@ -74,14 +77,19 @@
       return .more
     }
 
-    /// Tells interim heads, which are read over, from the one that counts (RFC 9110 §15.2).
+    /// Tells interim heads from the one that counts (RFC 9110 §15.2).
     private mutating func endHead() -> Step {
       guard let status = head.withUnsafeBytes({ ResponseHead.status(of: $0) }) else {
         return .refused("its status line is none")
       }
       if status == 101 { return .refused("it switches to another protocol, which was not asked for") }
-      place = status < 200 ? .status : .trailers
-      return status < 200 ? .more : .isComplete
+      guard status < 200 else {
+        place = .trailers
+        return .isComplete
+      }
+      interimHeads.append(head)
+      place = .status
+      return .more
     }
 
     /// Reads `Content-Encoding`, which decides about the body before anybody reads the other fields.

@@ -39,14 +39,25 @@
       #expect(try await transport.send(server.request()).trailers == nil)
     }
 
-    @Test func `several interim responses are read over, and their fields are dropped`() async throws {
+    @Test(arguments: [false, true])
+    func `interim responses are told apart from the final one, of a stream too`(isStreamed: Bool) async throws {
       server.enqueue(
         .raw(
-          "HTTP/1.1 100 Continue\r\nX: 1\r\n\r\nHTTP/1.1 103 Early Hints\r\nX: 2\r\n\r\n"
-            + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
-      let response = try await transport.send(server.request())
-      #expect(try response.text == "ok")
+          "HTTP/1.1 100 Continue\r\nX: 1\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
+            + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        .text("none"))
+      let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+      let response =
+        isStreamed
+        ? try await client.stream(.get("x")) : try await client.send(.get("x").returning(NetworkResponse.self))
+      #expect(try await response.buffered().text == "ok")
       #expect(response.headers.map(\.name) == ["Content-Length"])
+      #expect(
+        response.interimResponses == [
+          InterimResponse(statusCode: 100, headers: ["X": "1"]),
+          InterimResponse(statusCode: 103, headers: HeaderFields([.init("Link", "</a>"), .init("Link", "</b>")])),
+        ])
+      #expect(try await transport.send(server.request()).interimResponses.isEmpty)
     }
 
     @Test func `a status line without a reason is accepted`() async throws {

@@ -18,11 +18,19 @@ public protocol CallKey {
   /// Whether a prerequisite request, such as one for a token, begins with what the call that needs it remembers; by
   /// default it does not.
   static var isInherited: Bool { get }
+  /// Whether it is forgotten when the `send` ends; by default it is remembered as long as the call is, which every
+  /// response and error refers to.
+  ///
+  /// What refers to a request, a response or a file should be forgotten then.
+  static var endsWithSend: Bool { get }
 }
 
 extension CallKey {
   /// By default a prerequisite request begins with the default value.
   public static var isInherited: Bool { false }
+
+  /// By default it is remembered as long as the call is.
+  public static var endsWithSend: Bool { false }
 }
 
 extension Call {
@@ -54,6 +62,7 @@ extension Call {
     private struct Slot: Sendable {
       let key: ObjectIdentifier
       let isInherited: Bool
+      let endsWithSend: Bool
       var content: Content
     }
 
@@ -79,8 +88,17 @@ extension Call {
         if let content = slots[index].content as? Value<Key.Value> { return content }
       }
       let content = Value(Key.defaultValue)
-      slots.append(Slot(key: id, isInherited: Key.isInherited, content: content))
+      slots.append(Slot(key: id, isInherited: Key.isInherited, endsWithSend: Key.endsWithSend, content: content))
       return content
+    }
+
+    /// Forgets what is not remembered longer than the `send`.
+    ///
+    /// - Returns: What was forgotten, to be released when the lock is.
+    mutating func endSend() -> [any Sendable] {
+      guard slots.contains(where: \.endsWithSend) else { return [] }
+      defer { slots.removeAll(where: \.endsWithSend) }
+      return slots.filter(\.endsWithSend).map(\.content)
     }
 
     /// The part that a prerequisite request begins with.

@@ -48,7 +48,7 @@ final class Chain: Sendable {
   func run(_ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     for observer in observers { observer.callStarted(request) }
     run.note(request.body)
-    defer { run.endBodies() }
+    defer { run.end() }
     try checkCredentials(of: request)
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
       let entry = pipeline.entries[index]

@@ -19,7 +19,6 @@ final class ChainRun: Sendable {
     var hasStepEnded: [Bool] = []
     var lastOutcome: Outcome?
     var oneShotBodies: [OneShotStream] = []
-    var hasStreams = false
   }
 
   /// How an attempt ended.
@@ -112,32 +111,27 @@ extension ChainRun {
   func hasEnded(step: Int) -> Bool { lock.withLock { state.hasStepEnded[step] } }
 }
 
-// MARK: - Streams of bodies
+// MARK: - The end
 
 extension ChainRun {
-  /// Remembers the stream of a body that passes, so that what it needs is ended with the run.
+  /// Remembers a body that can be sent once only, so that it is ended with the run.
   func note(_ body: RequestBody?) {
-    switch body?.content {
-    case .oneShot(let stream):
-      lock.withLock {
-        if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
-      }
-    case .stream:
-      lock.withLock { state.hasStreams = true }
-      call.update(SpooledBodies.Key.self) { $0.isKept = true }
-    case .data, .file, nil: break
+    guard case .oneShot(let stream)? = body?.content else { return }
+    lock.withLock {
+      if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
     }
   }
 
-  /// Cancels the one-shot bodies that nobody has begun to read, and lets go of what was kept of other streams.
+  /// Cancels the one-shot bodies that nobody has begun to read, and lets the call forget what lasts until its end.
   ///
   /// A hook threw, a response came without sending, or another body was sent instead. Whoever reads one ends it.
-  func endBodies() {
-    let (bodies, hasStreams) = lock.withLock {
-      defer { (state.oneShotBodies, state.hasStreams) = ([], false) }
-      return (state.oneShotBodies, state.hasStreams)
+  func end() {
+    let (bodies, forgotten) = call.withState { callState in
+      defer { state.oneShotBodies = [] }
+      return (state.oneShotBodies, callState.memory.endSend())
     }
     for body in bodies { body.cancelUnlessConsumed() }
-    if hasStreams { call[SpooledBodies.Key.self] = SpooledBodies() }
+    // Released outside of the lock.
+    _ = forgotten
   }
 }

@@ -48,21 +48,6 @@ public struct IdempotencyKey: Sendable, Hashable {
   }
 }
 
-private enum IdempotencyKeyOption: RequestOption {
-  static let defaultValue: IdempotencyKey? = nil
-}
-
-extension RequestOptions {
-  /// The key that makes a request safe to repeat; `nil`, the default, for none.
-  ///
-  /// It is obeyed where a ``RetryBehavior`` is listed. Set on a configuration's options, ``IdempotencyKey/generated``
-  /// gives one to each POST and PATCH of the client.
-  public var idempotencyKey: IdempotencyKey? {
-    get { self[IdempotencyKeyOption.self] }
-    set { self[IdempotencyKeyOption.self] = newValue }
-  }
-}
-
 /// The key that a call made for itself, and the field that carries it.
 private enum UsedIdempotencyKey: CallKey {
   static let defaultValue: String? = nil

@@ -34,6 +34,28 @@ public protocol RequestOption {
   /// Requests that differ in such an option do not share a response. A value that is `Hashable` is compared, any other
   /// differs from all others.
   static var affectsResponse: Bool { get }
+
+  /// Returns what is wrong with a value that is set where a certain list of behaviors runs; by default nothing.
+  ///
+  /// An option that only one behavior obeys says so where that is not listed:
+  ///
+  /// ```swift
+  /// enum Region: RequestOption {
+  ///   static let defaultValue: String? = nil
+  ///
+  ///   static func warning(
+  ///     for value: String?, in pipeline: Pipeline
+  ///   ) -> String? {
+  ///     warning("region", isObeyedBy: RegionBehavior.self, in: pipeline)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: The value that is set.
+  ///   - pipeline: The behaviors of the client and the options of the request.
+  /// - Returns: A sentence of ``Pipeline/warnings``, or `nil`.
+  static func warning(for value: Value, in pipeline: Pipeline) -> String?
 }
 
 extension RequestOption {
@@ -42,6 +64,25 @@ extension RequestOption {
 
   /// By default requests whose values differ do not share a response.
   public static var affectsResponse: Bool { true }
+
+  /// By default no value is wrong.
+  public static func warning(for value: Value, in pipeline: Pipeline) -> String? { nil }
+}
+
+extension RequestOption {
+  /// Returns a warning if the behavior that alone obeys an option is not listed.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the option, as requests set it.
+  ///   - type: The type of the behavior.
+  ///   - pipeline: The behaviors of the client.
+  /// - Returns: A sentence that names both and the remedy; `nil` if the behavior is listed.
+  public static func warning<Behavior: RequestBehavior>(
+    _ name: String, isObeyedBy type: Behavior.Type, in pipeline: Pipeline
+  ) -> String? {
+    guard pipeline.behavior(type) == nil else { return nil }
+    return "the option \(name) is set, but nothing obeys it; list a \(type)"
+  }
 }
 
 /// The typed settings of a request; see ``RequestOption``.
@@ -53,13 +94,15 @@ public struct RequestOptions: Sendable {
     let setting: any AnySetting
   }
 
-  private final class Setting<Value: Sendable>: AnySetting {
-    let value: Value
-    init(_ value: Value) { self.value = value }
+  private final class Setting<Option: RequestOption>: AnySetting {
+    let value: Option.Value
+    init(_ value: Option.Value) { self.value = value }
 
     var identity: SettingIdentity {
       (value as? any Hashable).map { .value(AnyHashable($0)) } ?? .object(self)
     }
+
+    func warning(in pipeline: Pipeline) -> String? { Option.warning(for: value, in: pipeline) }
   }
 
   // A list rather than a dictionary: few are set, and each is read several times a request.
@@ -75,7 +118,7 @@ public struct RequestOptions: Sendable {
       set(
         Entry(
           option: ObjectIdentifier(option), isPortable: Option.isPortable, affectsResponse: Option.affectsResponse,
-          setting: Setting(newValue)))
+          setting: Setting<Option>(newValue)))
     }
   }
 
@@ -84,7 +127,7 @@ public struct RequestOptions: Sendable {
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
   public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
     guard let index = index(of: ObjectIdentifier(option)) else { return nil }
-    return (entries[index].setting as? Setting<Option.Value>)?.value
+    return (entries[index].setting as? Setting<Option>)?.value
   }
 
   /// Removes what was set for an option.
@@ -115,6 +158,9 @@ public struct RequestOptions: Sendable {
     return identity
   }
 
+  /// What is wrong with the options that are set.
+  func warnings(in pipeline: Pipeline) -> [String] { entries.compactMap { $0.setting.warning(in: pipeline) } }
+
   private func index(of option: ObjectIdentifier) -> Int? { entries.firstIndex { $0.option == option } }
 
   private mutating func set(_ entry: Entry) {
@@ -124,6 +170,7 @@ public struct RequestOptions: Sendable {
 
 private protocol AnySetting: AnyObject, Sendable {
   var identity: SettingIdentity { get }
+  func warning(in pipeline: Pipeline) -> String?
 }
 
 /// The value of an option, to compare; one that is not `Hashable` is the same as itself only.

@@ -16,21 +16,16 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
   /// The value of a line.
   public typealias Element = Value
 
-  let open: @Sendable () async throws -> NetworkResponse
-  var limit = LineSplitter.standardLimit
+  let source: LineSource
 
   /// Returns the same values with another limit.
   ///
   /// - Parameter bytes: The most bytes of a line, not counting its end; 1 MiB by default.
   /// - Returns: The values.
-  public func limit(_ bytes: Int) -> JSONLines {
-    var lines = self
-    lines.limit = bytes
-    return lines
-  }
+  public func limit(_ bytes: Int) -> JSONLines { JSONLines(source: source.limited(to: bytes)) }
 
   /// Creates the iterator; a streamed body is iterated once.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(open, limit: limit)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(source)) }
 
   /// Delivers the values.
   public struct Iterator: AsyncIteratorProtocol {
@@ -67,7 +62,7 @@ extension NetworkClient {
   /// - Returns: The values; iterating throws what the request fails with.
   public func jsonLines<Element: Decodable>(_ request: Request<Element>) -> JSONLines<Element> {
     let request = request.returning(NetworkResponse.self)
-    return JSONLines(open: { try await self.stream(request) })
+    return JSONLines(source: LineSource { try await self.stream(request) })
   }
 }
 

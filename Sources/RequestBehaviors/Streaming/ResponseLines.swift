@@ -18,26 +18,21 @@ public struct ResponseLines: AsyncSequence, Sendable {
   /// A line without its end.
   public typealias Element = String
 
-  let open: @Sendable () async throws -> NetworkResponse
-  var limit = LineSplitter.standardLimit
+  let source: LineSource
 
   /// Returns the same lines with another limit.
   ///
   /// - Parameter bytes: The most bytes of a line, not counting its end; 1 MiB by default.
   /// - Returns: The lines.
-  public func limit(_ bytes: Int) -> ResponseLines {
-    var lines = self
-    lines.limit = bytes
-    return lines
-  }
+  public func limit(_ bytes: Int) -> ResponseLines { ResponseLines(source: source.limited(to: bytes)) }
 
   /// Returns the values of lines that are JSON each; see ``JSONLines``.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) -> JSONLines<Value> {
-    JSONLines(open: open, limit: limit)
+    JSONLines(source: source)
   }
 
   /// Creates the iterator; a streamed body is iterated once.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(open, limit: limit)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(source)) }
 
   /// Delivers the lines.
   public struct Iterator: AsyncIteratorProtocol {
@@ -55,12 +50,26 @@ public struct ResponseLines: AsyncSequence, Sendable {
 
 extension NetworkResponse {
   /// The lines of the body, whatever kind of body it is.
-  public var lines: ResponseLines { ResponseLines(open: { self }) }
+  public var lines: ResponseLines { ResponseLines(source: LineSource { self }) }
+}
+
+/// Where lines come from, and how long they may be.
+struct LineSource: Sendable {
+  let open: @Sendable () async throws -> NetworkResponse
+  private(set) var limit = LineSplitter.standardLimit
+
+  init(_ open: @escaping @Sendable () async throws -> NetworkResponse) { self.open = open }
+
+  func limited(to bytes: Int) -> LineSource {
+    var source = self
+    source.limit = bytes
+    return source
+  }
 }
 
 /// Reads a body line by line; the response is got when the first line is wanted.
 struct LineReader {
-  private let open: @Sendable () async throws -> NetworkResponse
+  private let source: LineSource
   private var splitter: LineSplitter
   private var chunks: ByteStream.Iterator?
   private var isOver = false
@@ -69,9 +78,9 @@ struct LineReader {
   /// The response whose body it is, once it is there.
   private(set) var response: NetworkResponse?
 
-  init(_ open: @escaping @Sendable () async throws -> NetworkResponse, limit: Int) {
-    self.open = open
-    splitter = LineSplitter(limit: limit)
+  init(_ source: LineSource) {
+    self.source = source
+    splitter = LineSplitter(limit: source.limit)
   }
 
   /// Returns where the next line is; `nil` at the end.
@@ -106,7 +115,7 @@ struct LineReader {
 
   private mutating func nextChunk() async throws -> Data? {
     if chunks == nil {
-      let response = try await open()
+      let response = try await source.open()
       self.response = response
       chunks = response.bytes.makeAsyncIterator()
     }

@@ -16,7 +16,7 @@ package struct BodyReader: Sendable {
   ///   - completion: Called with the bytes, or with why there are none.
   init(
     _ request: NetworkRequest, _ spool: BodySpool, onChunk: @escaping @Sendable () -> Void,
-    completion: @escaping @Sendable (Result<BodySpool.Spooled, any Error>) -> Void
+    completion: @escaping @Sendable (Result<SpooledContent, any Error>) -> Void
   ) {
     let opened = Result { try BodyReader.open(request) }
     stream = try? opened.get()

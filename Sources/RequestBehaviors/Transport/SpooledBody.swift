@@ -24,21 +24,15 @@ package final class SpooledBody: Sendable {
     case wait
   }
 
-  private let settings: ResponseSpool
-  private let memoryLimit: Int
+  private let settings: BodySpool
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
 
   /// Creates an empty body.
   ///
-  /// - Parameters:
-  ///   - settings: Where the files are, and how long they may become.
-  ///   - memoryLimit: How many bytes are held in memory.
-  package init(_ settings: ResponseSpool, memoryLimit: Int = 512 * 1_024) {
-    self.settings = settings
-    self.memoryLimit = memoryLimit
-  }
+  /// - Parameter settings: How many bytes are held in memory and in all, and where the files are.
+  package init(_ settings: BodySpool) { self.settings = settings }
 
   /// Whether nothing more is taken.
   package var isEnded: Bool { lock.withLock { state.end != nil } }
@@ -49,7 +43,7 @@ package final class SpooledBody: Sendable {
   package func push(_ chunk: Data) throws {
     let (waiter, file) = try lock.withLock { () -> (CheckedContinuation<Void, Never>?, SpoolFile?) in
       guard state.end == nil else { return (nil, nil) }
-      if state.fileCount == 0, state.memory.count + chunk.count <= memoryLimit {
+      if state.fileCount == 0, state.memory.count + chunk.count <= settings.memoryLimit {
         if state.memory.isEmpty { state.memory = chunk } else { state.memory.append(chunk) }
         defer { state.waiter = nil }
         return (state.waiter, nil)
@@ -145,7 +139,7 @@ package final class SpooledBody: Sendable {
   }
 
   private func read(_ file: SpoolFile) async throws -> Data? {
-    let count = lock.withLock { min(Int(file.written - file.read), memoryLimit) }
+    let count = lock.withLock { min(Int(file.written - file.read), settings.memoryLimit) }
     let chunk: Data
     do {
       chunk = try await FileQueue.run { try file.read(count) }

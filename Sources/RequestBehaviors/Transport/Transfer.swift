@@ -48,7 +48,7 @@ final class Transfer: @unchecked Sendable {
   private var body = Data()
   var connection: ConnectionTimings?
 
-  init(_ request: NetworkRequest, _ urlRequest: URLRequest, _ spool: ResponseSpool) {
+  init(_ request: NetworkRequest, _ urlRequest: URLRequest, _ spool: BodySpool) {
     self.request = request
     stream = request.options.delivery == .streamed ? SpooledBody(spool) : nil
     self.urlRequest = urlRequest

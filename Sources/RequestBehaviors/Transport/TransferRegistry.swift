@@ -175,7 +175,7 @@ extension TransferRegistry {
 
 extension TransferRegistry {
   private func readBody(of transfer: Transfer, in session: URLSession) {
-    if let spooled = transfer.request.call[SpooledBodies.Key.self][transfer.request.body] {
+    if let spooled = transfer.request.spooledContent {
       return send(spooled, of: transfer, in: session)
     }
     transfer.reading = BodyReader(transfer.request, spool) { [self] in
@@ -186,7 +186,7 @@ extension TransferRegistry {
   }
 
   private func didReadBody(
-    _ result: Result<BodySpool.Spooled, any Error>, of transfer: Transfer, in session: URLSession
+    _ result: Result<SpooledContent, any Error>, of transfer: Transfer, in session: URLSession
   ) {
     transfer.reading = nil
     guard !transfer.isSettled else { return }
@@ -196,12 +196,12 @@ extension TransferRegistry {
       transfer.fail(error)
       end(transfer)
     case .success(let spooled):
-      transfer.request.call.update(SpooledBodies.Key.self) { $0[transfer.request.body] = spooled }
+      transfer.request.spooledContent = spooled
       send(spooled, of: transfer, in: session)
     }
   }
 
-  private func send(_ spooled: BodySpool.Spooled, of transfer: Transfer, in session: URLSession) {
+  private func send(_ spooled: SpooledContent, of transfer: Transfer, in session: URLSession) {
     switch spooled {
     case .memory(let data):
       transfer.urlRequest.httpBody = data

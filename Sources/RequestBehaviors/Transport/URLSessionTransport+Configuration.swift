@@ -30,7 +30,7 @@ extension URLSessionTransport {
     public var identity: ClientIdentity?
 
     /// Where streamed responses keep what their readers lag behind.
-    public var spool = ResponseSpool()
+    public var spool = BodySpool(memoryLimit: 512 * 1_024, limit: 1 << 30)
 
     /// Where the streams of requests' bodies are kept until they are sent.
     public var uploadSpool = BodySpool()

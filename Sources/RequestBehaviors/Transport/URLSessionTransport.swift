@@ -30,7 +30,7 @@ import Foundation
 public final class URLSessionTransport: Transport {
   private let registry: TransferRegistry
   private let objection: NetworkError?
-  private let responseSpool: ResponseSpool
+  private let responseSpool: BodySpool
 
   /// Creates a transport with connections of its own.
   ///

@@ -42,31 +42,9 @@
       }
     }
 
-    /// Reads a streamed response when a line of standard input says so, in bursts between which it sends other
-    /// requests, and prints how many bytes came and by how many bytes the most memory has grown.
     private static func stream(_ text: String) async throws {
       guard let url = URL(string: text) else { throw URLError(.badURL) }
-      let client = NetworkClient(baseURL: url, transport: CurlTransport())
-      for _ in 1...10 { _ = try await client.send(.get("small").returning(Data.self)) }
-      let before = try figure("VmHWM")
-      let response = try await client.stream(.get("large"))
-      // At once, where `print` would keep it.
-      FileHandle.standardOutput.write(Data("head\n".utf8))
-      await withCheckedContinuation { continuation in
-        Thread.detachNewThread {
-          _ = readLine()
-          continuation.resume()
-        }
-      }
-      var (count, burst) = (0, 0)
-      for try await chunk in response.bytes {
-        count += chunk.count
-        burst += chunk.count
-        guard burst > 16 << 20 else { continue }
-        burst = 0
-        _ = try await client.send(.get("small").returning(Data.self))
-      }
-      print(count, (try figure("VmHWM") - before) * 1_024)
+      try await readStream(with: NetworkClient(baseURL: url, transport: CurlTransport()))
     }
 
     /// Prints how many seconds a cancelled send, and another that is sent meanwhile, take.
@@ -100,9 +78,9 @@
           baseURL: server.baseURL, behaviors: [.headers(["X-Client": "soak"]), .timing(LatencyStatistics())]),
         transport: CurlTransport())
       try await send(count / 10, client)
-      let (threads, bytes) = try (figure("Threads"), figure("VmRSS"))
+      let (threads, bytes) = try (processFigure("Threads"), processFigure("VmRSS"))
       try await send(count, client)
-      print(try figure("Threads") - threads, try (figure("VmRSS") - bytes) * 1_024)
+      print(try processFigure("Threads") - threads, try (processFigure("VmRSS") - bytes) * 1_024)
     }
 
     /// Sends requests of several kinds, 20 at a time.
@@ -123,13 +101,6 @@
         try await group.waitForAll()
       }
     }
-  }
-
-  /// A figure of this process, as Linux tells it.
-  func figure(_ name: String) throws -> Int {
-    let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-    let line = lines.first { $0.hasPrefix(name + ":") }
-    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 #else
   // Its figures are Linux's.

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 
 /// Sends many requests over a network that fails often, and tells whether each ended as it should.
 ///
@@ -21,16 +22,16 @@ enum ResilienceSoak {
     // What pools and caches take at first is no leak.
     try await send(max(count / 10, 200), client, Tally())
     tally.forgetAttempts()
-    let (threads, bytes) = try (figure("Threads"), figure("VmRSS"))
+    let (threads, bytes) = try (processFigure("Threads"), processFigure("VmRSS"))
     try await send(count, client, tally)
     print(
-      try figure("Threads") - threads, try (figure("VmRSS") - bytes) * 1_024, tally.succeeded, tally.failed,
+      try processFigure("Threads") - threads, try (processFigure("VmRSS") - bytes) * 1_024, tally.succeeded,
+      tally.failed,
       tally.cancelled, tally.attempts, Int(tally.slowest / .milliseconds(1)))
     for (code, number) in tally.codes.sorted(by: { $0.key < $1.key }) { print(code, number) }
     guard tally.slowest < deadline + .seconds(2) else { throw WrongOutcome("a request took \(tally.slowest)") }
     // When the server is well again, so is everything else.
     faults.setFaults(false)
-    try await Task.sleep(for: .seconds(1))
     let text: String = try await client.send(.get("x"))
     guard text == FaultyServer.body(of: "/x") else { throw WrongOutcome("after the faults: \(text)") }
   }
@@ -80,18 +81,12 @@ enum ResilienceSoak {
     let call = Task { try await client.send(request) }
     let isCancelled = number % 20 == 19
     if isCancelled {
-      try await Task.sleep(for: .milliseconds(number % 7))
+      // Real time: where in its way over the network a request is cancelled is to differ.
+      try await RequestClock.system.sleep(for: .milliseconds(number % 7))
       call.cancel()
     }
     let outcome = await call.result
     tally.add(duration: start.duration(to: .now))
     try tally.judge(outcome, of: path, isCancelled: isCancelled)
-  }
-
-  /// A figure of this process, as Linux tells it.
-  private static func figure(_ name: String) throws -> Int {
-    let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-    let line = lines.first { $0.hasPrefix(name + ":") }
-    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 }

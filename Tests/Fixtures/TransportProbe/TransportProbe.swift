@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 
 /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
 ///
@@ -22,31 +23,9 @@ enum TransportProbe {
     }
   }
 
-  /// Reads a streamed response when a line of standard input says so, in bursts between which it sends other
-  /// requests, and prints how many bytes came and by how many bytes the most memory has grown.
   private static func stream(_ text: String) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
-    let client = NetworkClient(baseURL: url)
-    for _ in 1...10 { _ = try await client.send(.get("small").returning(Data.self)) }
-    let before = try figure("VmHWM")
-    let response = try await client.stream(.get("large"))
-    // At once, where `print` would keep it.
-    FileHandle.standardOutput.write(Data("head\n".utf8))
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        _ = readLine()
-        continuation.resume()
-      }
-    }
-    var (count, burst) = (0, 0)
-    for try await chunk in response.bytes {
-      count += chunk.count
-      burst += chunk.count
-      guard burst > 16 << 20 else { continue }
-      burst = 0
-      _ = try await client.send(.get("small").returning(Data.self))
-    }
-    print(count, (try figure("VmHWM") - before) * 1_024)
+    try await readStream(with: NetworkClient(baseURL: url))
   }
 
   private static func get(_ text: String) async throws {
@@ -65,7 +44,8 @@ enum TransportProbe {
       while true {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + ".partial")
         if let size = attributes?[.size] as? NSNumber, size.intValue >= 500_000 { break }
-        try await Task.sleep(for: .milliseconds(5))
+        // Real time: nothing tells when the system has written what.
+        try await RequestClock.system.sleep(for: .milliseconds(5))
       }
       FileHandle.standardOutput.write(Data("500000 bytes are there\n".utf8))
     }
@@ -85,9 +65,9 @@ enum TransportProbe {
         .tokenAuth(session), .nonceVerification(),
       ])
     try await send(count / 10, client)
-    let (threads, bytes) = try (figure("Threads"), figure("VmRSS"))
+    let (threads, bytes) = try (processFigure("Threads"), processFigure("VmRSS"))
     try await send(count, client)
-    print(try figure("Threads") - threads, try (figure("VmRSS") - bytes) * 1_024)
+    print(try processFigure("Threads") - threads, try (processFigure("VmRSS") - bytes) * 1_024)
   }
 
   private static func respond(to request: LoopbackRequest) -> LoopbackResponse {
@@ -131,12 +111,5 @@ enum TransportProbe {
       }
       if expected != nil { throw CocoaError(.featureUnsupported) }
     } catch let error as NetworkError where error.code == expected {}
-  }
-
-  /// A figure of this process, as Linux tells it.
-  private static func figure(_ name: String) throws -> Int {
-    let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-    let line = lines.first { $0.hasPrefix(name + ":") }
-    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 }

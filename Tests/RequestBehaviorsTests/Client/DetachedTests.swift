@@ -68,14 +68,14 @@ import Testing
       started.update { $0.append(next.detached().start(request)) }
       return NetworkResponse(request: request, statusCode: 200)
     }
-    let never = TestGate()
+    let clock = ManualClock()
     let patient = ClosureBehavior("patient") { request, next in
-      try await request.call.wait { try await Waiting.forever(never) }
+      try await request.call.wait { try await clock.requestClock.sleep(for: .seconds(1)) }
       return try await next(request)
     }
     let client = client(ClosureTransport(), behavior, patient)
     try await client.send(.get("x"))
-    await never.waitForArrivals(1)
+    await clock.waitForSleepers(1)
     await client.shutdown()
     let first = try #require(started.value.first)
     let error = await #expect(throws: NetworkError.self) { try await first.value }
@@ -85,13 +85,6 @@ import Testing
       try await more.start(NetworkRequest(url: baseURL)).value
     }
     #expect(refused?.code == .clientShutDown)
-  }
-
-  private enum Waiting {
-    static func forever(_ arrived: TestGate) async throws {
-      Task { await arrived.pass() }
-      try await Task.sleep(for: .seconds(3_600))
-    }
   }
 
   @Test func `a one-shot body is not sent by a detached call, and belongs to its own call`() async throws {

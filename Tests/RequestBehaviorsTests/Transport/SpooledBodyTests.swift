@@ -10,7 +10,7 @@ import Testing
   init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
 
   private func body(limit: Int64 = 1 << 30, memory: Int = 10) -> SpooledBody {
-    SpooledBody(ResponseSpool(directory: directory, limit: limit), memoryLimit: memory)
+    SpooledBody(BodySpool(memoryLimit: memory, limit: limit, directory: directory))
   }
 
   private func bytes(_ text: String) -> Data { Data(text.utf8) }

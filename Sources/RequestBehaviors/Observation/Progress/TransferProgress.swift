@@ -55,12 +55,13 @@ public final class TransferProgress: Sendable {
   }
 
   private let lock = NSLock()
-  // All protected by `lock`.
+  // Protected by `lock`.
   nonisolated(unsafe) private var current = State()
-  // Protected by `lock`: how many bytes of what is received were there before the transmission, and how often the state
-  // has changed.
+  // Protected by `lock`: how many bytes of what is received were there before the transmission.
   nonisolated(unsafe) private var alreadyReceived: Int64 = 0
+  // Protected by `lock`: how often the state has changed.
   nonisolated(unsafe) private var version = 0
+  // Protected by `lock`.
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
   nonisolated(unsafe) private var followers: [@Sendable (TransferProgress) -> Void] = []
 

@@ -76,6 +76,10 @@ private enum DeadlineOption: RequestOption {
   static let defaultValue: Duration? = nil
   static let isPortable = true
   static let affectsResponse = false
+
+  static func warning(for value: Duration?, in pipeline: Pipeline) -> String? {
+    value == nil ? nil : warning("deadline", isObeyedBy: DeadlineBehavior.self, in: pipeline)
+  }
 }
 
 extension RequestOptions {

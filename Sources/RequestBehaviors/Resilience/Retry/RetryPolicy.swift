@@ -94,6 +94,11 @@ private enum RetryPolicyOption: RequestOption {
   static let defaultValue: RetryPolicy? = nil
   static let isPortable = true
   static let affectsResponse = false
+
+  static func warning(for value: RetryPolicy?, in pipeline: Pipeline) -> String? {
+    guard let value, value.maximumRetries > 0 else { return nil }
+    return warning("retryPolicy", isObeyedBy: RetryBehavior.self, in: pipeline)
+  }
 }
 
 extension RequestOptions {

@@ -1,0 +1,18 @@
+private enum IdempotencyKeyOption: RequestOption {
+  static let defaultValue: IdempotencyKey? = nil
+
+  static func warning(for value: IdempotencyKey?, in pipeline: Pipeline) -> String? {
+    value == nil ? nil : warning("idempotencyKey", isObeyedBy: RetryBehavior.self, in: pipeline)
+  }
+}
+
+extension RequestOptions {
+  /// The key that makes a request safe to repeat; `nil`, the default, for none.
+  ///
+  /// It is obeyed where a ``RetryBehavior`` is listed. Set on a configuration's options, ``IdempotencyKey/generated``
+  /// gives one to each POST and PATCH of the client.
+  public var idempotencyKey: IdempotencyKey? {
+    get { self[IdempotencyKeyOption.self] }
+    set { self[IdempotencyKeyOption.self] = newValue }
+  }
+}

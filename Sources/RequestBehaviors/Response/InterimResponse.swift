@@ -1,0 +1,31 @@
+/// A response before the final one (RFC 9110 §15.2), such as 103 with fields that the final one is expected to have
+/// (RFC 8297 §2).
+public struct InterimResponse: Sendable, Hashable {
+  /// The status code, 100 to 199.
+  public let statusCode: Int
+
+  /// The header fields.
+  public let headers: HeaderFields
+
+  /// Creates an interim response, for a transport or a test.
+  ///
+  /// - Parameters:
+  ///   - statusCode: The status code, 100 to 199.
+  ///   - headers: The header fields; none by default.
+  public init(statusCode: Int, headers: HeaderFields = [:]) {
+    self.statusCode = statusCode
+    self.headers = headers
+  }
+}
+
+private enum InterimResponses: ResponseInfoKey { typealias Value = [InterimResponse] }
+
+extension NetworkResponse {
+  /// The interim responses that came before this one, in their order; none if the transport drops them.
+  ///
+  /// URLSession drops them; `CurlTransport` tells them.
+  public var interimResponses: [InterimResponse] {
+    get { info[InterimResponses.self] ?? [] }
+    set { info[InterimResponses.self] = newValue.isEmpty ? nil : newValue }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+extension BodySpool {
+  /// Reads a stream.
+  ///
+  /// - Parameters:
+  ///   - stream: The stream, which is cancelled if it is not read to its end.
+  ///   - length: The number of bytes that it is said to have.
+  ///   - onChunk: Called for each chunk with bytes in it.
+  /// - Returns: The bytes.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+  func spool(_ stream: ByteStream, length: Int64?, onChunk: () -> Void) async throws -> SpooledContent {
+    do {
+      if let length { try check(length) }
+      let (spooled, count) = try await read(stream, onChunk)
+      if let length, length != count {
+        throw NetworkError(.bodyUnreadable, "the body stream has \(count) bytes where it was said to have \(length)")
+      }
+      return spooled
+    } catch let error as NetworkError where error.code == .bodyUnreadable {
+      stream.cancel()
+      throw error
+    } catch {
+      stream.cancel()
+      throw NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
+    }
+  }
+
+  private func check(_ count: Int64) throws {
+    guard count > limit else { return }
+    throw NetworkError(
+      .bodyUnreadable,
+      "the body stream is longer than the \(limit) bytes that may be kept of it; send a file, or raise the limit of the "
+        + "spool")
+  }
+
+  private func read(_ stream: ByteStream, _ onChunk: () -> Void) async throws -> (SpooledContent, count: Int64) {
+    var pending = Data()
+    var count: Int64 = 0
+    var writer: Writer?
+    for try await chunk in stream where !chunk.isEmpty {
+      onChunk()
+      count += Int64(chunk.count)
+      try check(count)
+      pending.append(chunk)
+      guard pending.count > memoryLimit else { continue }
+      if writer == nil { writer = try await Writer(in: directory) }
+      try await writer?.append(pending)
+      pending = Data()
+    }
+    guard let writer else { return (.memory(pending), count) }
+    return (.file(try await writer.finish(appending: pending)), count)
+  }
+}
+
+/// Writes a temporary file off the threads of Swift's pool: writing may block.
+private struct Writer: Sendable {
+  private let file: TemporaryFile
+  private let handle: FileHandle
+
+  init(in directory: URL) async throws {
+    (file, handle) = try await FileQueue.run {
+      let file = try TemporaryFile(in: directory)
+      return (file, try FileHandle(forWritingTo: file.url))
+    }
+  }
+
+  func append(_ data: Data) async throws {
+    try await FileQueue.run { [handle] in try handle.write(contentsOf: data) }
+  }
+
+  func finish(appending data: Data) async throws -> TemporaryFile {
+    try await FileQueue.run { [handle] in
+      try handle.write(contentsOf: data)
+      try handle.close()
+    }
+    return file
+  }
+}

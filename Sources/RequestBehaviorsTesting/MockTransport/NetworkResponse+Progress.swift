@@ -1,0 +1,39 @@
+import Foundation
+import RequestBehaviors
+
+extension NetworkResponse {
+  /// Tells a progress of the body, of a stream when it is read.
+  func counted(by progress: TransferProgress.Attempt?) -> NetworkResponse {
+    guard let progress else { return self }
+    var copy = self
+    switch body {
+    case .data(let data): progress.received(Int64(data.count), of: Int64(data.count))
+    case .stream(let stream): copy.body = .stream(stream.wrapped { CountedChunks(base: $0, progress: progress) })
+    case .file: break
+    }
+    return copy
+  }
+}
+
+/// The chunks of a stream, each told to a progress when it is read.
+private struct CountedChunks: AsyncSequence, Sendable {
+  typealias Element = Data
+
+  let base: ByteStream
+  let progress: TransferProgress.Attempt
+
+  struct Iterator: AsyncIteratorProtocol {
+    var base: ByteStream.Iterator
+    let progress: TransferProgress.Attempt
+    var count: Int64 = 0
+
+    mutating func next() async throws -> Data? {
+      guard let chunk = try await base.next() else { return nil }
+      count += Int64(chunk.count)
+      progress.received(count)
+      return chunk
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), progress: progress) }
+}
