@@ -154,8 +154,9 @@
   extension CurlHandle {
     private func setFields(of request: NetworkRequest) throws {
       let headers = request.headers
-      // Who names encodings decodes them.
-      let decodes = headers.isEmpty || !headers.contains("Accept-Encoding")
+      // Who names encodings decodes them; who wants none need not be able to, though a server may send one all the same.
+      let named = headers.isEmpty ? nil : headers["Accept-Encoding"]
+      let decodes = named.map { HeaderFields.areEqual($0, "identity") } ?? true
       if decodes != settings.decodes {
         try set(CURLOPT_ACCEPT_ENCODING, decodes ? ContentDecoder.encodings : nil, name: "ACCEPT_ENCODING")
         settings.decodes = decodes

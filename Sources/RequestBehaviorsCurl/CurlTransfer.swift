@@ -149,7 +149,12 @@
         guard stream != nil else { return true }
         head = handle.head.head
         connection = handle.connectionTimings(queued: queued)
-        if request.options.timesEndAtHead { deadline.total = nil }
+        // An error that takes its time is none to wait for.
+        if request.options.timesEndAtHead, let status = head.withUnsafeBytes({ ResponseHead.status(of: $0) }),
+          request.call.acceptableStatuses.contains(status)
+        {
+          deadline.total = nil
+        }
         settle(.head)
         return true
       }

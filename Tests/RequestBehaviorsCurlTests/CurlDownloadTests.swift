@@ -41,5 +41,15 @@
       #expect(try await events.next()?.data == "two")
       #expect(try await events.next() == nil)
     }
+
+    @Test func `a body that was encoded although nobody asked for it is written decoded`() async throws {
+      let compressed = try #require(Data(base64Encoded: "H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA=="))
+      let server = try LoopbackServer { _ in .data(compressed).header("Content-Encoding", "gzip") }
+      let destination = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: destination) }
+      try await NetworkClient(baseURL: server.baseURL, transport: CurlTransport()).download(.get("x"), to: destination)
+      #expect(try Data(contentsOf: destination) == Data("hello".utf8))
+      #expect(server.requests.map { $0.headers["Accept-Encoding"] } == ["identity"])
+    }
   }
 #endif

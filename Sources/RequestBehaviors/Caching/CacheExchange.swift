@@ -111,7 +111,8 @@ struct CacheExchange: Sendable {
 
   /// Asks the server in a call of its own, for which nobody waits, unless somebody asks it already (RFC 5861 §3).
   func revalidateLater(_ stored: StoredResponse, _ next: Next) {
-    guard cache.activity.beginValidation(of: key) else { return }
+    // What takes a stream, such as a download to a file, has it from the stored response.
+    guard request.options.delivery == .buffered, cache.activity.beginValidation(of: key) else { return }
     let detached = next.detached()
     var exchange = self
     exchange.forward = { request in

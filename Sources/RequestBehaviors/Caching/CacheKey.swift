@@ -64,9 +64,6 @@ public struct CacheKey: Sendable, Hashable {
 
   private static func digest(_ data: Data, _ key: Data) -> String {
     let code = MessageAuthenticator(.sha256, key: Array(key)).code(for: Array(data))
-    return code.prefix(16).map { byte in
-      let digits = String(byte, radix: 16)
-      return byte < 16 ? "0" + digits : digits
-    }.joined()
+    return Array(code.prefix(16)).hexadecimal
   }
 }

@@ -204,9 +204,6 @@ final class Chain: Sendable {
     }
   }
 
-  /// How much is kept of a streamed response that the call does not accept.
-  private static let refusedBodyLimit = 64 * 1_024
-
   /// Sends a request; a streamed response whose status is not acceptable has its body in memory, because whoever gets it
   /// only wants to know why, and would leave the transfer open.
   private func receive(_ request: NetworkRequest) async throws -> NetworkResponse {
@@ -216,7 +213,7 @@ final class Chain: Sendable {
       throw CancellationError()
     }
     guard request.options.delivery == .streamed, !response.hasAcceptedStatus else { return response }
-    return try await response.excerpt(upTo: Chain.refusedBodyLimit)
+    return try await response.excerpt()
   }
 
   private func reportEnd(of number: Int, _ request: NetworkRequest) {

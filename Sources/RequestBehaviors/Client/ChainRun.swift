@@ -70,7 +70,8 @@ extension ChainRun {
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
     let head = call.attempts[number - 1]
     for observer in observers { observer.attemptReceivedHead(head, of: request) }
-    stream.onCompletion { completion in
+    stream.onCompletion { [weak self] completion in
+      if let error = completion.error, !(error is CancellationError) { self?.noteFailure(error) }
       let redactor = Redactor.standard.hiding(secretsOf: request)
       let outcome = Attempt.Outcome(statusCode: statusCode, completion, redactor: redactor)
       call.endAttempt(number, outcome, at: completion.endedAt)
@@ -82,8 +83,10 @@ extension ChainRun {
   func endAttempt(_ number: Int, with failure: any Error, of request: NetworkRequest) {
     call.endAttempt(number, Attempt.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
     // A cancellation says nothing of the server; what came before it does.
-    if !(failure is CancellationError) { lock.withLock { state.lastOutcome = .failure(failure) } }
+    if !(failure is CancellationError) { noteFailure(failure) }
   }
+
+  private func noteFailure(_ failure: any Error) { lock.withLock { state.lastOutcome = .failure(failure) } }
 
   /// The latest failure or unacceptable response, which a cancellation would hide.
   var lastFailure: (any Error)? {

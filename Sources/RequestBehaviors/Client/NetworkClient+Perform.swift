@@ -79,7 +79,7 @@ extension NetworkClient {
 
   private func addBody<Value>(of request: Request<Value>, to built: inout NetworkRequest) throws {
     guard let body = try request.body?.makeBody(with: configuration.encoder) else { return }
-    if let type = body.contentType, !built.headers.contains("Content-Type") { built.headers["Content-Type"] = type }
+    if let type = body.contentType, !built.headers.namesType(of: body) { built.headers["Content-Type"] = type }
     built.body = body
   }
 
@@ -160,5 +160,16 @@ extension Call {
     guard let progress = options.progress else { return }
     guard case .stream(let stream) = body else { return progress.finish() }
     stream.onCompletion { _ in progress.finish() }
+  }
+}
+
+extension HeaderFields {
+  /// Whether the user's own `Content-Type` says what a body is.
+  ///
+  /// One for several parts is none without their boundary (RFC 2046 §5.1.1), which only the body knows.
+  fileprivate func namesType(of body: RequestBody) -> Bool {
+    guard let own = self["Content-Type"] else { return false }
+    guard body.contentType?.hasPrefix("multipart/") == true else { return true }
+    return own.lowercased().contains("boundary=")
   }
 }

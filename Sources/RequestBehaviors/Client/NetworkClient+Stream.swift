@@ -6,7 +6,7 @@ extension NetworkClient {
   /// for try await chunk in response.bytes { file.write(chunk) }
   /// ```
   ///
-  /// A reader that is slow keeps nothing in memory: the transport waits for it, or keeps what it lags behind in a file. The
+  /// A reader that is slow keeps little in memory: the transport waits for it, or keeps what it lags behind in a file. The
   /// transfer is cancelled by dropping the response unread, by leaving the loop, by cancelling the task that reads, and
   /// ended by ``shutdown()``. Until then it keeps its connection open, and its transport alive.
   ///

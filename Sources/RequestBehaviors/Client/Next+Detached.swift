@@ -46,6 +46,7 @@ public struct DetachedNext: Sendable {
         .invalidBehavior, "a one-shot body cannot be sent by a detached call; send it with next")
     }
     for observer in run.chain.observers { observer.callStarted(request) }
+    defer { run.end() }
     do {
       let response = try await run.chain.runHooks(at: index, request, in: run)
       if response.isAcceptable, case .stream(let stream) = response.body {
@@ -86,7 +87,9 @@ public struct DetachedNext: Sendable {
 extension Call {
   /// Creates a call that goes on where another one is, by itself.
   convenience init(detachedFrom other: Call) {
-    let state = other.withState { $0 }
+    var state = other.withState { $0 }
+    // Released at once, for the original has them.
+    _ = state.memory.endSend()
     self.init(
       clock: other.clock, options: other.options, baseOrigin: other.baseOrigin, decoder: other.decoder,
       parent: other.id, userHeaders: other.userHeaders, waits: other.waits, sessionClock: other.sessionClock,

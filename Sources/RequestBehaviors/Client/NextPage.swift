@@ -24,7 +24,10 @@ public struct NextPage<Page>: Sendable {
   /// - Returns: The rule.
   public static func url(_ url: @escaping @Sendable (Page) throws -> URL?) -> NextPage {
     NextPage(isTheURL: true) { page, request in
-      guard let reference = try url(page.value)?.relativeString, !reference.isEmpty else { return nil }
+      guard let link = try url(page.value) else { return nil }
+      // One with a base of its own is relative to that.
+      let reference = link.baseURL == nil ? link.relativeString : link.absoluteString
+      guard !reference.isEmpty else { return nil }
       return request.moved(
         to: try RequestURL.resolve(reference: reference, relativeTo: page.http.request.url, keepsFragment: false))
     }
@@ -48,6 +51,7 @@ public struct NextPage<Page>: Sendable {
     NextPage(isTheURL: true) { page, request in
       guard let cursor = try cursor(page.value), !cursor.isEmpty else { return nil }
       var next = request
+      next.target = request.target.removing(queryItem: parameter)
       next.query.items.removeAll { $0.name == parameter }
       next.query.append(parameter, cursor)
       return next
@@ -86,10 +90,9 @@ extension Request {
   /// options is not portable.
   mutating func leave(_ origin: Origin?, for other: Origin, base: Origin?) {
     if let origin { headers.markCredentials(as: .only([origin])) }
-    headers.removeAll { field in
-      if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
-      return field.sensitivity.map { !$0.includes(other, base: base) } ?? false
-    }
+    headers.removeThose(of: origin, for: other, base: base)
+    if let key = options.idempotencyKey { headers.remove(key.name) }
+    headers.remove("Idempotency-Key")
     options = options.portable()
   }
 }

@@ -34,6 +34,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     fileprivate let pages: Pages
     fileprivate var next: Next
     private var visited: Set<URL> = []
+    private var visitedHeaders: Set<HeaderFields> = []
 
     fileprivate init(pages: Pages, next: Next) {
       self.pages = pages
@@ -61,14 +62,17 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       case .first:
         // What is wrong with it is for its call to say.
         if let url = try? pages.client.url(of: pages.first) { visited.insert(url) }
+        visitedHeaders.insert(pages.first.headers)
         return pages.first
       case .after(let page, let last):
         guard var request = try pages.rule.request(page, last) else { return nil }
         let url = try pages.client.url(of: request)
         try pages.check(url, &request, after: page)
         let isNew = visited.insert(url).inserted
-        // With a rule of one's own, requests for one URL may differ in their bodies.
-        return isNew || (!pages.rule.isTheURL && request.body != nil) ? request : nil
+        if pages.rule.isTheURL { return isNew ? request : nil }
+        // With a rule of one's own, requests for one URL may differ in their fields or their bodies.
+        let hasNewFields = visitedHeaders.insert(request.headers).inserted
+        return isNew || hasNewFields || request.body != nil ? request : nil
       }
     }
   }

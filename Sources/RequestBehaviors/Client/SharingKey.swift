@@ -109,7 +109,7 @@ extension NetworkRequest {
     guard !secrets.isEmpty else { return nil }
     let text = secrets.map { "\($0.name.lowercased()):\($0.value)\n" }.sorted().joined()
     let code = Array(text.utf8).withUnsafeBytes { MessageAuthenticator(.sha256, key: Array(salt)).code(for: $0) }
-    return code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return code.hexadecimal
   }
 }
 

@@ -22,8 +22,3 @@ public struct Checksum: Sendable, Hashable, CustomStringConvertible {
     }
   }
 }
-
-extension [UInt8] {
-  /// The octets as hexadecimal digits in lower case.
-  var hexadecimal: String { map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
-}

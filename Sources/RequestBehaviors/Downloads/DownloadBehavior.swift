@@ -49,7 +49,7 @@ struct DownloadBehavior: RequestBehavior {
     case .pass, .restart: return false
     case .fail(let reason):
       response.body.cancel()
-      throw NetworkError(.badResponse, reason, response: response)
+      throw NetworkError(.badResponse, reason, response: response.withoutStream)
     case .begin:
       let total = response.request.method == .head ? nil : response.headers.contentLength
       try checkLimit(total, response)
@@ -58,7 +58,7 @@ struct DownloadBehavior: RequestBehavior {
     case .append(let total):
       response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
       try checkLimit(total, response)
-      response.request.options.progress?.goOn(after: length)
+      response.request.options.progress?.resume(at: length)
       try await file.resume()
       try await drain(response, from: length, total: total)
       response.describeWhole(length: total)
@@ -75,12 +75,16 @@ struct DownloadBehavior: RequestBehavior {
   func drain(_ response: NetworkResponse, from start: Int64, total: Int64?) async throws {
     var count = start
     var pending = Data()
+    var isTooLong = false
     let body = response.body
     if case .stream(let stream) = body { response.request.call.waits?.endWithClient(stream) }
     do {
       for try await chunk in response.bytes {
         count += Int64(chunk.count)
-        if let limit, count > limit { throw NetworkError.downloadTooLarge(limit: limit) }
+        if let limit, count > limit {
+          isTooLong = true
+          throw NetworkError.downloadTooLarge(limit: limit)
+        }
         pending.append(chunk)
         guard pending.count >= DownloadBehavior.partLength else { continue }
         let part = pending
@@ -88,16 +92,18 @@ struct DownloadBehavior: RequestBehavior {
         try await file.write(part)
       }
       try Task.checkCancellation()
-      try await file.write(pending)
+      // Emptied first: what a write may have begun must not be written again.
+      let part = pending
+      pending = Data()
+      try await file.write(part)
       try await file.close()
       if let total, count != total { throw NetworkError.downloadLength(count, of: total) }
     } catch {
       if case .stream(let stream) = body { stream.cancel(throwing: error) }
       try? await file.write(pending)
       try? await file.close()
-      let code = (error as? NetworkError)?.code
       // What is too long, also for the server's own word, is not worth keeping.
-      if code == .bodyTooLarge || total.map({ count > $0 }) == true { await file.discard() }
+      if isTooLong || total.map({ count > $0 }) == true { await file.discard() }
       throw described(error, response)
     }
   }

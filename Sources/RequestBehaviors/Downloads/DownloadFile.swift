@@ -11,30 +11,35 @@ final class DownloadFile: Sendable {
   /// What has come so far.
   let partial: URL
   private let sidecar: URL
+  private let place: String
   private let queue = DispatchQueue(label: "RequestBehaviors.DownloadFile")
   // Used on the queue only.
   nonisolated(unsafe) private var handle: FileHandle?
+  // Used on the queue only: whether what is in the file came by this download, or is gone on with by it.
+  nonisolated(unsafe) private var isOurs = false
 
   /// Takes a destination, which no other download can have until it is ``release()``d.
   ///
   /// - Throws: ``NetworkError`` of code `fileUnwritable` or `downloadInProgress`.
   static func take(_ destination: URL) async throws -> DownloadFile {
-    let file = DownloadFile(destination)
+    let place = try await FileQueue.run { DownloadFile.place(of: destination) }
+    let file = DownloadFile(destination, place)
     try await file.run { try file.check() }
-    guard DownloadDestinations.shared.insert(file.destination.path) else {
+    guard DownloadDestinations.shared.insert(place) else {
       throw NetworkError.downloadInProgress(file.destination.path)
     }
     return file
   }
 
-  private init(_ destination: URL) {
+  private init(_ destination: URL, _ place: String) {
+    self.place = place
     self.destination = destination.standardizedFileURL
     partial = self.destination.appendingPathExtension("partial")
     sidecar = partial.appendingPathExtension("json")
   }
 
   /// Lets another download have the destination.
-  func release() { DownloadDestinations.shared.remove(destination.path) }
+  func release() { DownloadDestinations.shared.remove(place) }
 
   /// What has come earlier, if its rest can be asked for.
   ///
@@ -63,6 +68,7 @@ final class DownloadFile: Sendable {
         throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial.path])
       }
       handle = try FileHandle(forWritingTo: partial)
+      isOurs = true
       if let record { try JSONEncoder().encode(record).write(to: sidecar, options: .atomic) }
     }
   }
@@ -72,7 +78,7 @@ final class DownloadFile: Sendable {
     try await run("opened") { [self] in
       let opened = try FileHandle(forWritingTo: partial)
       try opened.seekToEnd()
-      handle = opened
+      (handle, isOurs) = (opened, true)
     }
   }
 
@@ -109,6 +115,8 @@ final class DownloadFile: Sendable {
   /// Removes what has come, unless its rest can be asked for later.
   func discardUnlessResumable() async {
     try? await run { [self] in
+      // A file that this download did not write may be anybody's.
+      guard isOurs else { return }
       if !FileManager.default.fileExists(atPath: sidecar.path) || DownloadFile.length(of: partial) == 0 { remove() }
     }
   }
@@ -132,6 +140,12 @@ final class DownloadFile: Sendable {
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
       throw NetworkError.fileUnwritable("the folder \(folder) of the destination does not exist; make it first")
     }
+  }
+
+  /// The one path of a destination, since several ways may lead to its folder.
+  private static func place(of destination: URL) -> String {
+    let folder = destination.deletingLastPathComponent().resolvingSymlinksInPath()
+    return folder.appendingPathComponent(destination.lastPathComponent).standardizedFileURL.path
   }
 
   private static func length(of file: URL) -> Int64 {

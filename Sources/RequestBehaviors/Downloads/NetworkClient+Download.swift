@@ -35,8 +35,15 @@ extension NetworkClient {
     _ request: Request<NetworkResponse>, to destination: URL, resumes: Bool = true, checksum: Checksum? = nil,
     limit: Int64? = nil
   ) async throws -> NetworkResponse {
-    try checksum?.validate()
-    let file = try await DownloadFile.take(destination)
+    let file: DownloadFile
+    do {
+      try checksum?.validate()
+      file = try await DownloadFile.take(destination)
+    } catch {
+      // There is no call whose end would tell it.
+      configuration.options.overridden(by: request.options).progress?.finish()
+      throw error
+    }
     defer { file.release() }
     do {
       return try await download(
@@ -52,6 +59,9 @@ extension NetworkClient {
   ) async throws -> NetworkResponse {
     var request = original
     request.options.delivery = .streamed
+    // The rest of a file is as good as the whole.
+    let accepted = configuration.options.overridden(by: request.options).acceptableStatuses
+    if accepted.contains(200) { request.options.acceptableStatuses = accepted.union([206]) }
     request.behaviors.append(behavior)
     // Two at once would write one file.
     request.removedBehaviors.append(HedgingBehavior.self)

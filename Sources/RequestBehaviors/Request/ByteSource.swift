@@ -13,8 +13,9 @@ final class ByteSource: Sendable {
     var makeReader: (@Sendable () -> AnyReader)?
     var trailers: @Sendable () -> HeaderFields?
     var onCancel: @Sendable () -> Void
+    /// Ends what the chunks are made of, because no more of it is wanted.
+    var onFinish: @Sendable () -> Void
     var clock = RequestClock.system
-    var hasBegun = false
     var byteCount: Int64 = 0
     var completion: BodyCompletion?
     var observers: [@Sendable (BodyCompletion) -> Void] = []
@@ -26,18 +27,15 @@ final class ByteSource: Sendable {
 
   init(
     makeReader: @escaping @Sendable () -> AnyReader, trailers: @escaping @Sendable () -> HeaderFields?,
-    onCancel: @escaping @Sendable () -> Void
+    onCancel: @escaping @Sendable () -> Void, onFinish: (@Sendable () -> Void)? = nil
   ) {
-    state = State(makeReader: makeReader, trailers: trailers, onCancel: onCancel)
+    state = State(makeReader: makeReader, trailers: trailers, onCancel: onCancel, onFinish: onFinish ?? onCancel)
   }
 
   deinit { end(CancellationError()) }
 
   /// How the stream ended; `nil` while it has not.
   var completion: BodyCompletion? { lock.withLock { state.completion } }
-
-  /// Whether somebody has asked for a chunk.
-  var hasBegun: Bool { lock.withLock { state.hasBegun } }
 
   /// Sets the clock that tells when the stream ended.
   func follow(_ clock: RequestClock) { lock.withLock { state.clock = clock } }
@@ -51,29 +49,29 @@ final class ByteSource: Sendable {
     return makeReader?()
   }
 
-  /// Notes that the first chunk is asked for.
-  func begin() { lock.withLock { state.hasBegun = true } }
-
   /// Counts a chunk that was delivered.
   func count(_ bytes: Int) { lock.withLock { state.byteCount += Int64(bytes) } }
 
   /// Ends the stream, unless it has ended.
   ///
-  /// - Parameter error: What it ends with; `nil` at its end.
-  func end(_ error: (any Error)?) {
+  /// - Parameters:
+  ///   - error: What it ends with; `nil` at its end.
+  ///   - isEarly: Whether the reader has all that it wants before the last chunk.
+  func end(_ error: (any Error)?, isEarly: Bool = false) {
     // What waits for others or releases them happens outside of the lock.
-    let trailers = error == nil ? lock.withLock { state.trailers }() : nil
+    let trailers = error == nil && !isEarly ? lock.withLock { state.trailers }() : nil
     let ended = lock.withLock { () -> (completion: BodyCompletion, before: State)? in
       guard state.completion == nil else { return nil }
       let before = state
       let completion = BodyCompletion(
         byteCount: state.byteCount, endedAt: state.clock.now(), trailers: trailers, error: error)
       state.completion = completion
-      (state.makeReader, state.trailers, state.onCancel, state.observers) = (nil, { nil }, {}, [])
+      (state.makeReader, state.trailers, state.observers) = (nil, { nil }, [])
+      (state.onCancel, state.onFinish) = ({}, {})
       return (completion, before)
     }
     guard let ended else { return }
-    if error != nil { ended.before.onCancel() }
+    if error != nil { ended.before.onCancel() } else if isEarly { ended.before.onFinish() }
     for observer in ended.before.observers { observer(ended.completion) }
   }
 

@@ -30,6 +30,8 @@ public struct ByteStream: AsyncSequence, Sendable {
     source = ByteSource(makeReader: { Box(base.makeAsyncIterator()) }, trailers: trailers, onCancel: onCancel)
   }
 
+  private init(source: ByteSource) { self.source = source }
+
   /// Creates a stream of chunks that are there already.
   public init(chunks: [Data]) {
     self.init(Chunks(chunks: chunks))
@@ -47,7 +49,10 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// - Returns: The stream.
   public func wrapped<Base: AsyncSequence & Sendable>(by transform: (ByteStream) -> Base) -> ByteStream
   where Base.Element == Data {
-    ByteStream(transform(self), onCancel: cancel, trailers: { [source] in source.completion?.trailers })
+    ByteStream(
+      source: ByteSource(
+        makeReader: { [base = transform(self)] in Box(base.makeAsyncIterator()) },
+        trailers: { [source] in source.completion?.trailers }, onCancel: cancel, onFinish: finish))
   }
 
   /// Ends the production of chunks; harmless when the stream has ended.
@@ -55,6 +60,9 @@ public struct ByteStream: AsyncSequence, Sendable {
 
   /// Ends the production of chunks, and throws the error to the reader; harmless when the stream has ended.
   public func cancel(throwing error: any Error) { source.end(error) }
+
+  /// Ends the production of chunks as its last chunk does, because the reader has all that it wants.
+  func finish() { source.end(nil, isEarly: true) }
 
   /// Creates the iterator; a stream is iterated once.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(source)) }
@@ -154,7 +162,6 @@ extension ByteStream {
         if let error = completion.error { throw error }
         return nil
       }
-      source.begin()
       return try await withTaskCancellationHandler {
         try await read(base)
       } onCancel: { [source] in

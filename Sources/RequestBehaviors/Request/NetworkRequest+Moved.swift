@@ -37,15 +37,8 @@ extension NetworkRequest {
 
   /// Takes away what was for the origin that is left; what is gone stays gone on the hops that follow.
   private mutating func leave(_ left: Origin?) {
-    let base = call.baseOrigin
-    let arrived = origin
     headers.markCredentials(as: .baseURL)
-    headers.removeAll { field in
-      if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
-      guard let scope = field.sensitivity else { return false }
-      guard let left, let arrived else { return true }
-      return !scope.includes(left, base: base) || !scope.includes(arrived, base: base)
-    }
+    headers.removeThose(of: left, for: origin, base: call.baseOrigin)
     removeIdempotencyKey()
     options = options.portable()
   }
@@ -98,6 +91,19 @@ extension URLComponents {
 extension String {
   fileprivate func prefix(through index: String.Index?) -> String {
     index.map { String(self[...$0]) } ?? "/"
+  }
+}
+
+extension HeaderFields {
+  /// Removes what is not for another origin than the one that a request was for: `Host`, `Origin`, and the sensitive
+  /// fields that are not for both.
+  mutating func removeThose(of left: Origin?, for other: Origin?, base: Origin?) {
+    removeAll { field in
+      if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
+      guard let scope = field.sensitivity else { return false }
+      guard let left, let other else { return true }
+      return !scope.includes(left, base: base) || !scope.includes(other, base: base)
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The query of a request, or the fields of a form: names and values in order.
 ///
 /// Written as a dictionary literal: `nil` is left out, an array repeats its name, the order is kept, a repeated name
@@ -59,5 +61,14 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   public var percentEncoded: String {
     if items.isEmpty { return "" }
     return items.map { "\(PercentEncoding.escape($0.name))=\(PercentEncoding.escape($0.value))" }.joined(separator: "&")
+  }
+
+  /// Returns a percent-encoded query without the items of a name; `nil` if none is left.
+  static func removing(_ name: String, from query: String) -> String? {
+    let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
+      let itemName = item.prefix { $0 != "=" }
+      return itemName.removingPercentEncoding != name && itemName != name
+    }
+    return kept.isEmpty ? nil : kept.joined(separator: "&")
   }
 }

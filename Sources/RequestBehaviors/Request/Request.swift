@@ -15,6 +15,18 @@ public struct Request<Value>: Sendable {
   enum Target: Sendable {
     case path(RequestPath)
     case url(URL)
+
+    /// Returns the target without the items of its own query that have a name.
+    func removing(queryItem name: String) -> Target {
+      switch self {
+      case .path(let path): return .path(path.removing(queryItem: name))
+      case .url(let url):
+        guard let query = url.query(percentEncoded: true) else { return self }
+        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        parts?.percentEncodedQuery = Query.removing(name, from: query)
+        return parts?.url.map { .url($0) } ?? self
+      }
+    }
   }
 
   /// The method.

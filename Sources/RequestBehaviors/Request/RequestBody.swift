@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// Bytes, files and streams from a factory can be sent again, by a retry, a redirect or a replay with a fresh token. A
 /// one-shot stream cannot: once its first chunk has been asked for, whoever would send it again gives up and the outcome
-/// at hand stands. Until then, as after a connection that was refused, it can.
+/// at hand stands. Until then it can: a transport that asks for chunks as it sends them has read nothing when a
+/// connection is refused. ``URLSessionTransport`` reads a stream before it connects.
 public struct RequestBody: Sendable {
   /// Where the bytes come from.
   public enum Content: Sendable {

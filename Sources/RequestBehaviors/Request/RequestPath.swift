@@ -62,6 +62,15 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     self.isAbsolute = isAbsolute
   }
 
+  /// Returns the path without the items of its query that have a name.
+  func removing(queryItem name: String) -> RequestPath {
+    guard let mark = encoded.firstIndex(of: "?") else { return self }
+    let end = encoded[mark...].firstIndex(of: "#") ?? encoded.endIndex
+    let query = Query.removing(name, from: String(encoded[encoded.index(after: mark)..<end]))
+    let text = encoded[..<mark] + (query.map { "?" + $0 } ?? "") + encoded[end...]
+    return RequestPath(text: String(text), template: template, problem: problem, isAbsolute: isAbsolute)
+  }
+
   /// Whether the text begins as a full URL does: a letter, further characters of a scheme, `://` (RFC 3986 §3.1).
   private static func hasScheme(_ text: String) -> Bool {
     let bytes = text.utf8

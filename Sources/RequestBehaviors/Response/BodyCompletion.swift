@@ -37,9 +37,12 @@ extension NetworkResponse {
   /// be read again.
   public var bytes: ByteStream {
     switch body {
-    case .data(let data): ByteStream(chunks: data.isEmpty ? [] : [data])
-    case .file(let url): ByteStream(FileChunks(url))
-    case .stream(let stream): stream
+    case .data(let data): return ByteStream(chunks: data.isEmpty ? [] : [data])
+    case .file(let url):
+      let stream = ByteStream(FileChunks(url))
+      stream.source.follow(request.call.clock)
+      return stream
+    case .stream(let stream): return stream
     }
   }
 
@@ -103,13 +106,13 @@ extension NetworkResponse {
     set { info[IsBodyCut.self] = newValue ? true : nil }
   }
 
-  /// Returns the response with the beginning of its body in memory.
+  /// Returns the response with the first 64 KiB of its body in memory, for an error; the rest is not received.
   ///
-  /// - Parameter limit: The most bytes to keep; the rest is not received.
   /// - Returns: The response, marked if there was more.
   /// - Throws: What the stream throws.
-  func excerpt(upTo limit: Int) async throws -> NetworkResponse {
+  func excerpt() async throws -> NetworkResponse {
     guard case .stream(let stream) = body else { return self }
+    let limit = 64 * 1_024
     var data = Data()
     var copy = self
     for try await chunk in stream {

@@ -139,7 +139,8 @@ extension NetworkResponse {
     let stream = bytes
     var copy = self
     let data = try await stream.collect(upTo: limit ?? request.options.bodyLimit)
-    copy.settle(.data(data), stream.source.completion)
+    // A file was received long before it is read.
+    if case .file = body { copy.body = .data(data) } else { copy.settle(.data(data), stream.source.completion) }
     return copy
   }
 }

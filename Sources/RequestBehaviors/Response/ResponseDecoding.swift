@@ -56,7 +56,8 @@ struct ResponseDecoding {
     }
   }
 
-  private func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+  /// Decodes a value that stands in bytes at the path of the options, if they have one.
+  func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     guard let path = options.decodingPath else { return try decoder.decode(type, from: data) }
     let keys = path.split(separator: ".").map { PathKey(String($0)) }
     return try PathKey.$path.withValue(keys) { try decoder.decode(Nested<Value>.self, from: data).value }

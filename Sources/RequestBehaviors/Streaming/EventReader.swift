@@ -21,7 +21,7 @@ struct EventReader {
   private var chunks: ByteStream.Iterator?
   private var isOver = false
   // How many bodies in a row brought no event.
-  private var fruitless = 0
+  private var bodiesWithoutEvent = 0
   /// The response whose body is read, once there is one.
   private(set) var response: NetworkResponse?
 
@@ -41,16 +41,16 @@ struct EventReader {
         do {
           guard try await connect() else { break }
           if let event = try await nextOfBody() {
-            fruitless = 0
+            bodiesWithoutEvent = 0
             guard settings.isEnd?(event) != true else { break }
             return event
           }
-        } catch let error as NetworkError where isPassing(error) {
+        } catch let error as NetworkError where isTransientFailure(error) {
           failure = error
         }
         guard try await waitToReconnect(after: failure) else { break }
       }
-      end(throwing: CancellationError())
+      finish()
       return nil
     } catch {
       end(throwing: error)
@@ -58,11 +58,19 @@ struct EventReader {
     }
   }
 
-  /// Ends the body, because no more of it is wanted; harmless if it has ended.
+  /// Ends the body because of an error; harmless if it has ended.
   mutating func end(throwing error: any Error) {
     isOver = true
     chunks = nil
     if case .stream(let stream)? = response?.body { stream.cancel(throwing: error) }
+  }
+
+  /// Ends the body, because all events have come; harmless if it has ended.
+  private mutating func finish() {
+    isOver = true
+    // Before the iterator goes, which would cancel the body.
+    if case .stream(let stream)? = response?.body { stream.finish() }
+    chunks = nil
   }
 
   /// Gets a body to read from if there is none; false if there are no more events.
@@ -91,7 +99,8 @@ struct EventReader {
     guard let limit = settings.idleTimeout, let response, case .stream(let stream) = response.body else { return nil }
     let clock = response.request.call.clock
     let error = NetworkError(
-      .timedOut, "no server-sent event came for \(limit.inWords), the limit of idleTimeout(_:)", response: response)
+      .timedOut, "no server-sent event came for \(limit.inWords), the limit of idleTimeout(_:)",
+      response: response.withoutStream)
     let canceller = stream.canceller
     return Task {
       try await clock.sleep(for: limit)
@@ -100,7 +109,7 @@ struct EventReader {
   }
 
   /// Whether another request may bring more events after an error.
-  private func isPassing(_ error: NetworkError) -> Bool {
+  private func isTransientFailure(_ error: NetworkError) -> Bool {
     reconnection != nil && response != nil && error.isTransient && error.code != .unacceptableStatus
   }
 
@@ -112,8 +121,8 @@ struct EventReader {
     guard let reconnection, let clock = response?.request.call.clock else { return false }
     chunks = nil
     parser.restart()
-    fruitless += 1
-    guard let delay = reconnection.delay(before: fruitless, retry: parser.retry) else {
+    bodiesWithoutEvent += 1
+    guard let delay = reconnection.delay(before: bodiesWithoutEvent, retry: parser.retry) else {
       if let failure { throw failure }
       return false
     }

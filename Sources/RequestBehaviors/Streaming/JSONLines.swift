@@ -39,7 +39,7 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
         let bytes = reader.withBytes(of: line) { $0.isBlank ? nil : Data($0) }
         guard let bytes, let response = reader.response else { continue }
         do {
-          return try response.request.call.decoder.decode(Value.self, from: bytes)
+          return try ResponseDecoding(response).decode(Value.self, from: bytes)
         } catch {
           let error = NetworkError.decodingFailed(
             error, as: Value.self, response.part(bytes), place: "line \(reader.number)")

@@ -51,7 +51,7 @@ extension EventSource {
         // What no field can carry, the server cannot have meant to get back.
         if !lastEventID.isEmpty, HTTPSyntax.isFieldValue(lastEventID) { request.headers["Last-Event-ID"] = lastEventID }
         if reconnection != nil { request.behaviors.append(SameUserBehavior(user: user)) }
-        return try await client.stream(request).asEventStream()
+        return try await client.stream(request).eventStream()
       }
     }
   }
@@ -91,7 +91,9 @@ private struct SameUserBehavior: RequestBehavior {
 
 extension NetworkResponse {
   /// Returns the response if it has events; `nil` if it says that there are no more.
-  fileprivate func asEventStream() throws -> NetworkResponse? {
+  ///
+  /// - Throws: ``NetworkError`` of code `unexpectedContentType` with the beginning of the body.
+  fileprivate func eventStream() async throws -> NetworkResponse? {
     guard statusCode != 204 else {
       body.cancel()
       return nil
@@ -100,11 +102,10 @@ extension NetworkResponse {
     let found = headers["Content-Type"]
     if wanted.isEmpty { return self }
     if let found, let type = MediaType(found), wanted.contains(where: type.matches) { return self }
-    body.cancel()
     throw NetworkError(
       .unexpectedContentType,
       "the body is \(found ?? "of no content type"), wanted \(wanted.joined(separator: " or ")) for server-sent events; "
-        + "set acceptableContentTypes to read it all the same", response: self)
+        + "set acceptableContentTypes to read it all the same", response: try await excerpt())
   }
 }
 

@@ -12,7 +12,7 @@ extension BodySpool {
   func spool(_ stream: ByteStream, length: Int64?, onChunk: () -> Void) async throws -> SpooledContent {
     do {
       if let length { try check(length) }
-      let (spooled, count) = try await read(stream, onChunk)
+      let (spooled, count) = try await read(stream, length, onChunk)
       if let length, length != count {
         throw NetworkError(.bodyUnreadable, "the body stream has \(count) bytes where it was said to have \(length)")
       }
@@ -34,7 +34,9 @@ extension BodySpool {
         + "spool")
   }
 
-  private func read(_ stream: ByteStream, _ onChunk: () -> Void) async throws -> (SpooledContent, count: Int64) {
+  private func read(
+    _ stream: ByteStream, _ length: Int64?, _ onChunk: () -> Void
+  ) async throws -> (SpooledContent, count: Int64) {
     var pending = Data()
     var count: Int64 = 0
     var writer: Writer?
@@ -42,6 +44,10 @@ extension BodySpool {
       onChunk()
       count += Int64(chunk.count)
       try check(count)
+      if let length, count > length {
+        throw NetworkError(
+          .bodyUnreadable, "the body stream has more than the \(length) bytes that it was said to have")
+      }
       pending.append(chunk)
       guard pending.count > memoryLimit else { continue }
       if writer == nil { writer = try await Writer(in: directory) }

@@ -41,20 +41,43 @@ package final class SpooledBody: Sendable {
   ///
   /// - Throws: ``NetworkError`` if the reader lags too far behind, or a file cannot be written.
   package func push(_ chunk: Data) throws {
-    let (waiter, file) = try lock.withLock { () -> (CheckedContinuation<Void, Never>?, SpoolFile?) in
-      guard state.end == nil else { return (nil, nil) }
+    let (waiter, target) = try lock.withLock { () -> (CheckedContinuation<Void, Never>?, Target) in
+      guard state.end == nil else { return (nil, .memory) }
       if state.fileCount == 0, state.memory.count + chunk.count <= settings.memoryLimit {
         if state.memory.isEmpty { state.memory = chunk } else { state.memory.append(chunk) }
         defer { state.waiter = nil }
-        return (state.waiter, nil)
+        return (state.waiter, .memory)
       }
       guard state.fileCount + Int64(chunk.count) <= settings.limit else { throw settings.isFull }
-      if state.files.last?.hasRoom != true { state.files.append(try SpoolFile(in: settings)) }
       state.isWriting = true
-      return (nil, state.files.last)
+      if let file = state.files.last, file.hasRoom { return (nil, .file(file)) }
+      return (nil, .newFile)
     }
     waiter?.resume()
-    if let file { try write(chunk, to: file) }
+    switch target {
+    case .memory: break
+    case .file(let file): try write(chunk, to: file)
+    case .newFile: try write(chunk, to: addFile())
+    }
+  }
+
+  /// Where a chunk goes.
+  private enum Target {
+    case memory
+    case file(SpoolFile)
+    case newFile
+  }
+
+  /// Makes a file; not under the lock, because the reader must not wait for the disk.
+  private func addFile() throws -> SpoolFile {
+    do {
+      let file = try SpoolFile(in: settings)
+      lock.withLock { if state.end == nil { state.files.append(file) } }
+      return file
+    } catch {
+      lock.withLock { state.isWriting = false }
+      throw error
+    }
   }
 
   /// Writes to a file at once: chunks that wait for another thread would pile up.
@@ -138,8 +161,11 @@ package final class SpooledBody: Sendable {
     }
   }
 
+  /// The most bytes that are read of a file at once.
+  private var chunkLength: Int { settings.memoryLimit > 0 ? settings.memoryLimit : 64 * 1_024 }
+
   private func read(_ file: SpoolFile) async throws -> Data? {
-    let count = lock.withLock { min(Int(file.written - file.read), settings.memoryLimit) }
+    let count = lock.withLock { min(Int(file.written - file.read), chunkLength) }
     let chunk: Data
     do {
       chunk = try await FileQueue.run { try file.read(count) }

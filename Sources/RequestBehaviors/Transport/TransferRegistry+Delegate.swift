@@ -6,7 +6,7 @@ import Foundation
 #endif
 
 // On Linux all of these run on the one queue on which URLSession does its work for every session of the process: they
-// are quick and call nothing of URLSession's that waits. What must be cancelled is cancelled on the registry's queue.
+// are quick, but for what a body's spool writes to its file, and call nothing of URLSession's that waits. What must be cancelled is cancelled on the registry's queue.
 extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -15,7 +15,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     completionHandler(.allow)
     guard let transfer = transfer(of: dataTask), let response = response as? HTTPURLResponse else { return }
     touch(transfer)
-    didReceiveHead(of: transfer)
+    didReceiveHead(of: transfer, status: response.statusCode)
     if let error = transfer.didReceive(response) { cutOff(transfer, error) }
   }
 

@@ -94,9 +94,13 @@ extension TransferRegistry {
     lock.withLock { deadlines.touch(transfer, at: now) }
   }
 
-  /// Lets the body of a stream take its time, if its request says so.
-  func didReceiveHead(of transfer: Transfer) {
-    guard transfer.stream != nil, transfer.request.options.timesEndAtHead else { return }
+  /// Lets the body of a stream take its time, if its request says so; not that of an error.
+  func didReceiveHead(of transfer: Transfer, status: Int) {
+    let request = transfer.request
+    guard transfer.stream != nil, request.options.timesEndAtHead, request.call.acceptableStatuses.contains(status)
+    else {
+      return
+    }
     lock.withLock { deadlines.endTotal(transfer) }
   }
 

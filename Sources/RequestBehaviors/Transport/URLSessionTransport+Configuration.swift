@@ -29,10 +29,10 @@ extension URLSessionTransport {
     /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``.
     public var identity: ClientIdentity?
 
-    /// Where streamed responses keep what their readers lag behind.
+    /// Where streamed responses keep what their readers lag behind; 512 KiB in memory and 1 GiB in all by default.
     public var spool = BodySpool(memoryLimit: 512 * 1_024, limit: 1 << 30)
 
-    /// Where the streams of requests' bodies are kept until they are sent.
+    /// Where the streams of requests' bodies are kept until they are sent; 256 KiB in memory and 4 GiB in all by default.
     public var uploadSpool = BodySpool()
 
     /// Changes the platform's settings: proxies, the use of cellular or constrained networks, the least version of TLS,

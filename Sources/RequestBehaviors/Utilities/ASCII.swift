@@ -7,3 +7,17 @@ extension UInt8 {
   var isASCIIPunctuation: Bool { self < 0x80 && !isASCIIAlphanumeric }
   var lowercasedASCII: UInt8 { isASCIIUppercase ? self | 0x20 : self }
 }
+
+extension [UInt8] {
+  /// The octets as hexadecimal digits in lower case.
+  var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(unsafeUninitializedCapacity: count * 2) { buffer in
+      for (index, byte) in enumerated() {
+        buffer[index * 2] = digits[Int(byte >> 4)]
+        buffer[index * 2 + 1] = digits[Int(byte & 15)]
+      }
+      return count * 2
+    }
+  }
+}

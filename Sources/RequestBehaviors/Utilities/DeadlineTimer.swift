@@ -17,7 +17,8 @@ package struct DeadlineTimer {
   package mutating func arm(_ deadline: Duration, fire: @escaping @Sendable () -> Void) {
     if let armed, armed.deadline <= deadline { return }
     armed?.task.cancel()
-    let task = Task { [clock] in
+    // Not of the task that happens to set it, whose priority and task-local values are of no concern to others.
+    let task = Task.detached { [clock] in
       // A clock cannot sleep for any length of time; to wake up too early does no harm.
       let remaining = min(deadline - clock.now(), .seconds(86_400))
       guard (try? await clock.sleep(for: remaining)) != nil else { return }

@@ -61,7 +61,8 @@ private enum LoopbackRange {
       return
     }
     switch (Int(ends[0]), Int(ends[1])) {
-    case (let first?, let last?) where first <= last: self = LoopbackRange.part(from: first, to: last + 1, of: count)
+    case (let first?, let last?) where first <= last:
+      self = LoopbackRange.part(from: first, to: min(last, count) + 1, of: count)
     case (let first?, nil) where ends[1].isEmpty: self = LoopbackRange.part(from: first, to: count, of: count)
     case (nil, let length?) where ends[0].isEmpty && length > 0:
       self = LoopbackRange.part(from: max(0, count - length), to: count, of: count)

@@ -19,6 +19,7 @@ import Testing
     Row(fields: ["Range": "bytes=4-"], status: 206, body: "456789", range: "bytes 4-9/10"),
     Row(fields: ["Range": "bytes=4-5"], status: 206, body: "45", range: "bytes 4-5/10"),
     Row(fields: ["Range": "bytes=8-99"], status: 206, body: "89", range: "bytes 8-9/10"),
+    Row(fields: ["Range": "bytes=8-9223372036854775807"], status: 206, body: "89", range: "bytes 8-9/10"),
     Row(fields: ["Range": "bytes=-3"], status: 206, body: "789", range: "bytes 7-9/10"),
     Row(fields: ["Range": "bytes=-99"], status: 206, body: "0123456789", range: "bytes 0-9/10"),
     Row(fields: ["Range": "bytes=10-"], status: 416, body: "", range: "bytes */10"),

@@ -25,4 +25,31 @@ import Testing
     call[Count.self] = 7
     #expect(Call()[Count.self] == 0)
   }
+
+  private final class Held: Sendable {}
+
+  private enum Holding: CallKey {
+    static let defaultValue: Held? = nil
+    static let endsWithSend = true
+  }
+
+  @Test func `what is not remembered longer than the send is released with it, though the response stays`() async throws
+  {
+    let weakly = Box<@Sendable () -> Held?>({ nil })
+    let behavior = ClosureBehavior("holding", order: .caching) { request, next in
+      let held = Held()
+      request.call[Holding.self] = held
+      weakly.value = { [weak held] in held }
+      // A call of its own does not begin with it.
+      let detached = next.detached()
+      #expect(detached.call[Holding.self] == nil)
+      detached.call[Holding.self] = Held()
+      _ = try await detached(request)
+      #expect(detached.call[Holding.self] == nil)
+      return try await next(request)
+    }
+    let response: NetworkResponse = try await NetworkClient(ClosureTransport(), [behavior]).send(.get("x"))
+    #expect(weakly.value() == nil)
+    #expect(response.request.call[Holding.self] == nil)
+  }
 }

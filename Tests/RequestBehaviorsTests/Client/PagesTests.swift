@@ -164,4 +164,65 @@ import Testing
     #expect(error?.statusCode == 500)
     #expect(try await pages.next() == nil)
   }
+
+  @Test func `a cursor replaces the one in the path's own query`() async throws {
+    let bodies = [
+      "e?after=0&n=2": #"{"items":[1],"cursor":"x"}"#, "e?n=2&after=x": #"{"items":[2]}"#,
+    ]
+    for first in [
+      Request<Page>.get("e?after=0&n=2"),
+      .get(url: try #require(URL(string: "https://api.example.com/v1/e?after=0&n=2"))),
+    ] {
+      let transport = server([:], bodies: bodies)
+      var items: [Int] = []
+      for try await page in NetworkClient(transport).pages(first, following: .cursor("after") { $0.cursor }) {
+        items += page.value.items
+      }
+      #expect(items == [1, 2])
+    }
+  }
+
+  @Test func `a rule of one's own may tell pages apart by a field`() async throws {
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, body: .data(Data("[\(request.headers["X-Page"] ?? "1")]".utf8)))
+    }
+    let rule = NextPage<[Int]>.request { page, request in
+      guard let last = page.value.first, last < 3 else { return nil }
+      return request.with(header: "X-Page", "\(last + 1)")
+    }
+    var values: [[Int]] = []
+    for try await page in NetworkClient(transport).pages(.get("i"), following: rule) { values.append(page.value) }
+    #expect(values == [[1], [2], [3]])
+    let circle = NextPage<[Int]>.request { page, request in
+      request.with(header: "X-Page", page.value == [1] ? "2" : "1")
+    }
+    var count = 0
+    for try await _ in NetworkClient(transport).pages(.get("i").with(header: "X-Page", "1"), following: circle) {
+      count += 1
+    }
+    #expect(count == 2)
+  }
+
+  @Test func `a link with a base of its own is relative to that`() async throws {
+    let transport = server([:], bodies: ["i": #"{"items":[1]}"#, "deep/j": #"{"items":[2],"cursor":"end"}"#])
+    let base = try #require(URL(string: "https://api.example.com/v1/deep/"))
+    let rule = NextPage<Page>.url { $0.cursor == nil ? URL(string: "j", relativeTo: base) : nil }
+    var items: [Int] = []
+    for try await page in NetworkClient(transport).pages(Request<Page>.get("i"), following: rule) {
+      items += page.value.items
+    }
+    #expect(items == [1, 2])
+  }
+
+  @Test func `an idempotency key does not go to another origin`() async throws {
+    let transport = server(
+      ["i?page=1": "<https://other.example/j>; rel=next"], bodies: ["https://other.example/j": "[2]"])
+    let url = try #require(URL(string: "https://other.example"))
+    let other = try #require(Origin(url))
+    let first = request.with(header: "Idempotency-Key", "k").with(header: "X-Own", "1")
+    for try await _ in NetworkClient(transport).pages(first, allowing: [other]) {}
+    #expect(transport.sent.map { $0.headers["Idempotency-Key"] } == ["k", nil])
+    #expect(transport.sent.map { $0.headers["X-Own"] } == ["1", "1"])
+  }
 }

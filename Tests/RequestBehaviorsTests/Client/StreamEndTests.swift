@@ -102,4 +102,21 @@ import Testing
     #expect(records.value.suffix(2).map(\.responseBytes) == [5, 5])
     #expect(records.value.last?.line.hasSuffix("/x 200 5 B in 1000 ms") == true)
   }
+
+  @Test func `a body that broke off is the latest failure`() async throws {
+    let found = Box<(any Error)?>(nil)
+    let behavior = ClosureBehavior("reading", order: .retry) { request, next in
+      let response = try await next(request)
+      _ = try? await response.buffered()
+      found.value = next.lastFailure
+      return response
+    }
+    let transport = ClosureTransport { request in
+      let (stream, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
+      continuation.finish(throwing: NetworkError(.truncatedBody, "the test cut it"))
+      return NetworkResponse(request: request, statusCode: 200, body: .stream(ByteStream(stream)))
+    }
+    _ = try await NetworkClient(transport, [behavior]).stream(.get("x"))
+    #expect((found.value as? NetworkError)?.code == .truncatedBody)
+  }
 }

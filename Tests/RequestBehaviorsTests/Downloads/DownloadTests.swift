@@ -186,4 +186,54 @@ import Testing
     let name: String
     func scope(for request: NetworkRequest) async -> String? { name }
   }
+
+  @Test func `a request that accepts 200 alone is gone on with all the same`() async throws {
+    let request = Request<NetworkResponse>.get("file").with(\.acceptableStatuses, [200])
+    server.cuts.value = [300]
+    try await server.client([.retry()]).download(request, to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `another program's file of that name stays where nothing was written`() async throws {
+    let other = server.destination.appendingPathExtension("partial")
+    try Data("other".utf8).write(to: other)
+    server.replies.value = [(404, [:], "no")]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(try Data(contentsOf: other) == Data("other".utf8))
+  }
+
+  @Test func `two ways to one folder are one destination`() async throws {
+    let link = server.folder.appending(path: "link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: server.folder)
+    let gate = TestGate()
+    let waiting = ClosureBehavior("waiting") { request, next in
+      await gate.pass()
+      return try await next(request)
+    }
+    let client = server.client([waiting])
+    let first = Task { try await client.download(.get("file"), to: server.destination) }
+    await gate.waitForArrivals(1)
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: link.appending(path: "file.bin"))
+    }
+    #expect(error?.code == .downloadInProgress)
+    gate.open()
+    _ = try await first.value
+  }
+
+  @Test func `a file that a cache has is not mixed with what refreshes the cache`() async throws {
+    let store = MemoryCacheStore()
+    server.headers.value = ["ETag": "\"a\"", "Cache-Control": "max-age=0, stale-while-revalidate=60"]
+    let client = server.client([.caching(store)])
+    _ = try await client.send(.get("file").returning(Data.self))
+    let old = server.content.value
+    (server.content.value, server.headers.value["ETag"]) = (Data(repeating: 1, count: 5_000), "\"b\"")
+    try await client.download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == old)
+    #expect(server.requests.value.count == 1)
+    #expect(try server.names == ["file.bin"])
+  }
 }

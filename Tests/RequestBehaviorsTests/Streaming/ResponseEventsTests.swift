@@ -26,6 +26,28 @@ import Testing
     #expect(server.cancellations.value == 1)
   }
 
+  @Test func `events that end as they say are a success, also of a body that a behavior wrapped`() async throws {
+    for isWrapped in [false, true] {
+      let server = StreamFixture(.init("data: one\n\ndata: [DONE]\n\n", isOpen: true))
+      let reports = Box<[CallReport]>([])
+      let wrapping = ClosureBehavior("wrapping") { request, next in
+        var response = try await next(request)
+        if isWrapped, case .stream(let stream) = response.body { response.body = .stream(stream.wrapped { $0 }) }
+        return response
+      }
+      let client = server.client([wrapping, .onCallEnd { report in reports.update { $0.append(report) } }])
+      let events = client.events(.get("chat")).until { $0.data == "[DONE]" }
+      #expect(try await events.all().count == 1)
+      let report = try #require(reports.value.first)
+      #expect(report.error == nil)
+      guard case .response(200, _)? = report.call.attempts.first?.outcome else {
+        Issue.record("the attempt failed")
+        return
+      }
+      #expect(server.cancellations.value == 1)
+    }
+  }
+
   @Test func `events of JSON become values, and those without data none`() async throws {
     let server = StreamFixture(
       .init("data: {\"text\":\"a\"}\n\nevent: ping\ndata\n\ndata: {\"text\":\ndata: \"b\"}\n\ndata: [DONE]\n\n"))
@@ -60,6 +82,8 @@ import Testing
     server.clock.advance(by: .seconds(30))
     let error = await #expect(throws: NetworkError.self) { try await task.value }
     #expect(error?.code == .timedOut && error?.message.contains("30") == true)
+    // Held by the error that the stream ends with, the stream would hold itself.
+    if case .stream? = error?.response?.body { Issue.record("the error holds the stream") }
     #expect(server.cancellations.value == 1)
   }
 
@@ -86,7 +110,7 @@ import Testing
     let server = StreamFixture(reply, reply)
     let error = await #expect(throws: NetworkError.self) { try await server.client().events(.get("feed")).all() }
     #expect(error?.code == .unexpectedContentType)
-    #expect(server.cancellations.value == 1)
+    #expect(try error?.response?.text == "data: one\n\n")
     let request = Request<NetworkResponse>.get("feed").with(\.acceptableContentTypes, [])
     #expect(try await server.client().events(request).all().count == 1)
   }

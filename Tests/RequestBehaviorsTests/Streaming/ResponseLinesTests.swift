@@ -132,4 +132,10 @@ import Testing
     }
     #expect(error?.code == .lineTooLong)
   }
+
+  @Test func `values of lines stand at the place that the request says`() async throws {
+    let server = StreamFixture(.init("{\"item\":{\"id\":1}}\n{\"item\":{\"id\":2}}\n").with(headers: [:]))
+    let request = Request<Int>.get("export").decoding(at: "item.id")
+    #expect(try await server.client().jsonLines(request).all() == [1, 2])
+  }
 }

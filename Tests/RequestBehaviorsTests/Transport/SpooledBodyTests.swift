@@ -99,4 +99,26 @@ import Testing
     await #expect(throws: CancellationError.self) { try await second.value }
     #expect(body.isEnded)
   }
+
+  @Test(arguments: [0, -1])
+  func `a spool without memory keeps everything in files, and delivers it`(memory: Int) async throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let body = body(memory: memory)
+    for text in ["12345", "67890"] { try body.push(bytes(text)) }
+    body.end(.success(()))
+    var all = Data()
+    while let chunk = try await body.next() { all.append(chunk) }
+    #expect(all == bytes("1234567890"))
+  }
+
+  @Test func `a directory that takes no file is an error, after which the body can be ended`() async throws {
+    try? FileManager.default.removeItem(at: directory)
+    let body = body(memory: 4)
+    try body.push(bytes("1234"))
+    let error = #expect(throws: NetworkError.self) { try body.push(bytes("5")) }
+    #expect(error?.code == .bodyUnreadable)
+    body.end(.failure(NetworkError(.bodyUnreadable, "no file")))
+    #expect(try await body.next() == bytes("1234"))
+    await #expect(throws: NetworkError.self) { try await body.next() }
+  }
 }

@@ -82,4 +82,21 @@ import Testing
     server.enqueue(.data(compressed).header("Content-Encoding", "gzip"))
     #expect(try await stream(URLSessionTransport()).buffered().text == "hello")
   }
+
+  @Test func `an error that takes its time is not waited for, though times end at the head`() async throws {
+    let clock = ManualClock()
+    server.enqueue(.text("12345", status: 500).held(by: LoopbackGate(), at: .body(after: 2)))
+    let transport = URLSessionTransport(clock: clock.requestClock)
+    let task = Task {
+      try await stream(transport, clock: clock.requestClock) {
+        $0.idleTimeout = nil
+        $0.timeout = .seconds(10)
+        $0.timesEndAtHead = true
+      }.buffered()
+    }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    let error = await #expect(throws: NetworkError.self) { try await task.value }
+    #expect(error?.code == .timedOut)
+  }
 }

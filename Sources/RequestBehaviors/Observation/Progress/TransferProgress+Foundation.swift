@@ -21,8 +21,12 @@
       let progress = Progress(totalUnitCount: -1)
       progress.isCancellable = false
       progress.kind = .file
+      // Changes are told by several threads: the latest state must be the last that is set.
+      let lock = NSLock()
       follow { [weak progress] transfer in
         guard let progress else { return }
+        lock.lock()
+        defer { lock.unlock() }
         let state = transfer.state
         let isSending = direction == .sending
         let count = isSending ? state.sent : state.received

@@ -85,16 +85,15 @@ public final class TransferProgress: Sendable {
 
   /// Begins a transmission: whatever an earlier one counts further is ignored.
   ///
-  /// A transport calls it when it takes a request.
+  /// A transport calls it when it takes a request. After ``finish()`` nothing counts any more.
   ///
   /// - Parameter length: How many bytes the body has; `nil` if that is not known yet.
   /// - Returns: What counts the bytes of this transmission.
   public func begin(sending length: Int64?) -> Attempt {
-    let number = lock.withLock {
-      alreadyReceived = 0
-      return current.isFinished ? 1 : current.attempt + 1
-    }
+    var number = 0
     change(of: nil) { state in
+      alreadyReceived = 0
+      number = state.attempt + 1
       state = State()
       state.attempt = number
       state.expectedToSend = length
@@ -103,15 +102,15 @@ public final class TransferProgress: Sendable {
   }
 
   /// Notes that the body of the response is the rest of what is there already.
-  func goOn(after count: Int64) {
-    lock.withLock { alreadyReceived = count }
+  func resume(at count: Int64) {
     change(of: nil) { state in
+      alreadyReceived = count
       state.received += count
       if let expected = state.expectedToReceive { state.expectedToReceive = expected + count }
     }
   }
 
-  /// Notes that the call has ended, which a client does.
+  /// Notes that the call has ended, which a client does; from then on the state stays as it is.
   public func finish() { change(of: nil) { $0.isFinished = true } }
 
   /// Counts the bytes of one transmission, for the transport that makes it.
@@ -144,10 +143,13 @@ public final class TransferProgress: Sendable {
     }
   }
 
-  /// Changes the state, under the lock, unless that is about another transmission by now or nothing changes by it.
+  /// Changes the state, under the lock, unless the call has ended, that is about another transmission by now, or nothing
+  /// changes by it.
   private func change(of attempt: Int?, _ change: (inout State) -> Void) {
     let (woken, followers) = lock.withLock { () -> ([Waiter<Void>], [@Sendable (TransferProgress) -> Void]) in
-      if let attempt, attempt != current.attempt || current.isFinished { return ([], []) }
+      // What goes on after the call, to refresh a cache for example, is no part of it.
+      if current.isFinished { return ([], []) }
+      if let attempt, attempt != current.attempt { return ([], []) }
       let before = current
       change(&current)
       guard current != before else { return ([], []) }
@@ -253,7 +255,7 @@ extension RequestOptions {
   /// What is told how far the transfer is; `nil` by default.
   ///
   /// It follows the request through redirects and retries. A response from a cache, or one that a request joined, moves
-  /// no bytes: the progress only finishes.
+  /// no bytes: the progress only finishes. Of two sends at once, as a ``HedgingBehavior`` makes them, the later one counts.
   public var progress: TransferProgress? {
     get { self[ProgressOption.self] }
     set { self[ProgressOption.self] = newValue }

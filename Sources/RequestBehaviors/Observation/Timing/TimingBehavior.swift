@@ -15,7 +15,7 @@ public struct TimingBehavior: UniqueBehavior, CallObserver {
   /// Creates a behavior that measures into a collection.
   public init(_ timings: LatencyStatistics) { self.timings = timings }
 
-  /// Counts the call's duration, decoding included.
+  /// Counts the call's duration, decoding included; that of a stream ends when its reader has read it.
   public func callEnded(_ report: CallReport) { timings.record(report) }
 }
 

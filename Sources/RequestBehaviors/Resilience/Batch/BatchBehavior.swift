@@ -67,7 +67,9 @@ public struct BatchBehavior: UniqueBehavior {
 
   /// Waits for others of the group, and for the part of the response that is the request's.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    guard !request.options.bypassesBatching, let group = group(request), let key = key(of: request, next) else {
+    guard !request.options.bypassesBatching, request.options.delivery == .buffered, let group = group(request),
+      let key = key(of: request, next)
+    else {
       return try await next(request)
     }
     let waiter = Waiter<Result<NetworkResponse, any Error>>()

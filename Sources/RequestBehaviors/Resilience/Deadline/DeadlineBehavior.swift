@@ -32,9 +32,11 @@ public struct DeadlineBehavior: UniqueBehavior {
 
   /// Runs everything further in, and cancels it when the time is over.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    guard let limit = request.options.explicit(DeadlineOption.self) ?? limit else { return try await next(request) }
+    guard let own = request.options.explicit(DeadlineOption.self) ?? limit else { return try await next(request) }
     let call = request.call
-    let deadline = min(call.clock.now() + limit, call.deadline ?? .seconds(Int64.max))
+    let now = call.clock.now()
+    let deadline = min(now + own, call.deadline ?? .seconds(Int64.max))
+    let limit = deadline - now
     call.deadline = deadline
     guard limit > .zero else { throw NetworkError.deadlineExceeded(limit, request, nil) }
     do {

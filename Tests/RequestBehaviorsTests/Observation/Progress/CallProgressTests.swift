@@ -44,6 +44,30 @@ import Testing
     #expect(progress.state.attempt == 0)
   }
 
+  @Test func `what is sent after the end of the call is no part of its progress`() async throws {
+    let behavior = ClosureBehavior("later", order: .caching) { request, next in
+      let response = try await next(request)
+      request.options.progress?.finish()
+      _ = try await next.detached()(request)
+      return response
+    }
+    mock.on(.get, "x").respond(200, text: "abc").respond(200, text: "defgh")
+    try await client(behavior).send(.get("x").with(\.progress, progress))
+    let state = progress.state
+    #expect(state.isFinished && state.attempt == 1 && state.received == 3)
+  }
+
+  @Test func `a download that cannot begin finishes its progress`() async throws {
+    let folder = FileManager.default.temporaryDirectory
+    for (destination, checksum) in [(folder, nil), (folder.appending(path: "x"), Checksum.sha256("none"))] {
+      let progress = TransferProgress()
+      await #expect(throws: NetworkError.self) {
+        try await client().download(.get("x").with(\.progress, progress), to: destination, checksum: checksum)
+      }
+      #expect(progress.state.isFinished)
+    }
+  }
+
   @Test func `a value that cannot be decoded finishes the progress`() async throws {
     mock.on(.get, "x").respond(200, jsonText: "\"no number\"")
     await #expect(throws: NetworkError.self) {

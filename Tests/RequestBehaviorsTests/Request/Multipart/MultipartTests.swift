@@ -192,6 +192,17 @@ import Testing
     #expect(bodies.value.count == 2)
     #expect(bodies.value[0] == bodies.value[1])
   }
+
+  @Test func `the boundary is told although the request names the type of the form`() async throws {
+    let transport = ClosureTransport()
+    let client = NetworkClient(transport)
+    let form = RequestContent.multipart([.field("a", "1")])
+    try await client.send(.post("x", body: form, headers: ["Content-Type": "multipart/form-data"]))
+    #expect(transport.sent[0].headers["Content-Type"]?.hasPrefix("multipart/form-data; boundary=form-") == true)
+    let own = "multipart/related; Boundary=mine"
+    try await client.send(.post("x", body: form, headers: ["Content-Type": own]))
+    #expect(transport.sent[1].headers["Content-Type"] == own)
+  }
 }
 
 extension ByteStream {

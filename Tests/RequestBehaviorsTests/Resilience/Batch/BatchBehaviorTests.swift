@@ -121,4 +121,12 @@ import Testing
     let error = await #expect(throws: NetworkError.self) { try await call.value }
     #expect(error?.code == .clientShutDown)
   }
+
+  @Test func `streams are not merged`() async throws {
+    let client = client(batch(size: 2))
+    async let first = client.stream(.get("users/\(1)"))
+    async let second = client.stream(.get("users/\(2)"))
+    #expect(try await Set([first.text, second.text]) == ["1", "2"])
+    #expect(server.sent.count == 2)
+  }
 }
