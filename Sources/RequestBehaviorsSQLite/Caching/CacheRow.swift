@@ -13,11 +13,11 @@ struct CacheRow: Sendable {
     """
 
   /// The rows of a key, each with its body, which is not read unless somebody asks for it.
-  static func select(_ key: CacheKey) -> SQL {
-    """
-    SELECT \(sql: SQL(verbatim: columns)), body FROM entry LEFT JOIN body ON body.id = entry.id WHERE \(sql: isOf(key))
-    """
-  }
+  static func select(_ key: CacheKey) -> SQL { SQL(verbatim: selection, arguments: arguments(of: key)) }
+
+  // Not put together for each request, as the conditions of what is rare are.
+  private static let selection =
+    "SELECT \(columns), body FROM entry LEFT JOIN body ON body.id = entry.id WHERE \(keyCondition)"
 
   /// The rows that were used last.
   static func selectNewest(_ limit: Int) -> SQL {
@@ -66,12 +66,15 @@ struct CacheRow: Sendable {
 
   // MARK: - Conditions
 
-  static func isOf(_ key: CacheKey) -> SQL {
-    """
-    url_hash = \(hash(key.url)) AND url = \(key.url) AND scopes = \(key.scopes.joined(separator: "\n")) \
-    AND discriminator = \(key.discriminator)
-    """
+  static func isOf(_ key: CacheKey) -> SQL { SQL(verbatim: keyCondition, arguments: arguments(of: key)) }
+
+  private static let keyCondition = "url_hash = ? AND url = ? AND scopes = ? AND discriminator = ?"
+
+  private static func arguments(of key: CacheKey) -> [any SQLBindable] {
+    [hash(key.url), key.url, scopes(of: key), key.discriminator]
   }
+
+  private static func scopes(of key: CacheKey) -> String { key.scopes.joined(separator: "\n") }
 
   static func isOf(url: String) -> SQL { "url_hash = \(hash(url)) AND url = \(url)" }
 
@@ -139,7 +142,7 @@ extension CacheRow {
     /// What does not change while the response is stored.
     var identity: [any SQLBindable] {
       [
-        CacheRow.hash(key.url), key.url, key.scopes.joined(separator: "\n"), key.discriminator,
+        CacheRow.hash(key.url), key.url, CacheRow.scopes(of: key), key.discriminator,
         CacheRow.text(of: response.variant), response.statusCode, response.storedAt.timeIntervalSince1970,
       ]
     }
@@ -178,17 +181,26 @@ extension CacheRow {
   }
 
   private static func headers(_ text: String) -> HeaderFields {
-    let bytes = text.utf8
-    var fields: [HeaderFields.Field] = []
-    var start = bytes.startIndex
-    while start < bytes.endIndex {
-      let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.endIndex
-      if let colon = bytes[start..<end].firstIndex(of: UInt8(ascii: ":")), bytes.distance(from: colon, to: end) >= 2 {
-        fields.append(
-          HeaderFields.Field(String(text[start..<colon]), String(text[bytes.index(colon, offsetBy: 2)..<end])))
+    var text = text
+    return text.withUTF8 { bytes in
+      var fields: [HeaderFields.Field] = []
+      fields.reserveCapacity(16)
+      var (start, colon) = (0, Int?.none)
+      for index in 0...bytes.count {
+        if index < bytes.count, bytes[index] != 0x0A {
+          if colon == nil, bytes[index] == 0x3A { colon = index }
+          continue
+        }
+        if let colon, index - colon >= 2 {
+          let (name, value) = (bytes[start..<colon], bytes[(colon + 2)..<index])
+          fields.append(
+            HeaderFields.Field(
+              String(decoding: UnsafeBufferPointer(rebasing: name), as: UTF8.self),
+              String(decoding: UnsafeBufferPointer(rebasing: value), as: UTF8.self)))
+        }
+        (start, colon) = (index + 1, nil)
       }
-      start = end < bytes.endIndex ? bytes.index(after: end) : end
+      return HeaderFields(fields)
     }
-    return HeaderFields(fields)
   }
 }

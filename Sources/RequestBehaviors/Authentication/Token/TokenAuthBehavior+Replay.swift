@@ -24,7 +24,7 @@ extension TokenAuthBehavior {
     guard request.call.beginReplay(for: session.coordinator.id) else { return refusal }
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
     let response = try await next(authorized(request, newer))
-    if newer.isFresh, blame(for: response, newer) == .certain {
+    if newer.isFresh, self.refusal(of: newer, in: response) == .certain {
       await session.refuse(newer, response, for: request.call)
     }
     return response

@@ -66,7 +66,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     guard request.options.authentication.includes(name) else { return nil }
     session.coordinator.scopes.follow(request.call)
     // A call to another server may come to this one by a redirect.
-    if let user = session.coordinator.user.generation { request.call.belong(to: user, at: session.coordinator.id) }
+    if let user = session.coordinator.user.generation { request.call.noteUser(user, of: session.coordinator.id) }
     await session.coordinator.waitForUser(of: request.call)
     return applies(to: request) ? session.coordinator.user.scope : nil
   }
@@ -76,11 +76,11 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     guard applies(to: request) else { return try await next(request) }
     let issued: IssuedToken
     do {
-      let arrived = try arrive(request)
-      if let arrived, isAccepted(arrived) {
-        issued = arrived
+      let found = try lookUp(request)
+      if let found, isAccepted(found) {
+        issued = found
       } else {
-        issued = try await wait(request, arrived, next)
+        issued = try await wait(request, found, next)
       }
     } catch let error as CancellationError {
       throw error
@@ -92,22 +92,22 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       return try await next(request)
     }
     let response = try await next(authorized(request, issued))
-    guard blame(for: response, issued) != .none else { return response }
+    guard refusal(of: issued, in: response) != .none else { return response }
     return try await answer(to: response, request, issued, next)
   }
 
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
-  private func arrive(_ request: NetworkRequest) throws -> IssuedToken? {
+  private func lookUp(_ request: NetworkRequest) throws -> IssuedToken? {
     session.follow(request.call)
-    let arrival = session.coordinator.arrive(request.call.sessionClock)
-    let noted = request.call.arrive(at: session.coordinator.id, arrival)
-    guard noted.generation == arrival.snapshot.generation else { throw NetworkError.signedOut() }
-    return arrival.issued
+    let lookup = session.coordinator.lookUp(request.call.sessionClock)
+    let noted = request.call.note(lookup, of: session.coordinator.id)
+    guard noted.generation == lookup.snapshot.generation else { throw NetworkError.signedOut() }
+    return lookup.issued
   }
 
   /// Returns a token that can be sent, after waiting for it.
-  private func wait(_ request: NetworkRequest, _ arrived: IssuedToken?, _ next: Next) async throws -> IssuedToken {
-    if let arrived { return try await renew(arrived, request, next) }
+  private func wait(_ request: NetworkRequest, _ found: IssuedToken?, _ next: Next) async throws -> IssuedToken {
+    if let found { return try await renew(found, request, next) }
     let waited = try await request.call.wait { try await session.issuedToken(.token, for: request, next) }
     guard let issued = waited else { throw NetworkError.notSignedIn() }
     return isAccepted(issued) ? issued : try await renew(issued, request, next)
@@ -134,17 +134,17 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// How sure it is that the server, and nobody in its place, does not accept this token.
   ///
   /// What the user calls unauthorized may be about this token unless a realm tells otherwise.
-  func blame(for response: NetworkResponse, _ issued: IssuedToken) -> TokenBlame {
+  func refusal(of issued: IssuedToken, in response: NetworkResponse) -> TokenRefusal {
     guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
     let sent = response.request.headers
     guard sent.field(named: header.name)?.value == header.value(of: issued) else { return .none }
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
     let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
     let challenges = AuthenticationChallenge.all(in: response.headers.values(for: "WWW-Authenticate"))
-    let blame = TokenBlame(
+    let refusal = TokenRefusal(
       challenges, scheme: header.scheme(of: issued), realm: realm,
       others: others.map { isNamed($0, "Authorization") ? $0.value.split(separator: " ").first.map(String.init) : nil })
-    return isUnauthorized == nil || realm != nil ? blame : max(blame, .possible)
+    return isUnauthorized == nil || realm != nil ? refusal : max(refusal, .possible)
   }
 }
 

@@ -57,8 +57,8 @@ final class TokenCoordinator: Sendable {
   /// Who is signed in: a number that grows with every sign-in and sign-out.
   var generation: Int { update { state, _ in state.generation } }
 
-  /// What a call finds that arrives: what has happened so far, and a token if one can be sent as it is.
-  struct Arrival: Sendable {
+  /// What a call finds at first: what has happened so far, and a token if one can be sent as it is.
+  struct Lookup: Sendable {
     let snapshot: SessionSnapshot
     let emptyGeneration: Int?
     let issued: IssuedToken?
@@ -71,15 +71,15 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Tells what a call finds that arrives; a session that was given no clock goes by the first one from then on.
-  func arrive(_ clock: RequestClock) -> Arrival {
+  /// Tells what a call finds at first; a session that was given no clock goes by the first one from then on.
+  func lookUp(_ clock: RequestClock) -> Lookup {
     lock.withLock {
       if !hasClock {
         state.follow(clock, now: self.clock.now())
         self.clock = clock
         hasClock = true
       }
-      return Arrival(&state, now: self.clock.now())
+      return Lookup(&state, now: self.clock.now())
     }
   }
 

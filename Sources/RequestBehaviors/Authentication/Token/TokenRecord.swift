@@ -31,7 +31,7 @@ extension Call {
   /// Notes who was signed in when the call began.
   ///
   /// Its response is kept as theirs, so that it must not be sent as somebody else's.
-  func belong(to generation: Int, at coordinator: TokenCoordinator.ID) {
+  func noteUser(_ generation: Int, of coordinator: TokenCoordinator.ID) {
     update(TokenRecords.self) { _ = $0.place(of: coordinator, beginningWith: generation) }
   }
 
@@ -40,11 +40,11 @@ extension Call {
   /// A call belongs to whoever was signed in when it began: neither it nor a retry may be sent as somebody else. One
   /// that began when nobody was belongs to whoever is when it first comes, also where that turned out only when the
   /// store was read.
-  func arrive(at coordinator: TokenCoordinator.ID, _ arrival: TokenCoordinator.Arrival) -> SessionSnapshot {
+  func note(_ lookup: TokenCoordinator.Lookup, of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
     update(TokenRecords.self) { records in
-      let snapshot = arrival.snapshot
+      let snapshot = lookup.snapshot
       let place = records.place(of: coordinator, beginningWith: snapshot.generation)
-      if records[place].failures == nil, records[place].generation == arrival.emptyGeneration {
+      if records[place].failures == nil, records[place].generation == lookup.emptyGeneration {
         records[place].generation = snapshot.generation
       }
       let failures = records[place].failures ?? snapshot.failures
@@ -92,7 +92,7 @@ extension Call {
     -> Result
   {
     update(TokenRecords.self) { records in
-      // A call has arrived before anything else is noted of it.
+      // A call has looked the session up before anything else is noted of it.
       let place = records.place(of: coordinator, beginningWith: 0)
       return change(&records[place])
     }

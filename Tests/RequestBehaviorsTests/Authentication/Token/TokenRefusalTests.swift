@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Whose token a 401 is about, where a request carries more than one credential.
-@Suite(.timeLimit(.minutes(1))) struct TokenBlameTests {
+@Suite(.timeLimit(.minutes(1))) struct TokenRefusalTests {
   private let fixture = TokenFixture()
   private let refreshes = Box<[String]>([])
 
@@ -91,7 +91,7 @@ import Testing
     #expect(refreshes.value == (isUsers ? ["user"] : []))
   }
 
-  @Test func `a session without other credentials beside it is blamed whatever the challenge says`() async throws {
+  @Test func `a session without other credentials beside it is refused whatever the challenge says`() async throws {
     let user = try await session("user")
     #expect(try await status(NetworkClient(transport("Basic realm=\"x\""), [.tokenAuth(user)])) == 401)
     #expect(try await user.isSignedIn() == false)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// How sure it is that a response refuses a session's token, and not another credential of the request.
-enum TokenBlame: Sendable, Comparable {
+enum TokenRefusal: Sendable, Comparable {
   /// The response names another credential.
   case none
   /// Nobody can tell: the token may be refreshed, but nobody is signed out.
