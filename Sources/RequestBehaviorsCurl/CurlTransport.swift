@@ -55,8 +55,9 @@
       let outcome = await withTaskCancellationHandler {
         await withUnsafeContinuation { continuation in
           transfer.attach(continuation)
-          loop.post(.start(transfer))
+          // Before the loop asks for its bytes.
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
+          loop.post(.start(transfer))
           loop.renewHandle()
         }
       } onCancel: {
@@ -105,8 +106,8 @@
       do {
         switch body.content {
         case .data(let data): return data.count > CurlHandle.inlineLimit ? CurlUpload(data) : nil
-        case .stream(let makeStream): return CurlUpload(makeStream(), length: body.length)
-        case .oneShot(let stream): return CurlUpload(try stream.take(), length: body.length)
+        case .stream(let makeStream): return try await upload(of: makeStream(), length: body.length)
+        case .oneShot(let stream): return try await upload(of: stream.take(), length: body.length)
         case .file(let url):
           let chunks = try await FileChunks(opening: url)
           return chunks.length == 0 ? CurlUpload(Data()) : CurlUpload(ByteStream(chunks), length: chunks.length)
@@ -115,6 +116,15 @@
         error.request = request
         throw error
       }
+    }
+
+    private func upload(of stream: ByteStream, length: Int64?) async throws -> CurlUpload {
+      guard length == 0 else { return CurlUpload(stream, length: length) }
+      // libcurl would not ask for any.
+      for try await chunk in stream where !chunk.isEmpty {
+        throw NetworkError(.bodyUnreadable, "the body stream has more than the 0 bytes that it was said to have")
+      }
+      return CurlUpload(Data())
     }
   }
 

@@ -24,6 +24,8 @@
       var isOver = false
       /// What waits until the chunk has been taken.
       var source: UnsafeContinuation<Void, Never>?
+      /// What begins to read the stream, until it has.
+      var begin: (@Sendable () -> Void)?
       var pump: Task<Void, Never>?
       var lastChunk: Duration?
     }
@@ -63,6 +65,11 @@
 
     /// Copies bytes to libcurl.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+      let begin = lock.withLock {
+        defer { state.begin = nil }
+        return state.begin
+      }
+      begin?()
       let (reading, source) = lock.withLock { () -> (Reading, UnsafeContinuation<Void, Never>?) in
         if let failure = state.failure { return (.failed(failure), nil) }
         if !state.chunk.isEmpty {
@@ -89,21 +96,38 @@
   // MARK: - The stream
 
   extension CurlUpload {
-    /// Begins to read the stream, a chunk ahead of libcurl.
+    /// Has the stream read, a chunk ahead of libcurl, from when libcurl asks for it: with a connection.
     ///
     /// - Parameters:
     ///   - clock: What tells when a chunk came.
     ///   - wake: Called when libcurl waits and there is something for it.
     func start(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
       guard let stream else { return }
+      lock.withLock {
+        if !state.isOver { state.begin = { [self] in pump(stream, clock, wake) } }
+      }
+    }
+
+    private func pump(_ stream: ByteStream, _ clock: RequestClock, _ wake: @escaping @Sendable () -> Void) {
       let pump = Task {
         do {
+          // With the last of the bytes that were announced libcurl is content, whatever comes after them.
+          var last = Data()
           for try await chunk in stream where !chunk.isEmpty {
-            try self.offer(chunk, at: clock.now(), wake)
-            await self.waitUntilTaken()
+            if try self.count(chunk, at: clock.now()) {
+              last = chunk
+            } else {
+              try self.offer(chunk, wake)
+              await self.waitUntilTaken()
+            }
           }
           // A stream that ends because nobody wants it any more is not at its end.
-          if !Task.isCancelled { try self.complete(wake) }
+          guard !Task.isCancelled else { return }
+          if !last.isEmpty {
+            try self.offer(last, wake)
+            await self.waitUntilTaken()
+          }
+          try self.complete(wake)
         } catch {
           self.fail(error, wake)
         }
@@ -120,6 +144,7 @@
       let (pump, source, isAtEnd) = lock.withLock {
         state.isOver = true
         state.chunk = Data()
+        state.begin = nil
         defer { (state.pump, state.source) = (nil, nil) }
         return (state.pump, state.source, state.isComplete)
       }
@@ -128,15 +153,23 @@
       if !isAtEnd { stream?.cancel() }
     }
 
-    private func offer(_ chunk: Data, at now: Duration, _ wake: () -> Void) throws {
+    /// Counts a chunk; returns whether it has the last of the bytes that were announced.
+    private func count(_ chunk: Data, at now: Duration) throws -> Bool {
       try lock.withLock {
-        guard !state.isOver else { throw CancellationError() }
         state.count += Int64(chunk.count)
         state.lastChunk = now
-        if let length, state.count > length {
+        guard let length else { return false }
+        guard state.count <= length else {
           throw NetworkError(
             .bodyUnreadable, "the body stream has more than the \(length) bytes that it was said to have")
         }
+        return state.count == length
+      }
+    }
+
+    private func offer(_ chunk: Data, _ wake: () -> Void) throws {
+      try lock.withLock {
+        guard !state.isOver else { throw CancellationError() }
         state.chunk = chunk
       }
       if takeWakeup() { wake() }

@@ -11,6 +11,51 @@
 
     init() throws { server = try LoopbackServer { .text("\($0.body.count)") } }
 
+    @Test(arguments: [Int64(0), 10, 1_000])
+    func `a stream that goes on after the bytes that were announced fails the send`(length: Int64) async throws {
+      let chunks = [Data(count: Int(length)), Data(count: 10)]
+      let body = RequestBody.stream(length: length) { ByteStream(chunks: chunks) }
+      for _ in 1...20 {
+        let error = try await transport.failure(of: server.request(.put, body: body))
+        #expect(error.code == .bodyUnreadable)
+      }
+    }
+
+    @Test func `a connection that is refused has read nothing of a one-shot body`() async throws {
+      let gone = try LoopbackServer()
+      gone.stop()
+      let stream = ByteStream(chunks: [Data("once".utf8)])
+      let body = RequestBody.oneShot(stream)
+      for _ in 1...3 {
+        let error = try await transport.failure(of: NetworkRequest(.put, url: gone.baseURL, body: body))
+        #expect(error.code == .cannotConnect)
+        #expect(body.isReplayable)
+      }
+      #expect(try await transport.send(server.request(.put, body: body)).text == "4")
+    }
+
+    @Test func `a file that grows while it is sent arrives as long as it was`() async throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "grows-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: file) }
+      try Data(repeating: 1, count: 4 << 20).write(to: file)
+      let handle = try FileHandle(forWritingTo: file)
+      try handle.seekToEnd()
+      let progress = TransferProgress()
+      var options = RequestOptions()
+      options.progress = progress
+      let writer = Task {
+        for await state in progress.states where state.sent > 0 {
+          try handle.write(contentsOf: Data(repeating: 2, count: 1 << 20))
+          break
+        }
+      }
+      let request = NetworkRequest(
+        .put, url: server.baseURL, body: .file(file), options: options, call: Call(options: options))
+      #expect(try await transport.send(request).text == "\(4 << 20)")
+      progress.finish()
+      try await writer.value
+    }
+
     @Test(arguments: [0, 1, 16_384, 16_385, 1 << 20])
     func `bytes go out with their length, however many`(count: Int) async throws {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })

@@ -50,7 +50,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       next = .end
       guard let request = try request(found) else { return nil }
       let page = try await pages.client.response(for: request)
-      visited.insert(page.http.request.url)
+      visited.insert(page.http.request.url.withoutFragment)
       next = .after(page, request)
       return page
     }
@@ -61,14 +61,15 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       case .end: return nil
       case .first:
         // What is wrong with it is for its call to say.
-        if let url = try? pages.client.url(of: pages.first) { visited.insert(url) }
+        if let url = try? pages.client.url(of: pages.first) { visited.insert(url.withoutFragment) }
         visitedHeaders.insert(pages.first.headers)
         return pages.first
       case .after(let page, let last):
         guard var request = try pages.rule.request(page, last) else { return nil }
         let url = try pages.client.url(of: request)
         try pages.check(url, &request, after: page)
-        let isNew = visited.insert(url).inserted
+        // No server sees the fragment (RFC 9110 §4.2.5).
+        let isNew = visited.insert(url.withoutFragment).inserted
         if pages.rule.isTheURL { return isNew ? request : nil }
         // With a rule of one's own, requests for one URL may differ in their fields or their bodies.
         let hasNewFields = visitedHeaders.insert(request.headers).inserted
@@ -118,5 +119,13 @@ extension NetworkClient {
       return try RequestURL.resolve(path, query: request.query, in: options.environment)
     case .url(let url): return try RequestURL.check(url, adding: request.query)
     }
+  }
+}
+
+extension URL {
+  fileprivate var withoutFragment: URL {
+    guard fragment != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+    parts.fragment = nil
+    return parts.url ?? self
   }
 }

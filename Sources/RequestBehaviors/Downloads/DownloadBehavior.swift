@@ -63,6 +63,7 @@ struct DownloadBehavior: RequestBehavior {
       try await drain(response, from: length, total: total)
       response.describeWhole(length: total)
     case .complete:
+      try checkLimit(length, response)
       response.body.cancel()
       // The type is that of a text which says that there is nothing more.
       response.headers.removeAll { HeaderFields.areEqual($0.name, "Content-Type") }

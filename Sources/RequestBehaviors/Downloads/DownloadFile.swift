@@ -4,14 +4,15 @@ import Foundation
 /// The file of one download: what has come so far, beside its destination, until it is whole.
 ///
 /// What has come of `report.pdf` is in `report.pdf.partial`; if its rest can be asked for later,
-/// `report.pdf.partial.json` has the ``DownloadRecord``. Everything here that may block runs on a queue of its own.
+/// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long by this is shortened. Everything here that may block runs on a queue of its own.
 final class DownloadFile: Sendable {
   /// Where the file goes.
   let destination: URL
   /// What has come so far.
   let partial: URL
   private let sidecar: URL
-  private let place: String
+  /// The paths of the three, by which no other download may go.
+  private let places: [String]
   private let queue = DispatchQueue(label: "RequestBehaviors.DownloadFile")
   // Used on the queue only.
   nonisolated(unsafe) private var handle: FileHandle?
@@ -25,21 +26,29 @@ final class DownloadFile: Sendable {
     let place = try await FileQueue.run { DownloadFile.place(of: destination) }
     let file = DownloadFile(destination, place)
     try await file.run { try file.check() }
-    guard DownloadDestinations.shared.insert(place) else {
+    guard DownloadDestinations.shared.insert(file.places) else {
       throw NetworkError.downloadInProgress(file.destination.path)
     }
     return file
   }
 
   private init(_ destination: URL, _ place: String) {
-    self.place = place
     self.destination = destination.standardizedFileURL
-    partial = self.destination.appendingPathExtension("partial")
+    let name = DownloadFile.partialName(of: destination.lastPathComponent)
+    partial = self.destination.deletingLastPathComponent().appendingPathComponent(name)
     sidecar = partial.appendingPathExtension("json")
+    let folder = URL(fileURLWithPath: place).deletingLastPathComponent()
+    places = [place] + [partial, sidecar].map { folder.appendingPathComponent($0.lastPathComponent).path }
+  }
+
+  /// File systems take names of 255 bytes.
+  private static func partialName(of name: String) -> String {
+    guard name.utf8.count + ".partial.json".utf8.count > 255 else { return name + ".partial" }
+    return HashFunction.sha256.digest(of: Array(name.utf8)).hexadecimal + ".partial"
   }
 
   /// Lets another download have the destination.
-  func release() { DownloadDestinations.shared.remove(place) }
+  func release() { DownloadDestinations.shared.remove(places) }
 
   /// What has come earlier, if its rest can be asked for.
   ///
@@ -63,7 +72,8 @@ final class DownloadFile: Sendable {
   func begin(_ record: DownloadRecord?) async throws {
     try await run("begun") { [self] in
       // The record goes first and comes last: it never is that of other content.
-      try? FileManager.default.removeItem(at: sidecar)
+      try DownloadFile.remove(sidecar)
+      try DownloadFile.remove(partial)
       guard FileManager.default.createFile(atPath: partial.path, contents: nil) else {
         throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial.path])
       }
@@ -103,7 +113,7 @@ final class DownloadFile: Sendable {
       guard rename(partial.path, destination.path) == 0 else {
         throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(errno))])
       }
-      try? FileManager.default.removeItem(at: sidecar)
+      try? DownloadFile.remove(sidecar)
     }
   }
 
@@ -124,8 +134,16 @@ final class DownloadFile: Sendable {
   private func remove() {
     try? handle?.close()
     handle = nil
-    try? FileManager.default.removeItem(at: sidecar)
-    try? FileManager.default.removeItem(at: partial)
+    try? DownloadFile.remove(sidecar)
+    try? DownloadFile.remove(partial)
+  }
+
+  /// Removes a file if there is one; never a folder, which is somebody else's.
+  private static func remove(_ file: URL) throws {
+    guard unlink(file.path) != 0, errno != ENOENT else { return }
+    throw CocoaError(
+      .fileWriteUnknown,
+      userInfo: [NSLocalizedDescriptionKey: "\(file.lastPathComponent): \(String(cString: strerror(errno)))"])
   }
 
   private func check() throws {
@@ -177,7 +195,14 @@ private final class DownloadDestinations: Sendable {
   // Protected by `lock`.
   nonisolated(unsafe) private var paths: Set<String> = []
 
-  func insert(_ path: String) -> Bool { lock.withLock { paths.insert(path).inserted } }
+  /// Takes all paths, or none if one is taken.
+  func insert(_ wanted: [String]) -> Bool {
+    lock.withLock {
+      guard paths.isDisjoint(with: wanted) else { return false }
+      paths.formUnion(wanted)
+      return true
+    }
+  }
 
-  func remove(_ path: String) { lock.withLock { _ = paths.remove(path) } }
+  func remove(_ released: [String]) { lock.withLock { paths.subtract(released) } }
 }

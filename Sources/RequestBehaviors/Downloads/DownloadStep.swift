@@ -67,7 +67,11 @@ enum DownloadStep: Sendable, Hashable {
       return .restart("the rest does not say which part it is")
     }
     guard bytes.lowerBound == partial.length else { return .restart("the rest begins at \(bytes.lowerBound)") }
-    let total = range.total ?? partial.record.total ?? bytes.upperBound
+    if let length = headers.contentLength, length != Int64(bytes.count) {
+      return .restart("the rest has \(length) bytes and says that it has \(bytes.count)")
+    }
+    // What came may be less than was asked for, and nothing would tell (RFC 9110 §15.3.7).
+    guard let total = range.total ?? partial.record.total else { return .restart("nobody knows how long the file is") }
     guard total == partial.record.total ?? total, bytes.upperBound <= total else {
       return .restart("the length of the file is another one now")
     }

@@ -1,7 +1,7 @@
 import Dispatch
 package import Foundation
 
-/// The bytes of a file, read on a queue of their own: reading may block.
+/// The bytes that a file has when it is opened, read on a queue of their own: reading may block.
 package struct FileChunks: AsyncSequence, Sendable {
   package typealias Element = Data
 
@@ -47,13 +47,24 @@ package struct FileChunks: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let url: URL
     fileprivate var file: OpenFile?
+    private var readCount: Int64 = 0
+
+    fileprivate init(url: URL, file: OpenFile?) {
+      self.url = url
+      self.file = file
+    }
 
     package mutating func next() async throws -> Data? {
       let open: OpenFile
       if let file { open = file } else { open = try await OpenFile(url) }
       file = open
-      let data = try await FileQueue.run { [handle = open.handle] in try handle.read(upToCount: FileChunks.chunkCount) }
-      return data?.isEmpty == false ? data : nil
+      // What a writer adds meanwhile is not what was announced.
+      let count = Int(Swift.min(Int64(FileChunks.chunkCount), open.length - readCount))
+      guard count > 0 else { return nil }
+      let data = try await FileQueue.run { [handle = open.handle] in try handle.read(upToCount: count) }
+      guard let data, !data.isEmpty else { return nil }
+      readCount += Int64(data.count)
+      return data
     }
   }
 

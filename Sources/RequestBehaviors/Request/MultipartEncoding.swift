@@ -44,7 +44,9 @@ struct MultipartEncoding: Sendable {
         pending += data
       } else {
         let count = try MultipartEncoding.length(of: body)
-        length = count.flatMap { count in length.map { $0 + Int64(pending.count) + count } }
+        length = try count.flatMap { count in
+          try length.map { try MultipartEncoding.sum(of: $0, Int64(pending.count), count) }
+        }
         segments += [.data(pending), .body(body, part: part.name, length: count)]
         pending = Data()
       }
@@ -52,7 +54,18 @@ struct MultipartEncoding: Sendable {
     }
     pending += Data("--\(boundary)--\r\n".utf8)
     self.segments = segments + [.data(pending)]
-    self.length = length.map { $0 + Int64(pending.count) }
+    self.length = try length.map { try MultipartEncoding.sum(of: $0, Int64(pending.count)) }
+  }
+
+  private static func sum(of lengths: Int64...) throws -> Int64 {
+    try lengths.reduce(0) { total, length in
+      let (sum, overflows) = total.addingReportingOverflow(length)
+      guard !overflows else {
+        throw NetworkError(
+          .invalidRequest, "the parts of the form are said to have more than \(Int64.max) bytes in all")
+      }
+      return sum
+    }
   }
 
   /// The media type, which names the boundary.

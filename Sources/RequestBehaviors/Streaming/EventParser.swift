@@ -11,11 +11,13 @@ struct EventParser: Sendable {
 
   /// Creates a parser.
   ///
-  /// - Parameter limit: The most bytes of a line, and of the lines of one event that are kept.
-  init(limit: Int = LineSplitter.standardLimit) {
+  /// - Parameters:
+  ///   - limit: The most bytes of a line, and of the lines of one event that are kept.
+  ///   - lastEventID: The id that the first request sends; empty if it sends none.
+  init(limit: Int = LineSplitter.standardLimit, lastEventID: String = "") {
     self.limit = limit
     lines = LineSplitter(limit: limit)
-    fields = EventFields(limit: limit)
+    fields = EventFields(limit: limit, lastEventID: lastEventID)
   }
 
   /// The id that a further request would send; empty if there is none.
@@ -46,7 +48,7 @@ struct EventParser: Sendable {
 
 /// The fields of an event that is not complete yet, and what stays from event to event.
 private struct EventFields: Sendable {
-  private(set) var lastEventID = ""
+  private(set) var lastEventID: String
   private(set) var retry: Duration?
 
   private let limit: Int
@@ -56,7 +58,10 @@ private struct EventFields: Sendable {
   // How many bytes the kept lines of the event have.
   private var count = 0
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, lastEventID: String) {
+    self.limit = limit
+    self.lastEventID = lastEventID
+  }
 
   /// Adds a line; returns the event that it completes.
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {

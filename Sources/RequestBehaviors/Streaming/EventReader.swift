@@ -8,6 +8,8 @@ struct EventSource: Sendable {
 
   /// When a further request follows; `nil` for never.
   var reconnection: EventReconnection?
+  /// The id that the first request sends; empty if it sends none.
+  var lastEventID = ""
   /// Makes what one iteration gets its bodies from.
   let makeOpener: @Sendable () -> Opener
 }
@@ -29,7 +31,7 @@ struct EventReader {
     self.reconnection = source.reconnection
     self.open = source.makeOpener()
     self.settings = settings
-    self.parser = EventParser(limit: settings.limit)
+    self.parser = EventParser(limit: settings.limit, lastEventID: source.lastEventID)
   }
 
   /// Returns the next event; `nil` at the end.

@@ -42,14 +42,15 @@ extension EventSource {
     request.options.caching = .noStore
     request.options.timesEndAtHead = true
     let first = request
-    self.init(reconnection: reconnection) {
+    self.init(reconnection: reconnection, lastEventID: request.headers["Last-Event-ID"] ?? "") {
       // Each iteration begins anew, for whoever is signed in then.
       let user = EventUser()
       return { lastEventID in
         guard reconnection == nil || first.method == .get else { throw NetworkError.notReconnectable(first.method) }
         var request = first
-        // What no field can carry, the server cannot have meant to get back.
-        if !lastEventID.isEmpty, HTTPSyntax.isFieldValue(lastEventID) { request.headers["Last-Event-ID"] = lastEventID }
+        // What no field can carry, the server cannot have meant to get back; an empty one resets it.
+        let isSent = !lastEventID.isEmpty && HTTPSyntax.isFieldValue(lastEventID)
+        request.headers["Last-Event-ID"] = isSent ? lastEventID : nil
         if reconnection != nil { request.behaviors.append(SameUserBehavior(user: user)) }
         return try await client.stream(request).eventStream()
       }

@@ -59,6 +59,8 @@ package struct ResponseFraming {
 
   /// Reads the value of Content-Length: one number, or a list of the same number.
   private mutating func readLength(_ text: String) -> Int64? {
+    // Mostly it is one number.
+    if ResponseFraming.isNumber(text) { return Int64(text) ?? .max }
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
     guard lengths.allSatisfy(ResponseFraming.isNumber) else {

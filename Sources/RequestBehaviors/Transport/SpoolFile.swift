@@ -6,15 +6,22 @@ import Foundation
 final class SpoolFile: @unchecked Sendable {
   // Unchecked because the counts are protected by the owner's lock; each handle has one user.
 
-  /// How long a file becomes.
-  private static let capacity: Int64 = 32 * 1_024 * 1_024
-
+  /// How long the file becomes.
+  private let capacity: Int64
   var written: Int64 = 0
   var read: Int64 = 0
   private let writer: FileHandle
   private let reader: FileHandle
 
-  init(in settings: BodySpool) throws {
+  /// Creates an empty file.
+  ///
+  /// - Parameters:
+  ///   - settings: Where it is.
+  ///   - held: How many bytes other files hold. The more, the longer this one becomes, so that a reader who lags far
+  ///     behind does not use up the process's descriptors.
+  /// - Throws: ``NetworkError`` of code `bodyUnreadable`.
+  init(in settings: BodySpool, held: Int64) throws {
+    capacity = max(32 * 1_024 * 1_024, held / 4)
     do {
       let file = try TemporaryFile(in: settings.directory)
       writer = try FileHandle(forWritingTo: file.url)
@@ -26,7 +33,7 @@ final class SpoolFile: @unchecked Sendable {
     }
   }
 
-  var hasRoom: Bool { written < SpoolFile.capacity }
+  var hasRoom: Bool { written < capacity }
 
   func write(_ data: Data) throws { try writer.write(contentsOf: data) }
 

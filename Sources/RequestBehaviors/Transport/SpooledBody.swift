@@ -71,7 +71,7 @@ package final class SpooledBody: Sendable {
   /// Makes a file; not under the lock, because the reader must not wait for the disk.
   private func addFile() throws -> SpoolFile {
     do {
-      let file = try SpoolFile(in: settings)
+      let file = try SpoolFile(in: settings, held: lock.withLock { state.fileCount })
       lock.withLock { if state.end == nil { state.files.append(file) } }
       return file
     } catch {

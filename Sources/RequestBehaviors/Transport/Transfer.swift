@@ -39,6 +39,8 @@ final class Transfer: @unchecked Sendable {
   var reading: BodyReader?
   // Kept for as long as URLSession may read it.
   var spooledBody: TemporaryFile?
+  // Set before there is a task: how many bytes of a file of the user's are to be sent.
+  var announcedLength: Int64?
 
   // Used in the delegate's callbacks only, which come one after the other.
   private(set) var response: HTTPURLResponse?

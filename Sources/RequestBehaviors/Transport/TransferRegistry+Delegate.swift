@@ -47,6 +47,14 @@ extension TransferRegistry: URLSessionDataDelegate {
   ) {
     guard let transfer = transfer(of: task) else { return }
     touch(transfer)
+    if let length = transfer.announcedLength, totalBytesSent > length {
+      return cutOff(
+        transfer,
+        NetworkError(
+          .bodyUnreadable,
+          "the body file has grown from \(length) bytes while it was sent; send a copy that stays as it is"
+        ))
+    }
     transfer.progress?.sent(totalBytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil)
   }
 

@@ -124,7 +124,7 @@ extension TransferRegistry {
     switch transfer.request.body?.content {
     case nil: send(Data(), of: transfer, in: session)
     case .data(let data): send(data, of: transfer, in: session)
-    case .file(let url): send(url, of: transfer, in: session)
+    case .file(let url): sendFile(url, of: transfer, in: session)
     case .stream, .oneShot: readBody(of: transfer, in: session)
     }
   }
@@ -136,14 +136,53 @@ extension TransferRegistry {
     launch(session.dataTask(with: transfer.urlRequest), of: transfer)
   }
 
-  private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
+  /// Sends a file that others may write to meanwhile.
+  ///
+  /// URLSession on Linux sends whatever such a file has at its end, though it announced less: the server would take the
+  /// rest for another request, and a later one would get its response. So a file that is small is read first, and
+  /// another one has a connection of its own, on which nothing follows.
+  private func sendFile(_ file: URL, of transfer: Transfer, in session: URLSession) {
     do {
-      guard try RequestBody.length(ofFile: file) > 0 else { return send(Data(), of: transfer, in: session) }
-      launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
+      let length = try RequestBody.length(ofFile: file)
+      transfer.announcedLength = length
+      guard length > Int64(spool.memoryLimit) else {
+        let data = try TransferRegistry.read(length, of: file)
+        transfer.urlRequest.httpBody = data
+        return send(data, of: transfer, in: session)
+      }
+      #if canImport(FoundationNetworking)
+        if transfer.urlRequest.value(forHTTPHeaderField: "Connection") == nil {
+          transfer.urlRequest.setValue("close", forHTTPHeaderField: "Connection")
+        }
+        let own = makeSession()
+        launch(own.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
+        own.finishTasksAndInvalidate()
+      #else
+        send(file, of: transfer, in: session)
+      #endif
     } catch {
       transfer.fail(error)
       end(transfer)
     }
+  }
+
+  /// Reads the beginning of a small file.
+  private static func read(_ length: Int64, of file: URL) throws -> Data {
+    guard length > 0 else { return Data() }
+    do {
+      let handle = try FileHandle(forReadingFrom: file)
+      defer { try? handle.close() }
+      let data = try handle.read(upToCount: Int(length)) ?? Data()
+      guard data.count == Int(length) else { throw CocoaError(.fileReadCorruptFile) }
+      return data
+    } catch {
+      throw NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
+    }
+  }
+
+  /// Sends a file that nobody else writes to.
+  private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
+    launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
   }
 
   #if canImport(FoundationNetworking)

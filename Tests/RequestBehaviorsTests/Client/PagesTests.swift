@@ -225,4 +225,20 @@ import Testing
     #expect(transport.sent.map { $0.headers["Idempotency-Key"] } == ["k", nil])
     #expect(transport.sent.map { $0.headers["X-Own"] } == ["1", "1"])
   }
+
+  @Test func `links that differ in their fragment lead to one page`() async throws {
+    let count = Box(0)
+    let transport = ClosureTransport { request in
+      let number = count.update { count in
+        count += 1
+        return count
+      }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Link": "<?p=2#\(number)>; rel=next"],
+        body: .data(Data("[\(number)]".utf8)))
+    }
+    var values: [[Int]] = []
+    for try await page in NetworkClient(transport).pages(Request<[Int]>.get("i")) { values.append(page.value) }
+    #expect(values == [[1], [2]])
+  }
 }

@@ -50,7 +50,11 @@ import Testing
     Row(tagged, 206, ["Content-Range": "Bytes 4-6/10"], .append(total: 10)),
     Row(tagged, 206, ["Content-Range": "bytes 4-9/*"], .append(total: 10)),
     Row(tagged, 206, ["Content-Range": "bytes 4-9/10", "Content-Encoding": "identity"], .append(total: 10)),
-    Row(dated, 206, ["Content-Range": "bytes 4-9/*"], .append(total: 10)),
+    Row(dated, 206, ["Content-Range": "bytes 4-9/*"], .restart("nobody knows how long the file is")),
+    Row(
+      tagged, 206, ["Content-Range": "bytes 4-9/10", "Content-Length": "9223372036854775807"],
+      .restart("the rest has 9223372036854775807 bytes and says that it has 6")),
+    Row(tagged, 206, ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], .append(total: 10)),
     Row(dated, 206, ["Content-Range": "bytes 4-9/20"], .append(total: 20)),
     Row(tagged, 206, ["Content-Range": "bytes 4-9/10", "ETag": "\"b\""], .restart("the rest is of other content")),
     Row(tagged, 206, ["Content-Range": "bytes 4-9/10", "ETag": "W/\"a\""], .restart("the rest is of other content")),

@@ -236,4 +236,82 @@ import Testing
     #expect(server.requests.value.count == 1)
     #expect(try server.names == ["file.bin"])
   }
+
+  @Test func `a length that no number holds ends neither the process nor the download`() async throws {
+    server.cuts.value = [300]
+    let progress = TransferProgress()
+    let request = Request<NetworkResponse>.get("file").with(\.progress, progress)
+    await #expect(throws: NetworkError.self) { try await server.client().download(request, to: server.destination) }
+    server.replies.value = [
+      (
+        206,
+        [
+          "ETag": "\"a\"", "Content-Range": "bytes 300-9223372036854775806/9223372036854775807",
+          "Content-Length": "9223372036854775507",
+        ], "abc"
+      )
+    ]
+    let more = Request<NetworkResponse>.get("file").with(\.progress, TransferProgress())
+    try await server.client().download(more, to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `folders of the user's that have the names of helpers stay, and are named`() async throws {
+    for name in ["file.bin.partial", "file.bin.partial.json"] {
+      let folder = server.folder.appending(path: name)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      try Data("notes".utf8).write(to: folder.appending(path: "notes.txt"))
+      let error = await #expect(throws: NetworkError.self) {
+        try await server.client().download(.get("file"), to: server.destination)
+      }
+      #expect(error?.code == .fileUnwritable)
+      #expect(error.map { "\($0)" }?.contains(name) == true)
+      #expect(try Data(contentsOf: folder.appending(path: "notes.txt")) == Data("notes".utf8))
+      try FileManager.default.removeItem(at: folder)
+    }
+  }
+
+  @Test func `the helpers of one download are no destinations of another`() async throws {
+    let gate = TestGate()
+    let waiting = ClosureBehavior("waiting") { request, next in
+      await gate.pass()
+      return try await next(request)
+    }
+    let client = server.client([waiting])
+    let first = Task { try await client.download(.get("file"), to: server.destination) }
+    await gate.waitForArrivals(1)
+    for name in ["file.bin.partial", "file.bin.partial.json"] {
+      let error = await #expect(throws: NetworkError.self) {
+        try await server.client().download(.get("file"), to: server.folder.appending(path: name))
+      }
+      #expect(error?.code == .downloadInProgress)
+    }
+    gate.open()
+    _ = try await first.value
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test(arguments: [242, 243, 255])
+  func `a name may be as long as the file system has it, and the download is gone on with`(length: Int) async throws {
+    let destination = server.folder.appending(path: String(repeating: "n", count: length))
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) { try await server.client().download(.get("file"), to: destination) }
+    try await server.client().download(.get("file"), to: destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\""])
+    #expect(try server.names == [destination.lastPathComponent])
+  }
+
+  @Test func `what is complete already is held to the limit, too`() async throws {
+    try await server.client([.retry()]).download(.get("file"), to: server.destination)
+    server.cuts.value = [999]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    let partial = server.destination.appendingPathExtension("partial")
+    try server.content.value.write(to: partial)
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination, limit: 500)
+    }
+    #expect(error?.code == .bodyTooLarge)
+  }
 }

@@ -143,4 +143,24 @@ import Testing
       return user.value
     }
   }
+
+  @Test func `the id of the request is sent until the server gives another one, or none`() async throws {
+    let server = StreamFixture(.init(), .init("id: 5\ndata: a\n\n"), .init("id\ndata: b\n\n"), .init("data: c\n\n"))
+    let client = server.client()
+    let request = Request<NetworkResponse>.get("feed").with(header: "Last-Event-ID", "41")
+    let reconnection = EventReconnection(delay: .zero, backoff: Backoff(base: .zero, floor: .zero), random: { 0 })
+    let task = Task {
+      var count = 0
+      for try await _ in client.events(request, reconnecting: reconnection) {
+        count += 1
+        if count == 3 { break }
+      }
+    }
+    while server.requests.value.count < 4 {
+      server.clock.advance(by: .seconds(60))
+      await Task.yield()
+    }
+    try await task.value
+    #expect(server.requests.value.map { $0.headers["Last-Event-ID"] } == ["41", "41", "5", nil])
+  }
 }

@@ -32,6 +32,46 @@ import Testing
       })
   }
 
+  #if canImport(FoundationNetworking)
+    @Test func `what is added to a file while it is sent does not pass for another request`() async throws {
+      let file = directory.appending(path: "log")
+      try Data(repeating: 1, count: 8 << 20).write(to: file)
+      let handle = try FileHandle(forWritingTo: file)
+      try handle.seekToEnd()
+      let hasGrown = Box(false)
+      let client = NetworkClient(baseURL: server.baseURL)
+      let progress = TransferProgress()
+      let writer = Task {
+        for await state in progress.states where state.sent > 0 {
+          try handle.write(contentsOf: Data("GET /evil HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+          hasGrown.value = true
+          break
+        }
+      }
+      let result = await Task {
+        try await client.send(Request<String>.put("x", body: .file(file)).with(\.progress, progress))
+      }
+      .result
+      try await writer.value
+      switch result {
+      case .success(let count): #expect(count == "\(8 << 20)")
+      case .failure(let error): #expect((error as? NetworkError)?.code == .bodyUnreadable)
+      }
+      #expect(hasGrown.value)
+      #expect(try await client.send(Request<String>.put("next", body: .text("hi"))) == "2")
+      #expect(!server.requests.contains { $0.path == "/evil" })
+    }
+  #endif
+
+  @Test func `a small file is sent as it was when it was read`() async throws {
+    let file = directory.appending(path: "small")
+    try Data("12345".utf8).write(to: file)
+    _ = try await transport.send(server.request(.put, body: .file(file)))
+    #expect(server.requests.last?.body == Data("12345".utf8))
+    #expect(server.requests.last?.headers["Content-Length"] == "5")
+    #expect(server.requests.last?.headers["Connection"] != "close")
+  }
+
   @Test(arguments: [0, 1, 100_000])
   func `a file arrives with its length`(count: Int) async throws {
     let file = directory.appending(path: "body")

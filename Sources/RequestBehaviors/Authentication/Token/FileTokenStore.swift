@@ -19,8 +19,8 @@ public final class FileTokenStore: TokenStore {
   /// The file.
   public let url: URL
 
-  /// The path: stores of one path are one store.
-  public var location: String? { url.standardizedFileURL.path(percentEncoded: false) }
+  /// The path, with the symbolic links that lead to the folder resolved: stores of one path are one store.
+  public let location: String?
 
   // Files block; the threads of Swift concurrency must not.
   private let queue = DispatchQueue(label: "FileTokenStore")
@@ -28,7 +28,11 @@ public final class FileTokenStore: TokenStore {
   /// Creates a store.
   ///
   /// - Parameter url: The file's URL; its folder is made, for the user only, when a token is stored.
-  public init(url: URL) { self.url = url }
+  public init(url: URL) {
+    self.url = url
+    let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
+    location = folder.appending(path: url.lastPathComponent).standardizedFileURL.path(percentEncoded: false)
+  }
 
   /// Returns the token; `nil` if there is no file.
   ///

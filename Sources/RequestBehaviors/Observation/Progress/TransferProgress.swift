@@ -105,8 +105,8 @@ public final class TransferProgress: Sendable {
   func resume(at count: Int64) {
     change(of: nil) { state in
       alreadyReceived = count
-      state.received += count
-      if let expected = state.expectedToReceive { state.expectedToReceive = expected + count }
+      state.received = state.received.saturatingAdd(count)
+      if let expected = state.expectedToReceive { state.expectedToReceive = expected.saturatingAdd(count) }
     }
   }
 
@@ -137,8 +137,8 @@ public final class TransferProgress: Sendable {
     ///   - expected: How many there will be; `nil` leaves what is known.
     public func received(_ count: Int64, of expected: Int64? = nil) {
       progress.change(of: number) { state in
-        state.received = count + progress.alreadyReceived
-        if let expected { state.expectedToReceive = expected + progress.alreadyReceived }
+        state.received = count.saturatingAdd(progress.alreadyReceived)
+        if let expected { state.expectedToReceive = expected.saturatingAdd(progress.alreadyReceived) }
       }
     }
   }
@@ -165,6 +165,14 @@ public final class TransferProgress: Sendable {
   func follow(_ follower: @escaping @Sendable (TransferProgress) -> Void) {
     lock.withLock { followers.append(follower) }
     follower(self)
+  }
+}
+
+extension Int64 {
+  /// The sum, or the largest number: a server may announce any length.
+  fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
+    let (sum, overflows) = addingReportingOverflow(other)
+    return overflows ? .max : sum
   }
 }
 

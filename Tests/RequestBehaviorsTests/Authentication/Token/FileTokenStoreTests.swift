@@ -34,6 +34,18 @@ import Testing
     #expect(try await store.load() == nil)
   }
 
+  @Test func `two ways to one file are one store`() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let link = folder.appending(path: "link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
+    let direct = FileTokenStore(url: folder.appending(path: "token.json"))
+    #expect(FileTokenStore(url: link.appending(path: "token.json")).location == direct.location)
+    #expect(
+      FileTokenStore(url: link.appending(path: "../\(folder.lastPathComponent)/token.json")).location == direct.location
+    )
+    #expect(FileTokenStore(url: folder.appending(path: "other.json")).location != direct.location)
+  }
+
   @Test func `rights that others have to the file end with the next token`() async throws {
     let store = FileTokenStore(url: file)
     try await store.save(AccessToken("t1"))

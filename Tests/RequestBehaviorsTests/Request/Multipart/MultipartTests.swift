@@ -193,6 +193,12 @@ import Testing
     #expect(bodies.value[0] == bodies.value[1])
   }
 
+  @Test func `lengths that no number holds are an error`() async throws {
+    let part = MultipartPart.part("s", .stream(length: .max) { ByteStream(chunks: []) })
+    let error = await #expect(throws: NetworkError.self) { try await sent([part]) }
+    #expect(error?.code == .invalidRequest)
+  }
+
   @Test func `the boundary is told although the request names the type of the form`() async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport)
