@@ -8,7 +8,7 @@ import Testing
   /// Reads a number of events while the clock goes on whenever somebody waits; the waits are returned, too.
   private func read(
     _ count: Int, of server: StreamFixture, _ reconnection: EventReconnection = .init(random: { 1 }),
-    _ behaviors: [any RequestBehavior] = []
+    _ behaviors: [any RequestBehavior] = [], request: Request<NetworkResponse> = .get("feed")
   ) async throws -> (events: [ServerSentEvent], waits: [Duration]) {
     let waits = Box<[Duration]>([])
     let client = server.client(behaviors).with { configuration in
@@ -17,7 +17,7 @@ import Testing
         now: clock.now, date: clock.date, sleep: { duration in waits.update { $0.append(duration) } })
     }
     var events: [ServerSentEvent] = []
-    for try await event in client.events(.get("feed"), reconnecting: reconnection) {
+    for try await event in client.events(request, reconnecting: reconnection) {
       events.append(event)
       if events.count == count { break }
     }
@@ -146,21 +146,8 @@ import Testing
 
   @Test func `the id of the request is sent until the server gives another one, or none`() async throws {
     let server = StreamFixture(.init(), .init("id: 5\ndata: a\n\n"), .init("id\ndata: b\n\n"), .init("data: c\n\n"))
-    let client = server.client()
     let request = Request<NetworkResponse>.get("feed").with(header: "Last-Event-ID", "41")
-    let reconnection = EventReconnection(delay: .zero, backoff: Backoff(base: .zero, floor: .zero), random: { 0 })
-    let task = Task {
-      var count = 0
-      for try await _ in client.events(request, reconnecting: reconnection) {
-        count += 1
-        if count == 3 { break }
-      }
-    }
-    while server.requests.value.count < 4 {
-      server.clock.advance(by: .seconds(60))
-      await Task.yield()
-    }
-    try await task.value
+    _ = try await read(3, of: server, request: request)
     #expect(server.requests.value.map { $0.headers["Last-Event-ID"] } == ["41", "41", "5", nil])
   }
 }
