@@ -51,6 +51,7 @@
   ) -> Int32 {
     guard let transfer = transfer(of: context) else { return CURL_PREREQFUNC_ABORT }
     transfer.touch()
+    transfer.hasBegun = true
     transfer.attemptCount += 1
     return transfer.attemptCount == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
@@ -58,9 +59,9 @@
   func curlWillResolve(
     _ resolver: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
   ) -> Int32 {
-    if let transfer = transfer(of: context), !transfer.handle.settings.leavesResolverBehind {
-      transfer.isResolving = true
-    }
+    guard let transfer = transfer(of: context) else { return 0 }
+    transfer.hasBegun = true
+    if !transfer.handle.settings.leavesResolverBehind { transfer.isResolving = true }
     return 0
   }
 
@@ -69,6 +70,7 @@
   ) -> curl_socket_t {
     guard let transfer = transfer(of: context), let address, !transfer.isAbandoned else { return -1 }
     transfer.isResolving = false
+    transfer.hasBegun = true
     return rb_curl_open_socket(address)
   }
 #endif

@@ -41,6 +41,9 @@
     private var transfers: [CurlTransfer] = []
     private var ended: [CurlTransfer] = []
     private var timer: DeadlineTimer
+    /// Whether a transfer may wait for a connection.
+    private var mayHaveWaiting = false
+    private var lastRestart = ContinuousClock.now
     /// When this turn of the loop began.
     private(set) var now: Duration
 
@@ -164,7 +167,33 @@
         isAsleep = commands.isEmpty
         return isAsleep
       }
-      if isIdle { curl_multi_poll(multi, nil, 0, 600_000, nil) }
+      guard isIdle else { return }
+      var activity: Int32 = 0
+      curl_multi_poll(multi, nil, 0, mayHaveWaiting ? CurlLoop.restartInterval : 600_000, &activity)
+      if activity == 0, mayHaveWaiting { restartWaiting() }
+    }
+
+    /// In milliseconds.
+    private static let restartInterval: Int32 = 50
+
+    /// Lets transfers that wait for a connection look for one again.
+    ///
+    /// libcurl 7.88 sometimes leaves some of them waiting although connections are free again: of 20 transfers over two
+    /// connections, one time in a hundred.
+    private func restartWaiting() {
+      let now = ContinuousClock.now
+      guard now - lastRestart >= .milliseconds(Int(CurlLoop.restartInterval)) else { return }
+      lastRestart = now
+      let waiting = transfers.filter { !$0.hasBegun }
+      mayHaveWaiting = !waiting.isEmpty
+      for transfer in waiting {
+        curl_multi_remove_handle(multi, transfer.handle.easy)
+        let code = curl_multi_add_handle(multi, transfer.handle.easy)
+        guard code != CURLM_OK else { continue }
+        transfer.fail(
+          NetworkError(.transportFailed, "libcurl could not send: \(String(cString: curl_multi_strerror(code)))"))
+        end(transfer)
+      }
     }
 
     private func begin(_ transfer: CurlTransfer) {
@@ -182,6 +211,7 @@
       }
       transfer.index = transfers.count
       transfers.append(transfer)
+      mayHaveWaiting = true
       transfer.started = transfer.request.call.clock.now()
       let options = transfer.request.options
       transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)

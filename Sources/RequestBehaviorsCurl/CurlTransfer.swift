@@ -61,6 +61,8 @@
     var isSendingPaused = false
     /// Whether the host's name is being resolved, by libraries that wait for it when a transfer is removed.
     var isResolving = false
+    /// Whether there is a connection for it, or one is being made.
+    var hasBegun = false
     /// Whether nobody waits any more; it ends when the name is resolved.
     var isAbandoned = false
 

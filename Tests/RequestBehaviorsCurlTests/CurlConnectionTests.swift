@@ -24,6 +24,14 @@
       #expect(server.connectionCount <= 2)
     }
 
+    @Test func `no request waits for ever for a connection that is free`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      var settings = CurlTransport.Configuration()
+      settings.maximumConnectionsPerHost = 2
+      for _ in 1...60 { try await send(20, to: [server], over: CurlTransport(configuration: settings)) }
+      #expect(server.requestCount == 1_200)
+    }
+
     @Test func `all hosts together have no more connections than they may`() async throws {
       let servers = try (1...3).map { _ in try LoopbackServer { _ in .text("hello") } }
       var settings = CurlTransport.Configuration()
