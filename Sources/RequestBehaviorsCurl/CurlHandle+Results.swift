@@ -86,7 +86,7 @@
 
     /// What libcurl says of a transfer that it has ended badly.
     var failure: NetworkError {
-      CurlFailure(result: result.rawValue, text: handle.failureText).networkError(hint: loop.connectionHint)
+      CurlFailure(result: result.rawValue, text: handle.failureText).networkError(hint: handle.connectionHint)
     }
   }
 #endif

@@ -37,6 +37,9 @@
       return easy
     }
 
+    /// What to say of a connection that could not be made.
+    var connectionHint: String? { configuration.proxy.connectionHint }
+
     private func setUp() throws {
       try connectCallbacks()
       try setDefaults()

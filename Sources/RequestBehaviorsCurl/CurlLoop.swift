@@ -22,20 +22,15 @@
 
     private enum Phase { case unstarted, running, closed }
 
-    /// How many handles are kept for further requests.
-    private static let spareLimit = 128
-
+    /// The handles that no transfer has.
+    let handles: CurlHandlePool
     private let multi: UnsafeMutableRawPointer
     private let clock: RequestClock
-    private let proxy: CurlTransport.Proxy
     private let lock = NSLock()
     // All protected by `lock`.
     private var phase = Phase.unstarted
     private var commands: [Command] = []
     private var isAsleep = false
-    private var spare: [CurlHandle] = []
-    /// Those that must be renewed before they are spare.
-    private var worn: [CurlHandle] = []
 
     // Used on the thread only.
     private var transfers: [CurlTransfer] = []
@@ -52,7 +47,7 @@
       guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
       self.multi = multi
       self.clock = clock
-      proxy = configuration.proxy
+      handles = CurlHandlePool(configuration)
       timer = DeadlineTimer(clock: clock)
       now = clock.now()
       let perHost = max(configuration.maximumConnectionsPerHost, 1)
@@ -61,14 +56,6 @@
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, total)
       // By default it follows the number of transfers, so that a burst's connections are closed after it.
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, total > 0 ? total : max(perHost, 128))
-    }
-
-    /// What to say of a connection that could not be made, if the environment has a proxy for it.
-    var connectionHint: String? {
-      let environment = ProcessInfo.processInfo.environment
-      let names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
-      guard proxy == .none, let name = names.first(where: { environment[$0]?.isEmpty == false }) else { return nil }
-      return "the environment's \(name) is not obeyed; set the transport's proxy to .environment if it is needed"
     }
 
     /// Hands a command to the thread.
@@ -95,25 +82,6 @@
         return true
       }
       if !isTaken { refuse(command) }
-    }
-
-    /// Returns a handle that is ready for a request, if one is spare.
-    func takeHandle() -> CurlHandle? { lock.withLock { spare.popLast() } }
-
-    /// Keeps a handle for a further request.
-    func recycle(_ handle: CurlHandle) {
-      handle.reset()
-      lock.withLock {
-        guard phase != .closed, spare.count + worn.count < CurlLoop.spareLimit else { return }
-        if CurlLibrary.canReuseHandles { spare.append(handle) } else { worn.append(handle) }
-      }
-    }
-
-    /// Makes a handle ready that must not be used as it is; called while a request is on its way, which costs no time.
-    func renewHandle() {
-      // One that cannot be made ready for a further request is released.
-      guard let handle = lock.withLock({ worn.popLast() }), (try? handle.renew()) != nil else { return }
-      lock.withLock { if phase != .closed { spare.append(handle) } }
     }
 
     /// What becomes of a command when the loop is closed.
@@ -190,8 +158,7 @@
         curl_multi_remove_handle(multi, transfer.handle.easy)
         let code = curl_multi_add_handle(multi, transfer.handle.easy)
         guard code != CURLM_OK else { continue }
-        transfer.fail(
-          NetworkError(.transportFailed, "libcurl could not send: \(String(cString: curl_multi_strerror(code)))"))
+        transfer.fail(CurlLoop.refusal(code))
         end(transfer)
       }
     }
@@ -199,15 +166,14 @@
     private func begin(_ transfer: CurlTransfer) {
       guard !transfer.isSettled else {
         transfer.upload?.cancel()
-        return recycle(transfer.handle)
+        return handles.put(transfer.handle)
       }
       transfer.handle.transfer = transfer
       let code = curl_multi_add_handle(multi, transfer.handle.easy)
       guard code == CURLM_OK else {
         transfer.handle.transfer = nil
         transfer.upload?.cancel()
-        let text = String(cString: curl_multi_strerror(code))
-        return transfer.fail(NetworkError(.transportFailed, "libcurl could not send: \(text)"))
+        return transfer.fail(CurlLoop.refusal(code))
       }
       transfer.index = transfers.count
       transfers.append(transfer)
@@ -216,6 +182,10 @@
       let options = transfer.request.options
       transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)
       if let deadline = transfer.deadline.deadline { arm(deadline) }
+    }
+
+    private static func refusal(_ code: CURLMcode) -> NetworkError {
+      NetworkError(.transportFailed, "libcurl could not send: \(String(cString: curl_multi_strerror(code)))")
     }
 
     /// Takes a transfer from libcurl.
@@ -241,7 +211,7 @@
         return
       }
       remove(transfer)
-      recycle(transfer.handle)
+      handles.put(transfer.handle)
     }
 
     /// Settles what libcurl has ended, all at once when its turn is over.
@@ -257,7 +227,7 @@
         transfer.lastByte = transfer.request.call.clock.now()
         if transfer.settle(.ended) { continue }
         transfer.stream?.end(transfer.endOfStream, trailers: transfer.trailers)
-        recycle(transfer.handle)
+        handles.put(transfer.handle)
       }
       ended.removeAll(keepingCapacity: true)
     }
@@ -281,15 +251,14 @@
         remove(transfer)
       }
       timer.stop()
-      let (refused, handles) = lock.withLock {
+      let refused = lock.withLock {
         phase = .closed
         curl_multi_cleanup(multi)
-        defer { (commands, spare, worn) = ([], [], []) }
-        return (commands, spare + worn)
+        defer { commands = [] }
+        return commands
       }
       for command in refused { refuse(command) }
-      // Released outside of the lock, for each frees what libcurl has.
-      _ = handles
+      handles.close()
     }
   }
 

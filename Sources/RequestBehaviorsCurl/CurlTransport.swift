@@ -58,7 +58,7 @@
           // Before the loop asks for its bytes.
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
           loop.post(.start(transfer))
-          loop.renewHandle()
+          loop.handles.renew()
         }
       } onCancel: {
         // The caller goes on at once; what is left to do is the loop's.
@@ -89,7 +89,7 @@
     private func prepare(_ request: NetworkRequest, _ loop: CurlLoop) async throws -> CurlTransfer {
       let upload = try await upload(of: request)
       do {
-        let handle = try loop.takeHandle() ?? CurlHandle(configuration)
+        let handle = try loop.handles.take()
         try handle.prepare(request, upload)
         return CurlTransfer(request, handle, upload, loop)
       } catch {
@@ -134,7 +134,7 @@
     /// Returns what a transfer brought that has ended, and gives its handle back.
     private func takeResponse(of transfer: CurlTransfer, _ loop: CurlLoop) throws -> NetworkResponse {
       let handle = transfer.handle
-      defer { loop.recycle(handle) }
+      defer { loop.handles.put(handle) }
       if let error = transfer.objection { throw error.of(transfer) }
       // A head that must not be taken explains why its body did not come whole.
       let head = handle.head.isComplete ? try parse(handle.head.head, of: transfer) : nil

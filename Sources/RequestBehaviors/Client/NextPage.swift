@@ -90,9 +90,8 @@ extension Request {
   /// options is not portable.
   mutating func leave(_ origin: Origin?, for other: Origin, base: Origin?) {
     if let origin { headers.markCredentials(as: .only([origin])) }
-    headers.removeThose(of: origin, for: other, base: base)
-    if let key = options.idempotencyKey { headers.remove(key.name) }
-    headers.remove("Idempotency-Key")
+    headers.leave(origin, for: other, base: base)
+    headers.removeIdempotencyKey(in: options.idempotencyKey?.name)
     options = options.portable()
   }
 }

@@ -4,7 +4,8 @@ import Foundation
 /// The file of one download: what has come so far, beside its destination, until it is whole.
 ///
 /// What has come of `report.pdf` is in `report.pdf.partial`; if its rest can be asked for later,
-/// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long by this is shortened. Everything here that may block runs on a queue of its own.
+/// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long
+/// by this is replaced by its hash. Everything here that may block runs on a queue of its own.
 final class DownloadFile: Sendable {
   /// Where the file goes.
   let destination: URL
@@ -23,9 +24,11 @@ final class DownloadFile: Sendable {
   ///
   /// - Throws: ``NetworkError`` of code `fileUnwritable` or `downloadInProgress`.
   static func take(_ destination: URL) async throws -> DownloadFile {
-    let place = try await FileQueue.run { DownloadFile.place(of: destination) }
-    let file = DownloadFile(destination, place)
-    try await file.run { try file.check() }
+    let file = try await FileQueue.run {
+      let file = DownloadFile(destination, DownloadFile.place(of: destination))
+      try file.check()
+      return file
+    }
     guard DownloadDestinations.shared.insert(file.places) else {
       throw NetworkError.downloadInProgress(file.destination.path)
     }

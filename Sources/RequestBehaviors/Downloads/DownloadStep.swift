@@ -29,6 +29,7 @@ enum DownloadStep: Sendable, Hashable {
   /// | the whole file | 206 | fail |
   /// | the rest | 206 that fits what is there | append |
   /// | the rest | 206 of other content, another range or encoded | restart |
+  /// | the rest | 206 whose lengths contradict each other, or of a file whose length nobody knows | restart |
   /// | the rest | 416, and the file is as long as what is there | complete |
   /// | the rest | 416 otherwise | restart |
   /// | either | 304, or one that the call does not accept | pass |

@@ -82,8 +82,12 @@ extension NetworkRequest {
   /// Removes the idempotency key, because it is for the request that it was made for only.
   ///
   /// A behavior does so when it makes another request of this one, with another method or for another origin.
-  public mutating func removeIdempotencyKey() {
-    let field = idempotencyField
-    headers.removeAll { HeaderFields.areEqual($0.name, field) || HeaderFields.areEqual($0.name, "Idempotency-Key") }
+  public mutating func removeIdempotencyKey() { headers.removeIdempotencyKey(in: idempotencyField) }
+}
+
+extension HeaderFields {
+  /// Removes the field of the usual name, and the one that options name.
+  mutating func removeIdempotencyKey(in field: String?) {
+    for name in Set(["Idempotency-Key", field ?? "Idempotency-Key"]) { remove(name) }
   }
 }

@@ -38,7 +38,7 @@ extension NetworkRequest {
   /// Takes away what was for the origin that is left; what is gone stays gone on the hops that follow.
   private mutating func leave(_ left: Origin?) {
     headers.markCredentials(as: .baseURL)
-    headers.removeThose(of: left, for: origin, base: call.baseOrigin)
+    headers.leave(left, for: origin, base: call.baseOrigin)
     removeIdempotencyKey()
     options = options.portable()
   }
@@ -97,7 +97,7 @@ extension String {
 extension HeaderFields {
   /// Removes what is not for another origin than the one that a request was for: `Host`, `Origin`, and the sensitive
   /// fields that are not for both.
-  mutating func removeThose(of left: Origin?, for other: Origin?, base: Origin?) {
+  mutating func leave(_ left: Origin?, for other: Origin?, base: Origin?) {
     removeAll { field in
       if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
       guard let scope = field.sensitivity else { return false }

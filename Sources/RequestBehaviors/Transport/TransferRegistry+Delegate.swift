@@ -6,7 +6,8 @@ import Foundation
 #endif
 
 // On Linux all of these run on the one queue on which URLSession does its work for every session of the process: they
-// are quick, but for what a body's spool writes to its file, and call nothing of URLSession's that waits. What must be cancelled is cancelled on the registry's queue.
+// are quick, but for what a body's spool writes to its file, and call nothing of URLSession's that waits. What must be
+// cancelled is cancelled on the registry's queue.
 extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,

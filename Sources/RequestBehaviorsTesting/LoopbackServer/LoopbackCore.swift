@@ -18,6 +18,8 @@ final class LoopbackCore: Sendable {
     var requests: [LoopbackRequest] = []
     var queue: [LoopbackResponse] = []
     var queueStart = 0
+    /// What keeps the port when nothing listens on it any longer.
+    var reservation: Int32?
   }
 
   let options: LoopbackServer.Options
@@ -36,6 +38,10 @@ final class LoopbackCore: Sendable {
     waker = try LoopbackWaker()
     (listener, self.port) = try LoopbackSocket.listen(port: options.port)
     LoopbackCore.startThread("LoopbackServer") { [self] in acceptConnections() }
+  }
+
+  deinit {
+    if let reservation = state.reservation { LoopbackSocket.close(reservation) }
   }
 
   private static func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
@@ -61,6 +67,7 @@ final class LoopbackCore: Sendable {
     }
     LoopbackSocket.close(listener)
     withState {
+      $0.reservation = LoopbackSocket.reserve(port)
       $0.hasListenerEnded = true
       condition.broadcast()
     }

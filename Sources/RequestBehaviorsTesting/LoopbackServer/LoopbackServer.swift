@@ -140,6 +140,9 @@ public final class LoopbackServer: Sendable {
 
   /// Closes all connections and stops listening; from then on connections are refused.
   ///
+  /// On Linux the system gives the port to nobody else while the server exists, so that a test can rely on the refusal; a
+  /// server whose ``Options/port`` it is gets it.
+  ///
   /// Doing it twice, or releasing the server after it, does nothing more.
   public func stop() { core.stop() }
 }

@@ -17,6 +17,27 @@ enum LoopbackSocket {
 
   /// Opens a socket that listens on 127.0.0.1 and returns it with its port.
   static func listen(port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
+    let (descriptor, port) = try open(port: port)
+    // The system's own upper bound applies (SOMAXCONN).
+    if systemListen(descriptor, 4_096) == 0 { return (descriptor, port) }
+    let code = errno
+    close(descriptor)
+    throw LoopbackError(call: "listen", code: code)
+  }
+
+  /// Keeps the system from giving a port to somebody else, while connections to it are refused; `nil` if it cannot.
+  ///
+  /// On Linux, whoever asks for that very port still gets it, as a server that comes back does. Elsewhere it would not.
+  static func reserve(_ port: UInt16) -> Int32? {
+    #if canImport(Darwin)
+      nil
+    #else
+      try? open(port: port).descriptor
+    #endif
+  }
+
+  /// Opens a socket that is bound to a port of 127.0.0.1.
+  private static func open(port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
     #if canImport(Glibc)
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     #elseif canImport(Musl) || canImport(Android)
@@ -29,14 +50,14 @@ enum LoopbackSocket {
       closeOnExec(descriptor)
       set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
       setNonBlocking(descriptor)
-      return (descriptor, try bindAndListen(descriptor, port: port))
+      return (descriptor, try bind(descriptor, to: port))
     } catch {
       close(descriptor)
       throw error
     }
   }
 
-  private static func bindAndListen(_ descriptor: Int32, port: UInt16) throws -> UInt16 {
+  private static func bind(_ descriptor: Int32, to port: UInt16) throws -> UInt16 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -47,7 +68,7 @@ enum LoopbackSocket {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let (bound, named) = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        let bound = bind(descriptor, pointer, length)
+        let bound = systemBind(descriptor, pointer, length)
         if bound != 0 { return (errno, Int32(0)) }
         return (Int32(0), getsockname(descriptor, pointer, &length) == 0 ? 0 : errno)
       }
@@ -57,8 +78,6 @@ enum LoopbackSocket {
         call: "bind", code: bound, remedy: "Port \(port) may be in use; port 0 lets the system choose.")
     }
     guard named == 0 else { throw LoopbackError(call: "getsockname", code: named) }
-    // The system's own upper bound applies (SOMAXCONN).
-    guard systemListen(descriptor, 4_096) == 0 else { throw LoopbackError(call: "listen", code: errno) }
     return UInt16(bigEndian: address.sin_port)
   }
 
@@ -159,6 +178,10 @@ enum LoopbackSocket {
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+
+private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+  bind(descriptor, address, length)
+}
 
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
   send(descriptor, bytes, count, flags)

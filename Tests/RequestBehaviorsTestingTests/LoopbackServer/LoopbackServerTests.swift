@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite struct LoopbackServerTests {
@@ -123,6 +124,15 @@ import Testing
     server.stop()
     let second = try LoopbackServer(options: .init(port: server.port))
     #expect(second.baseURL.absoluteString == "http://127.0.0.1:\(server.port)/")
+  }
+
+  @Test(.enabled(if: isLinux, "elsewhere the port is free again"))
+  func `nobody else is given the port of a server that has stopped`() throws {
+    let server = try LoopbackServer()
+    server.stop()
+    #expect(throws: RawClient.Failure.self) { try RawClient(takingPort: server.port) }
+    let second = try LoopbackServer(options: .init(port: server.port))
+    #expect(second.port == server.port)
   }
 
   @Test func `waiting for requests ends when the task is cancelled`() async throws {

@@ -18,19 +18,8 @@ final class RawClient: Sendable {
   private let descriptor: Int32
 
   init(port: UInt16) throws {
-    #if canImport(Glibc)
-      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-      descriptor = socket(AF_INET, SOCK_STREAM, 0)
-    #endif
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
-    }
+    descriptor = RawClient.makeSocket()
+    let result = RawClient.withAddress(port) { [descriptor] in connect(descriptor, $0, $1) }
     if result != 0 { throw Failure(call: "connect", code: errno) }
     #if canImport(Darwin)
       // Darwin has no flag of `send` for it: to write after the server has closed would end the tests.
@@ -40,6 +29,31 @@ final class RawClient: Sendable {
     // Nothing in these tests takes so long: a test that would hang fails instead.
     var limit = timeval(tv_sec: ThreadSanitizer.isRunning ? 100 : 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  /// Takes a port that nobody has.
+  init(takingPort port: UInt16) throws {
+    descriptor = RawClient.makeSocket()
+    let result = RawClient.withAddress(port) { [descriptor] in bind(descriptor, $0, $1) }
+    if result != 0 { throw Failure(call: "bind", code: errno) }
+  }
+
+  private static func makeSocket() -> Int32 {
+    #if canImport(Glibc)
+      socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+  }
+
+  private static func withAddress(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
   }
 
   deinit { close(descriptor) }

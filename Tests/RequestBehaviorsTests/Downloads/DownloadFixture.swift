@@ -35,6 +35,18 @@ final class DownloadFixture: Sendable {
     return NetworkClient(configuration: configuration, transport: transport)
   }
 
+  /// Begins a download that holds its destination until a gate opens.
+  func waitingDownload(behind gate: TestGate) async -> Task<NetworkResponse, any Error> {
+    let waiting = ClosureBehavior("waiting") { request, next in
+      await gate.pass()
+      return try await next(request)
+    }
+    let client = client([waiting])
+    let download = Task { try await client.download(.get("file"), to: destination) }
+    await gate.waitForArrivals(1)
+    return download
+  }
+
   /// The fields of each request that have to do with ranges.
   var ranges: [String] {
     requests.value.map { "\($0.headers["Range"] ?? "all") \($0.headers["If-Range"] ?? "-")" }

@@ -209,13 +209,7 @@ import Testing
     let link = server.folder.appending(path: "link")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: server.folder)
     let gate = TestGate()
-    let waiting = ClosureBehavior("waiting") { request, next in
-      await gate.pass()
-      return try await next(request)
-    }
-    let client = server.client([waiting])
-    let first = Task { try await client.download(.get("file"), to: server.destination) }
-    await gate.waitForArrivals(1)
+    let first = await server.waitingDownload(behind: gate)
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: link.appending(path: "file.bin"))
     }
@@ -273,13 +267,7 @@ import Testing
 
   @Test func `the helpers of one download are no destinations of another`() async throws {
     let gate = TestGate()
-    let waiting = ClosureBehavior("waiting") { request, next in
-      await gate.pass()
-      return try await next(request)
-    }
-    let client = server.client([waiting])
-    let first = Task { try await client.download(.get("file"), to: server.destination) }
-    await gate.waitForArrivals(1)
+    let first = await server.waitingDownload(behind: gate)
     for name in ["file.bin.partial", "file.bin.partial.json"] {
       let error = await #expect(throws: NetworkError.self) {
         try await server.client().download(.get("file"), to: server.folder.appending(path: name))

@@ -1,15 +1,17 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// What happens when a server closes an idle connection at the very moment at which a client uses it again.
 ///
 /// URLSession sends the request again by itself then, on Linux without the bytes of the body that it has sent before.
 @Suite struct StaleConnectionTests {
+  // One for all runs, because arguments are made before the tests and nothing runs after them.
   private static let file: URL = {
-    let file = FileManager.default.temporaryDirectory.appending(path: "stale-\(UUID().uuidString)")
-    try? Data("hello".utf8).write(to: file)
+    let file = FileManager.default.temporaryDirectory.appending(path: "RequestBehaviors-stale-connection-test")
+    try? Data("hello".utf8).write(to: file, options: .atomic)
     return file
   }()
 
@@ -81,11 +83,3 @@ import Testing
     #expect(server.requests.map(\.method) == [.get, method])
   }
 }
-
-private let isLinux: Bool = {
-  #if canImport(FoundationNetworking)
-    true
-  #else
-    false
-  #endif
-}()

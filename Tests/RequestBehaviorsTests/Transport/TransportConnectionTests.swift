@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -158,14 +159,6 @@ import Testing
     #expect(server.requests.first?.target == "/a?b")
   }
 }
-
-private let isLinux: Bool = {
-  #if canImport(FoundationNetworking)
-    true
-  #else
-    false
-  #endif
-}()
 
 /// Answers every request by itself.
 private final class AnsweringProtocol: URLProtocol {
