@@ -26,18 +26,20 @@ extension Benchmark {
     for size in [1 << 10, 64 << 10] {
       let memory = try await warm(MemoryCacheStore(), size)
       let file = try await warm(files.store(), size)
-      let plain = try await files.plain(size)
+      // The read stands where the network is, because to wake the thread that reads costs far more between requests
+      // than in a loop of nothing but reads.
+      let plain = NetworkClient(baseURL: baseURL, transport: ReadingTransport(store: try await files.plain(size)))
       works += [
         { for _ in 0..<count { try await memory.send(.get("x")) } },
-        { for _ in 0..<count { consume(try await plain.read { db in try get(db) }) } },
+        { for _ in 0..<count { try await plain.send(.get("x")) } },
         { for _ in 0..<count { try await file.send(.get("x")) } },
       ]
     }
     let costs = try await Measure.sideBySide(rounds: effort.rounds * 3, count: count, works)
     let trip = costs[1].leastCPUNanoseconds * Double(count) / Double(max(1, count / 20))
     let small = costs[2].ratio(to: costs[0])
-    let file = costs[4].excess(over: costs[0]) / costs[3].leastCPUNanoseconds
-    let large = costs[7].excess(over: costs[0]) / costs[6].leastCPUNanoseconds
+    let file = costs[4].excess(over: costs[0]) / costs[3].excess(over: costs[0])
+    let large = costs[7].excess(over: costs[0]) / costs[6].excess(over: costs[0])
     return [
       Row(label: "no behavior, nothing sent", figure: costs[0].typical.cpuDescription),
       Row(label: "a round trip to a loopback server", figure: "\((trip / 1_000).formatted(1)) µs"),
@@ -46,17 +48,13 @@ extension Benchmark {
         target: .atMost(2, small)),
       Row(
         label: "a hit in memory, 64 KiB", figure: costs[5].typical.cpuDescription, ratio: costs[5].ratio(to: costs[0])),
-      Row(label: "SQLite: a plain read of 1 KiB", figure: costs[3].typical.cpuDescription),
+      Row(label: "SQLite: a plain read of 1 KiB instead of the network", figure: costs[3].typical.cpuDescription),
       Row(label: "  a hit of 1 KiB", figure: costs[4].typical.cpuDescription),
-      Row(label: "  of which not the pipeline, beside the read", figure: "", ratio: file, target: .atMost(1.5, file)),
-      Row(label: "SQLite: a plain read of 64 KiB", figure: costs[6].typical.cpuDescription),
+      Row(label: "  without the pipeline, beside the read", figure: "", ratio: file, target: .atMost(1.5, file)),
+      Row(label: "SQLite: a plain read of 64 KiB instead of the network", figure: costs[6].typical.cpuDescription),
       Row(label: "  a hit of 64 KiB", figure: costs[7].typical.cpuDescription),
-      Row(label: "  of which not the pipeline, beside the read", figure: "", ratio: large, target: .atMost(1.5, large)),
+      Row(label: "  without the pipeline, beside the read", figure: "", ratio: large, target: .atMost(1.5, large)),
     ]
-  }
-
-  private static func get(_ db: Database) throws -> Int {
-    try db.first("SELECT data FROM plain WHERE id = 7") { row in (try row[0] as Data).count } ?? 0
   }
 
   private static func decisions(_ effort: Effort) async throws -> [Row] {
@@ -141,6 +139,20 @@ private struct StorableTransport: Transport {
       headers: [
         "Content-Type": "application/json", "Cache-Control": "max-age=86400", "ETag": "\"0123456789abcdef\"",
       ], body: .data(body))
+  }
+
+  func shutdown() async {}
+}
+
+/// Answers with a row of a table, and does nothing else.
+private struct ReadingTransport: Transport {
+  let store: SQLiteStore
+
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let body = try await store.read { db in
+      try db.first("SELECT data FROM plain WHERE id = 7") { row in try row[0] as Data }
+    }
+    return NetworkResponse(request: request, statusCode: 200, body: .data(body ?? Data()))
   }
 
   func shutdown() async {}

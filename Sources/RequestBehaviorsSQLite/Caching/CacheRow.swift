@@ -74,7 +74,10 @@ struct CacheRow: Sendable {
     [hash(key.url), key.url, scopes(of: key), key.discriminator]
   }
 
-  private static func scopes(of key: CacheKey) -> String { key.scopes.joined(separator: "\n") }
+  private static func scopes(of key: CacheKey) -> String {
+    // Mostly there is one or none.
+    key.scopes.count > 1 ? key.scopes.joined(separator: "\n") : key.scopes.first ?? ""
+  }
 
   static func isOf(url: String) -> SQL { "url_hash = \(hash(url)) AND url = \(url)" }
 

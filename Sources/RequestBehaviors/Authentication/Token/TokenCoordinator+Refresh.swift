@@ -4,7 +4,7 @@ extension TokenCoordinator {
   /// The refreshes whose source is at work in this task: a request that waits for one of them would wait for itself.
   @TaskLocal private static var atWork: [ID: Int] = [:]
 
-  /// Whether this task does the source's work; not so a task that the source left behind when its refresh has landed.
+  /// Whether this task does the source's work; not so a task that the source left behind when its refresh has ended.
   var isAtWork: Bool {
     TokenCoordinator.atWork[id].map { refresh in update { state, _ in state.isUnderWay(refresh) } } ?? false
   }

@@ -35,7 +35,7 @@ extension TokenState {
     return token.map { .refresh($0) } ?? .fetch
   }
 
-  /// Whether a refresh has neither landed nor become useless.
+  /// Whether a refresh has neither ended nor become useless.
   func isUnderWay(_ id: Int) -> Bool { refresh?.id == id }
 
   /// Whether the session has another token by now than the one that a refresh is to replace.

@@ -6,7 +6,7 @@ public import Foundation
 /// the same client all the same (``SharingKey``).
 public final class Coalescer: Sendable {
   /// What those who wait for a flight get.
-  enum Landing: Sendable {
+  enum Outcome: Sendable {
     /// How the flight ended.
     case shared(Result<NetworkResponse, any Error>)
     /// It ended in a way that is for one only: each other sends for itself.
@@ -19,7 +19,7 @@ public final class Coalescer: Sendable {
     let place: DetachedNext
     private let lock = NSLock()
     // All protected by `lock`.
-    nonisolated(unsafe) private var waiters: [Int: Waiter<Landing>] = [:]
+    nonisolated(unsafe) private var waiters: [Int: Waiter<Outcome>] = [:]
     nonisolated(unsafe) private var count = 0
     // Protected by `lock` too.
     nonisolated(unsafe) private var task: Task<NetworkResponse, any Error>?
@@ -33,8 +33,8 @@ public final class Coalescer: Sendable {
 
     /// Adds one who waits.
     ///
-    /// - Returns: Its number, from 1; `nil` if the flight has landed or was given up.
-    func join(_ waiter: Waiter<Landing>) -> Int? {
+    /// - Returns: Its number, from 1; `nil` if the flight has ended or was given up.
+    func join(_ waiter: Waiter<Outcome>) -> Int? {
       lock.withLock {
         guard !isOver else { return nil }
         count += 1
@@ -60,13 +60,13 @@ public final class Coalescer: Sendable {
     func begin(_ task: Task<NetworkResponse, any Error>) {
       let isAbandoned = lock.withLock {
         self.task = task
-        return isOver && !waiters.isEmpty == false
+        return isOver && waiters.isEmpty
       }
       if isAbandoned { task.cancel() }
     }
 
     /// Gives the result to all who wait, or to the first alone where it cannot be shared.
-    func land(_ result: Result<NetworkResponse, any Error>) {
+    func end(_ result: Result<NetworkResponse, any Error>) {
       let waiting = lock.withLock {
         isOver = true
         defer { waiters = [:] }
@@ -74,8 +74,8 @@ public final class Coalescer: Sendable {
       }
       var isTaken = false
       for waiter in waiting {
-        let landing: Landing = isTaken && !canBeShared(result) ? .alone : .shared(result)
-        if waiter.settle(.success(landing)) { isTaken = true }
+        let outcome: Outcome = isTaken && !canBeShared(result) ? .alone : .shared(result)
+        if waiter.settle(.success(outcome)) { isTaken = true }
       }
       if !isTaken, case .success(let response) = result { response.body.cancel() }
     }
@@ -116,11 +116,11 @@ public final class Coalescer: Sendable {
   ///
   /// - Parameters:
   ///   - key: What the request has in common with those that it may join.
-  ///   - waiter: What waits for the landing.
+  ///   - waiter: What waits for the outcome.
   ///   - makePlace: Makes a place in the list for a flight.
   /// - Returns: The flight, the number of the waiter, and whether the flight is to be started.
-  func board(
-    _ key: SharingKey, _ waiter: Waiter<Landing>, _ makePlace: () -> DetachedNext
+  func join(
+    _ key: SharingKey, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
   ) -> (flight: Flight, number: Int, isNew: Bool) {
     lock.withLock {
       if let flight = flights[key], let number = flight.join(waiter) { return (flight, number, false) }
@@ -136,7 +136,7 @@ public final class Coalescer: Sendable {
     flight.begin(
       flight.place.start(request) { [weak self] result in
         self?.remove(flight)
-        flight.land(result)
+        flight.end(result)
       })
   }
 

@@ -37,22 +37,22 @@ public struct CoalescingBehavior: UniqueBehavior {
       return try await next(request)
     }
     guard let key = key(of: request, next) else { return try await next(request) }
-    let waiter = Waiter<Coalescer.Landing>()
-    let (flight, number, isNew) = coalescer.board(key, waiter) { next.detached() }
+    let waiter = Waiter<Coalescer.Outcome>()
+    let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached() }
     let call = request.call
     if isNew {
       coalescer.start(flight, request)
     } else {
       call.record("joined call \(flight.place.call.id) in flight", from: "CoalescingBehavior", kind: .coalescing)
     }
-    let landing: Coalescer.Landing
+    let outcome: Coalescer.Outcome
     do {
-      landing = try await waiter.value()
+      outcome = try await waiter.value()
     } catch {
       if flight.leave(number) { coalescer.remove(flight) }
       throw error
     }
-    guard case .shared(let result) = landing else {
+    guard case .shared(let result) = outcome else {
       call.record("sends for itself: the response is for one only", from: "CoalescingBehavior", kind: .coalescing)
       return try await next(request)
     }
