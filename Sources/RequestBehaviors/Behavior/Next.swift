@@ -36,6 +36,9 @@ public struct Next: Sendable {
     return try await run.chain.runHooks(at: index, request, in: run)
   }
 
+  /// The list of behaviors that the request runs through, in which a behavior finds others that it works with.
+  public var pipeline: Pipeline { run.chain.pipeline }
+
   /// Returns a client for a request that this one needs first, such as one for a token.
   ///
   /// It has the configuration's behaviors for observation, headers, deadlines, resilience, redirects, verification and

@@ -55,19 +55,24 @@ final class ClientWaits: Sendable {
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
-    // The task cannot remove its entry before it is made, because that waits for the lock.
-    lock.withLock {
+    let id = lock.withLock {
       state.lastID += 1
-      let id = state.lastID
-      let task = Task {
-        defer { self.lock.withLock { _ = self.state.endings.removeValue(forKey: id) } }
-        let outcome = await self.outcome(of: work)
-        completion(outcome)
-        return try outcome.get()
-      }
-      state.endings[id] = { task.cancel() }
-      return task
+      state.endings[state.lastID] = {}
+      return state.lastID
     }
+    let task = Task {
+      defer { remove(id) }
+      let outcome = await self.outcome(of: work)
+      completion(outcome)
+      return try outcome.get()
+    }
+    let isTooLate = lock.withLock {
+      // The task may have ended, and removed its entry, by now.
+      if state.endings[id] != nil { state.endings[id] = { task.cancel() } }
+      return state.isShutDown
+    }
+    if isTooLate { task.cancel() }
+    return task
   }
 
   private func outcome<Value: Sendable>(

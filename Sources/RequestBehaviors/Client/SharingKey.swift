@@ -18,6 +18,19 @@ public struct SharingKey: Hashable, Sendable {
       depth: Int)
   }
 
+  /// Hashes what mostly tells requests apart, which costs less than hashing everything that must be equal.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(list)
+    hasher.combine(scopes)
+    switch content {
+    case .named(let name): hasher.combine(name)
+    case .request(let method, let url, _, _, let body, _):
+      hasher.combine(method)
+      hasher.combine(url)
+      hasher.combine(body)
+    }
+  }
+
   /// The URL, without its fragment; `nil` under a name.
   public var url: String? {
     if case .request(_, let url, _, _, _, _) = content { url } else { nil }
@@ -47,7 +60,7 @@ public struct SharingKey: Hashable, Sendable {
     }
     let fields = request.headers.filter { !$0.isSecret && !ignored.contains($0.name.lowercased()) }
     content = .request(
-      method: request.method.rawValue, url: request.url.withoutFragment,
+      method: request.method.rawValue, url: request.url.textWithoutFragment,
       fields: fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted(), options: request.options.identity,
       body: body, depth: depth)
   }
@@ -115,9 +128,4 @@ extension NetworkRequest {
 
 extension HeaderFields.Field {
   fileprivate var isSecret: Bool { isSensitive || isNamedLikeCredential }
-}
-
-extension URL {
-  /// The text of the URL without its fragment, which no server gets (RFC 9110 §7.1).
-  fileprivate var withoutFragment: String { String(absoluteString.prefix { $0 != "#" }) }
 }

@@ -12,22 +12,25 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     let scheme: String
     let host: String
     let port: Int
+    /// Made once: an origin is the key of every limit, budget and breaker.
+    private let hash: Int
 
     init(scheme: String, host: String, port: Int) {
       self.scheme = scheme
       self.host = host
       self.port = port
+      var hasher = Hasher()
+      hasher.combine(scheme)
+      hasher.combine(host)
+      hasher.combine(port)
+      hash = hasher.finalize()
     }
 
     static func == (left: Parts, right: Parts) -> Bool {
       left === right || (left.host == right.host && left.port == right.port && left.scheme == right.scheme)
     }
 
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(scheme)
-      hasher.combine(host)
-      hasher.combine(port)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
   /// The scheme in lower case, `http` or `https`.

@@ -33,6 +33,8 @@ private enum TimesEndAtHead: RequestOption {
 
 private enum Environment: RequestOption {
   static let defaultValue: ServerEnvironment? = nil
+  // What it changes is the URL and the fields.
+  static let affectsResponse = false
 }
 
 private enum AcceptableContentTypes: RequestOption {

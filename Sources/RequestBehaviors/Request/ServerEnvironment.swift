@@ -72,6 +72,8 @@ final class BaseURL: Sendable, Hashable {
   let prefix: String
   /// The encoded path as it was given.
   let path: String
+  /// What plain paths are appended to; `nil` if it takes more than that to put a URL together.
+  let directory: String?
   /// The encoded query, if there is one.
   let query: String?
   let origin: Origin?
@@ -84,8 +86,11 @@ final class BaseURL: Sendable, Hashable {
     self.origin = problem == nil ? origin : nil
     prefix = origin.map { RequestURL.prefix(of: $0) } ?? ""
     let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    path = components?.percentEncodedPath ?? ""
-    query = components?.percentEncodedQuery
+    let path = components?.percentEncodedPath ?? ""
+    let query = components?.percentEncodedQuery
+    (self.path, self.query) = (path, query)
+    let isPlain = problem == nil && query == nil && !path.contains(".")
+    directory = isPlain ? prefix + (path.hasSuffix("/") ? path : path + "/") : nil
   }
 
   // All of it follows from the URL.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The character rules of HTTP (RFC 9110 §5).
 enum HTTPSyntax {
   /// Whether the text is a token (§5.6.2).
@@ -42,5 +44,14 @@ enum HTTPSyntax {
       true
     default: false
     }
+  }
+}
+
+extension URL {
+  /// The text of the URL without its fragment, which no server gets (RFC 9110 §7.1).
+  var textWithoutFragment: String {
+    let text = absoluteString
+    guard let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
+    return String(text[..<end])
   }
 }

@@ -2,6 +2,7 @@
 struct SlidingCount: Sendable {
   private static let slotCount = 10
   private let window: Duration
+  private let slotLength: Duration
   private var slots = [Int](repeating: 0, count: SlidingCount.slotCount)
   private var current = 0
   /// When the current slot began; `nil` before the first use.
@@ -11,7 +12,10 @@ struct SlidingCount: Sendable {
   /// Creates a count of nothing.
   ///
   /// - Parameter window: The time over which things count.
-  init(window: Duration) { self.window = max(window, .nanoseconds(SlidingCount.slotCount)) }
+  init(window: Duration) {
+    self.window = max(window, .nanoseconds(SlidingCount.slotCount))
+    slotLength = self.window / SlidingCount.slotCount
+  }
 
   /// Counts one more.
   mutating func add(at now: Duration) {
@@ -37,10 +41,9 @@ struct SlidingCount: Sendable {
       began = now
       return
     }
-    let length = window / SlidingCount.slotCount
     var slotStart = start
-    while now - slotStart >= length {
-      slotStart += length
+    while now - slotStart >= slotLength {
+      slotStart += slotLength
       current = (current + 1) % SlidingCount.slotCount
       total -= slots[current]
       slots[current] = 0

@@ -82,7 +82,7 @@ extension NetworkRequest {
   public func curlCommand(redactor: Redactor? = .standard, isMultiline: Bool = false) -> String {
     let redactor = redactor?.hiding(secretsOf: self)
     var command = CURLCommand(
-      method: method.rawValue, url: redactor?.redact(url) ?? url.absoluteString.withoutFragment,
+      method: method.rawValue, url: redactor?.redact(url) ?? url.textWithoutFragment,
       headers: redactor?.redact(headers) ?? headers)
     switch body?.content {
     case .data(let data): command.body = redactor.map { Data(shown(data, by: $0).utf8) } ?? data
@@ -99,11 +99,6 @@ extension NetworkRequest {
   private func shown(_ data: Data, by redactor: Redactor) -> String {
     redactor.redact(body: data, contentType: headers["Content-Type"] ?? body?.contentType, limit: 65_536)
   }
-}
-
-extension String {
-  /// A fragment is never sent.
-  fileprivate var withoutFragment: String { String(prefix { $0 != "#" }) }
 }
 
 /// Writes words that a POSIX shell reads back byte for byte.

@@ -82,20 +82,25 @@ public final class CircuitBreaker: Sendable {
   }
 
   func report(_ ticket: Circuit.Ticket, _ verdict: CircuitVerdict, of key: LimitKey, at now: Duration) {
-    let random = random()
+    // Only a failure can open the circuit, and random numbers are not free.
+    let random = verdict == .failure ? random() : 0
     change(key) { $0.report(ticket, verdict, at: now, random: random) }
+  }
+
+  /// Changes a circuit in its place; returns its state, too, if that is another one then.
+  private static func change<Result>(
+    _ circuit: inout Circuit, _ change: (inout Circuit) -> Result
+  ) -> (Result, CircuitState?) {
+    let before = circuit.state
+    let result = change(&circuit)
+    return (result, circuit.state == before ? nil : circuit.state)
   }
 
   private func change<Result>(_ key: LimitKey, _ change: (inout Circuit) -> Result) -> Result {
     lock.withLock {
-      var circuit = circuits.removeValue(forKey: key) ?? Circuit(policy)
-      let before = circuit.state
-      let result = change(&circuit)
-      circuits[key] = circuit
+      let (result, state) = CircuitBreaker.change(&circuits[key, default: Circuit(policy)], change)
       // Under the lock, so that subscribers hear of changes in their order; what they do runs elsewhere.
-      if circuit.state != before {
-        for subscriber in subscribers.values { subscriber.yield(Change(key: key, state: circuit.state)) }
-      }
+      if let state { for subscriber in subscribers.values { subscriber.yield(Change(key: key, state: state)) } }
       return result
     }
   }

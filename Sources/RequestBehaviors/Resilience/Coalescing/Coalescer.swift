@@ -105,7 +105,7 @@ public final class Coalescer: Sendable {
   ///
   /// - Parameter url: The URL; its fragment does not matter.
   public func forget(_ url: URL) {
-    let text = String(url.absoluteString.prefix { $0 != "#" })
+    let text = url.textWithoutFragment
     lock.withLock { flights = flights.filter { $0.key.url != text } }
   }
 

@@ -44,11 +44,14 @@ public struct HedgingBehavior: UniqueBehavior {
     guard mayBeHedged(request), let key = LimitKey.byOrigin(request),
       let policy = request.options.explicit(HedgingOption.self) ?? policy
     else { return try await next(request) }
-    if request.call[SharedRetryBudget.self] == nil { budget.noteCall(to: request.origin, at: request.call.clock.now()) }
     let start = request.call.clock.now()
+    let retry = next.pipeline.behavior(RetryBehavior.self)
+    // What is listed to retry counts the calls itself.
+    if retry == nil { budget.noteCall(to: request.origin, at: start) }
+    let budget = retry?.budget ?? budget
     let response =
       if let delay = delay(of: policy, key) {
-        try await race(request, after: delay, next)
+        try await race(request, after: delay, budget, next)
       } else {
         try await next(request)
       }
@@ -76,15 +79,20 @@ public struct HedgingBehavior: UniqueBehavior {
   }
 
   /// Sends the request, sends it again after the delay, and returns the first acceptable response.
-  private func race(_ request: NetworkRequest, after delay: Duration, _ next: Next) async throws -> NetworkResponse {
-    let isLate = Waiter<Bool>()
+  private func race(
+    _ request: NetworkRequest, after delay: Duration, _ budget: RetryBudget, _ next: Next
+  ) async throws -> NetworkResponse {
+    // The outcome of the first, or `nil` when it is late.
+    let waiter = Waiter<AttemptOutcome?>()
     let first = Task {
-      defer { isLate.settle(.success(false)) }
-      return await AttemptOutcome(of: request, next)
+      let outcome = await AttemptOutcome(of: request, next)
+      waiter.settle(.success(outcome))
+      return outcome
     }
-    let timer = request.call.clock.schedule(after: delay) { isLate.settle(.success(true)) }
+    let timer = request.call.clock.schedule(after: delay) { waiter.settle(.success(nil)) }
     defer { timer.cancel() }
-    guard (try? await isLate.value()) == true, takeHedge(request, after: delay) else {
+    if let early = try? await waiter.value() { return try early.get() }
+    guard !Task.isCancelled, takeHedge(request, after: delay, budget) else {
       return try await withTaskCancellationHandler {
         try await first.value.get()
       } onCancel: {
@@ -120,9 +128,8 @@ public struct HedgingBehavior: UniqueBehavior {
     return other
   }
 
-  private func takeHedge(_ request: NetworkRequest, after delay: Duration) -> Bool {
+  private func takeHedge(_ request: NetworkRequest, after delay: Duration, _ budget: RetryBudget) -> Bool {
     let call = request.call
-    let budget = call[SharedRetryBudget.self] ?? budget
     let isGranted = budget.takeRetry(to: request.origin, at: call.clock.now())
     let message = isGranted ? "sent a second time after \(delay.inWords)" : "not sent a second time: no budget is left"
     call.record(message, from: "HedgingBehavior", kind: .hedge)

@@ -54,7 +54,11 @@ public final class ConcurrencyLimiter: Sendable {
       for key in lanes.keys { lanes[key]?.inUse = 0 }
       return Array(lanes.keys)
     }
-    for key in keys { while grantNext(of: key) {} }
+    for key in keys {
+      while let grant = lock.withLock({ nextGrant(of: key) }) {
+        if !grant.waiter.settle(.success(grant.permit)) { release(grant.permit) }
+      }
+    }
   }
 
   /// A permit, which is given back once.
@@ -73,6 +77,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// Asks for a permit.
   func enter(_ key: LimitKey, _ priority: RequestPriority) -> Entry {
     lock.withLock {
+      if lanes.count > 256 { lanes = lanes.filter { !$0.value.isIdle } }
       if lanes[key, default: PermitQueue()].take(upTo: limit) { return .go(Permit(key: key, generation: generation)) }
       guard lanes[key, default: PermitQueue()].waiting.count < queueLimit else { return .refused }
       lastWaiter += 1
@@ -95,29 +100,25 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Gives a permit back; the most urgent of those who wait gets it.
   func release(_ permit: Permit) {
-    let isValid = lock.withLock {
-      guard permit.generation == generation else { return false }
-      lanes[permit.key]?.giveBack()
-      return true
+    var freed: Permit? = permit
+    while let permit = freed {
+      freed = nil
+      let grant = lock.withLock { () -> Grant? in
+        guard permit.generation == generation else { return nil }
+        lanes[permit.key]?.giveBack()
+        return nextGrant(of: permit.key)
+      }
+      // A request that was cancelled meanwhile takes none.
+      if let grant, !grant.waiter.settle(.success(grant.permit)) { freed = grant.permit }
     }
-    if isValid { _ = grantNext(of: permit.key) }
   }
 
-  /// Grants a permit to the first of those who wait and have not been cancelled meanwhile; false if there is none.
-  private func grantNext(of key: LimitKey) -> Bool {
-    while true {
-      let grant = lock.withLock { () -> (Waiter<Permit>, Permit)? in
-        guard let id = lanes[key]?.grant(upTo: limit) else {
-          if lanes[key]?.isIdle == true { lanes[key] = nil }
-          return nil
-        }
-        guard let waiter = waiters.removeValue(forKey: id) else { return nil }
-        return (waiter, Permit(key: key, generation: generation))
-      }
-      guard let (waiter, permit) = grant else { return false }
-      if waiter.settle(.success(permit)) { return true }
-      lock.withLock { if permit.generation == generation { lanes[key]?.giveBack() } }
-    }
+  private typealias Grant = (waiter: Waiter<Permit>, permit: Permit)
+
+  /// Takes a permit for the first of those who wait; returns `nil` if there is none, or nobody waits.
+  private func nextGrant(of key: LimitKey) -> Grant? {
+    guard let id = lanes[key]?.grant(upTo: limit), let waiter = waiters.removeValue(forKey: id) else { return nil }
+    return (waiter, Permit(key: key, generation: generation))
   }
 }
 

@@ -133,9 +133,7 @@ public final class RateLimiter: Sendable {
       if lanes.count > 256 {
         for (key, var lane) in lanes where lane.queue.isEmpty && lane.bucket.isIdle(at: now) { lanes[key] = nil }
       }
-      var lane = lanes.removeValue(forKey: key) ?? Lane(bucket: TokenBucket(rate: rate, burst: burst))
-      defer { lanes[key] = lane }
-      return change(&lane)
+      return change(&lanes[key, default: Lane(bucket: TokenBucket(rate: rate, burst: burst))])
     }
   }
 }

@@ -54,13 +54,19 @@ public struct RetryBehavior: UniqueBehavior {
   /// Sends the request until it succeeds or nothing speaks for another attempt.
   public func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let call = original.call
-    call[SharedRetryBudget.self] = budget
     var request = original
     request.setIdempotencyKey(making: makeKey)
-    var outcome = await AttemptOutcome(of: request, next)
-    // Nobody knows whose an unverified response is: it gives no credit.
-    if outcome.response?.isVerified != false { budget.noteCall(to: request.origin, at: call.clock.now()) }
-    if case .response(let response) = outcome, response.isAcceptable { return response }
+    var outcome: AttemptOutcome
+    do {
+      let response = try await next(request)
+      // Nobody knows whose an unverified response is: it gives no credit.
+      if response.isVerified { budget.noteCall(to: request.origin, at: call.clock.now()) }
+      if response.isAcceptable { return response }
+      outcome = .response(response)
+    } catch {
+      budget.noteCall(to: request.origin, at: call.clock.now())
+      outcome = .failure(error)
+    }
 
     var retries = Retries(policy: request.options.retryPolicy ?? policy)
     while let delay = try await retries.delay(after: &outcome, request, self) {
@@ -155,11 +161,6 @@ public struct RetryBehavior: UniqueBehavior {
       return nil
     }
   }
-}
-
-/// The budget that everything which repeats a request of the call draws from.
-enum SharedRetryBudget: CallKey {
-  static let defaultValue: RetryBudget? = nil
 }
 
 extension AttemptOutcome {

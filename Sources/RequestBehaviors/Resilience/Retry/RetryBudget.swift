@@ -79,11 +79,8 @@ public final class RetryBudget: Sendable {
           counts[origin] = nil
         }
       }
-      var entry =
-        counts.removeValue(forKey: origin)
-        ?? Counts(calls: SlidingCount(window: window), retries: SlidingCount(window: window))
-      defer { counts[origin] = entry }
-      return change(&entry)
+      return change(
+        &counts[origin, default: Counts(calls: SlidingCount(window: window), retries: SlidingCount(window: window))])
     }
   }
 }
