@@ -57,6 +57,11 @@ private enum Authentication: RequestOption {
   static let defaultValue = AuthenticationRequirement.required
   // A request that wants no credentials wants none after a redirect either.
   static let isPortable = true
+
+  static func warning(for value: AuthenticationRequirement, in pipeline: Pipeline) -> String? {
+    guard value == .required, !pipeline.entries.contains(where: { $0.credential != nil }) else { return nil }
+    return "the option authentication requires credentials, but no CredentialBehavior is listed that has any"
+  }
 }
 
 extension RequestOptions {

@@ -55,6 +55,8 @@ public struct NetworkError: Error, Sendable {
   public var code: Code { storage.fields.code }
 
   /// What happened, naming the value and the rule, and what to do.
+  ///
+  /// It may quote what was given or received. The ``description`` shows it without what is known to be secret.
   public var message: String { storage.fields.message }
 
   /// The request as it was when the error arose; `nil` if there was none yet.

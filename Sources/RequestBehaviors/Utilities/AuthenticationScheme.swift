@@ -3,6 +3,9 @@ struct AuthenticationScheme: Sendable {
   var name: String
   var parameters: [(name: String, value: String)] = []
 
+  /// The protection space (RFC 9110 §11.5); `nil` if none is named.
+  var realm: String? { parameters.first { $0.name.lowercased() == "realm" }?.value }
+
   /// Reads the value of a `WWW-Authenticate` or `Authorization` field.
   ///
   /// - Parameter field: One or several schemes, separated by commas as their parameters are (RFC 9110 §11.6.1).

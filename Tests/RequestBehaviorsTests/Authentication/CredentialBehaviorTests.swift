@@ -168,6 +168,12 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
+  @Test func `a demand that no behavior can meet is warned of`() throws {
+    let request = Request<Void>.get("a").with(\.authentication, .required)
+    #expect(try NetworkClient(transport).pipeline(for: request).warnings.count == 1)
+    #expect(try NetworkClient(transport, [token("app")]).pipeline(for: request).warnings == [])
+  }
+
   @Test func `one of several credentials is enough where any will do, and not where a name is asked for`() async throws
   {
     let url = try #require(other)

@@ -216,6 +216,26 @@ import Testing
     #expect(error.request?.url.lastPathComponent == "x")
   }
 
+  @Test func `a password that the server echoes is hidden, whether it was sent in a form or as JSON`() async throws {
+    struct Login: Encodable {
+      struct User: Encodable { let newPassword = "hunter-canary" }
+      let user = User()
+      let pin = 777_888
+    }
+    let echo = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 422, headers: ["Content-Type": "application/problem+json"],
+        body: .data(Data(#"{"title":"hunter-canary and 777888 are too easy"}"#.utf8)))
+    }
+    for body in [RequestContent.json(Login()), .form(["password": "hunter-canary", "pin": "777888"])] {
+      let request = Request<NetworkResponse>.post("users", body: body)
+      let error = try #require(
+        await #expect(throws: NetworkError.self) { try await NetworkClient(echo).send(request) })
+      #expect("\(error)".contains("REDACTED and REDACTED are too easy"))
+      expectHidden("canary", in: error)
+    }
+  }
+
   @Test func `the report of a call hides its secrets`() async throws {
     let texts = Box<[String]>([])
     let failing = ClosureTransport { _ in throw Talkative(description: "the key abc-canary is bad") }

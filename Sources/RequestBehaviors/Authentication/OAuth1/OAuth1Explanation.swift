@@ -74,9 +74,10 @@ extension OAuth1Session {
   ) -> OAuth1Explanation {
     let refusal = response.map { OAuth1Refusal($0) }
     var findings: [String] = []
-    if let message { findings.append("There is no response: \(message).") }
+    let redactor = Redactor.standard.hiding(secretsOf: request)
+    if let message { findings.append("There is no response: \(redactor.redact(text: message)).") }
     if let response {
-      let reason = refusal?.reason ?? response.refusalReason
+      let reason = (refusal?.reason ?? response.refusalReason).map { redactor.redact(text: $0) }
       findings.append("The service answered \(response.statusCode)\(reason.map { ": \($0)" } ?? "").")
     }
     guard let sent = OAuth1SentParameters(request) else {

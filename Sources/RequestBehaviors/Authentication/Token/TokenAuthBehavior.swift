@@ -140,7 +140,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     guard sent.field(named: header.name)?.value == header.value(of: issued) else { return .none }
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
     let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
-    let challenges = AuthenticationChallenge.all(in: response.headers.values(for: "WWW-Authenticate"))
+    let challenges = response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list)
     let refusal = TokenRefusal(
       challenges, scheme: header.scheme(of: issued), realm: realm,
       others: others.map { isNamed($0, "Authorization") ? $0.value.split(separator: " ").first.map(String.init) : nil })

@@ -16,8 +16,8 @@ enum TokenRefusal: Sendable, Comparable {
   ///   - scheme: The authentication scheme under which the token was sent; `nil` if it had a field of its own.
   ///   - realm: The realm that the user says the session is for; `nil` if any.
   ///   - others: The other credentials that the request carried, by their schemes; `nil` where one has none.
-  init(_ challenges: [AuthenticationChallenge], scheme: String?, realm: String?, others: [String?]) {
-    let own = challenges.filter { scheme == nil || $0.scheme == scheme?.lowercased() }
+  init(_ challenges: [AuthenticationScheme], scheme: String?, realm: String?, others: [String?]) {
+    let own = challenges.filter { scheme == nil || HeaderFields.areEqual($0.name, scheme ?? "") }
     let realms = own.compactMap(\.realm)
     if let realm, !realms.isEmpty {
       self = realms.contains(realm) ? .certain : .none
@@ -28,7 +28,7 @@ enum TokenRefusal: Sendable, Comparable {
     } else if scheme != nil {
       self = .none
     } else {
-      let named = Set(challenges.map(\.scheme))
+      let named = Set(challenges.map { $0.name.lowercased() })
       self = others.contains { $0.map { named.contains($0.lowercased()) } ?? false } ? .none : .possible
     }
   }

@@ -10,14 +10,14 @@ extension Redactor {
   /// Returns a redactor that also hides the secrets in a request and those that its call knows.
   ///
   /// These are the values of header fields that are hidden, with and without their authentication scheme, those of
-  /// sensitive names in the URL's query and in a form body, and what was passed to ``Call/addSecret(_:)``.
+  /// sensitive names in the URL's query and in a form or JSON body of up to 64 KiB, and what was passed to ``Call/addSecret(_:)``.
   ///
   /// - Parameter request: The request.
   /// - Returns: The redactor.
   public func hiding(secretsOf request: NetworkRequest) -> Redactor {
     hiding(
       request.call.secrets.values(for: self) + secrets(in: request.headers) + secrets(inQueryOf: request.url)
-        + formSecrets(request))
+        + secrets(inBodyOf: request))
   }
 
   /// The same for a response: with those in its own fields.
@@ -45,11 +45,36 @@ extension Redactor {
     return secretValues(inPairs: query[...], separatedBy: "&;")
   }
 
-  private func formSecrets(_ request: NetworkRequest) -> [String] {
+  /// The values that a server may echo in the text of an error: of a form or JSON.
+  private func secrets(inBodyOf request: NetworkRequest) -> [String] {
     guard let body = request.body, let data = body.data, data.count <= 65_536,
-      (request.headers["Content-Type"] ?? body.contentType).flatMap({ MediaType($0) })?.isForm == true
+      let type = (request.headers["Content-Type"] ?? body.contentType).flatMap({ MediaType($0) })
     else { return [] }
-    return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&")
+    if type.isForm { return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&") }
+    // To look for sensitive names costs far less than to parse, and most bodies have none.
+    guard type.isJSON, hasSensitiveNames(data), let value = try? JSONSerialization.jsonObject(with: data) else {
+      return []
+    }
+    return secretValues(inJSON: value, isSecret: false)
+  }
+
+  private func hasSensitiveNames(_ json: Data) -> Bool {
+    let bytes = Array(json)
+    return bytes.withUnsafeBufferPointer { buffer in
+      var scanner = JSONRedaction(bytes: buffer, rules: rules)
+      return scanner.run() != bytes
+    }
+  }
+
+  private func secretValues(inJSON value: Any, isSecret: Bool) -> [String] {
+    switch value {
+    case let text as String: isSecret ? [text] : []
+    case let number as NSNumber: isSecret ? ["\(number)"] : []
+    case let list as [Any]: list.flatMap { secretValues(inJSON: $0, isSecret: isSecret) }
+    case let object as [String: Any]:
+      object.flatMap { secretValues(inJSON: $0.value, isSecret: isSecret || isSensitive(field: $0.key)) }
+    default: []
+    }
   }
 
   private func secretValues(inPairs text: Substring, separatedBy separators: String) -> [String] {
