@@ -32,6 +32,15 @@ public protocol CallObserver: RequestBehavior {
   ///   - request: The request as it was sent.
   func attemptEnded(_ attempt: Attempt, of request: NetworkRequest)
 
+  /// Notes that a behavior recorded a decision, such as that a gate holds the request, at once.
+  ///
+  /// After the `send` nothing more is told; ``Call/events`` has all of them.
+  ///
+  /// - Parameters:
+  ///   - event: The decision.
+  ///   - call: The call that it is about.
+  func eventRecorded(_ event: Call.Event, of call: Call)
+
   /// Notes how a call ended; with a streamed body, how that ended.
   ///
   /// - Parameter report: The call, its outcome, and how long it took.
@@ -50,6 +59,9 @@ extension CallObserver {
 
   /// By default nothing is done.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {}
+
+  /// By default nothing is done.
+  public func eventRecorded(_ event: Call.Event, of call: Call) {}
 
   /// By default nothing is done.
   public func callEnded(_ report: CallReport) {}

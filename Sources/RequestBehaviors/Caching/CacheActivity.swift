@@ -68,6 +68,7 @@ final class CacheActivity: Sendable {
       return stream
     }
     guard let stream else { return true }
+    call.record("waits while another request asks the server", from: "CachingBehavior")
     try await call.wait { for await _ in stream {} }
     try Task.checkCancellation()
     return false

@@ -21,8 +21,17 @@ extension Call {
   ///   - source: The name of the behavior.
   ///   - kind: The kind of decision; ``Event/Kind-swift.struct/other`` by default.
   public func record(_ message: String, from source: String, kind: Event.Kind = .other) {
-    let event = Event(at: clock.now(), source: source, message: message, kind: kind)
-    withState { $0.events.append(event) }
+    add(Event(at: clock.now(), source: source, message: message, kind: kind)) { _ in true }
+  }
+
+  /// Adds an event if it is wanted, and tells the observers.
+  private func add(_ event: Event, if isWanted: (inout State) -> Bool) {
+    let observers = withState { state -> [any CallObserver] in
+      guard isWanted(&state) else { return [] }
+      state.events.append(event)
+      return state.observers
+    }
+    for observer in observers { observer.eventRecorded(event, of: self) }
   }
 }
 
@@ -45,9 +54,8 @@ extension Call {
   ///   - source: The name of the behavior.
   public func record(withheld what: String, from origin: Origin, by source: String) {
     let message = "\(what) kept from \(origin)"
-    let event = Event(at: clock.now(), source: source, message: message, kind: .withheld)
-    withState { state in
-      if state.withheld.insert(Withheld(what: what, origin: origin)).inserted { state.events.append(event) }
+    add(Event(at: clock.now(), source: source, message: message, kind: .withheld)) { state in
+      state.withheld.insert(Withheld(what: what, origin: origin)).inserted
     }
   }
 

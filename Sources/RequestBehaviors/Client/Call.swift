@@ -62,6 +62,8 @@ public final class Call: Sendable {
     var scopes: [String] = []
     var attempts: [Attempt] = []
     var events: [Event] = []
+    /// Who is told of events; nobody when the `send` has ended, because they may keep the call.
+    var observers: [any CallObserver] = []
     var memory: Memory
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets

@@ -31,6 +31,7 @@ final class ChainRun: Sendable {
     self.chain = chain
     self.call = call
     self.places = chain.places()
+    if !chain.observers.isEmpty { call.withState { $0.observers = chain.observers } }
   }
 }
 
@@ -130,7 +131,7 @@ extension ChainRun {
   /// A hook threw, a response came without sending, or another body was sent instead. Whoever reads one ends it.
   func end() {
     let (bodies, forgotten) = call.withState { callState in
-      defer { state.oneShotBodies = [] }
+      defer { (state.oneShotBodies, callState.observers) = ([], []) }
       return (state.oneShotBodies, callState.memory.endSend())
     }
     for body in bodies { body.cancelUnlessConsumed() }

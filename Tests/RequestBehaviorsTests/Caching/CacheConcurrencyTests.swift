@@ -8,12 +8,13 @@ import Testing
   /// A server that gives an entity tag, and holds what comes later at a gate.
   private struct Server {
     let gate = TestGate()
+    let events = RecordedEvents()
     let clock = ManualClock()
     let transport: ClosureTransport
     let client: NetworkClient
 
     init(_ cacheControl: String, fails: Bool = false) {
-      let (gate, clock) = (gate, clock)
+      let (gate, clock, events) = (gate, clock, events)
       transport = ClosureTransport { request in
         let headers: HeaderFields = ["ETag": "\"a\"", "Cache-Control": cacheControl]
         guard request.headers.contains("If-None-Match") else {
@@ -23,7 +24,7 @@ import Testing
         if fails { throw NetworkError(.cannotConnect, "the test's server fails") }
         return NetworkResponse(request: request, statusCode: 304, headers: headers)
       }
-      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.caching(MemoryCacheStore())])
+      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(MemoryCacheStore())])
       configuration.clock = clock.requestClock
       client = NetworkClient(configuration: configuration, transport: transport)
     }
@@ -36,7 +37,7 @@ import Testing
       clock.advance(by: .seconds(61))
       let tasks = (0..<count).map { _ in Task { try await send().source } }
       await gate.waitForArrivals(asking)
-      await drift()
+      await events.waitFor(count - asking, "waits")
       return tasks
     }
   }
@@ -67,7 +68,7 @@ import Testing
     let first = Task { try await server.send().source }
     await gate.waitForArrivals(1)
     let second = Task { try await server.send().source }
-    await drift()
+    await server.events.waitFor(1, "waits")
     first.cancel()
     gate.open()
     await #expect(throws: CancellationError.self) { try await first.value }

@@ -74,6 +74,7 @@ public struct BatchBehavior: UniqueBehavior {
     }
     let waiter = Waiter<Result<NetworkResponse, any Error>>()
     let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) { next.detached() }
+    request.call.record("waits for others of the group", from: "BatchBehavior", kind: .coalescing)
     do {
       let result = try await waiter.value()
       request.call.record("merged into call \(batch.call.id)", from: "BatchBehavior", kind: .coalescing)

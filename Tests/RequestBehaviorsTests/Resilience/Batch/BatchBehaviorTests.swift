@@ -5,6 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BatchBehaviorTests {
   private let clock = ManualClock()
+  private let events = RecordedEvents()
 
   /// Answers `users?ids=1,2` with what each has.
   private let server = ClosureTransport { request in
@@ -35,18 +36,20 @@ import Testing
   }
 
   private func client(_ behaviors: any RequestBehavior...) -> NetworkClient {
-    NetworkClient(server, clock.requestClock, behaviors)
+    NetworkClient(server, clock.requestClock, [events] + behaviors)
   }
 
   /// Sends requests for users, and lets the window pass when all wait.
   private func users(
-    _ ids: [String], _ client: NetworkClient, headers: [String: HeaderFields] = [:]
+    _ ids: [String], _ client: NetworkClient, headers: [String: HeaderFields] = [:], batches: Int = 1
   ) async -> [Result<Response<String>, any Error>] {
     var calls: [Task<Response<String>, any Error>] = []
-    for id in ids {
+    let before = events.count("waits")
+    for (index, id) in ids.enumerated() {
       calls.append(Task { try await client.response(for: .get("users/\(id)", headers: headers[id] ?? [:])) })
-      await drift()
+      await events.waitFor(before + index + 1, "waits")
     }
+    await clock.waitForSleepers(batches)
     clock.advance(by: .milliseconds(10))
     var results: [Result<Response<String>, any Error>] = []
     for call in calls { results.append(await call.result) }
@@ -67,7 +70,8 @@ import Testing
     async let second = client.send(Request<String>.get("users/\(2)"))
     #expect(try await Set([first, second]) == ["1", "2"])
     #expect(server.sent.count == 1)
-    let alone = await users(["7"], client)
+    // The window of the full one is not over either.
+    let alone = await users(["7"], client, batches: 2)
     #expect(try alone[0].get().value == "7" && server.sent.last?.url.query() == nil)
     try await client.send(.get("other"))
     try await client.send(.get("users/\(1)").with(\.bypassesBatching, true))
@@ -76,7 +80,7 @@ import Testing
 
   @Test func `requests of other users or with other fields are not merged`() async throws {
     let headers: [String: HeaderFields] = ["2": ["Authorization": "Bearer bob"], "3": ["Accept": "text/html"]]
-    let results = await users(["1", "2", "3"], client(batch()), headers: headers)
+    let results = await users(["1", "2", "3"], client(batch()), headers: headers, batches: 3)
     for result in results { _ = try result.get() }
     #expect(server.sent.count == 3)
   }
@@ -104,11 +108,12 @@ import Testing
   @Test func `one caller's cancellation leaves the others their part`() async throws {
     let client = client(batch())
     let first = Task { try await client.send(Request<String>.get("users/\(1)")) }
-    await drift()
+    await events.waitFor(1, "waits")
     let second = Task { try await client.send(Request<String>.get("users/\(2)")) }
-    await drift()
+    await events.waitFor(2, "waits")
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
+    await clock.waitForSleepers(1)
     clock.advance(by: .milliseconds(10))
     #expect(try await second.value == "2")
   }

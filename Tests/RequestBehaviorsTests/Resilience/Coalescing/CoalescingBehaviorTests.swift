@@ -19,40 +19,25 @@ import Testing
     NetworkClient(transport, [.coalescing(coalescer)] + behaviors)
   }
 
-  /// Calls that have all joined before the response comes.
+  /// Calls of which so many have reached the server, and the others have joined them, before a response comes.
   private func joined<Value: Sendable>(
-    _ count: Int, _ observer: JoinCounter, _ call: @escaping @Sendable (Int) async throws -> Value
+    _ count: Int, sends: Int = 1, _ call: @escaping @Sendable (Int) async throws -> Value
   ) async -> [Result<Value, any Error>] {
     let tasks = (0..<count).map { index in Task { try await call(index) } }
-    await gate.waitForArrivals(1)
-    await observer.waitFor(count)
+    await gate.waitForArrivals(sends)
+    await events.waitFor(count - sends, "joined")
     gate.open()
     var results: [Result<Value, any Error>] = []
     for task in tasks { results.append(await task.result) }
     return results
   }
 
-  /// Tells when calls have reached the coalescing.
-  private struct JoinCounter: RequestBehavior {
-    let order = BehaviorOrder.outside(.coalescing)
-    private let arrived = TestGate()
-
-    init() { arrived.open() }
-
-    func beforeSend(_ request: NetworkRequest) async { await arrived.pass() }
-
-    func waitFor(_ count: Int) async {
-      await arrived.waitForArrivals(count)
-      await drift()
-    }
-  }
-
-  private let counter = JoinCounter()
+  private let events = RecordedEvents()
 
   @Test func `identical requests in flight are sent once, and each gets the response`() async throws {
     let transport = held()
-    let client = client(transport, counter)
-    let results = await joined(20, counter) { _ in
+    let client = client(transport, events)
+    let results = await joined(20) { _ in
       try await client.response(for: Request<Int>.get("x"))
     }
     let responses = try results.map { try $0.get() }
@@ -65,8 +50,8 @@ import Testing
 
   @Test func `a failure is shared like a success`() async throws {
     let transport = held(500)
-    let client = client(transport, counter)
-    let results = await joined(5, counter) { _ in try await client.send(.get("x")) }
+    let client = client(transport, events)
+    let results = await joined(5) { _ in try await client.send(.get("x")) }
     for result in results {
       let error = #expect(throws: NetworkError.self) { try result.get() }
       #expect(error?.statusCode == 500 && error?.attempts.count == 1)
@@ -75,8 +60,8 @@ import Testing
   }
 
   @Test func `each caller judges the response for itself`() async throws {
-    let client = client(held(404), counter)
-    let results = await joined(6, counter) { index in
+    let client = client(held(404), events)
+    let results = await joined(6) { index in
       let request = Request<Int?>.get("x")
       return try await client.send(index.isMultiple(of: 2) ? request.nilWhenNotFound() : request)
     }
@@ -91,10 +76,10 @@ import Testing
 
   @Test func `a caller that is cancelled leaves the others their response`() async throws {
     let transport = held()
-    let client = client(transport, counter)
+    let client = client(transport, events)
     let tasks = (0..<3).map { _ in Task { try await client.send(.get("x")) } }
     await gate.waitForArrivals(1)
-    await counter.waitFor(3)
+    await events.waitFor(2, "joined")
     tasks[0].cancel()
     await #expect(throws: CancellationError.self) { try await tasks[0].value }
     gate.open()
@@ -104,14 +89,15 @@ import Testing
   }
 
   @Test func `when the last caller has left the request is cancelled, and a newcomer starts anew`() async throws {
-    let cancelled = Box(false)
+    let cancelled = TestGate()
+    cancelled.open()
     let clock = ManualClock()
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 {
         do {
           try await clock.requestClock.sleep(for: .seconds(1))
         } catch {
-          cancelled.value = true
+          await cancelled.pass()
           throw error
         }
       }
@@ -123,8 +109,7 @@ import Testing
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     try await client.send(.get("x"))
-    await drift()
-    #expect(cancelled.value)
+    await cancelled.waitForArrivals(1)
     #expect(transport.sent.count == 2 && coalescer.flightCount == 0)
   }
 
@@ -132,11 +117,11 @@ import Testing
     let clock = ManualClock()
     let transport = held()
     let client = NetworkClient(
-      transport, clock.requestClock, [.coalescing(coalescer), .deadline(.seconds(60)), counter])
+      transport, clock.requestClock, [.coalescing(coalescer), .deadline(.seconds(60)), events])
     let first = Task { try await client.send(.get("x").with(\.deadline, .seconds(1))) }
     await gate.waitForArrivals(1)
     let second = Task { try await client.send(.get("x")) }
-    await counter.waitFor(2)
+    await events.waitFor(1, "joined")
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: NetworkError.self) { try await first.value }
@@ -148,21 +133,22 @@ import Testing
 
   @Test func `requests of other users, fields and options are sent for themselves`() async throws {
     let transport = held()
-    let client = client(transport, counter)
+    let client = client(transport, events)
     let requests: [Request<Void>] = [
       .get("x"), .get("x", headers: ["Authorization": "Bearer alice"]),
       .get("x", headers: ["Authorization": "Bearer bob"]), .get("x", headers: ["Accept-Language": "de"]),
       .head("x"), .get("x").with(EmptyBehavior()), .get("x").with(\.coalescing, .never), .post("x"), .post("x"),
     ]
-    let results = await joined(requests.count, counter) { index in try await client.send(requests[index]) }
+    let results = await joined(requests.count, sends: requests.count) { index in try await client.send(requests[index])
+    }
     for result in results { try result.get() }
     #expect(transport.sent.count == requests.count)
   }
 
   @Test func `a request with behaviors of its own joins under a name`() async throws {
     let transport = held()
-    let client = client(transport, counter)
-    let results = await joined(3, counter) { index in
+    let client = client(transport, events)
+    let results = await joined(3) { index in
       try await client.send(.get("x\(index)").with(EmptyBehavior()).with(\.coalescing, .named("feed")))
     }
     for result in results { try result.get() }
@@ -175,8 +161,8 @@ import Testing
       return NetworkResponse(
         request: request, statusCode: 200, body: .stream(ByteStream(chunks: [Data("ab".utf8), Data("c".utf8)])))
     }
-    let client = client(transport, counter)
-    let results = await joined(3, counter) { _ in try await client.send(Request<String>.get("x")) }
+    let client = client(transport, events)
+    let results = await joined(3) { _ in try await client.send(Request<String>.get("x")) }
     #expect(try results.map { try $0.get() } == ["abc", "abc", "abc"])
     #expect(transport.sent.count == 3)
   }
@@ -250,8 +236,8 @@ import Testing
       return NetworkResponse(request: request, statusCode: number < 3 ? 503 : 200)
     }
     let client = NetworkClient(
-      transport, .immediate, [.coalescing(coalescer), counter, RetryBehavior(random: { 0 })])
-    let results = await joined(10, counter) { _ in try await client.send(Request<NetworkResponse>.get("x")) }
+      transport, .immediate, [.coalescing(coalescer), events, RetryBehavior(random: { 0 })])
+    let results = await joined(10) { _ in try await client.send(Request<NetworkResponse>.get("x")) }
     #expect(try results.map { try $0.get().attempts.count } == Array(repeating: 3, count: 10))
     #expect(transport.sent.count == 3)
   }

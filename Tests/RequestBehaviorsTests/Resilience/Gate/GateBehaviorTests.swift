@@ -7,16 +7,17 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct GateBehaviorTests {
   private let clock = ManualClock()
   private let transport = ClosureTransport()
+  private let events = RecordedEvents()
 
   private func client(_ behaviors: any RequestBehavior...) -> NetworkClient {
-    NetworkClient(transport, clock.requestClock, behaviors)
+    NetworkClient(transport, clock.requestClock, [events] + behaviors)
   }
 
   @Test func `a closed gate holds requests and releases them together`() async throws {
     let gate = Gate(isOpen: false)
     let client = client(.gate(gate))
     let calls = (0..<5).map { _ in Task { try await client.send(Request<NetworkResponse>.get("x")) } }
-    await drift()
+    await events.waitFor(5, "held")
     #expect(gate.waitingCount == 5 && transport.sent.isEmpty)
     gate.open()
     for call in calls {
@@ -49,7 +50,7 @@ import Testing
     let client = client(.gate(gate))
     let cancelled = Task { try await client.send(.get("x")) }
     let waiting = Task { try await client.send(.get("x")) }
-    await drift()
+    await events.waitFor(2, "held")
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
     #expect(gate.waitingCount == 1)
@@ -62,9 +63,9 @@ import Testing
     let gate = Gate(isOpen: false)
     let client = client(.gate(gate))
     let call = Task { try await client.send(.get("x")) }
-    await drift()
+    await events.waitFor(1, "held")
     await client.reset()
-    await drift()
+    await events.waitFor(2, "held")
     #expect(gate.waitingCount == 1)
     gate.open()
     try await call.value
@@ -82,36 +83,69 @@ import Testing
     #expect(gate.waitingCount == 0)
   }
 
+  @Test func `an observer hears of a decision while the request waits, and of none after the send`() async throws {
+    let gate = Gate(isOpen: false)
+    let client = client(.gate(gate))
+    let call = Task { try await client.send(Request<NetworkResponse>.get("x")) }
+    await events.waitFor(1, "held")
+    #expect(events.count("released") == 0)
+    gate.open()
+    let response = try await call.value
+    #expect(events.count("released") == 1)
+    response.request.call.record("late", from: "test")
+    #expect(events.count("late") == 0 && response.request.call.events.last?.message == "late")
+  }
+
   // MARK: - Offline
 
-  private func connectivity() async -> (Connectivity, AsyncStream<Bool>.Continuation) {
-    let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-    return (Connectivity(stream), continuation)
+  /// Says whether there is a network, and waits until that is known.
+  private struct Updates: AsyncSequence, Sendable {
+    private let values = AsyncStream.makeStream(of: Bool.self)
+    private let asked = TestGate()
+    private let sent = Box(0)
+
+    init() { asked.open() }
+
+    func send(_ isOnline: Bool) async {
+      values.continuation.yield(isOnline)
+      sent.update { $0 += 1 }
+      // Whoever asks for another one has taken this one.
+      await asked.waitForArrivals(sent.value + 1)
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: values.stream.makeAsyncIterator(), asked: asked) }
+
+    struct Iterator: AsyncIteratorProtocol {
+      var base: AsyncStream<Bool>.Iterator
+      let asked: TestGate
+
+      mutating func next() async -> Bool? {
+        await asked.pass()
+        return await base.next(isolation: #isolation)
+      }
+    }
   }
 
   @Test func `while the device is offline requests fail at once`() async throws {
-    let (connectivity, updates) = await connectivity()
-    let client = client(.offline(connectivity))
+    let updates = Updates()
+    let client = client(.offline(Connectivity(updates)))
     try await client.send(.get("x"))
-    updates.yield(false)
-    await drift()
+    await updates.send(false)
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
     #expect(error?.code == .offline && error?.isTransient == true)
     try await client.send(.get("x").with(\.bypassesGate, true))
-    updates.yield(true)
-    await drift()
+    await updates.send(true)
     try await client.send(.get("x"))
   }
 
   @Test func `a request can wait for a network`() async throws {
-    let (connectivity, updates) = await connectivity()
-    let client = client(.offline(connectivity))
-    updates.yield(false)
-    await drift()
+    let updates = Updates()
+    let client = client(.offline(Connectivity(updates)))
+    await updates.send(false)
     let call = Task { try await client.send(.get("x").with(\.offlineRule, .wait)) }
-    await drift()
+    await events.waitFor(1, "held")
     #expect(transport.sent.isEmpty)
-    updates.yield(true)
+    await updates.send(true)
     try await call.value
   }
 

@@ -37,14 +37,15 @@ import Testing
       return NetworkResponse(request: request, statusCode: 200)
     }
     let limiter = ConcurrencyLimiter(1)
-    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    let events = RecordedEvents()
+    let client = NetworkClient(transport, [events, .concurrencyLimit(limiter)])
     var calls = [Task { try await client.send(.get("0")) }]
     await gate.waitForArrivals(1)
     for (index, (name, priority)) in [
       ("a", RequestPriority.normal), ("b", .low), ("c", .high), ("d", .normal),
     ].enumerated() {
       calls.append(Task { try await client.send(.get("\(name)").with(\.priority, priority)) })
-      await drift()
+      await events.waitFor(index + 1, "waits")
       #expect(limiter.waiting(for: key) == index + 1)
     }
     gate.open()
@@ -97,11 +98,12 @@ import Testing
       return NetworkResponse(request: request, statusCode: 200)
     }
     let limiter = ConcurrencyLimiter(1)
-    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    let events = RecordedEvents()
+    let client = NetworkClient(transport, [events, .concurrencyLimit(limiter)])
     let first = Task { try await client.send(.get("a")) }
     await gate.waitForArrivals(1)
     let second = Task { try await client.send(.get("b")) }
-    await drift()
+    await events.waitFor(1, "waits")
     #expect(limiter.waiting(for: key) == 1)
     await client.reset()
     await gate.waitForArrivals(2)

@@ -1,0 +1,47 @@
+import Foundation
+import RequestBehaviors
+
+/// Waits until behaviors have recorded so many decisions.
+///
+/// What a behavior records of a wait, it records when the request is among those that wait.
+final class RecordedEvents: CallObserver {
+  private struct State {
+    var messages: [String] = []
+    var watchers: [(count: Int, prefix: String, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func count(_ prefix: String) -> Int { messages.count { $0.hasPrefix(prefix) } }
+  }
+
+  let order = BehaviorOrder.observation
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var state = State()
+
+  func eventRecorded(_ event: Call.Event, of call: Call) {
+    let due = lock.withLock {
+      state.messages.append(event.message)
+      let (due, rest) = (
+        state.watchers.filter { state.count($0.prefix) >= $0.count },
+        state.watchers.filter { state.count($0.prefix) < $0.count }
+      )
+      state.watchers = rest
+      return due
+    }
+    for watcher in due { watcher.continuation.resume() }
+  }
+
+  /// How many messages begin with a text.
+  func count(_ prefix: String) -> Int { lock.withLock { state.count(prefix) } }
+
+  /// Returns as soon as so many messages begin with a text.
+  func waitFor(_ count: Int, _ prefix: String) async {
+    await withCheckedContinuation { continuation in
+      let isThere = lock.withLock {
+        if state.count(prefix) >= count { return true }
+        state.watchers.append((count, prefix, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+}
