@@ -53,7 +53,10 @@
     transfer.touch()
     transfer.hasBegun = true
     transfer.attemptCount += 1
-    return transfer.attemptCount == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    guard transfer.attemptCount == 1 else { return CURL_PREREQFUNC_ABORT }
+    // For an attempt that is refused there would be another connection.
+    transfer.isOverReusedConnection = transfer.handle.isOverReusedConnection
+    return CURL_PREREQFUNC_OK
   }
 
   func curlWillResolve(

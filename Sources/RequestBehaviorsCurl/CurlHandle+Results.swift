@@ -63,19 +63,20 @@
 
   extension CurlTransfer {
     /// How far the transfer has come.
+    ///
+    /// An attempt is counted before the first byte of a request may go out, and after all that a connection needs: names,
+    /// proxies, TLS. (libcurl's own CURLINFO_PRETRANSFER_TIME_T is set only when the head has gone out.)
     var attemptProgress: NetworkError.Progress {
-      if firstByte != nil { return NetworkError.Progress(.headReceived) }
-      // The time is zero until there is a connection and the request is about to be sent (CURLINFO_PRETRANSFER_TIME_T).
-      guard let ready = handle.size(CURLINFO_PRETRANSFER_TIME_T), ready > 0 else {
-        return NetworkError.Progress(.notSent)
-      }
-      return NetworkError.Progress(.sent, reusedConnection: handle.isOverReusedConnection)
+      guard attemptCount > 0 else { return NetworkError.Progress(.notSent) }
+      return NetworkError.Progress(
+        firstByte == nil ? .sent : .headReceived, reusedConnection: isOverReusedConnection)
     }
 
     /// How the body that followed a head ended.
     var endOfStream: Result<Void, any Error> {
       guard var error = objection ?? (result == CURLE_OK ? missing : failure) else { return .success(()) }
       error.request = request
+      error.progress = attemptProgress
       return .failure(error)
     }
 

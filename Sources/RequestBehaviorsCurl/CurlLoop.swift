@@ -273,9 +273,7 @@
       timer.stop()
       for transfer in transfers where !transfer.isAbandoned {
         guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
-        var error = NetworkError(.timedOut, expiry.message)
-        error.progress = transfer.attemptProgress
-        transfer.fail(error)
+        transfer.fail(NetworkError(.timedOut, expiry.message))
         end(transfer)
       }
       let next = transfers.lazy.filter { !$0.isAbandoned }.compactMap(\.currentDeadline.deadline).min()

@@ -54,7 +54,10 @@
     var deadline: TransferDeadline
     /// Where the loop has it; `nil` if it has not.
     var index: Int?
+    /// How often libcurl was about to send the request; only the first time it may.
     var attemptCount = 0
+    /// Whether the connection of the first attempt had been used before.
+    var isOverReusedConnection = false
     private var sentCount: Int64 = 0
     private var receivedCount: Int64 = 0
     var isReceivingPaused = false
@@ -109,13 +112,11 @@
     /// It misses that when a continuation is resumed before its task has gone to sleep.
     func synchronize() { lock.withLock {} }
 
-    /// Ends the caller's wait, or the body if that has begun.
-    func fail(_ error: any Error) {
+    /// Ends the caller's wait, or the body if that has begun; called by whom the transfer belongs to.
+    func fail(_ error: NetworkError) {
       var error = error
-      if var known = error as? NetworkError {
-        known.request = request
-        error = known
-      }
+      error.request = request
+      error.progress = attemptProgress
       if !settle(.failed(error)) { stream?.end(.failure(error)) }
     }
   }

@@ -42,8 +42,8 @@
     /// - Returns: The response, with any status. A body that came compressed is decoded, while `Content-Encoding` and
     ///   `Content-Length` still tell of the compressed one; with an `Accept-Encoding` of the request's own it is left as
     ///   it came.
-    /// - Throws: `NetworkError` with a code that tells what went wrong, or `CancellationError` as soon as the task is
-    ///   cancelled.
+    /// - Throws: `NetworkError` with a code that tells what went wrong and a `progress` that tells how far the attempt had
+    ///   come, or `CancellationError` as soon as the task is cancelled.
     public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
       try request.validate()
       try Task.checkCancellation()
@@ -87,34 +87,31 @@
 
   extension CurlTransport {
     private func prepare(_ request: NetworkRequest, _ loop: CurlLoop) async throws -> CurlTransfer {
-      let upload = try await upload(of: request)
+      var upload: CurlUpload?
       do {
+        upload = try await self.upload(of: request)
         let handle = try loop.handles.take()
         try handle.prepare(request, upload)
         return CurlTransfer(request, handle, upload, loop)
       } catch {
         upload?.cancel()
-        var failure = (error as? RefusedOption)?.networkError() ?? error as? NetworkError
-        failure?.request = request
-        throw failure ?? error
+        guard var failure = (error as? RefusedOption)?.networkError() ?? error as? NetworkError else { throw error }
+        failure.request = request
+        failure.progress = NetworkError.Progress(.notSent)
+        throw failure
       }
     }
 
     /// What libcurl asks for the bytes of a body; `nil` for few bytes in memory, which go out with the head.
     private func upload(of request: NetworkRequest) async throws -> CurlUpload? {
       guard let body = request.body else { return nil }
-      do {
-        switch body.content {
-        case .data(let data): return data.count > CurlHandle.inlineLimit ? CurlUpload(data) : nil
-        case .stream(let makeStream): return try await upload(of: makeStream(), length: body.length)
-        case .oneShot(let stream): return try await upload(of: stream.take(), length: body.length)
-        case .file(let url):
-          let chunks = try await FileChunks(opening: url)
-          return chunks.length == 0 ? CurlUpload(Data()) : CurlUpload(ByteStream(chunks), length: chunks.length)
-        }
-      } catch var error as NetworkError {
-        error.request = request
-        throw error
+      switch body.content {
+      case .data(let data): return data.count > CurlHandle.inlineLimit ? CurlUpload(data) : nil
+      case .stream(let makeStream): return try await upload(of: makeStream(), length: body.length)
+      case .oneShot(let stream): return try await upload(of: stream.take(), length: body.length)
+      case .file(let url):
+        let chunks = try await FileChunks(opening: url)
+        return chunks.length == 0 ? CurlUpload(Data()) : CurlUpload(ByteStream(chunks), length: chunks.length)
       }
     }
 
@@ -184,6 +181,7 @@
     fileprivate func of(_ transfer: CurlTransfer) -> NetworkError {
       var error = self
       error.request = transfer.request
+      error.progress = transfer.attemptProgress
       return error
     }
   }

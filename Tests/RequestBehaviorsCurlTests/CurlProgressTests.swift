@@ -1,0 +1,141 @@
+#if canImport(CRequestBehaviorsCurl)
+  import Foundation
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
+  import Testing
+
+  /// How far an attempt had come that failed, which decides whether a repeat may do something twice.
+  @Suite(.timeLimit(.minutes(1))) struct CurlProgressTests {
+    let server: LoopbackServer
+    let transport = CurlTransport()
+
+    init() throws { server = try LoopbackServer { _ in .text("hello") } }
+
+    private func post(_ body: RequestBody = .data(Data("x".utf8))) -> NetworkRequest {
+      server.request(.post, body: body)
+    }
+
+    /// The error that the stream of a response's body ends with.
+    private func endOfStream() async throws -> NetworkError {
+      let stream = try await transport.stream(post())
+      return try await #require(throws: NetworkError.self) { try await stream.collect(upTo: 1 << 20) }
+    }
+
+    // MARK: - Not sent
+
+    @Test func `what finds no connection cannot have arrived`() async throws {
+      server.stop()
+      let refused = try await transport.failure(of: post())
+      #expect(refused.code == .cannotConnect && refused.progress == NetworkError.Progress(.notSent))
+      let url = try #require(URL(string: "http://nonexistent.invalid/"))
+      let unknown = try await transport.failure(of: NetworkRequest(.post, url: url))
+      #expect(unknown.code == .dnsFailed && unknown.progress == NetworkError.Progress(.notSent))
+    }
+
+    @Test func `what finds no secure connection cannot have arrived`() async throws {
+      // It takes the client's part of the handshake for a bad request, and says so without TLS.
+      let url = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
+      let error = try await transport.failure(of: NetworkRequest(.post, url: url))
+      #expect(error.code == .tlsFailed && error.progress == NetworkError.Progress(.notSent), "\(error)")
+      #expect(!error.mayHaveArrived)
+    }
+
+    @Test func `what libcurl does not take cannot have arrived`() async throws {
+      var settings = CurlTransport.Configuration()
+      settings.userAgent = String(repeating: "x", count: 9_000_000)
+      let error = try await CurlTransport(configuration: settings).failure(of: post())
+      #expect(error.code == .refusedOption && !error.mayHaveArrived)
+      let file = URL(fileURLWithPath: "/nonexistent")
+      let missing = try await transport.failure(of: post(.file(file)))
+      #expect(missing.code == .bodyUnreadable && !missing.mayHaveArrived && missing.request != nil)
+    }
+
+    // MARK: - Sent
+
+    @Test(arguments: [LoopbackFault.close, .reset])
+    func `what a server has read before the connection ends may have arrived`(fault: LoopbackFault) async throws {
+      server.enqueue(.status(200).fault(fault, at: .request))
+      let error = try await transport.failure(of: post())
+      #expect(error.code == .connectionLost && error.mayHaveArrived)
+      #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: false))
+    }
+
+    @Test func `what a server takes the connection for and never reads is in doubt`() async throws {
+      server.enqueue(.status(200).fault(.close, at: .accept))
+      let error = try await transport.failure(of: post(.data(Data(count: 10 << 20))))
+      #expect(error.code == .connectionLost && error.progress?.stage == .sent && error.mayHaveArrived)
+    }
+
+    @Test(arguments: [LoopbackFault.close, .reset], [1, 1 << 20])
+    func `a kept connection that ends when it is used again is told from a new one`(
+      fault: LoopbackFault, count: Int
+    ) async throws {
+      server.enqueue(.text("first").fault(fault, at: .nextRequest))
+      _ = try await transport.send(post())
+      let error = try await transport.failure(of: post(.data(Data(count: count))))
+      #expect(error.code == .connectionLost && error.mayHaveArrived)
+      #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: true))
+      #expect(server.requestCount == 1)
+    }
+
+    @Test(arguments: ["", "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le"])
+    func `an end before the head is complete is not past the head`(start: String) async throws {
+      server.enqueue(.raw(start))
+      let error = try await transport.failure(of: post())
+      #expect(error.progress?.stage == .sent && error.mayHaveArrived, "\(error)")
+    }
+
+    @Test func `a body that cannot be read to its end may have arrived in part`() async throws {
+      let body = RequestBody.stream(length: 10) { ByteStream(chunks: [Data(count: 3)]) }
+      let error = try await transport.failure(of: post(body))
+      #expect(error.code == .bodyUnreadable && error.progress?.stage == .sent && error.mayHaveArrived)
+    }
+
+    // MARK: - With a head
+
+    @Test func `a body that ends too early is past the head, in memory and as a stream`() async throws {
+      for (fault, code) in [(LoopbackFault.close, NetworkError.Code.truncatedBody), (.reset, .connectionLost)] {
+        server.enqueue(
+          .text("12345").fault(fault, at: .body(after: 2)), .text("12345").fault(fault, at: .body(after: 2)))
+        for error in [try await transport.failure(of: post()), try await endOfStream()] {
+          #expect(error.code == code && error.progress?.stage == .headReceived && error.mayHaveArrived)
+        }
+      }
+    }
+
+    @Test func `a response that is refused is past its head`() async throws {
+      server.enqueue(
+        .badChunk(after: ["one"]), .raw("HTTP/1.1 200 OK\r\nX : 1\r\n\r\n"),
+        .text("12345").header("Content-Encoding", "gzip"))
+      for _ in 1...3 {
+        let error = try await transport.failure(of: post())
+        #expect(error.code == .badResponse && error.progress?.stage == .headReceived, "\(error)")
+      }
+      let large = try await transport.failure(of: server.request(.post) { $0.bodyLimit = 2 })
+      #expect(large.code == .bodyTooLarge && large.progress?.stage == .headReceived)
+    }
+
+    // MARK: - Shutting down
+
+    @Test func `a shutdown tells what was under way from what waited, and from what came later`() async throws {
+      let gate = LoopbackGate()
+      server.enqueue(.text("held").held(by: gate))
+      var settings = CurlTransport.Configuration()
+      settings.maximumConnectionsPerHost = 1
+      let transport = CurlTransport(configuration: settings)
+      let request = post()
+      let first = Task { try await transport.failure(of: request) }
+      await gate.waitForArrivals(1)
+      let second = Task { try await transport.failure(of: request) }
+      // Whether it is waiting by then or is still to come, it is not sent.
+      await Task.yield()
+      await transport.shutdown()
+      let stages = [try await first.value, try await second.value, try await transport.failure(of: request)].map {
+        #expect($0.code == .clientShutDown)
+        return $0.progress?.stage
+      }
+      #expect(stages == [.sent, .notSent, .notSent])
+    }
+  }
+#endif
