@@ -52,6 +52,25 @@
     /// Whether the transfer went over a connection that had been used before.
     var isOverReusedConnection: Bool { number(CURLINFO_NUM_CONNECTS) == 0 }
 
+    /// What a proxy means that lets nothing through; `nil` if there is none, or it does not say.
+    var proxyRefusal: String? {
+      if number(CURLINFO_HTTP_CONNECTCODE) == 407 { return CurlHandle.wrongPassword }
+      return switch CURLproxycode(rawValue: UInt32(clamping: number(CURLINFO_PROXY_ERROR))) {
+      case CURLPX_USER_REJECTED, CURLPX_NO_AUTH: CurlHandle.wrongPassword
+      case CURLPX_REPLY_GENERAL_SERVER_FAILURE: "the proxy failed"
+      case CURLPX_REPLY_NOT_ALLOWED: "the proxy's rules do not allow it"
+      case CURLPX_REPLY_NETWORK_UNREACHABLE: "the proxy does not reach the server's network"
+      case CURLPX_REPLY_HOST_UNREACHABLE: "the proxy does not reach the server's host"
+      case CURLPX_REPLY_CONNECTION_REFUSED: "the server refused the connection of the proxy"
+      case CURLPX_REPLY_TTL_EXPIRED: "the way from the proxy to the server is too long"
+      case CURLPX_REPLY_COMMAND_NOT_SUPPORTED: "the proxy cannot make connections"
+      case CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED: "the proxy does not know the kind of address"
+      default: nil
+      }
+    }
+
+    private static let wrongPassword = "the proxy demands a user and password, or others than it was given"
+
     private var remoteAddress: String? {
       var text: UnsafePointer<CChar>?
       guard rb_curl_get_text(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text[0] != 0 else { return nil }
@@ -87,7 +106,8 @@
 
     /// What libcurl says of a transfer that it has ended badly.
     var failure: NetworkError {
-      CurlFailure(result: result.rawValue, text: handle.failureText).networkError(hint: handle.connectionHint)
+      CurlFailure(result: result.rawValue, text: handle.failureText).networkError(
+        hint: handle.proxyRefusal ?? handle.connectionHint)
     }
   }
 #endif
