@@ -144,10 +144,18 @@
       }
       let version = configuration.httpVersion.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
       try set(CURLOPT_HTTP_VERSION, Int(version), name: "HTTP_VERSION")
-      try set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.wholeSeconds, name: "MAXAGE_CONN")
-      // 0 is for ever.
-      let lifetime = configuration.connectionLifetime.map { max($0.wholeSeconds, 1) } ?? 0
-      try set(CURLOPT_MAXLIFETIME_CONN, lifetime, name: "MAXLIFETIME_CONN")
+      try setLifetimes(configuration)
+    }
+
+    /// Sets how long connections and names are kept: never longer than the configuration says.
+    private func setLifetimes(_ configuration: CurlTransport.Configuration) throws {
+      let idle = configuration.idleConnectionLifetime.wholeSeconds
+      let age = configuration.connectionLifetime?.wholeSeconds
+      // The library counts whole seconds, and closes a connection that has more of them than the option: with 1 it is
+      // used until it is two seconds old. 0 is for ever, in later versions of the library for idle ones too.
+      try set(CURLOPT_MAXAGE_CONN, max(idle - 1, 1), name: "MAXAGE_CONN")
+      try set(CURLOPT_MAXLIFETIME_CONN, age.map { max($0 - 1, 1) } ?? 0, name: "MAXLIFETIME_CONN")
+      if min(idle, age ?? idle) < 2 { try set(CURLOPT_FORBID_REUSE, 1, name: "FORBID_REUSE") }
       try set(CURLOPT_DNS_CACHE_TIMEOUT, configuration.nameLifetime.wholeSeconds, name: "DNS_CACHE_TIMEOUT")
     }
 
@@ -169,15 +177,7 @@
   }
 
   extension Duration {
-    /// The duration in seconds, rounded up; 0 for what is not positive.
-    fileprivate var wholeSeconds: Int {
-      let (seconds, attoseconds) = components
-      return Int(clamping: max(seconds + (attoseconds > 0 ? 1 : 0), 0).clamped)
-    }
-  }
-
-  extension Int64 {
-    /// What the library takes for a number of seconds.
-    fileprivate var clamped: Int64 { Swift.min(self, 2_000_000) }
+    /// The duration in seconds without fractions, as many as the library takes; 0 for what is not positive.
+    fileprivate var wholeSeconds: Int { Int(clamping: min(max(components.seconds, 0), 2_000_000)) }
   }
 #endif

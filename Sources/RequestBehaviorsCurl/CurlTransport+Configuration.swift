@@ -26,13 +26,18 @@
 
       /// How long a connection may be idle and then be used again; by default 118 seconds.
       ///
-      /// Servers close idle connections after a time; less than theirs spares a request that fails.
+      /// Servers close idle connections after a time; less than theirs spares a request that fails. Fractions of a second
+      /// are dropped. With less than two seconds, or zero, a connection serves one request.
       public var idleConnectionLifetime: Duration = .seconds(118)
 
       /// How long after it was made a connection is used for further requests; by default `nil`: for ever.
+      ///
+      /// Fractions of a second are dropped. With less than two seconds a connection serves one request.
       public var connectionLifetime: Duration?
 
       /// How long a host's address is remembered; by default 60 seconds, zero for not at all.
+      ///
+      /// Fractions of a second are dropped.
       public var nameLifetime: Duration = .seconds(60)
 
       /// The version of HTTP; 1.1 by default.

@@ -61,6 +61,12 @@
       #expect(try await probe("resolve-old") == "prompt")
     }
 
+    @Test(arguments: [("0", 3), ("0.9", 3), ("60", 1)])
+    func `a name is resolved again when it is not remembered, and only then`(lifetime: String, count: Int) async throws
+    {
+      #expect(try await probe("names", lifetime) == "\(count) lookups for 3 connections")
+    }
+
     @Test func `the environment's proxy is obeyed only by who asks for it`() async throws {
       let proxy = try LoopbackServer { _ in .text("through the proxy") }
       let server = try LoopbackServer { _ in .text("from the server") }

@@ -5,8 +5,11 @@
 
 #include <dlfcn.h>
 #include <netdb.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
+
+static atomic_int count;
 
 typedef int (*resolve)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
@@ -16,9 +19,19 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     sleep(4);
     return EAI_NONAME;
   }
+  if (node && strcmp(node, "counted.test") == 0) {
+    count++;
+    node = "127.0.0.1";
+  }
   resolve system = (resolve)dlsym(RTLD_NEXT, "getaddrinfo");
   return system ? system(node, service, hints, result) : EAI_SYSTEM;
 }
+
+int slow_resolver_count(void) { return count; }
+
+#else
+
+int slow_resolver_count(void) { return 0; }
 
 #endif
 

@@ -12,7 +12,8 @@
   /// responses that were changed at random, and `mutation NUMBER` prints one of them and its outcome; `cancel COUNT`
   /// cancels that many sends at random; `soak COUNT` sends that many;
   /// `stream URL` reads the streamed response of `large` below a URL; `resolve` and `resolve-old` cancel sends whose
-  /// host's name is being resolved.
+  /// host's name is being resolved; `names SECONDS` tells how often a name is resolved for three connections if it is
+  /// remembered for that long.
   @main
   enum CurlProbe {
     static func main() async throws {
@@ -28,6 +29,7 @@
       case ("stream", let text?): try await stream(text)
       case ("resolve", _): try await resolve(leavesResolverBehind: true)
       case ("resolve-old", _): try await resolve(leavesResolverBehind: false)
+      case ("names", let text?): try await resolve(lifetime: .seconds(Double(text) ?? 0))
       default: throw CocoaError(.featureUnsupported)
       }
     }
@@ -67,6 +69,17 @@
         guard elapsed < .seconds(2) else { return print("waited for the resolver: \(elapsed)") }
       }
       print("prompt")
+    }
+
+    private static func resolve(lifetime: Duration) async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      var settings = CurlTransport.Configuration()
+      settings.nameLifetime = lifetime
+      settings.idleConnectionLifetime = .zero
+      let transport = CurlTransport(configuration: settings)
+      guard let url = URL(string: "http://counted.test:\(server.port)/") else { throw URLError(.badURL) }
+      for _ in 1...3 { _ = try await transport.send(NetworkRequest(url: url)) }
+      print(slow_resolver_count(), "lookups for", server.connectionCount, "connections")
     }
 
     private static func soak(_ count: Int) async throws {
