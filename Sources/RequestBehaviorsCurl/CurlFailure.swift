@@ -25,7 +25,12 @@
       let said = text.isEmpty ? CurlLibrary.text(CURLcode(rawValue: result)) : text
       let meaning = CurlFailure.meanings[code] ?? "libcurl could not send"
       let isUnconnected = code == .cannotConnect || code == .dnsFailed
-      return NetworkError(code, "\(meaning): \(said)\(isUnconnected ? hint.map { "; \($0)" } ?? "" : "")")
+      let remedy = isUnconnected ? hint : CURLcode(rawValue: result) == CURLE_SSL_PINNEDPUBKEYNOTMATCH ? pinRule : nil
+      return NetworkError(code, "\(meaning): \(said)\(remedy.map { "; \($0)" } ?? "")")
+    }
+
+    private var pinRule: String {
+      "over libcurl a pin has to be the key of the server's own certificate, not that of an authority"
     }
 
     /// The code for the result.

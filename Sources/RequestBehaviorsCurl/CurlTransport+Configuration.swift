@@ -48,8 +48,9 @@
 
       /// Which servers are trusted; those that the system trusts by default.
       ///
-      /// Pins are compared with the key of the server's own certificate, not with those of its authorities. A policy with
-      /// a closure fails every send with `NetworkError` of code `unsupportedTrust`.
+      /// Pins are compared with the key of the server's own certificate, not with those of its authorities: a host with
+      /// no other pin than an authority's cannot be reached. A policy with a closure fails every send with `NetworkError`
+      /// of code `unsupportedTrust`.
       public var trust = TrustPolicy.system
 
       /// What shows a server who the client is, if it asks; none by default.

@@ -2,6 +2,7 @@
   import Foundation
   import RequestBehaviors
   import RequestBehaviorsCurl
+  import RequestBehaviorsTesting
   import Testing
 
   /// What needs a server with TLS.
@@ -62,6 +63,24 @@
       #expect(try await send(.secure, settings(["localhost": [wrong, right]])).statusCode == 200)
       #expect(try await code(.secure, settings(["localhost": [wrong]])) == .tlsFailed)
       #expect(try await send(.secure, host: "127.0.0.1", settings(["localhost": [wrong]])).statusCode == 200)
+    }
+
+    @Test func `the pin of an authority is none of the server, and nothing is sent to it`() async throws {
+      let (key, authority) = try (server.certificate("server").publicKeyPin, server.certificate("ca").publicKeyPin)
+      func failure(_ pins: [PublicKeyPin]) async throws -> NetworkError {
+        let transport = CurlTransport(configuration: .init(trust: try server.trust.pinning(["localhost": pins])))
+        return try await transport.failure(
+          of: NetworkRequest(.post, url: server.url(.secure, path: "back/pinned"), body: .data(Data("x".utf8))))
+      }
+      let other = try server.certificate("other").publicKeyPin
+      for pins in [[authority], [authority, other]] {
+        let error = try await failure(pins)
+        #expect(error.code == .tlsFailed && error.progress == NetworkError.Progress(.notSent))
+        #expect(error.message.contains("the server's own certificate"), "\(error)")
+      }
+      #expect(!server.backend.requests.contains { $0.path == "/pinned" })
+      let both = try CurlTransport.Configuration(trust: server.trust.pinning(["localhost": [authority, key]]))
+      #expect(try await send(.secure, both).statusCode == 200)
     }
 
     @Test func `one transport holds each host to its own pins`() async throws {

@@ -57,7 +57,11 @@ public struct TrustPolicy: Sendable {
     }
   #endif
 
-  /// Returns a policy that also demands that a certificate of the server's chain has a pinned key (RFC 7469 §2.6).
+  /// Returns a policy that also demands that the server has a pinned key (RFC 7469 §2.6).
+  ///
+  /// The key of the server's own certificate works with every transport that obeys pins. Over URLSession on Apple's
+  /// platforms a key of any other certificate of the chain does, too. Over libcurl no other does: a host for which only
+  /// the keys of authorities are pinned cannot be reached.
   ///
   /// - Parameter pins: The keys by host. `*.example.com` stands for hosts with one label more than `example.com`. Give
   ///   two keys at least, one of them a spare that is kept elsewhere, or a lost key locks the app out. A host that is not
