@@ -9,11 +9,14 @@
     package let result: UInt32
     /// What libcurl says of it besides; may be empty.
     package let text: String
+    /// Whether the head of the response was there.
+    package let hasHead: Bool
 
     /// Creates a failure.
-    package init(result: UInt32, text: String) {
+    package init(result: UInt32, text: String, hasHead: Bool) {
       self.result = result
       self.text = text
+      self.hasHead = hasHead
     }
 
     /// The error for the caller.
@@ -39,7 +42,8 @@
       case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dnsFailed
       case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED: .cannotConnect
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      case CURLE_PARTIAL_FILE: .truncatedBody
+      // Over HTTP/2 a stream that ends with its connection is a part of a file even without a head.
+      case CURLE_PARTIAL_FILE: hasHead ? .truncatedBody : .connectionLost
       case CURLE_URL_MALFORMAT: .invalidURL
       case CURLE_SSL_CERTPROBLEM: .invalidTrust
       case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,

@@ -106,8 +106,8 @@
 
     /// What libcurl says of a transfer that it has ended badly.
     var failure: NetworkError {
-      CurlFailure(result: result.rawValue, text: handle.failureText).networkError(
-        hint: handle.proxyRefusal ?? handle.connectionHint)
+      CurlFailure(result: result.rawValue, text: handle.failureText, hasHead: firstByte != nil)
+        .networkError(hint: handle.proxyRefusal ?? handle.connectionHint)
     }
   }
 #endif

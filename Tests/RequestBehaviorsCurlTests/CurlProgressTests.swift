@@ -79,6 +79,23 @@
       #expect(server.requestCount == 1)
     }
 
+    @Test(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"), arguments: [false, true])
+    func `what a server over TLS has read before it goes away may have arrived`(usesHTTP2: Bool) async throws {
+      let server = try await SecureServer()
+      let gate = LoopbackGate()
+      server.backend.enqueue(.status(200).held(by: gate))
+      let transport = CurlTransport(
+        configuration: .init(trust: try server.trust, httpVersion: usesHTTP2 ? .http2OverTLS : .http1))
+      let request = NetworkRequest(
+        .post, url: try server.url(.secure, path: "back/x"), body: .data(Data("x".utf8)))
+      let failure = Task { try await transport.failure(of: request) }
+      await gate.waitForArrivals(1)
+      await server.kill()
+      let error = try await failure.value
+      #expect(error.code == .connectionLost && error.mayHaveArrived, "\(error)")
+      #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: false))
+    }
+
     @Test(arguments: ["", "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le"])
     func `an end before the head is complete is not past the head`(start: String) async throws {
       server.enqueue(.raw(start))
