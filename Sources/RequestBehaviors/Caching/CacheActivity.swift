@@ -10,13 +10,20 @@ final class CacheActivity: Sendable {
 
   private struct State {
     var fetches: [String: Fetches] = [:]
+    /// The scopes that have ended while something was fetched.
+    var endedScopes: [String] = []
+    /// What could not be removed from the store.
+    var unremovedURLs: Set<String> = []
+    var unremovedScopes: Set<String> = []
     var waiting: [CacheKey: [AsyncStream<Never>.Continuation]] = [:]
   }
 
   /// A fetch that is under way.
   struct Fetch: Sendable {
     let url: String
+    fileprivate let scopes: [String]
     fileprivate let invalidations: Int
+    fileprivate let scopeEndings: Int
   }
 
   private let lock = NSLock()
@@ -26,10 +33,13 @@ final class CacheActivity: Sendable {
   // MARK: - Fetches
 
   /// Notes that a response of a URL is fetched.
-  func beginFetch(of url: String) -> Fetch {
+  func beginFetch(of key: CacheKey) -> Fetch {
     lock.withLock {
+      let url = key.url
       state.fetches[url, default: Fetches()].count += 1
-      return Fetch(url: url, invalidations: state.fetches[url]?.invalidations ?? 0)
+      return Fetch(
+        url: url, scopes: key.scopes, invalidations: state.fetches[url]?.invalidations ?? 0,
+        scopeEndings: state.endedScopes.count)
     }
   }
 
@@ -39,16 +49,59 @@ final class CacheActivity: Sendable {
       guard var fetches = state.fetches[fetch.url] else { return }
       fetches.count -= 1
       state.fetches[fetch.url] = fetches.count > 0 ? fetches : nil
+      if state.fetches.isEmpty { state.endedScopes = [] }
     }
   }
 
   /// Notes that the responses of a URL are not valid any more, those under way included.
   func invalidate(_ url: String) { lock.withLock { state.fetches[url]?.invalidations += 1 } }
 
-  /// Whether the URL of a fetch became invalid while that was under way, so that its response may be older.
+  /// Notes that the responses of a scope must go, those under way included.
+  func end(scope: String) { lock.withLock { if !state.fetches.isEmpty { state.endedScopes.append(scope) } } }
+
+  /// Whether the URL of a fetch became invalid while that was under way, so that its response may be older, or a scope of
+  /// it has ended.
   func isOutdated(_ fetch: Fetch) -> Bool {
-    lock.withLock { state.fetches[fetch.url]?.invalidations != fetch.invalidations }
+    lock.withLock {
+      state.fetches[fetch.url]?.invalidations != fetch.invalidations
+        || state.endedScopes.dropFirst(fetch.scopeEndings).contains { fetch.scopes.contains($0) }
+    }
   }
+
+  // MARK: - What must go and is still there
+
+  /// What is stored under a key and must not be used before it has been removed.
+  struct Distrusted: Sendable {
+    let isURL: Bool
+    let scopes: [String]
+  }
+
+  /// Notes that the responses of a URL could not be removed when they became invalid.
+  func distrust(url: String) { lock.withLock { _ = state.unremovedURLs.insert(url) } }
+
+  /// Notes that the responses of a scope could not be removed when it ended.
+  func distrust(scope: String) { lock.withLock { _ = state.unremovedScopes.insert(scope) } }
+
+  /// What is to be removed before anything of a key is used; `nil` if there is nothing.
+  func distrusted(of key: CacheKey) -> Distrusted? {
+    lock.withLock {
+      guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
+      let scopes = key.scopes.filter { state.unremovedScopes.contains($0) }
+      let isURL = state.unremovedURLs.contains(key.url)
+      return isURL || !scopes.isEmpty ? Distrusted(isURL: isURL, scopes: scopes) : nil
+    }
+  }
+
+  /// Notes that it has been removed.
+  func trust(_ removed: Distrusted, of key: CacheKey) {
+    lock.withLock {
+      if removed.isURL { state.unremovedURLs.remove(key.url) }
+      state.unremovedScopes.subtract(removed.scopes)
+    }
+  }
+
+  /// Notes that the store is empty.
+  func trustAll() { lock.withLock { (state.unremovedURLs, state.unremovedScopes) = ([], []) } }
 
   // MARK: - Validations
 
@@ -96,9 +149,9 @@ final class LongFetch: Sendable {
   private let fetch: CacheActivity.Fetch
 
   /// Begins a fetch.
-  init(of url: String, at activity: CacheActivity) {
+  init(of key: CacheKey, at activity: CacheActivity) {
     self.activity = activity
-    fetch = activity.beginFetch(of: url)
+    fetch = activity.beginFetch(of: key)
   }
 
   deinit { activity.end(fetch) }

@@ -27,7 +27,8 @@ struct CacheControl: Sendable, Hashable {
 
   /// Reads the field of a message; a message without one has no directives.
   init(_ headers: HeaderFields) {
-    self.init(headers["Cache-Control"] ?? "")
+    // Each line for itself, so that a mistake in one hides no other.
+    directives = headers.values(for: "Cache-Control").flatMap { CacheControl($0).directives }
   }
 
   /// Reads a value.
@@ -94,7 +95,14 @@ struct CacheControl: Sendable, Hashable {
 /// Lists of members that may hold quoted strings (RFC 9110 §5.6.1, §5.6.4).
 enum QuotedList {
   /// The members without the white space around them; empty ones are left out.
+  ///
+  /// A quoted string without an end is none: its members count too.
   static func members(of value: String) -> [Substring] {
+    members(of: value, obeysQuotes: true) ?? members(of: value, obeysQuotes: false) ?? []
+  }
+
+  /// The members; `nil` if a quoted string has no end.
+  private static func members(of value: String, obeysQuotes: Bool) -> [Substring]? {
     var members: [Substring] = []
     var start = value.startIndex
     var isQuoted = false
@@ -105,13 +113,14 @@ enum QuotedList {
         isEscaped = false
       } else if isQuoted, byte == UInt8(ascii: "\\") {
         isEscaped = true
-      } else if byte == UInt8(ascii: "\"") {
+      } else if obeysQuotes, byte == UInt8(ascii: "\"") {
         isQuoted.toggle()
       } else if !isQuoted, byte == UInt8(ascii: ",") {
         members.append(trimmed(value[start..<index]))
         start = value.utf8.index(after: index)
       }
     }
+    if isQuoted { return nil }
     members.append(trimmed(value[start...]))
     return members.filter { !$0.isEmpty }
   }

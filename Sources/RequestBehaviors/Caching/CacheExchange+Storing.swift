@@ -37,7 +37,7 @@ extension CacheExchange {
 
   /// Returns a stream that stores its body when its reader has reached the end.
   private func storing(_ stream: ByteStream, of head: StoredResponse) -> ByteStream {
-    let fetch = LongFetch(of: key.url, at: cache.activity)
+    let fetch = LongFetch(of: key, at: cache.activity)
     return StoringStream.make(stream, limit: cache.store.maximumBodySize) { body in
       var refusal: CacheRefusal?
       if fetch.isOutdated { refusal = .changedMeanwhile }
@@ -67,6 +67,11 @@ extension CacheExchange {
       statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
     if let refusal { return refusal }
     if CacheVariant(of: response.headers, to: request.headers) == nil { return .varyStar }
+    let isSeen = CacheVariant.isSeen(
+      of: response.headers, at: request.headers, sent: response.request.headers, isScoped: !key.scopes.isEmpty)
+    guard isSeen else { return .variesUnseen }
+    // Of a response that came in the background the call is another one.
+    guard request.call.keepsScopes, response.request.call.keepsScopes else { return .otherUser }
     if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
     guard case .data(let body) = response.body else { return nil }
     guard Storability.isComplete(body.count, response.headers) else { return .incomplete }
@@ -87,7 +92,8 @@ extension CacheExchange {
 
   /// Whether a 304 says that a stored response is still good.
   func confirms(_ response: NetworkResponse, _ stored: StoredResponse) -> Bool {
-    response.isVerified && isOwn(response) && CacheValidators(stored.headers).isConfirmed(by: response.headers)
+    response.isVerified && isOwn(response) && response.request.call.keepsScopes && request.call.keepsScopes
+      && CacheValidators(stored.headers).isConfirmed(by: response.headers)
   }
 
   /// Returns a stored response as a later one updates it.
@@ -118,7 +124,7 @@ extension CacheExchange {
   /// Updates a stored response by a response to a HEAD, or removes it if that is about other content (RFC 9111 §4.3.5).
   private func update(_ stored: StoredResponse?, byHead response: NetworkResponse) async {
     guard let stored, response.statusCode == 200, response.isVerified, isOwn(response) else { return }
-    guard CacheValidators.describesSameContent(response.headers, as: stored.headers),
+    guard stored.statusCode == 200, CacheValidators.describesSameContent(response.headers, as: stored.headers),
       let updated = updated(stored, by: response)
     else { return await remove(stored) }
     await replace(stored, by: updated)
@@ -129,19 +135,18 @@ extension CacheExchange {
   /// Sends a request that is not looked up; one that changes its URL makes what is stored of it invalid (RFC 9111 §4.4).
   static func passBy(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) async throws -> NetworkResponse {
     let response = try await next(request)
-    let urls = CacheInvalidation.urls(
-      statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
+    let urls = CacheInvalidation.urls(after: response, to: request)
     guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, digestKey: cache.store.digestKey) else {
       return response
     }
     let exchange = CacheExchange(request, next, cache: cache, key: key)
     for url in urls {
       cache.activity.invalidate(url)
-      await exchange.perform { try await cache.store.removeAll(url: url) }
+      if await !exchange.perform({ try await cache.store.removeAll(url: url) }) { cache.activity.distrust(url: url) }
     }
     guard request.method == .post else { return response }
     // RFC 9110 §9.3.3: the response to a POST may be what a GET would now get.
-    let fetched = FetchedResponse(response: response, fetch: cache.activity.beginFetch(of: key.url))
+    let fetched = FetchedResponse(response: response, fetch: cache.activity.beginFetch(of: key))
     defer { fetched.end(cache.activity) }
     return await exchange.keep(fetched, insteadOf: nil)
   }

@@ -36,14 +36,36 @@ struct CacheExchange: Sendable {
   /// Returns the stored response that the request matches; `nil` also if the store fails.
   func find() async -> StoredResponse? {
     guard !demand.forbidsStoring else { return nil }
+    guard await hasRemovedWhatMustGo() else { return nil }
     do {
       let stored = try await cache.store.response(for: key, matching: request.headers)
       // What was stored without a check is none for a request whose response would be checked.
-      return requiresVerification && stored?.verification != .verified ? nil : stored
+      if requiresVerification, stored?.verification != .verified { return nil }
+      return stored.map(wouldBeFollowed) == true ? nil : stored
     } catch {
       note(.failed) { $0.error = error }
       return nil
     }
+  }
+
+  /// Removes what could not be removed when it became invalid; false if it still cannot.
+  private func hasRemovedWhatMustGo() async -> Bool {
+    guard let distrusted = cache.activity.distrusted(of: key) else { return true }
+    do {
+      if distrusted.isURL { try await cache.store.removeAll(url: key.url) }
+      for scope in distrusted.scopes { try await cache.store.removeAll(scope: scope) }
+      cache.activity.trust(distrusted, of: key)
+      return true
+    } catch {
+      note(.failed) { $0.error = error }
+      return false
+    }
+  }
+
+  /// Whether a stored response is a redirect, which from the server would be followed, further in.
+  private func wouldBeFollowed(_ stored: StoredResponse) -> Bool {
+    [301, 302, 303, 307, 308].contains(stored.statusCode) && stored.headers.contains("Location")
+      && request.options.redirects.limit > 0
   }
 
   /// Decides what to do with what is stored.
@@ -137,7 +159,7 @@ struct CacheExchange: Sendable {
     if let directive = CacheDemand.directive(for: request.options.caching), !request.headers.contains("Cache-Control") {
       outgoing.headers.set("Cache-Control", directive)
     }
-    let fetch = cache.activity.beginFetch(of: key.url)
+    let fetch = cache.activity.beginFetch(of: key)
     do {
       let response = try await forward(outgoing)
       guard [500, 502, 503, 504].contains(response.statusCode), let substitute = try standIn(stored) else {

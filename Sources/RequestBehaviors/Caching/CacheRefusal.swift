@@ -25,6 +25,12 @@ public struct CacheRefusal: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let partial = Self("it is a part only")
   /// The response is a 304 to the user's own condition.
   public static let notModified = Self("it has no content")
+  /// The response answers a condition or a range of the request's own (RFC 9110 §15.5.13, §15.5.17).
+  public static let conditional = Self("it answers a condition or a range")
+  /// `Vary` names a field that was added further in, so that nobody could tell which request a response fits.
+  public static let variesUnseen = Self("Vary names a field that the cache does not see")
+  /// Somebody signed in or out while the response was under way.
+  public static let otherUser = Self("its user has changed meanwhile")
   /// No later request can match the `Vary` of the response.
   public static let varyStar = Self("Vary matches no request")
   /// A response to a POST is stored only with explicit freshness and a `Content-Location` that is its own URL.

@@ -39,6 +39,25 @@ public struct CacheVariant: Sendable, Hashable {
     fields = names.sorted().map { Field(name: $0, value: CacheVariant.value(of: $0, in: request)) }
   }
 
+  /// Whether a response was chosen by fields that the request had at the cache.
+  ///
+  /// - Parameters:
+  ///   - response: The header fields of the response.
+  ///   - request: The header fields of the request at the cache.
+  ///   - sent: Those of the request as it was sent.
+  ///   - isScoped: Whether the key of the response tells users apart, by whatever credentials further in.
+  /// - Returns: `false` if a field that `Vary` names was added or changed further in.
+  static func isSeen(
+    of response: HeaderFields, at request: HeaderFields, sent: HeaderFields, isScoped: Bool
+  ) -> Bool {
+    guard let value = response["Vary"] else { return true }
+    return QuotedList.members(of: value).allSatisfy { member in
+      let name = String(member)
+      guard sent[name] != request[name] else { return true }
+      return isScoped && sent.field(named: name).map { $0.isSensitive || $0.isNamedLikeCredential } == true
+    }
+  }
+
   /// Whether a request has the same values in all the fields.
   public func matches(_ request: HeaderFields) -> Bool {
     fields.allSatisfy { $0.value == CacheVariant.value(of: $0.name, in: request) }

@@ -65,10 +65,15 @@ public struct CachingBehavior: UniqueBehavior {
   }
 
   /// Removes what is stored for a scope, such as a user who signed out.
-  public func scopeEnded(_ scope: String) async { try? await store.removeAll(scope: scope) }
+  ///
+  /// A response that is under way is not stored. What the store cannot remove is not used until it can.
+  public func scopeEnded(_ scope: String) async {
+    activity.end(scope: scope)
+    do { try await store.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
+  }
 
   /// Removes everything that is stored.
-  public func reset() async { try? await store.removeAll() }
+  public func reset() async { if (try? await store.removeAll()) != nil { activity.trustAll() } }
 }
 
 extension RequestBehavior where Self == CachingBehavior {

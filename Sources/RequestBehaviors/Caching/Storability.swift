@@ -21,6 +21,7 @@ enum Storability {
     switch statusCode {
     case 206: return .partial
     case 304: return .notModified
+    case 412, 416: return .conditional
     case ..<200: return .status
     default: break
     }
@@ -71,6 +72,22 @@ enum CacheInvalidation {
       .compactMap { resolve($0, against: url) }.filter { Origin($0) == Origin(url) }
     var seen: Set<String> = []
     return ([url] + others).map { CacheKey.text(of: $0) }.filter { seen.insert($0).inserted }
+  }
+
+  /// Returns the URLs whose stored responses must go after a request, which may have been redirected.
+  ///
+  /// - Returns: The URL of the request, that of an unsafe request that it was redirected to, and where a redirect within
+  ///   the origin led.
+  static func urls(after response: NetworkResponse, to request: NetworkRequest) -> [String] {
+    let (status, headers, last) = (response.statusCode, response.headers, response.request)
+    var urls = urls(statusCode: status, headers: headers, method: request.method, url: request.url)
+    if !urls.isEmpty, !last.method.isSafe {
+      urls += CacheInvalidation.urls(statusCode: status, headers: headers, method: last.method, url: last.url)
+    } else if !urls.isEmpty, last.origin == request.origin {
+      urls.append(CacheKey.text(of: last.url))
+    }
+    var seen: Set<String> = []
+    return urls.filter { seen.insert($0).inserted }
   }
 
   /// Returns where a reference in a response leads (RFC 3986 §5).

@@ -7,6 +7,9 @@ final class CacheChange {
   /// The files of bodies that no entry has any more, once the transaction is committed.
   private(set) var removedFiles: [String] = []
 
+  /// The most responses of one key, as in memory.
+  private static let variantLimit = 64
+
   init(_ db: Database) { self.db = db }
 
   /// Writes down when entries were used.
@@ -18,9 +21,14 @@ final class CacheChange {
 
   /// Adds an entry in place of those that the same request matches.
   func insert(_ row: CacheRow.Values, body: Data, matching request: HeaderFields, _ bodies: CacheBodies) throws {
-    let replaced = try db.query(CacheRow.select(row.key)) { try CacheRow($0) }
-      .filter { $0.response.variant.matches(request) || $0.response.variant == row.response.variant }
-    for old in replaced { try delete(where: "id = \(old.id)") }
+    var others = try db.query(CacheRow.select(row.key)) { try CacheRow($0) }
+    let replaced = others.filter {
+      $0.response.variant.matches(request) || $0.response.variant == row.response.variant
+    }
+    others.removeAll { other in replaced.contains { $0.id == other.id } }
+    // A server may tell every request from every other by its Vary, and each of them would be read for each request.
+    let excess = others.sorted { $0.id < $1.id }.dropLast(CacheChange.variantLimit - 1)
+    for old in replaced + excess { try delete(where: "id = \(old.id)") }
     let file = body.count > CacheBodies.inlineLimit ? try bodies.write(body) : nil
     do {
       let values: [any SQLBindable] = row.identity + row.terms + [body.count, row.minute, file]

@@ -48,6 +48,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     let user = try session.claim(request.call)
     try await session.sign(&request, with: try session.requiredSigner(for: request))
     try session.check(user)
+    if let scope = session.scope { request.call.noteSend(for: scope) }
   }
 
   /// Sends the request, and once more if the service told that the clock was wrong.
