@@ -16,6 +16,7 @@ final class BatchCollector: Sendable {
       var task: Task<NetworkResponse, any Error>?
       var timer: Task<Void, any Error>?
       var left = 0
+      var hasGone = false
     }
 
     let key: Key
@@ -47,6 +48,14 @@ final class BatchCollector: Sendable {
       }
       ended.0?.cancel()
       ended.1?.cancel()
+    }
+
+    /// Notes that the batch goes; false if it has gone already.
+    func go() -> Bool {
+      lock.withLock {
+        defer { state.hasGone = true }
+        return !state.hasGone
+      }
     }
 
     func keep(timer: Task<Void, any Error>) { lock.withLock { state.timer = timer } }
@@ -87,7 +96,7 @@ final class BatchCollector: Sendable {
       return (batch, count)
     }
     if count == size {
-      send(batch)
+      if batch.go() { send(batch) }
     } else if count == 1 {
       let clock = request.call.clock
       batch.keep(
@@ -107,11 +116,9 @@ final class BatchCollector: Sendable {
 
   /// Lets nobody join a batch any more; false if it has gone already.
   private func close(_ batch: Batch) -> Bool {
-    lock.withLock {
-      guard open[batch.key] === batch else { return false }
-      open[batch.key] = nil
-      return true
-    }
+    // After a reset the batch is not among the open ones, or another of the key is; it goes all the same.
+    lock.withLock { if open[batch.key] === batch { open[batch.key] = nil } }
+    return batch.go()
   }
 
   private func send(_ batch: Batch) {

@@ -127,6 +127,28 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
+  @Test func `a batch that nobody waits for any more is given up`() async throws {
+    let client = client(batch())
+    let call = Task { try await client.send(.get("users/\(1)")) }
+    await clock.waitForSleepers(1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(clock.sleeperCount == 0 && server.sent.isEmpty)
+  }
+
+  @Test func `after a reset requests begin a new batch, and those of the old one go too`() async throws {
+    let client = client(batch())
+    let before = Task { try await client.send(Request<String>.get("users/\(1)")) }
+    await clock.waitForSleepers(1)
+    await client.reset()
+    let after = Task { try await client.send(Request<String>.get("users/\(2)")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(10))
+    #expect(try await before.value == "1")
+    #expect(try await after.value == "2")
+    #expect(Set(server.sent.map(\.url.lastPathComponent)) == ["1", "2"])
+  }
+
   @Test func `streams are not merged`() async throws {
     let client = client(batch(size: 2))
     async let first = client.stream(.get("users/\(1)"))
