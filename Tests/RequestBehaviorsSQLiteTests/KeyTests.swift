@@ -72,12 +72,13 @@ import Testing
     #expect(try await store.write { try $0.find(Row.self, in: "t", key: 1) } == Row(a: "y", b: 1))
   }
 
+  private struct Long: Codable, Equatable {
+    var a: String
+    var b: Int
+    var c: String?
+  }
+
   @Test func `a column that a write of its own has added is saved`() throws {
-    struct Long: Codable, Equatable {
-      var a: String
-      var b: Int
-      var c: String?
-    }
     let store = try makeStore()
     let table = SQLiteTable("t", key: "b")
     try store.writeAndWait { try $0.save(Row(a: "x", b: 1), into: table) }
@@ -85,5 +86,15 @@ import Testing
     try store.writeAndWait { try $0.execute("ALTER TABLE t ADD COLUMN c TEXT") }
     try store.writeAndWait { try $0.save(Long(a: "x", b: 1, c: "c"), into: table) }
     #expect(try store.readAndWait { try $0.find(Long.self, in: table, key: 1) } == Long(a: "x", b: 1, c: "c"))
+  }
+
+  @Test func `a column that the same write has added is saved`() throws {
+    let found = try makeStore().writeAndWait { db in
+      try db.ingest(Data(#"[{"a": "x", "b": 1}]"#.utf8), into: SQLiteTable("t", key: "b"))
+      try db.execute("ALTER TABLE t ADD COLUMN c TEXT")
+      try db.ingest(Data(#"[{"a": "x", "b": 1, "c": "c"}]"#.utf8), into: SQLiteTable("t", key: "b"))
+      return try db.query("SELECT a, b, c FROM t", as: Long.self)
+    }
+    #expect(found == [Long(a: "x", b: 1, c: "c")])
   }
 }

@@ -151,6 +151,27 @@ import Testing
     #expect(reports.value[0].error == nil)
   }
 
+  /// Takes two seconds to read a response, and does not like those of status 202.
+  private struct Slow: ResponseConvertible {
+    init(_ response: NetworkResponse) async throws {
+      try await response.request.call.clock.sleep(for: .seconds(2))
+      if response.statusCode == 202 { throw Failure("202") }
+    }
+  }
+
+  @Test func `promise 4: what a type that reads the response itself throws is told as an error of decoding`()
+    async throws
+  {
+    let reports = ReportKeeper()
+    let client = NetworkClient(ClosureTransport(statuses: [202, 200]), LeapingClock().requestClock, [reports])
+    await #expect(throws: Failure("202")) { let _: Slow = try await client.send(.get("x")) }
+    let _: Slow = try await client.send(.get("x"))
+    #expect(reports.all.map(\.phase) == [.decoding, .finished])
+    #expect(reports.all.map { $0.error as? Failure } == [Failure("202"), nil])
+    #expect(reports.all.map { $0.response?.statusCode } == [202, 200])
+    #expect(reports.all.map(\.decoding) == [.seconds(2), .seconds(2)])
+  }
+
   // MARK: Promise 5
 
   @Test func `promise 5: a call makes at most 20 sends, and the error carries the last response`() async throws {

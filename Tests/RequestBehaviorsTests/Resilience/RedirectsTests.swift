@@ -265,10 +265,12 @@ import Testing
   }
 
   @Test func `the body of a redirect that is followed is cancelled, that of the outcome is not`() async throws {
-    let cancelled = Box<[String]>([])
+    // A stream that nobody keeps is cancelled without being asked to.
+    let (cancelled, kept) = (Box<[String]>([]), Box<[ByteStream]>([]))
     let transport = ClosureTransport { request in
       let name = request.url.lastPathComponent
       let stream = ByteStream(ByteStream(chunks: [Data("x".utf8)]), onCancel: { cancelled.update { $0.append(name) } })
+      kept.update { $0.append(stream) }
       return NetworkResponse(
         request: request, statusCode: name == "c" ? 200 : 302, headers: ["Location": name == "a" ? "b" : "c"],
         body: .stream(stream))

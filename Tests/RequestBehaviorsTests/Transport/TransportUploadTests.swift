@@ -232,16 +232,22 @@ import Testing
     try await noFileIsLeft()
   }
 
-  @Test func `a stream that fails while it is read is cancelled, one that was read to its end is not`() async throws {
+  @Test func `a stream that is not read to its end is cancelled, one that was read to it is not`() async throws {
     struct Broken: Error {}
-    let cancelled = Box<[String]>([])
-    for (name, error) in [("short", nil), ("broken", Broken())] as [(String, (any Error)?)] {
-      let body = RequestBody.stream(length: 10) {
-        ByteStream(Self.stream(2, of: 1, then: error)) { cancelled.update { $0.append(name) } }
+    // A stream that nobody keeps is cancelled without being asked to.
+    let (cancelled, kept) = (Box<[String]>([]), Box<[ByteStream]>([]))
+    let cases: [(name: String, length: Int64, error: (any Error)?)] = [
+      ("short", 10, nil), ("broken", 10, Broken()), ("long", 1, nil), ("beyond the limit", 5 << 30, nil),
+    ]
+    for (name, length, error) in cases {
+      let body = RequestBody.stream(length: length) {
+        let stream = ByteStream(Self.stream(3, of: 1, then: error)) { cancelled.update { $0.append(name) } }
+        kept.update { $0.append(stream) }
+        return stream
       }
       #expect(try await transport.failure(of: server.request(.post, body: body)).code == .bodyUnreadable)
     }
-    #expect(cancelled.value == ["broken"])
+    #expect(cancelled.value == ["broken", "long", "beyond the limit"])
   }
 
   @Test func `every chunk of a stream restarts the idle timeout but not the total one`() async throws {

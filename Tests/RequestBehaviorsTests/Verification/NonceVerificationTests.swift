@@ -169,10 +169,9 @@ import Testing
 
   @Test func `the body of an intercepted answer is cancelled`() async {
     let cancelled = Box(0)
-    let transport = ClosureTransport { request in
-      let stream = ByteStream(ByteStream(chunks: [Data("x".utf8)]), onCancel: { cancelled.update { $0 += 1 } })
-      return NetworkResponse(request: request, statusCode: 200, body: .stream(stream))
-    }
+    // A stream that nobody keeps is cancelled without being asked to.
+    let stream = ByteStream(ByteStream(chunks: [Data("x".utf8)]), onCancel: { cancelled.update { $0 += 1 } })
+    let transport = ClosureTransport { NetworkResponse(request: $0, statusCode: 200, body: .stream(stream)) }
     let client = NetworkClient(transport, [.nonceVerification()])
     await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
     #expect(cancelled.value == 1)

@@ -174,6 +174,19 @@ import Testing
     #expect(journal.entries == ["cancelled"])
   }
 
+  @Test func `the body of a refusal is cancelled before the request is sent again, whoever keeps it`() async throws {
+    let journal = Journal()
+    let stream = ByteStream(AsyncStream<Data> { $0.finish() }) { journal.note("cancelled") }
+    let transport = ClosureTransport(numbered: { [serverDateField] number, request in
+      journal.note("sent")
+      guard number == 1 else { return NetworkResponse(request: request, statusCode: 200) }
+      return NetworkResponse(
+        request: request, statusCode: 401, headers: ["Date": serverDateField], body: .stream(stream))
+    })
+    try await NetworkClient(transport, clock.requestClock, [.oauth1(.sample())]).send(.get("p"))
+    #expect(journal.entries == ["sent", "cancelled", "sent"])
+  }
+
   @Test func `a device whose date is before 1970 sends the first timestamp that is allowed`() async throws {
     clock.setDate(Date(timeIntervalSince1970: -5))
     mock.on().respond(200)

@@ -112,6 +112,24 @@ import Testing
     #expect(try await fixture.error(task).statusCode == 401)
   }
 
+  @Test func `a refusal whose body is too long to keep is returned without it, and its stream is cancelled`()
+    async throws
+  {
+    let session = try await fixture.alice()
+    server.refuseToken(500)
+    let source = ChunkSource()
+    source.send(String(repeating: "x", count: 65_537))
+    server.state.update { state in
+      state.answer = { NetworkResponse(request: $0, statusCode: 401, body: .stream(source.stream)) }
+    }
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
+    let error = try await fixture.error(task)
+    #expect(error.statusCode == 401)
+    #expect(try error.response?.data == Data())
+    #expect(source.cancelCount == 1)
+  }
+
   @Test func `invalid_grant signs out, however its body comes`() async throws {
     let session = try await fixture.alice()
     let chunks = [Data(#"{"error":"#.utf8), Data(#""invalid_grant"}"#.utf8)]
