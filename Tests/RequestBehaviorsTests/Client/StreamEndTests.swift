@@ -88,6 +88,27 @@ import Testing
     #expect(reports.value.map(\.errorType) == ["timeout"])
   }
 
+  @Test func `a body that ends before its deadline leaves no wait behind`() async throws {
+    let response = try await client(.deadline(.seconds(10))).stream(.get("x"))
+    await clock.waitForSleepers(1)
+    source.finish()
+    #expect(try await response.bytes.texts() == [])
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a deadline whose times end at the head does not end the body`() async throws {
+    let response = try await client(.deadline(.seconds(10))).stream(.get("x").with(\.timesEndAtHead, true))
+    let later = clock.requestClock.schedule(after: .seconds(10)) {}
+    // By then a wait for the end of the body would be under way.
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    later.cancel()
+    source.send("12345")
+    source.finish()
+    #expect(try await response.bytes.texts() == ["12345"])
+    #expect(source.cancelCount == 0)
+  }
+
   @Test func `a debug log tells of the head, and at the end of the bytes`() async throws {
     let records = Box<[LogRecord]>([])
     let sink = ClosureLogSink { record in records.update { $0.append(record) } }

@@ -3,6 +3,10 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite(.timeLimit(.minutes(1))) struct CircuitBreakerBehaviorTests {
   private let clock = LeapingClock()
   private let breaker = CircuitBreaker(CircuitPolicy(minimumRequests: 2), random: { 0 })
@@ -50,12 +54,18 @@ import Testing
     #expect(breaker.state(of: key) == .closed)
   }
 
-  @Test func `unverified responses and a device without network do not count`() async throws {
+  @Test(arguments: [NetworkError.Code.cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut])
+  func `a failure of the network counts as one of the server's`(code: NetworkError.Code) async throws {
+    let client = client(ClosureTransport { _ in throw NetworkError(code, "") })
+    for _ in 0..<2 { #expect(try await failure(client).code == code) }
+    #expect(try await failure(client).code == .circuitOpen)
+  }
+
+  @Test(arguments: [URLError.Code.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff])
+  func `unverified responses and a device without network do not count`(code: URLError.Code) async throws {
     let unverified = client(ClosureTransport { NetworkResponse(request: $0, statusCode: 500, isVerified: false) })
     let offline = client(
-      ClosureTransport { _ in
-        throw NetworkError(.cannotConnect, "", underlyingError: URLError(.notConnectedToInternet))
-      })
+      ClosureTransport { _ in throw NetworkError(.cannotConnect, "", underlyingError: URLError(code)) })
     for _ in 0..<5 {
       _ = try await failure(unverified)
       _ = try await failure(offline)
@@ -87,6 +97,24 @@ import Testing
       await #expect(throws: NetworkError.self) { try await call.value }
     }
     #expect(breaker.state(of: key) == .open(until: .seconds(15)))
+  }
+
+  @Test func `a probe loses its place when the timeout of its request is over`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport(numbered: { number, request in
+      if number == 3 { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: number < 3 ? 503 : 200)
+    })
+    let client = client(transport)
+    for _ in 0..<2 { _ = try await failure(client) }
+    clock.advance(by: .seconds(5))
+    let probe = Task { try await client.send(.get("x").with(\.timeout, .seconds(3))) }
+    await gate.waitForArrivals(1)
+    #expect(try await failure(client).availableAt == clock.date.addingTimeInterval(3))
+    clock.advance(by: .seconds(3))
+    try await client.send(.get("x"))
+    gate.open()
+    try await probe.value
   }
 
   @Test func `each origin has a circuit of its own, and a request can bypass it`() async throws {

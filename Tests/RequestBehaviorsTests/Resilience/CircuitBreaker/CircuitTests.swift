@@ -79,6 +79,30 @@ private final class Held {
     }
   }
 
+  @Test func `a circuit that was closed opens for the first break again`() throws {
+    let circuit = opened()
+    let failing = try #require(admitted(circuit, at: .seconds(5)))
+    circuit.report(failing, .failure, at: .seconds(5))
+    run(circuit, [.success, .success], at: .seconds(15))
+    #expect(circuit.state == .closed)
+    run(circuit, Array(repeating: .failure, count: 10), at: .seconds(20))
+    #expect(circuit.state == .open(until: .seconds(25)))
+  }
+
+  @Test func `a success from before a further break does not count towards closing`() throws {
+    let circuit = opened()
+    run(circuit, [.success, .failure], at: .seconds(5))
+    #expect(circuit.state == .open(until: .seconds(15)))
+    run(circuit, [.success], at: .seconds(15))
+    #expect(circuit.state == .halfOpen)
+  }
+
+  @Test func `a success does not open a circuit, whatever failed before`() {
+    let circuit = Held(policy)
+    run(circuit, Array(repeating: .failure, count: 9) + [.success], at: .zero)
+    #expect(circuit.state == .closed)
+  }
+
   @Test func `a cancelled probe gives its place back and is neither success nor failure`() throws {
     let circuit = opened()
     let cancelled = try #require(admitted(circuit, at: .seconds(5)))

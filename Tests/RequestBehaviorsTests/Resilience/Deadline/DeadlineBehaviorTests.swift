@@ -95,6 +95,21 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
+  @Test func `a call that was cancelled before its deadline passed ends as cancelled`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = client(transport, .deadline(.seconds(10)))
+    let call = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    call.cancel()
+    clock.advance(by: .seconds(10))
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await call.value }
+  }
+
   @Test func `a request's own deadline wins, also as none`() async throws {
     let client = client(ClosureTransport(), .deadline(.seconds(10)))
     let own: NetworkResponse = try await client.send(.get("x").with(\.deadline, .seconds(3)))

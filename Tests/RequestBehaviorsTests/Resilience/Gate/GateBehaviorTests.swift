@@ -96,6 +96,35 @@ import Testing
     #expect(events.count("late") == 0 && response.request.call.events.last?.message == "late")
   }
 
+  @Test func `a reset does not make the longest wait begin anew`() async throws {
+    let gate = Gate(isOpen: false, longestWait: .seconds(30))
+    let client = client(.gate(gate))
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(20))
+    await client.reset()
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .gateClosed && clock.now == .seconds(30))
+  }
+
+  @Test func `a gate that opens as the longest wait ends lets pass`() async throws {
+    let gate = Gate(isOpen: false, longestWait: .seconds(30))
+    let clock = clock.requestClock
+    let opening = RequestClock(
+      now: clock.now, date: clock.date,
+      sleep: { duration in
+        try await clock.sleep(for: duration)
+        gate.open()
+      })
+    let call = Task { try await NetworkClient(transport, opening, [.gate(gate)]).send(.get("x")) }
+    await self.clock.waitForSleepers(1)
+    self.clock.advance(by: .seconds(30))
+    try await call.value
+    #expect(transport.sent.count == 1)
+  }
+
   // MARK: - Offline
 
   /// Says whether there is a network, and waits until that is known.
@@ -147,6 +176,33 @@ import Testing
     #expect(transport.sent.isEmpty)
     await updates.send(true)
     try await call.value
+  }
+
+  @Test func `a request's rule wins over the behavior's, whichever it is`() async throws {
+    let isFirst = Box(true)
+    let asked = TestGate()
+    asked.open()
+    // Offline, and asked for the next value when that has been taken; after its end it stays so.
+    let updates = AsyncStream<Bool> {
+      let answer = isFirst.update { was in
+        defer { was = false }
+        return was ? false : Bool?.none
+      }
+      if answer == nil { await asked.pass() }
+      return answer
+    }
+    let connectivity = Connectivity(updates, longestWait: .seconds(30))
+    await asked.waitForArrivals(1)
+    let client = client(.offline(connectivity, rule: .wait))
+    let refused = await #expect(throws: NetworkError.self) {
+      try await client.send(.get("x").with(\.offlineRule, .refuse))
+    }
+    #expect(refused?.code == .offline && clock.sleeperCount == 0)
+    let waiting = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(30))
+    let late = await #expect(throws: NetworkError.self) { try await waiting.value }
+    #expect(late?.code == .offline && late?.message.contains("did not change within 30 s") == true)
   }
 
   @Test func `the system is asked whether there is a network`() async {

@@ -1,0 +1,69 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// When a flight may not be joined any more, and whose response is not shared.
+@Suite(.timeLimit(.minutes(1))) struct CoalescingEdgeTests {
+  private let coalescer = Coalescer()
+
+  /// A transport that holds the requests of each method at a gate of its own.
+  private func held(_ gates: [RequestMethod: TestGate]) -> ClosureTransport {
+    ClosureTransport { request in
+      await gates[request.method]?.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+  }
+
+  @Test func `nobody joins what began while a request was under way that may have changed something`() async throws {
+    let (reading, writing) = (TestGate(), TestGate())
+    let client = NetworkClient(held([.get: reading, .put: writing]), [.coalescing(coalescer)])
+    let put = Task { try await client.send(.put("x")) }
+    await writing.waitForArrivals(1)
+    let get = Task { try await client.send(.get("x")) }
+    await reading.waitForArrivals(1)
+    #expect(coalescer.flightCount == 1)
+    writing.open()
+    try await put.value
+    #expect(coalescer.flightCount == 0)
+    reading.open()
+    try await get.value
+  }
+
+  @Test func `a URL is forgotten whatever its fragment is, and no other`() async throws {
+    let gate = TestGate()
+    let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
+    let calls = ["x", "y"].map { name in Task { try await client.send(.get("\(name)")) } }
+    await gate.waitForArrivals(2)
+    coalescer.forget(try #require(URL(string: "https://api.example.com/v1/x#part")))
+    #expect(coalescer.flightCount == 1)
+    gate.open()
+    for call in calls { try await call.value }
+  }
+
+  @Test func `a response that turned out to be another user's is for the first caller only`() async throws {
+    let (gate, arrived) = (TestGate(), TestGate())
+    arrived.open()
+    let counter = ClosureBehavior(
+      "counter", order: .outside(.coalescing), beforeSend: { _ in await arrived.pass() })
+    let another = ClosureBehavior("another", order: .authentication) { request, next in
+      request.call.noteSend(for: "bob")
+      return try await next(request)
+    }
+    let joins = Box(0)
+    let transport = held([.get: gate])
+    let client = NetworkClient(transport, [.coalescing(coalescer), counter, another])
+    let calls = (0..<3).map { _ in
+      Task {
+        let response: NetworkResponse = try await client.send(.get("x"))
+        if !response.request.call.messages(of: .coalescing).isEmpty { joins.update { $0 += 1 } }
+      }
+    }
+    await arrived.waitForArrivals(3)
+    await gate.waitForArrivals(1)
+    gate.open()
+    for call in calls { try await call.value }
+    // Whether or not they joined in time, each was sent for itself.
+    #expect(transport.sent.count == 3 && joins.value <= 2)
+  }
+}

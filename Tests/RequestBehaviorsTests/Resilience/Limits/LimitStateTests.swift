@@ -1,0 +1,87 @@
+import RequestBehaviorsTesting
+import Testing
+
+@testable import RequestBehaviors
+
+/// What becomes of permits and of places in a queue where a request leaves, and after a reset.
+@Suite(.timeLimit(.minutes(1))) struct LimitStateTests {
+  private let key: LimitKey = "k"
+
+  @Test func `nobody overtakes those who wait, though a permit is there`() {
+    var queue = PermitQueue()
+    let isFirst = queue.take(upTo: 1)
+    queue.wait(1, .normal)
+    queue.giveBack()
+    let hasOvertaken = queue.take(upTo: 1)
+    #expect(isFirst && !hasOvertaken)
+    #expect(queue.grant(upTo: 1) == 1)
+  }
+
+  /// Asks for permits, and returns the one that was given and what the others wait for.
+  private func enter(
+    _ limiter: ConcurrencyLimiter, _ count: Int
+  ) -> (permits: [ConcurrencyLimiter.Permit], waiters: [(id: UInt64, waiter: Waiter<ConcurrencyLimiter.Permit>)]) {
+    var permits: [ConcurrencyLimiter.Permit] = []
+    var waiters: [(id: UInt64, waiter: Waiter<ConcurrencyLimiter.Permit>)] = []
+    for _ in 0..<count {
+      switch limiter.enter(key, .normal) {
+      case .go(let permit): permits.append(permit)
+      case .wait(let id, let waiter): waiters.append((id, waiter))
+      case .refused: break
+      }
+    }
+    return (permits, waiters)
+  }
+
+  @Test func `a permit that was granted to one who leaves at that moment comes back`() throws {
+    let limiter = ConcurrencyLimiter(1)
+    let (permits, waiters) = enter(limiter, 2)
+    let (id, waiter) = try #require(waiters.first)
+    limiter.release(permits[0])
+    #expect(waiter.settledValue != nil && limiter.inUse(of: key) == 1)
+    limiter.leave(key, id, waiter)
+    #expect(limiter.inUse(of: key) == 0)
+  }
+
+  @Test func `after a reset as many of those who wait go as may, and old permits give nothing back`() {
+    let limiter = ConcurrencyLimiter(2)
+    let (permits, waiters) = enter(limiter, 5)
+    limiter.reset()
+    #expect(waiters.map { $0.waiter.settledValue != nil } == [true, true, false])
+    #expect(limiter.inUse(of: key) == 2 && limiter.waiting(for: key) == 1)
+    for permit in permits { limiter.release(permit) }
+    #expect(limiter.inUse(of: key) == 2 && limiter.waiting(for: key) == 1)
+  }
+
+  @Test func `whoever is refused for its deadline keeps no place in the queue`() async throws {
+    let clock = ManualClock()
+    let transport = ClosureTransport()
+    let behaviors: [any RequestBehavior] = [.rateLimit(0.1, burst: 1), .deadline(.seconds(5))]
+    let client = NetworkClient(transport, clock.requestClock, behaviors)
+    try await client.send(.get("x"))
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.code == .rateLimited)
+    clock.advance(by: .milliseconds(10_001))
+    try await client.send(.get("x"))
+    #expect(transport.sent.count == 2)
+  }
+
+  @Test func `a pause is not shortened by a later one that ends earlier`() {
+    var bucket = TokenBucket(rate: 10, burst: 5)
+    bucket.pause(until: .seconds(60), at: .zero)
+    bucket.pause(until: .seconds(30), at: .seconds(1))
+    #expect(bucket.delay(for: 1, at: .seconds(30)) == .seconds(30))
+  }
+
+  @Test(arguments: [(429, 30), (503, 30), (500, 0), (301, 0)])
+  func `a Retry-After pauses its key with 429 and 503 only`(status: Int, seconds: Int) async throws {
+    let clock = LeapingClock()
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(request: request, statusCode: number == 1 ? status : 200, headers: ["Retry-After": "30"])
+    })
+    let client = NetworkClient(transport, clock.requestClock, [.rateLimit(10, burst: 10)])
+    await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    try await client.send(.get("x"))
+    #expect(clock.now == .seconds(seconds))
+  }
+}
