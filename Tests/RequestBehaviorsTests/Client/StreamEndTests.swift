@@ -98,11 +98,12 @@ import Testing
 
   @Test func `a deadline whose times end at the head does not end the body`() async throws {
     let response = try await client(.deadline(.seconds(10))).stream(.get("x").with(\.timesEndAtHead, true))
-    let later = clock.requestClock.schedule(after: .seconds(10)) {}
-    // By then a wait for the end of the body would be under way.
+    // Whoever would end the body waits before this does, and goes on before it.
+    let later = Task { [clock] in try await clock.requestClock.sleep(for: .seconds(11)) }
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(10))
-    later.cancel()
+    clock.advance(by: .seconds(1))
+    try await later.value
     source.send("12345")
     source.finish()
     #expect(try await response.bytes.texts() == ["12345"])

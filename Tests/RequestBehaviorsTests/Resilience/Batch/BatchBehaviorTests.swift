@@ -39,7 +39,7 @@ import Testing
     NetworkClient(server, clock.requestClock, [events] + behaviors)
   }
 
-  /// Sends requests for users, and lets the window pass when all wait.
+  /// Sends requests for users, and lets the window pass when all wait, in so many batches.
   private func users(
     _ ids: [String], _ client: NetworkClient, headers: [String: HeaderFields] = [:], batches: Int = 1
   ) async -> [Result<Response<String>, any Error>] {

@@ -105,6 +105,8 @@ import Testing
     }
     calls["c"]?.cancel()
     await #expect(throws: CancellationError.self) { try await calls["c"]?.value }
+    // Whoever is first sleeps: "e" now, and still "a", which was it before the urgent came.
+    await manual.waitForSleepers(2)
     for sent in 2...5 {
       await manual.waitForSleepers(1)
       manual.advance(by: .milliseconds(1_001))
