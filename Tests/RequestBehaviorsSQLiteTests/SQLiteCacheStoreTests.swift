@@ -60,6 +60,14 @@ private final class CacheServer: Transport {
 }
 
 @Suite struct SQLiteCacheStoreTests {
+  @Test func `of responses that a server tells apart by every request the latest 64 are kept`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])
+    for number in 1...70 { try await bench.client().send(.get("a", headers: ["X-Request-ID": "\(number)"])) }
+    let kept = try await bench.store.entries(limit: 200).compactMap { $0.response.variant.fields.first?.value }
+    #expect(Set(kept) == Set((7...70).map { "\($0)" }))
+  }
+
   @Test func `a stored response is used after the file was closed and opened again, as it was`() async throws {
     let folder = try TemporaryFolder()
     let headers: HeaderFields = [

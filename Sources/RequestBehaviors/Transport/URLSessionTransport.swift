@@ -66,7 +66,7 @@ public final class URLSessionTransport: Transport {
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
     urlRequest.timeoutInterval = URLRequest.longestTimeout
-    let transfer = Transfer(request, urlRequest, responseSpool)
+    let transfer = Transfer(registry.showingCookies(of: request), urlRequest, responseSpool)
     let received = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if transfer.attach(continuation) { registry.start(transfer) }

@@ -143,6 +143,22 @@ import Testing
     #expect(server.requests.dropFirst(2).map { $0.headers["Cookie"] } == [nil, "a=b", nil])
   }
 
+  @Test func `a page that varies by the platform's cookies is nobody else's`() async throws {
+    let server = try LoopbackServer { request in
+      let user = request.headers["Cookie"] ?? "nobody"
+      return LoopbackResponse.text(user).header("Cache-Control", "max-age=60").header("Vary", "Cookie")
+        .header("Set-Cookie", "user=\(request.target.dropFirst()); Path=/")
+    }
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: [.caching(MemoryCacheStore())],
+      transport: URLSessionTransport(configuration: .init(handlesCookies: true)))
+    var pages: [String] = []
+    for path in ["ann", "ann", "bob", "ann"] {
+      pages.append(try await client.send(Request<String>.get("\(path)")))
+    }
+    #expect(pages == ["nobody", "user=ann", "user=ann", "user=bob"])
+  }
+
   @Test func `a compressed body is decoded, and its header fields are left`() async throws {
     let compressed = Data(base64Encoded: "H4sIAAAAAAACA0tMHAWjYBSMgqEBACs6PfuwBAAA") ?? Data()
     let server = try LoopbackServer { _ in .data(compressed).header("Content-Encoding", "gzip") }

@@ -80,7 +80,7 @@ public struct BatchBehavior: UniqueBehavior {
       request.call.record("merged into call \(batch.call.id)", from: "BatchBehavior", kind: .coalescing)
       return try result.bound(to: request)
     } catch {
-      batch.leave(waiter)
+      collector.leave(batch)
       throw error
     }
   }

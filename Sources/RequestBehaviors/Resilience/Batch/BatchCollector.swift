@@ -41,13 +41,16 @@ final class BatchCollector: Sendable {
     }
 
     /// Notes that one does not wait any more; when nobody does, what is under way is cancelled.
-    func leave(_ waiter: Waiter<Outcome>) {
+    ///
+    /// Called by the collector, so that nobody joins in between.
+    fileprivate func leave() -> Bool {
       let ended = lock.withLock { () -> (Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
         state.left += 1
         return state.left == state.members.count ? (state.task, state.timer) : (nil, nil)
       }
       ended.0?.cancel()
       ended.1?.cancel()
+      return ended.0 != nil || ended.1 != nil
     }
 
     /// Notes that the batch goes; false if it has gone already.
@@ -112,6 +115,11 @@ final class BatchCollector: Sendable {
         })
     }
     return batch
+  }
+
+  /// Notes that one of a batch does not wait any more; one that nobody waits for is not joined either.
+  func leave(_ batch: Batch) {
+    lock.withLock { if batch.leave(), open[batch.key] === batch { open[batch.key] = nil } }
   }
 
   /// Lets nobody join a batch any more; false if it has gone already.

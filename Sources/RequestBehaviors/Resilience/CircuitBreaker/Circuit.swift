@@ -79,6 +79,11 @@ public struct Circuit: Sendable {
     }
   }
 
+  /// Whether it is as if there had been no request.
+  mutating func isBlank(at now: Duration) -> Bool {
+    state == .closed && breaks == 0 && successes.count(at: now) + failures.count(at: now) == 0
+  }
+
   /// Lets nothing through until ``close()``.
   public mutating func isolate() { enter(.isolated) }
 

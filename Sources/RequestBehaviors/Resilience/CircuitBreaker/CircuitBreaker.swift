@@ -31,6 +31,8 @@ public final class CircuitBreaker: Sendable {
   nonisolated(unsafe) private var subscribers: [UInt64: AsyncStream<Change>.Continuation] = [:]
   // Protected by `lock` too.
   nonisolated(unsafe) private var lastSubscriber: UInt64 = 0
+  // Protected by `lock` too: how many circuits there may be before those of which nothing is known are forgotten.
+  nonisolated(unsafe) private var pruningCount = 256
 
   /// Creates a breaker of which everything is closed.
   ///
@@ -78,7 +80,12 @@ public final class CircuitBreaker: Sendable {
   }
 
   func admit(_ key: LimitKey, at now: Duration, lease: Duration?) -> Circuit.Admission {
-    change(key) { $0.admit(at: now, lease: lease) }
+    lock.withLock {
+      guard circuits.count > pruningCount else { return }
+      for (key, var circuit) in circuits where circuit.isBlank(at: now) { circuits[key] = nil }
+      pruningCount = max(256, circuits.count * 2)
+    }
+    return change(key) { $0.admit(at: now, lease: lease) }
   }
 
   func report(_ ticket: Circuit.Ticket, _ verdict: CircuitVerdict, of key: LimitKey, at now: Duration) {

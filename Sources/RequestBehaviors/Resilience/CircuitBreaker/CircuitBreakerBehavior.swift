@@ -19,7 +19,7 @@ import Foundation
 /// |---|---|
 /// | any status but those below | success: the server works, whatever it thinks of the request |
 /// | 408, 429, 500, 502, 503, 504 and other 5xx but 501 and 505 | failure |
-/// | no connection, connection lost, truncated body, timeout | failure |
+/// | no connection, connection lost, truncated body, timeout | failure; of a streamed body only the head is judged |
 /// | cancelled because the call's deadline passed | failure |
 /// | cancelled otherwise, refused on this side, no network at all | nothing |
 /// | unverified or intercepted, an error of a behavior's own | nothing: who knows whose it was |

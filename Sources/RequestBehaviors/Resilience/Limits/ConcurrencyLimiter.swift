@@ -24,6 +24,8 @@ public final class ConcurrencyLimiter: Sendable {
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
   // Protected by `lock` too.
   nonisolated(unsafe) private var generation = 0
+  // Protected by `lock` too: how many keys there may be before idle ones are forgotten.
+  nonisolated(unsafe) private var pruningCount = 256
 
   /// Creates a limiter.
   ///
@@ -77,7 +79,10 @@ public final class ConcurrencyLimiter: Sendable {
   /// Asks for a permit.
   func enter(_ key: LimitKey, _ priority: RequestPriority) -> Entry {
     lock.withLock {
-      if lanes.count > 256 { lanes = lanes.filter { !$0.value.isIdle } }
+      if lanes.count > pruningCount {
+        lanes = lanes.filter { !$0.value.isIdle }
+        pruningCount = max(256, lanes.count * 2)
+      }
       if lanes[key, default: PermitQueue()].take(upTo: limit) { return .go(Permit(key: key, generation: generation)) }
       guard lanes[key, default: PermitQueue()].waiting.count < queueLimit else { return .refused }
       lastWaiter += 1

@@ -23,6 +23,8 @@ public final class RateLimiter: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var lanes: [LimitKey: Lane] = [:]
+  // Protected by `lock` too: how many keys there may be before idle ones are forgotten.
+  nonisolated(unsafe) private var pruningCount = 256
 
   /// Creates a limiter.
   ///
@@ -130,8 +132,9 @@ public final class RateLimiter: Sendable {
 
   private func change<Result>(_ key: LimitKey, _ now: Duration, _ change: (inout Lane) -> Result) -> Result {
     lock.withLock {
-      if lanes.count > 256 {
+      if lanes.count > pruningCount {
         for (key, var lane) in lanes where lane.queue.isEmpty && lane.bucket.isIdle(at: now) { lanes[key] = nil }
+        pruningCount = max(256, lanes.count * 2)
       }
       return change(&lanes[key, default: Lane(bucket: TokenBucket(rate: rate, burst: burst))])
     }

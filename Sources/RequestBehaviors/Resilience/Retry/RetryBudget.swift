@@ -22,6 +22,8 @@ public final class RetryBudget: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var counts: [Origin?: Counts] = [:]
+  // Protected by `lock` too: how many origins there may be before those are forgotten of which nothing is counted.
+  nonisolated(unsafe) private var pruningCount = 256
 
   private struct Counts {
     var calls: SlidingCount
@@ -74,10 +76,12 @@ public final class RetryBudget: Sendable {
 
   private func change<Result>(_ origin: Origin?, _ now: Duration, _ change: (inout Counts) -> Result) -> Result {
     lock.withLock {
-      if counts.count > 256 {
+      if counts.count > pruningCount {
         for (origin, var entry) in counts where entry.calls.count(at: now) + entry.retries.count(at: now) == 0 {
           counts[origin] = nil
         }
+        // Twice as many as are in use, so that a program with many origins does not look at all of them each time.
+        pruningCount = max(256, counts.count * 2)
       }
       return change(
         &counts[origin, default: Counts(calls: SlidingCount(window: window), retries: SlidingCount(window: window))])

@@ -118,6 +118,21 @@ import Testing
     #expect(try await second.value == "2")
   }
 
+  @Test func `whoever comes after all of a batch have been cancelled begins another one`() async throws {
+    let client = client(batch())
+    for round in 1...20 {
+      let first = Task { try await client.send(Request<String>.get("users/\(1)")) }
+      await events.waitFor(2 * round - 1, "waits")
+      first.cancel()
+      await #expect(throws: CancellationError.self) { try await first.value }
+      let second = Task { try await client.send(Request<String>.get("users/\(2)")) }
+      await events.waitFor(2 * round, "waits")
+      await clock.waitForSleepers(1)
+      clock.advance(by: .milliseconds(10))
+      #expect(try await second.value == "2")
+    }
+  }
+
   @Test func `shutdown ends those who wait for others`() async throws {
     let client = client(batch())
     let call = Task { try await client.send(.get("users/\(1)")) }
