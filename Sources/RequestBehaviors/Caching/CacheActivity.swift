@@ -30,6 +30,30 @@ final class CacheActivity: Sendable {
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
 
+  // MARK: - Shared stores
+
+  private struct Shared {
+    weak var activity: CacheActivity?
+  }
+
+  private static let registryLock = NSLock()
+  // Protected by `registryLock`.
+  nonisolated(unsafe) private static var registry: [ObjectIdentifier: Shared] = [:]
+
+  /// Returns what is under way at a store: one for all behaviors that use it, each of which keeps both.
+  static func shared(by store: any CacheStore) -> CacheActivity {
+    // A value is nobody else's.
+    guard type(of: store) is AnyClass else { return CacheActivity() }
+    return registryLock.withLock {
+      let id = ObjectIdentifier(store as AnyObject)
+      if let activity = registry[id]?.activity { return activity }
+      registry = registry.filter { $0.value.activity != nil }
+      let activity = CacheActivity()
+      registry[id] = Shared(activity: activity)
+      return activity
+    }
+  }
+
   // MARK: - Fetches
 
   /// Notes that a response of a URL is fetched.

@@ -44,18 +44,8 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     session = makeSession()
   }
 
-  /// Returns a request as it is sent if the platform adds cookies, so that a cache can see them in a response's request.
-  ///
-  /// Where there are none the field is empty: the next request may have some.
-  func showingCookies(of request: NetworkRequest) -> NetworkRequest {
-    guard configuration.httpShouldSetCookies, let storage = configuration.httpCookieStorage,
-      let origin = request.origin, !request.headers.contains("Cookie")
-    else { return request }
-    let cookies = HTTPCookie.requestHeaderFields(with: storage.cookies(for: request.url) ?? [])["Cookie"]
-    var shown = request
-    shown.headers.set("Cookie", cookies ?? "", sensitive: .only([origin]))
-    return shown
-  }
+  /// The cookies that the platform adds to requests; `nil` if it adds none.
+  var cookies: HTTPCookieStorage? { configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil }
 
   private func makeSession() -> URLSession {
     URLSession(configuration: configuration, delegate: self, delegateQueue: delegateQueue)

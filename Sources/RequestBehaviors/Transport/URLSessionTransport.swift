@@ -66,7 +66,7 @@ public final class URLSessionTransport: Transport {
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
     urlRequest.timeoutInterval = URLRequest.longestTimeout
-    let transfer = Transfer(registry.showingCookies(of: request), urlRequest, responseSpool)
+    let transfer = Transfer(request.showing(registry.cookies), urlRequest, responseSpool)
     let received = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if transfer.attach(continuation) { registry.start(transfer) }
@@ -95,5 +95,18 @@ public final class URLSessionTransport: Transport {
     await withCheckedContinuation { continuation in
       registry.close { continuation.resume() }
     }
+  }
+}
+
+extension NetworkRequest {
+  /// Returns the request as it is sent if the platform adds cookies, so that a cache can see them in a response's request.
+  ///
+  /// Where there are none the field is empty: the next request may have some.
+  fileprivate func showing(_ cookies: HTTPCookieStorage?) -> NetworkRequest {
+    guard let cookies, let origin, !headers.contains("Cookie") else { return self }
+    let fields = HTTPCookie.requestHeaderFields(with: cookies.cookies(for: url) ?? [])
+    var shown = self
+    shown.headers.set("Cookie", fields["Cookie"] ?? "", sensitive: .only([origin]))
+    return shown
   }
 }

@@ -110,6 +110,21 @@ import Testing
     #expect(try await client.send(Request<String>.get("b")) == "2")
   }
 
+  @Test func `what one client changes is not stored by another one that shares its store`() async throws {
+    let gate = TestGate()
+    let slow = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"])
+    }
+    let reader = client(slow)
+    let call = Task { try await reader.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    try await client(ClosureTransport()).send(.put("a"))
+    gate.open()
+    try await call.value
+    #expect(await store.entries(limit: 10).isEmpty)
+  }
+
   @Test func `a HEAD does not make a stored failure fresh`() async throws {
     let clock = ManualClock()
     let transport = ClosureTransport { request in
