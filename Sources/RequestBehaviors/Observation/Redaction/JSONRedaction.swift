@@ -2,6 +2,22 @@
 ///
 /// It takes text that is cut off anywhere, and several values one after another. At the first byte that is no JSON it
 /// stops showing: what a name and what a value is can then no longer be told.
+///
+/// Its states are what it expects next (``Expectation``):
+///
+/// | state | reads | next state |
+/// |---|---|---|
+/// | value | text, a number or a word | separator |
+/// | value | `{` | name or end |
+/// | value | `[` | element or end |
+/// | name or end, name | `"name":` | value |
+/// | element or end | the beginning of a value | that of a value |
+/// | separator | `,` in an object | name |
+/// | separator | `,` in an array | value |
+/// | name or end, element or end, separator | the end of the container | separator |
+///
+/// Outside of all containers another value may follow in place of a separator. After the name of what is to be hidden the
+/// value is replaced as a whole, whatever it is made of.
 struct JSONRedaction {
   private enum Expectation { case value, elementOrEnd, nameOrEnd, name, separator }
 
