@@ -44,8 +44,8 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     session = makeSession()
   }
 
-  /// The cookies that the platform adds to requests; `nil` if it adds none.
-  var cookies: HTTPCookieStorage? { configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil }
+  /// Whether the platform adds cookies to requests.
+  var addsCookies: Bool { configuration.httpShouldSetCookies && configuration.httpCookieStorage != nil }
 
   private func makeSession() -> URLSession {
     URLSession(configuration: configuration, delegate: self, delegateQueue: delegateQueue)

@@ -66,7 +66,7 @@ public final class URLSessionTransport: Transport {
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
     urlRequest.timeoutInterval = URLRequest.longestTimeout
-    let transfer = Transfer(request.showing(registry.cookies), urlRequest, responseSpool)
+    let transfer = Transfer(registry.addsCookies ? request.withCookies : request, urlRequest, responseSpool)
     let received = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if transfer.attach(continuation) { registry.start(transfer) }
@@ -99,14 +99,14 @@ public final class URLSessionTransport: Transport {
 }
 
 extension NetworkRequest {
-  /// Returns the request as it is sent if the platform adds cookies, so that a cache can see them in a response's request.
+  /// The request with a `Cookie` field, as it is sent if the platform adds one, so that a cache can see in the response's
+  /// request that there may have been cookies.
   ///
-  /// Where there are none the field is empty: the next request may have some.
-  fileprivate func showing(_ cookies: HTTPCookieStorage?) -> NetworkRequest {
-    guard let cookies, let origin, !headers.contains("Cookie") else { return self }
-    let fields = HTTPCookie.requestHeaderFields(with: cookies.cookies(for: url) ?? [])
-    var shown = self
-    shown.headers.set("Cookie", fields["Cookie"] ?? "", sensitive: .only([origin]))
-    return shown
+  /// The field is empty, because what the platform adds is not known.
+  fileprivate var withCookies: NetworkRequest {
+    guard let origin, !headers.contains("Cookie") else { return self }
+    var sent = self
+    sent.headers.set("Cookie", "", sensitive: .only([origin]))
+    return sent
   }
 }

@@ -61,7 +61,7 @@ extension NetworkError {
   }
 
   static func tokenDeadlinePassed() -> NetworkError {
-    NetworkError(.timedOut, "the call's deadline passed while it waited for a token")
+    NetworkError(.deadlineExceeded, "the call's deadline passed while it waited for a token")
   }
 
   static func tokenSourceCancelled() -> NetworkError {

@@ -39,7 +39,7 @@ extension TokenAuthBehavior {
 extension TokenSession {
   /// Returns a token, after waiting for it if need be; `nil` if there is none to replace a refused one.
   ///
-  /// - Throws: What prevents it, ``NetworkError`` of code `timedOut` when the call's deadline passes, or
+  /// - Throws: What prevents it, ``NetworkError`` of code `deadlineExceeded` when the call's deadline passes, or
   ///   `CancellationError`.
   func issuedToken(_ need: TokenCoordinator.Need, for request: NetworkRequest, _ next: Next) async throws
     -> IssuedToken?

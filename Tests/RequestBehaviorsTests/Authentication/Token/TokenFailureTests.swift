@@ -254,7 +254,7 @@ import Testing
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(5))
     let error = try await #require(throws: NetworkError.self) { try await task.value }
-    #expect(error.code == .timedOut && error.message.contains("deadline"))
+    #expect(error.code == .deadlineExceeded && error.message.contains("deadline"))
     gate.open()
   }
 

@@ -73,16 +73,17 @@ import Testing
       })
     try await session.signIn(AccessToken("alice"))
     fixture.answer(200)
-    let began = Box(false)
+    let began = TestGate()
+    began.open()
     let change = ClosureBehavior(
       "change", order: .gate,
       beforeSend: { _ in
         try? await session.signOut()
-        began.value = true
+        await began.pass()
       })
     let client = fixture.client(session, change)
     let task = Task { try await client.send(.get("a")) }
-    while !began.value { await Task.yield() }
+    await began.waitForArrivals(1)
     await drift()
     try await session.signIn(AccessToken("bob"))
     gate.open()
