@@ -16,6 +16,8 @@ final class CacheActivity: Sendable {
     var unremovedURLs: Set<String> = []
     var unremovedScopes: Set<String> = []
     var waiting: [CacheKey: [AsyncStream<Never>.Continuation]] = [:]
+    /// What is validated in the background.
+    var refreshed: Set<CacheKey> = []
   }
 
   /// A fetch that is under way.
@@ -151,14 +153,15 @@ final class CacheActivity: Sendable {
     return false
   }
 
-  /// Becomes the one that validates what is stored under a key, unless there is one.
-  func beginValidation(of key: CacheKey) -> Bool {
-    lock.withLock {
-      guard state.waiting[key] == nil else { return false }
-      state.waiting[key] = []
-      return true
-    }
+  /// Becomes the one that validates what is stored under a key in the background, unless somebody validates it.
+  ///
+  /// Nobody waits for that: it takes as long as it takes, and who needs a validation has a deadline perhaps.
+  func beginRefresh(of key: CacheKey) -> Bool {
+    lock.withLock { state.waiting[key] == nil && state.refreshed.insert(key).inserted }
   }
+
+  /// Notes that a validation in the background has ended.
+  func endRefresh(of key: CacheKey) { lock.withLock { _ = state.refreshed.remove(key) } }
 
   /// Lets those go on that wait for a validation.
   func endValidation(of key: CacheKey) {

@@ -134,7 +134,7 @@ struct CacheExchange: Sendable {
   /// Asks the server in a call of its own, for which nobody waits, unless somebody asks it already (RFC 5861 §3).
   func revalidateLater(_ stored: StoredResponse, _ next: Next) {
     // What takes a stream, such as a download to a file, has it from the stored response.
-    guard request.options.delivery == .buffered, cache.activity.beginValidation(of: key) else { return }
+    guard request.options.delivery == .buffered, cache.activity.beginRefresh(of: key) else { return }
     let detached = next.detached()
     var exchange = self
     exchange.forward = { request in
@@ -142,7 +142,7 @@ struct CacheExchange: Sendable {
       try await detached.start(request).value.buffered()
     }
     Task { [exchange] in
-      defer { cache.activity.endValidation(of: key) }
+      defer { cache.activity.endRefresh(of: key) }
       _ = try? await exchange.revalidate(stored)
     }
   }

@@ -13,6 +13,8 @@ public import RequestBehaviors
 /// responses were used last is noted in memory, and with the next write. What was not used for the longest time goes
 /// first. Several processes can use one file.
 ///
+/// On a disk without any room nothing more is stored, for to remove something takes room, too; requests do not notice.
+///
 /// What it holds is disposable: a file that is damaged, or was made by a newer version, is replaced by an empty one. It is
 /// not encrypted; its owner alone can read it.
 public final class SQLiteCacheStore: CacheStore {
