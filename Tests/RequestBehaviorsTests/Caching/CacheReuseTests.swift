@@ -33,6 +33,16 @@ import Testing
     #expect(try await client(nobody).send(Request<String>.get("me")) == "nobody's")
   }
 
+  @Test func `a request that is signed for somebody who signed in meanwhile leaves nothing in the cache`() async throws
+  {
+    let session = OAuth1Session(consumer: OAuth1Consumer(key: "ck", secret: "cs"))
+    let signingIn = ClosureBehavior(
+      "sign-in", order: .gate, beforeSend: { _ in session.signIn(OAuth1Credentials(token: "ann", secret: "s")) })
+    let signed = Request<String>.get("me").with(\.authentication, .optional)
+    #expect(try await client(server { _ in "ann's" }, signingIn, .oauth1(session)).send(signed) == "ann's")
+    #expect(await store.entries(limit: 10).isEmpty)
+  }
+
   @Test func `a response that was under way when its user signed out is not stored`() async throws {
     struct Ann: RequestBehavior {
       func scope(for request: NetworkRequest) async -> String? { "ann" }
