@@ -23,6 +23,7 @@
         while true {
           try peer.write(part)
           lock.withLock { sent += part.utf8.count }
+          // Real time: a trickle is one by the clock of the network.
           if pause > 0 { Thread.sleep(forTimeInterval: pause) }
         }
       }

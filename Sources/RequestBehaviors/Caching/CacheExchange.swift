@@ -64,7 +64,7 @@ struct CacheExchange: Sendable {
 
   /// Whether a stored response is a redirect, which from the server would be followed, further in.
   private func wouldBeFollowed(_ stored: StoredResponse) -> Bool {
-    [301, 302, 303, 307, 308].contains(stored.statusCode) && stored.headers.contains("Location")
+    Redirect.statuses.contains(stored.statusCode) && stored.headers.contains("Location")
       && request.options.redirects.limit > 0
   }
 

@@ -7,7 +7,8 @@
 /// What is stored is kept apart by ``RequestBehavior/scope(for:)``, by the secrets in the request's own fields and by
 /// the fields that the response's `Vary` names, all as they stand at this behavior: a field that is set further in, such
 /// as a token's, counts by its scope alone. A redirected response is not stored, for it is another URL's; neither is one
-/// that is not verified, or varies by a field that was added further in. A request with an unsafe method makes what is stored of its URL invalid.
+/// that is not verified, or varies by a field that was added further in. A request with an unsafe method makes what is
+/// stored of its URL invalid.
 public struct CachingBehavior: UniqueBehavior {
   /// Around everything that tries, waits and authenticates; within what saves.
   public let order = BehaviorOrder.caching

@@ -4,8 +4,8 @@ import Foundation
 /// The file of one download: what has come so far, beside its destination, until it is whole.
 ///
 /// What has come of `report.pdf` is in `report.pdf.partial`; if its rest can be asked for later,
-/// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long
-/// by this is replaced by its hash. Everything here that may block runs on a queue of its own.
+/// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long by this is replaced by its
+/// hash. Everything here that may block runs on a queue of its own.
 final class DownloadFile: Sendable {
   /// Where the file goes.
   let destination: URL

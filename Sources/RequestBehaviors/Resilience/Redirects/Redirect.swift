@@ -2,6 +2,9 @@ import Foundation
 
 /// What a 3xx answer to a request means (RFC 9110 §15.4): values in, value out.
 enum Redirect {
+  /// The statuses of redirects that are followed (RFC 9110 §15.4).
+  static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+
   /// What to do.
   enum Decision {
     /// The response is no redirect to follow: it is the outcome.
@@ -22,7 +25,7 @@ enum Redirect {
     _ response: NetworkResponse, to request: NetworkRequest, policy: RedirectPolicy
   ) throws -> Decision {
     // Nobody but the server says where to go next.
-    guard response.isVerified, [301, 302, 303, 307, 308].contains(response.statusCode) else { return .stay }
+    guard response.isVerified, Redirect.statuses.contains(response.statusCode) else { return .stay }
     guard let location = response.headers["Location"], !location.isEmpty else { return .stay }
     // What was sent may be another URL than the one of the request, which a behavior further in replaced.
     let sent = response.request
