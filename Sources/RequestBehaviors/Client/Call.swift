@@ -51,13 +51,11 @@ public final class Call: Sendable {
   /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
   let waits: ClientWaits?
 
-  /// Protects the state, and that of the ``ChainRun``.
-  let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state: State
+  /// What changes; its lock protects the state of the ``ChainRun`` too.
+  private let state: Locked<State>
 
   /// What changes during a call.
-  struct State {
+  struct State: Sendable {
     var deadline: Duration?
     var scopes: [String] = []
     var attempts: [Attempt] = []
@@ -104,12 +102,12 @@ public final class Call: Sendable {
     self.userHeaders = userHeaders
     self.waits = waits
     self.sessionClock = sessionClock ?? clock
-    self.state = State(memory: memory, secrets: CallSecrets(user: userHeaders))
+    self.state = Locked(State(memory: memory, secrets: CallSecrets(user: userHeaders)))
   }
 
   /// Reads or changes the state, atomically.
   func withState<Result>(_ change: (inout State) throws -> Result) rethrows -> Result {
-    try lock.withLock { try change(&state) }
+    try state.withLock(change)
   }
 
   /// When the call must be over, on ``clock``, or `nil` for never.

@@ -9,9 +9,7 @@ final class ChainRun: Sendable {
   let call: Call
   /// What is known of the places of the list.
   let places: [Chain.Place]
-  // The call's: a lock of its own would be two more allocations a request.
-  private var lock: NSLock { call.lock }
-  // Protected by `lock`.
+  // Protected by the call's lock: one of its own would be another allocation a request.
   nonisolated(unsafe) private var state = State()
 
   private struct State {
@@ -33,6 +31,11 @@ final class ChainRun: Sendable {
     self.places = chain.places()
     if !chain.observers.isEmpty { call.withState { $0.observers = chain.observers } }
   }
+
+  /// Reads or changes the state, atomically.
+  private func withState<Result>(_ change: (inout State) -> Result) -> Result {
+    call.withState { _ in change(&state) }
+  }
 }
 
 // MARK: - Attempts
@@ -48,7 +51,7 @@ extension ChainRun {
       .tooManyAttempts,
       "the call made \(Call.maximumAttempts) sends, as many as a call may; something repeats without end",
       request: request)
-    switch lock.withLock({ state.lastOutcome }) {
+    switch withState({ $0.lastOutcome }) {
     case .response(let response): error.response = response
     case .failure(let failure): error.underlyingError = failure
     case nil: break
@@ -60,13 +63,13 @@ extension ChainRun {
     call.endAttempt(number, .response(response))
     // The only response, if it is acceptable, is none that an error would name.
     if number == 1, response.isAcceptable { return }
-    lock.withLock { state.lastOutcome = .response(response) }
+    withState { $0.lastOutcome = .response(response) }
   }
 
   /// Notes that the head of a streamed response is there, and the rest when its body has ended.
   func endAttempt(_ number: Int, with response: NetworkResponse, at stream: ByteStream, of request: NetworkRequest) {
     // Neither this nor what waits for the end of the body may keep it.
-    lock.withLock { state.lastOutcome = .response(response.withoutStream) }
+    withState { $0.lastOutcome = .response(response.withoutStream) }
     call.noteHead(of: number, response.statusCode)
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
     let head = call.attempts[number - 1]
@@ -87,11 +90,11 @@ extension ChainRun {
     if !(failure is CancellationError) { noteFailure(failure) }
   }
 
-  private func noteFailure(_ failure: any Error) { lock.withLock { state.lastOutcome = .failure(failure) } }
+  private func noteFailure(_ failure: any Error) { withState { $0.lastOutcome = .failure(failure) } }
 
   /// The latest failure or unacceptable response, which a cancellation would hide.
   var lastFailure: (any Error)? {
-    switch lock.withLock({ state.lastOutcome }) {
+    switch withState({ $0.lastOutcome }) {
     case .failure(let error): error
     case .response(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
     default: nil
@@ -104,15 +107,15 @@ extension ChainRun {
 extension ChainRun {
   /// Begins a pass through a behavior's `intercept`, and returns its number.
   func beginStep() -> Int {
-    lock.withLock {
+    withState { state in
       state.hasStepEnded.append(false)
       return state.hasStepEnded.count - 1
     }
   }
 
-  func endStep(_ step: Int) { lock.withLock { state.hasStepEnded[step] = true } }
+  func endStep(_ step: Int) { withState { $0.hasStepEnded[step] = true } }
 
-  func hasEnded(step: Int) -> Bool { lock.withLock { state.hasStepEnded[step] } }
+  func hasEnded(step: Int) -> Bool { withState { $0.hasStepEnded[step] } }
 }
 
 // MARK: - The end
@@ -121,7 +124,7 @@ extension ChainRun {
   /// Remembers a body that can be sent once only, so that it is ended with the run.
   func note(_ body: RequestBody?) {
     guard case .oneShot(let stream)? = body?.content else { return }
-    lock.withLock {
+    withState { state in
       if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
     }
   }
