@@ -9,7 +9,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
     deinit { withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) } }
   }
 
-  private let buffer: ManagedBuffer<Value, pthread_mutex_t>
+  private var buffer: ManagedBuffer<Value, pthread_mutex_t>
 
   /// Creates a value that nobody uses.
   package init(_ value: Value) {
@@ -33,4 +33,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
       return try change(&value.pointee)
     }
   }
+
+  /// Whether nobody else can reach the value.
+  package var isOnlyReference: Bool { mutating get { isKnownUniquelyReferenced(&buffer) } }
 }

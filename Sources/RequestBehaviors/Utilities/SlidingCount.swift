@@ -5,8 +5,8 @@ struct SlidingCount: Sendable {
   private let slotLength: Duration
   private var slots = [Int](repeating: 0, count: SlidingCount.slotCount)
   private var current = 0
-  /// When the current slot began; `nil` before the first use.
-  private var began: Duration?
+  /// When the current slot is over; `nil` before the first use.
+  private var slotEnd: Duration?
   private var total = 0
 
   /// Creates a count of nothing.
@@ -32,22 +32,22 @@ struct SlidingCount: Sendable {
 
   /// Forgets what is older than the window.
   private mutating func move(to now: Duration) {
-    guard let start = began else {
-      began = now
+    guard var end = slotEnd else {
+      slotEnd = now + slotLength
       return
     }
-    guard now - start < window else {
+    guard now >= end else { return }
+    guard now - end < window - slotLength else {
       self = SlidingCount(window: window)
-      began = now
+      slotEnd = now + slotLength
       return
     }
-    var slotStart = start
-    while now - slotStart >= slotLength {
-      slotStart += slotLength
+    while now >= end {
+      end += slotLength
       current = (current + 1) % SlidingCount.slotCount
       total -= slots[current]
       slots[current] = 0
     }
-    began = slotStart
+    slotEnd = end
   }
 }

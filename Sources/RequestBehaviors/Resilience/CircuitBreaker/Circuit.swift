@@ -41,18 +41,19 @@ public struct Circuit: Sendable {
   /// Decides about a request.
   ///
   /// - Parameters:
-  ///   - now: The time.
+  ///   - now: The time, which is asked for only where it matters: not while the circuit is closed.
   ///   - lease: How long the request may take if it is a probe; by default as the policy says.
   /// - Returns: A ticket, or until when none is given.
-  public mutating func admit(at now: Duration, lease: Duration? = nil) -> Admission {
+  public mutating func admit(at now: @autoclosure () -> Duration, lease: Duration? = nil) -> Admission {
     lastNumber += 1
+    if state == .closed { return .go(Ticket(era: era, number: lastNumber, isProbe: false)) }
+    let now = now()
     switch state {
-    case .closed: return .go(Ticket(era: era, number: lastNumber, isProbe: false))
     case .isolated: return .refused(until: nil)
     case .open(let end):
       guard now >= end else { return .refused(until: end) }
       enter(.halfOpen)
-    case .halfOpen: break
+    case .halfOpen, .closed: break
     }
     // A probe that never returns must not keep the circuit half open for ever.
     probes = probes.filter { $0.value > now }
@@ -95,14 +96,13 @@ public struct Circuit: Sendable {
 
   private mutating func count(_ verdict: CircuitVerdict, at now: Duration, _ random: Double) {
     switch verdict {
-    case .success: successes.add(at: now)
-    case .failure: failures.add(at: now)
+    case .success: return successes.add(at: now)
     case .none: return
+    case .failure: failures.add(at: now)
     }
     let failed = failures.count(at: now)
     let all = failed + successes.count(at: now)
-    guard verdict == .failure, all >= policy.minimumRequests, Double(failed) >= policy.failureRatio * Double(all)
-    else { return }
+    guard all >= policy.minimumRequests, Double(failed) >= policy.failureRatio * Double(all) else { return }
     open(at: now, random)
   }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Stops asking a server that fails, and tries it again now and then: the state of all origins.
 ///
 /// ```swift
@@ -25,14 +23,13 @@ public final class CircuitBreaker: Sendable {
   public let policy: CircuitPolicy
   let key: @Sendable (NetworkRequest) -> LimitKey?
   private let random: @Sendable () -> Double
-  private let lock = NSLock()
-  // All protected by `lock`.
-  nonisolated(unsafe) private var circuits: [LimitKey: Circuit] = [:]
-  nonisolated(unsafe) private var subscribers: [UInt64: AsyncStream<Change>.Continuation] = [:]
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var lastSubscriber: UInt64 = 0
-  // Protected by `lock` too: how many circuits there may be before those of which nothing is known are forgotten.
-  nonisolated(unsafe) private var pruningCount = 256
+  private let circuits: KeyedStates<LimitKey, Circuit>
+  private let subscribers = Locked(Subscribers())
+
+  private struct Subscribers: Sendable {
+    var continuations: [UInt64: AsyncStream<Change>.Continuation] = [:]
+    var lastID: UInt64 = 0
+  }
 
   /// Creates a breaker of which everything is closed.
   ///
@@ -48,66 +45,70 @@ public final class CircuitBreaker: Sendable {
     self.policy = policy
     self.key = key
     self.random = random ?? { Double.random(in: 0...1) }
+    circuits = KeyedStates { Circuit(policy) }
   }
 
-  deinit { for subscriber in subscribers.values { subscriber.finish() } }
+  deinit { for subscriber in subscribers.withLock({ $0.continuations.values }) { subscriber.finish() } }
 
   /// What is let through of a key, as of its latest request.
-  public func state(of key: LimitKey) -> CircuitState { lock.withLock { circuits[key]?.state ?? .closed } }
+  public func state(of key: LimitKey) -> CircuitState { circuits.knownState(of: key)?.withLock { $0.state } ?? .closed }
 
   /// Lets nothing through until ``close(_:)`` or ``reset()``, for a server that is known to be down for example.
-  public func isolate(_ key: LimitKey) { change(key) { $0.isolate() } }
+  public func isolate(_ key: LimitKey) { change(circuit(of: key)) { $0.isolate() } }
 
   /// Lets everything through, and forgets what was counted.
-  public func close(_ key: LimitKey) { change(key) { $0.close() } }
+  public func close(_ key: LimitKey) { change(circuit(of: key)) { $0.close() } }
 
   /// Closes all circuits; how the requests under way end does not count.
-  public func reset() { for key in lock.withLock({ Array(circuits.keys) }) { close(key) } }
+  public func reset() { for key in circuits.all.map(\.key) { close(key) } }
 
   /// The changes of state from now on; every access is a subscriber of its own, which keeps the latest 64.
   public var changes: AsyncStream<Change> {
     let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(64))
-    let id = lock.withLock {
-      lastSubscriber += 1
-      subscribers[lastSubscriber] = continuation
-      return lastSubscriber
+    let id = subscribers.withLock { subscribers in
+      subscribers.lastID += 1
+      subscribers.continuations[subscribers.lastID] = continuation
+      return subscribers.lastID
     }
-    continuation.onTermination = { [weak self] _ in
-      guard let self else { return }
-      lock.withLock { _ = subscribers.removeValue(forKey: id) }
+    continuation.onTermination = { [subscribers] _ in
+      subscribers.withLock { _ = $0.continuations.removeValue(forKey: id) }
     }
     return stream
   }
 
-  func admit(_ key: LimitKey, at now: Duration, lease: Duration?) -> Circuit.Admission {
-    lock.withLock {
-      guard circuits.count > pruningCount else { return }
-      for (key, var circuit) in circuits where circuit.isBlank(at: now) { circuits[key] = nil }
-      pruningCount = max(256, circuits.count * 2)
-    }
-    return change(key) { $0.admit(at: now, lease: lease) }
+  /// The circuit of a key, which a request holds from its admission to its report.
+  struct KeyedCircuit: Sendable {
+    fileprivate let key: LimitKey
+    fileprivate let circuit: Locked<Circuit>
   }
 
-  func report(_ ticket: Circuit.Ticket, _ verdict: CircuitVerdict, of key: LimitKey, at now: Duration) {
+  /// Returns the circuit of a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - now: The time, by which circuits are forgotten of which nothing is known any more.
+  func circuit(of key: LimitKey, at now: @autoclosure () -> Duration = .zero) -> KeyedCircuit {
+    KeyedCircuit(key: key, circuit: circuits.state(of: key) { $0.isBlank(at: now()) })
+  }
+
+  func admit(_ circuit: KeyedCircuit, at now: @autoclosure () -> Duration, lease: Duration?) -> Circuit.Admission {
+    change(circuit) { $0.admit(at: now(), lease: lease) }
+  }
+
+  func report(_ ticket: Circuit.Ticket, _ verdict: CircuitVerdict, to circuit: KeyedCircuit, at now: Duration) {
     // Only a failure can open the circuit, and random numbers are not free.
     let random = verdict == .failure ? random() : 0
-    change(key) { $0.report(ticket, verdict, at: now, random: random) }
+    change(circuit) { $0.report(ticket, verdict, at: now, random: random) }
   }
 
-  /// Changes a circuit in its place; returns its state, too, if that is another one then.
-  private static func change<Result>(
-    _ circuit: inout Circuit, _ change: (inout Circuit) -> Result
-  ) -> (Result, CircuitState?) {
-    let before = circuit.state
-    let result = change(&circuit)
-    return (result, circuit.state == before ? nil : circuit.state)
-  }
-
-  private func change<Result>(_ key: LimitKey, _ change: (inout Circuit) -> Result) -> Result {
-    lock.withLock {
-      let (result, state) = CircuitBreaker.change(&circuits[key, default: Circuit(policy)], change)
+  private func change<Result>(_ keyed: KeyedCircuit, _ change: (inout Circuit) -> Result) -> Result {
+    keyed.circuit.withLock { circuit in
+      let before = circuit.state
+      let result = change(&circuit)
+      guard circuit.state != before else { return result }
       // Under the lock, so that subscribers hear of changes in their order; what they do runs elsewhere.
-      if let state { for subscriber in subscribers.values { subscriber.yield(Change(key: key, state: state)) } }
+      let change = Change(key: keyed.key, state: circuit.state)
+      for subscriber in subscribers.withLock({ $0.continuations.values }) { subscriber.yield(change) }
       return result
     }
   }

@@ -45,16 +45,17 @@ public struct CircuitBreakerBehavior: UniqueBehavior {
       return try await next(request)
     }
     let call = request.call
-    switch breaker.admit(key, at: call.clock.now(), lease: request.timeout) {
+    let circuit = breaker.circuit(of: key, at: call.clock.now())
+    switch breaker.admit(circuit, at: call.clock.now(), lease: request.timeout) {
     case .refused(let end): throw refusal(key, until: end, request)
     case .go(let ticket):
       if ticket.isProbe { call.record("probes \(key)", from: "CircuitBreakerBehavior", kind: .circuitBreaker) }
       do {
         let response = try await next(request)
-        breaker.report(ticket, verdict(on: response), of: key, at: call.clock.now())
+        breaker.report(ticket, verdict(on: response), to: circuit, at: call.clock.now())
         return response
       } catch {
-        breaker.report(ticket, verdict(on: error, call), of: key, at: call.clock.now())
+        breaker.report(ticket, verdict(on: error, call), to: circuit, at: call.clock.now())
         throw error
       }
     }

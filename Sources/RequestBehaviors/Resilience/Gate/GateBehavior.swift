@@ -29,7 +29,7 @@ public struct GateBehavior: UniqueBehavior {
 
   /// Sends the request when the gate is open.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    if !request.options.bypassesGate {
+    if !gate.isOpen, !request.options.bypassesGate {
       try await gate.pass(request, from: "GateBehavior") { reason in
         NetworkError(.gateClosed, "the gate is closed, and \(reason)", request: request)
       }

@@ -23,7 +23,12 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
   /// Sends the request when there is a permit.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
-    let permit = try await takePermit(key, for: request)
+    let permit =
+      switch limiter.enter(key, request.options.priority) {
+      case .go(let permit): permit
+      case .wait(let turn): try await wait(for: turn, of: key, request)
+      case .refused: throw refusal(key, request)
+      }
     do {
       let response = try await next(request)
       response.onCompletion { [limiter] _ in limiter.release(permit) }
@@ -37,25 +42,25 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
   /// Begins anew: what is under way counts no more.
   public func reset() async { limiter.reset() }
 
-  private func takePermit(_ key: LimitKey, for request: NetworkRequest) async throws -> ConcurrencyLimiter.Permit {
-    switch limiter.enter(key, request.options.priority) {
-    case .go(let permit): return permit
-    case .refused:
-      request.call.record("no permit of \(key): the queue is full", from: "ConcurrencyLimitBehavior", kind: .limit)
-      throw NetworkError(
-        .concurrencyLimited,
-        "\(limiter.limit) requests to \(key) are under way and \(limiter.queueLimit) wait; send fewer, or allow more",
-        request: request)
-    case .wait(let id, let waiter):
-      let source = "ConcurrencyLimitBehavior"
-      request.call.record("waits for one of \(limiter.limit) permits of \(key)", from: source, kind: .limit)
-      do {
-        return try await request.call.wait { try await waiter.value() }
-      } catch {
-        limiter.leave(key, id, waiter)
-        throw error
-      }
+  private func wait(
+    for turn: ConcurrencyLimiter.Turn, of key: LimitKey, _ request: NetworkRequest
+  ) async throws -> ConcurrencyLimiter.Permit {
+    let source = "ConcurrencyLimitBehavior"
+    request.call.record("waits for one of \(limiter.limit) permits of \(key)", from: source, kind: .limit)
+    do {
+      return try await request.call.wait { try await turn.waiter.value() }
+    } catch {
+      limiter.leave(turn)
+      throw error
     }
+  }
+
+  private func refusal(_ key: LimitKey, _ request: NetworkRequest) -> NetworkError {
+    request.call.record("no permit of \(key): the queue is full", from: "ConcurrencyLimitBehavior", kind: .limit)
+    return NetworkError(
+      .concurrencyLimited,
+      "\(limiter.limit) requests to \(key) are under way and \(limiter.queueLimit) wait; send fewer, or allow more",
+      request: request)
   }
 }
 

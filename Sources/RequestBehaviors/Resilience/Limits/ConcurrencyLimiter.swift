@@ -1,5 +1,3 @@
-import Foundation
-
 /// Lets a number of requests be under way at a time; the others wait, the urgent ones first.
 ///
 /// ```swift
@@ -16,16 +14,7 @@ public final class ConcurrencyLimiter: Sendable {
   public let queueLimit: Int
 
   let key: @Sendable (NetworkRequest) -> LimitKey?
-  private let lock = NSLock()
-  // All protected by `lock`.
-  nonisolated(unsafe) private var lanes: [LimitKey: PermitQueue] = [:]
-  nonisolated(unsafe) private var waiters: [UInt64: Waiter<Permit>] = [:]
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var lastWaiter: UInt64 = 0
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var generation = 0
-  // Protected by `lock` too: how many keys there may be before idle ones are forgotten.
-  nonisolated(unsafe) private var pruningCount = 256
+  private let lanes = KeyedStates<LimitKey, Lane> { Lane() }
 
   /// Creates a limiter.
   ///
@@ -44,91 +33,107 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// How many requests of a key are under way.
-  public func inUse(of key: LimitKey) -> Int { lock.withLock { lanes[key]?.inUse ?? 0 } }
+  public func inUse(of key: LimitKey) -> Int { lanes.knownState(of: key)?.withLock { $0.permits.inUse } ?? 0 }
 
   /// How many requests of a key wait.
-  public func waiting(for key: LimitKey) -> Int { lock.withLock { lanes[key]?.waiting.count ?? 0 } }
+  public func waiting(for key: LimitKey) -> Int {
+    lanes.knownState(of: key)?.withLock { $0.permits.waiting.count } ?? 0
+  }
 
   /// Begins anew: what is under way counts no more, and as many of those who wait as may go do.
   public func reset() {
-    let keys = lock.withLock {
-      generation += 1
-      for key in lanes.keys { lanes[key]?.inUse = 0 }
-      return Array(lanes.keys)
-    }
-    for key in keys {
-      while let grant = lock.withLock({ nextGrant(of: key) }) {
+    for (_, lane) in lanes.all {
+      lane.withLock { lane in
+        lane.generation += 1
+        lane.permits.inUse = 0
+      }
+      while let grant = nextGrant(of: lane) {
         if !grant.waiter.settle(.success(grant.permit)) { release(grant.permit) }
       }
     }
   }
 
+  /// The requests of a key: its permits, and those who wait for them.
+  struct Lane: Sendable {
+    fileprivate var permits = PermitQueue()
+    fileprivate var waiters: [UInt64: Waiter<Permit>] = [:]
+    fileprivate var lastWaiter: UInt64 = 0
+    /// How often it was reset: an older permit gives nothing back.
+    fileprivate var generation = 0
+  }
+
   /// A permit, which is given back once.
   struct Permit: Sendable {
-    let key: LimitKey
-    let generation: Int
+    fileprivate let lane: Locked<Lane>
+    fileprivate let generation: Int
   }
 
   /// What a request is told.
   enum Entry {
     case go(Permit)
-    case wait(UInt64, Waiter<Permit>)
+    case wait(Turn)
     case refused
+  }
+
+  /// A place among those who wait.
+  struct Turn: Sendable {
+    fileprivate let lane: Locked<Lane>
+    fileprivate let id: UInt64
+    /// Gets the permit.
+    let waiter: Waiter<Permit>
   }
 
   /// Asks for a permit.
   func enter(_ key: LimitKey, _ priority: RequestPriority) -> Entry {
-    lock.withLock {
-      if lanes.count > pruningCount {
-        lanes = lanes.filter { !$0.value.isIdle }
-        pruningCount = max(256, lanes.count * 2)
-      }
-      if lanes[key, default: PermitQueue()].take(upTo: limit) { return .go(Permit(key: key, generation: generation)) }
-      guard lanes[key, default: PermitQueue()].waiting.count < queueLimit else { return .refused }
-      lastWaiter += 1
-      lanes[key, default: PermitQueue()].wait(lastWaiter, priority)
-      let waiter = Waiter<Permit>()
-      waiters[lastWaiter] = waiter
-      return .wait(lastWaiter, waiter)
+    let lane = lanes.state(of: key) { $0.permits.isIdle }
+    return lane.withLock { state in
+      if state.permits.take(upTo: limit) { return .go(Permit(lane: lane, generation: state.generation)) }
+      guard state.permits.waiting.count < queueLimit else { return .refused }
+      state.lastWaiter += 1
+      state.permits.wait(state.lastWaiter, priority)
+      let turn = Turn(lane: lane, id: state.lastWaiter, waiter: Waiter())
+      state.waiters[turn.id] = turn.waiter
+      return .wait(turn)
     }
   }
 
   /// Ends a wait, and gives the permit back if one was granted meanwhile.
-  func leave(_ key: LimitKey, _ id: UInt64, _ waiter: Waiter<Permit>) {
-    lock.withLock {
-      waiters[id] = nil
-      lanes[key]?.leave(id)
+  func leave(_ turn: Turn) {
+    turn.lane.withLock { lane in
+      lane.waiters[turn.id] = nil
+      lane.permits.leave(turn.id)
     }
-    waiter.settle(.failure(CancellationError()))
-    if let permit = waiter.settledValue { release(permit) }
+    turn.waiter.settle(.failure(CancellationError()))
+    if let permit = turn.waiter.settledValue { release(permit) }
   }
 
   /// Gives a permit back; the most urgent of those who wait gets it.
   func release(_ permit: Permit) {
-    var freed: Permit? = permit
-    while let permit = freed {
-      freed = nil
-      let grant = lock.withLock { () -> Grant? in
-        guard permit.generation == generation else { return nil }
-        lanes[permit.key]?.giveBack()
-        return nextGrant(of: permit.key)
-      }
-      // A request that was cancelled meanwhile takes none.
-      if let grant, !grant.waiter.settle(.success(grant.permit)) { freed = grant.permit }
+    let isCurrent = permit.lane.withLock { lane in
+      guard permit.generation == lane.generation else { return false }
+      lane.permits.giveBack()
+      return !lane.permits.waiting.isEmpty
     }
+    guard isCurrent, let grant = nextGrant(of: permit.lane) else { return }
+    // A request that was cancelled meanwhile takes none.
+    if !grant.waiter.settle(.success(grant.permit)) { release(grant.permit) }
   }
 
   private typealias Grant = (waiter: Waiter<Permit>, permit: Permit)
 
   /// Takes a permit for the first of those who wait; returns `nil` if there is none, or nobody waits.
-  private func nextGrant(of key: LimitKey) -> Grant? {
-    guard let id = lanes[key]?.grant(upTo: limit), let waiter = waiters.removeValue(forKey: id) else { return nil }
-    return (waiter, Permit(key: key, generation: generation))
+  private func nextGrant(of lane: Locked<Lane>) -> Grant? {
+    lane.withLock { state in
+      guard let id = state.permits.grant(upTo: limit), let waiter = state.waiters.removeValue(forKey: id) else {
+        return nil
+      }
+      return (waiter, Permit(lane: lane, generation: state.generation))
+    }
   }
 }
 
 /// Permits and those who wait for them: values in, value out.
-struct PermitQueue {
+struct PermitQueue: Sendable {
   private(set) var waiting: [(id: UInt64, priority: RequestPriority)] = []
   var inUse = 0
 

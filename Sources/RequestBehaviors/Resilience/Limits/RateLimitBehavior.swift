@@ -31,22 +31,27 @@ public struct RateLimitBehavior: UniqueBehavior {
   /// Sends the request when there is a permit.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
-    try await takePermit(key, for: request)
+    let now = request.call.clock.now()
+    let lane = limiter.lane(of: key, at: now)
+    if !limiter.take(from: lane, at: now) { try await waitForPermit(from: lane, of: key, request) }
     let response = try await next(request)
-    pause(key, after: response)
+    pause(lane, of: key, after: response)
     return response
   }
 
   /// Forgets what was taken and asked for.
   public func reset() async { limiter.reset() }
 
-  private func takePermit(_ key: LimitKey, for request: NetworkRequest) async throws {
+  /// Waits until it is the request's turn and there is a permit.
+  private func waitForPermit(
+    from lane: Locked<RateLimiter.Lane>, of key: LimitKey, _ request: NetworkRequest
+  ) async throws {
     let call = request.call
     var place: RateLimiter.Place?
     while true {
       let now = call.clock.now()
       let (delay, own, turn): (Duration, RateLimiter.Place, Waiter<Void>?)
-      switch limiter.ask(key, request.options.priority, place, at: now) {
+      switch limiter.ask(lane, request.options.priority, place, at: now) {
       case .go: return
       case .refused(let delay):
         throw refusal(key, delay, request, "\(limiter.queueLimit) requests wait for a permit already")
@@ -54,7 +59,7 @@ public struct RateLimitBehavior: UniqueBehavior {
       case .queue(let time, let mine, let waiter): (delay, own, turn) = (time, mine, waiter)
       }
       if let deadline = call.deadline, now + delay >= deadline {
-        limiter.leave(key, own, at: now)
+        limiter.leave(lane, own)
         throw refusal(key, delay, request, "the deadline will have passed when there is one")
       }
       if place == nil {
@@ -68,7 +73,7 @@ public struct RateLimitBehavior: UniqueBehavior {
           try await call.clock.sleep(for: delay)
         }
       } catch {
-        limiter.leave(key, own, at: call.clock.now())
+        limiter.leave(lane, own)
         throw error
       }
     }
@@ -86,13 +91,13 @@ public struct RateLimitBehavior: UniqueBehavior {
   }
 
   /// Obeys the server, if it is the server.
-  private func pause(_ key: LimitKey, after response: NetworkResponse) {
+  private func pause(_ lane: Locked<RateLimiter.Lane>, of key: LimitKey, after response: NetworkResponse) {
     let hints = ServerHints(response)
     let isRefusal = [429, 503].contains(response.statusCode)
     let isUsedUp = hints.limits.contains { ($0.remaining ?? 1) <= 0 }
     guard isRefusal || isUsedUp, let delay = hints.delay, delay > .zero else { return }
     let call = response.request.call
-    limiter.pause(key, for: delay, at: call.clock.now())
+    limiter.pause(lane, for: delay, at: call.clock.now())
     call.record("\(key) pauses for \(delay.inWords), as the server asks", from: "RateLimitBehavior", kind: .limit)
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Lets requests go at a rate, in the order in which they come, the urgent ones first.
 ///
 /// ```swift
@@ -20,11 +18,7 @@ public final class RateLimiter: Sendable {
   public let longestPause: Duration
 
   let key: @Sendable (NetworkRequest) -> LimitKey?
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var lanes: [LimitKey: Lane] = [:]
-  // Protected by `lock` too: how many keys there may be before idle ones are forgotten.
-  nonisolated(unsafe) private var pruningCount = 256
+  private let lanes: KeyedStates<LimitKey, Lane>
 
   /// Creates a limiter.
   ///
@@ -44,23 +38,19 @@ public final class RateLimiter: Sendable {
     self.queueLimit = queueLimit
     self.longestPause = longestPause
     self.key = key
+    lanes = KeyedStates { Lane(bucket: TokenBucket(rate: rate, burst: burst)) }
   }
 
   /// Forgets what was taken and asked for; those who wait look anew when their time comes.
   public func reset() {
-    lock.withLock { for key in lanes.keys { lanes[key]?.bucket = TokenBucket(rate: rate, burst: burst) } }
+    for (_, lane) in lanes.all { lane.withLock { $0.bucket = TokenBucket(rate: rate, burst: burst) } }
   }
 
-  /// What a request is told.
-  enum Answer {
-    /// It may go; its place in the queue is given up.
-    case go
-    /// It is the first of the queue, and asks again after this time.
-    case sleep(Duration, Place)
-    /// It asks again when it is the first, about this time from now.
-    case queue(Duration, Place, Waiter<Void>)
-    /// The queue is full.
-    case refused(Duration)
+  /// The requests of a key: its permits, and those who wait for them in their order.
+  struct Lane: Sendable {
+    fileprivate var bucket: TokenBucket
+    fileprivate var queue: [(place: Place, waiter: Waiter<Void>?)] = []
+    fileprivate var lastNumber: UInt64 = 0
   }
 
   /// A place in the queue: the urgent first, then the early.
@@ -73,31 +63,39 @@ public final class RateLimiter: Sendable {
     }
   }
 
-  private struct Lane {
-    var bucket: TokenBucket
-    var queue: [(place: Place, waiter: Waiter<Void>?)] = []
-    var lastNumber: UInt64 = 0
-
-    /// Removes a place, and returns what waits for being the first if that is another one then.
-    mutating func remove(_ place: Place) -> Waiter<Void>? {
-      queue.removeAll { $0.place == place }
-      guard let first = queue.first else { return nil }
-      queue[0].waiter = nil
-      return first.waiter
-    }
+  /// What a request that waits is told.
+  enum Turn {
+    /// It may go; its place in the queue is given up.
+    case go
+    /// It is the first of the queue, and asks again after this time.
+    case sleep(Duration, Place)
+    /// It asks again when it is the first, about this time from now.
+    case queue(Duration, Place, Waiter<Void>)
+    /// The queue is full.
+    case refused(Duration)
   }
 
-  /// Asks for a permit.
+  /// Returns what the requests of a key share.
+  func lane(of key: LimitKey, at now: Duration) -> Locked<Lane> {
+    lanes.state(of: key) { $0.queue.isEmpty && $0.bucket.isIdle(at: now) }
+  }
+
+  /// Takes a permit if there is one and nobody waits.
+  func take(from lane: Locked<Lane>, at now: Duration) -> Bool {
+    lane.withLock { $0.queue.isEmpty && $0.bucket.take(at: now) }
+  }
+
+  /// Asks for a permit and, if there is none, for a place in the queue.
   ///
   /// - Parameters:
-  ///   - key: What is limited.
+  ///   - lane: What the requests of its key share.
   ///   - priority: How urgent the request is.
   ///   - place: Its place in the queue, if it has asked before.
   ///   - now: The time.
   /// - Returns: Whether it may go, or when to ask again.
-  func ask(_ key: LimitKey, _ priority: RequestPriority, _ place: Place?, at now: Duration) -> Answer {
+  func ask(_ lane: Locked<Lane>, _ priority: RequestPriority, _ place: Place?, at now: Duration) -> Turn {
     var next: Waiter<Void>?
-    let answer = change(key, now) { lane -> Answer in
+    let turn = lane.withLock { lane -> Turn in
       let own = place ?? Place(priority: priority, number: lane.lastNumber + 1)
       let ahead = lane.queue.count { $0.place < own }
       let delay = lane.bucket.delay(for: ahead + 1, at: now)
@@ -116,27 +114,25 @@ public final class RateLimiter: Sendable {
       return .queue(delay, own, waiter)
     }
     next?.settle(.success(()))
-    return answer
+    return turn
   }
 
   /// Gives up a place in the queue.
-  func leave(_ key: LimitKey, _ place: Place, at now: Duration) {
-    change(key, now) { lane in lane.remove(place) }?.settle(.success(()))
-  }
+  func leave(_ lane: Locked<Lane>, _ place: Place) { lane.withLock { $0.remove(place) }?.settle(.success(())) }
 
   /// Gives no permits for a while, because the server asked for it.
-  func pause(_ key: LimitKey, for duration: Duration, at now: Duration) {
+  func pause(_ lane: Locked<Lane>, for duration: Duration, at now: Duration) {
     guard duration > .zero else { return }
-    change(key, now) { $0.bucket.pause(until: now + min(duration, longestPause), at: now) }
+    lane.withLock { $0.bucket.pause(until: now + min(duration, longestPause), at: now) }
   }
+}
 
-  private func change<Result>(_ key: LimitKey, _ now: Duration, _ change: (inout Lane) -> Result) -> Result {
-    lock.withLock {
-      if lanes.count > pruningCount {
-        for (key, var lane) in lanes where lane.queue.isEmpty && lane.bucket.isIdle(at: now) { lanes[key] = nil }
-        pruningCount = max(256, lanes.count * 2)
-      }
-      return change(&lanes[key, default: Lane(bucket: TokenBucket(rate: rate, burst: burst))])
-    }
+extension RateLimiter.Lane {
+  /// Removes a place, and returns what waits for being the first if that is another one then.
+  fileprivate mutating func remove(_ place: RateLimiter.Place) -> Waiter<Void>? {
+    queue.removeAll { $0.place == place }
+    guard let first = queue.first else { return nil }
+    queue[0].waiter = nil
+    return first.waiter
   }
 }

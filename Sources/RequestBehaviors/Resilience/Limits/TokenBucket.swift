@@ -6,9 +6,15 @@ public struct TokenBucket: Sendable, Hashable {
   public let rate: Double
   /// How many permits the bucket holds.
   public let burst: Double
-  private var level: Double
-  private var filledAt: Duration?
-  private(set) var pausedUntil: Duration?
+  /// The time in which one permit comes in.
+  private let interval: Duration
+  /// The time in which an empty bucket fills.
+  private let fillTime: Duration
+  /// When the bucket will be full if nothing is taken; `nil` if nothing ever was.
+  ///
+  /// That is the whole state: each permit that is missing puts it off by an interval.
+  private var fullAt: Duration?
+  private var pausedUntil: Duration?
 
   /// Creates a full bucket.
   ///
@@ -18,7 +24,8 @@ public struct TokenBucket: Sendable, Hashable {
   public init(rate: Double, burst: Int) {
     self.rate = rate.isFinite ? max(rate, 1 / 86_400) : 1 / 86_400
     self.burst = Double(max(burst, 1))
-    level = self.burst
+    interval = Duration(flooring: 1 / self.rate)
+    fillTime = TokenBucket.time(for: max(burst, 1), interval)
   }
 
   /// Returns how long it takes until a number of permits are there.
@@ -27,14 +34,9 @@ public struct TokenBucket: Sendable, Hashable {
   ///   - count: The number, which may be more than the bucket holds where several wait.
   ///   - now: The time.
   /// - Returns: The time until then; zero if they are there.
-  public mutating func delay(for count: Int, at now: Duration) -> Duration {
-    fill(at: now)
-    let missing = Double(count) - level
-    // What is missing by no more than an error of rounding is there.
-    let wait: Duration = missing > 1e-9 ? Duration(clamping: missing / rate) + .nanoseconds(1) : .zero
-    // While it is paused nothing comes in, so the time of filling begins only then.
-    guard let pausedUntil, pausedUntil > now else { return wait }
-    return pausedUntil - now + wait
+  public func delay(for count: Int, at now: Duration) -> Duration {
+    let missing = count == 1 ? interval : TokenBucket.time(for: count, interval)
+    return max(full(at: now) + missing - fillTime - now, .zero)
   }
 
   /// Takes a permit if there is one.
@@ -42,8 +44,9 @@ public struct TokenBucket: Sendable, Hashable {
   /// - Parameter now: The time.
   /// - Returns: Whether it was taken.
   public mutating func take(at now: Duration) -> Bool {
-    guard delay(for: 1, at: now) == .zero else { return false }
-    level -= 1
+    let full = full(at: now)
+    guard full + interval - fillTime <= now else { return false }
+    fullAt = full + interval
     return true
   }
 
@@ -51,22 +54,32 @@ public struct TokenBucket: Sendable, Hashable {
   ///
   /// At the end there is one permit, not a whole burst: those who waited would all come at once.
   public mutating func pause(until end: Duration, at now: Duration) {
-    fill(at: now)
-    level = min(level, 1)
-    pausedUntil = max(end, pausedUntil ?? end)
-  }
-
-  private mutating func fill(at now: Duration) {
-    var start = filledAt ?? now
-    if let pausedUntil { start = max(start, min(pausedUntil, now)) }
-    if now > start { level = min(burst, level + (now - start).seconds * rate) }
-    filledAt = max(filledAt ?? now, now)
-    if let end = pausedUntil, end <= now { pausedUntil = nil }
+    // While it is paused nothing comes in, so what there is counts as of the end of an earlier pause.
+    let start = max(now, pausedUntil ?? now)
+    let end = max(end, start)
+    let isOneThere = full(at: start) + interval - fillTime <= start
+    fullAt = end + (isOneThere ? fillTime - interval : full(at: start) - start)
+    pausedUntil = end
   }
 
   /// Whether it is as if nothing had happened.
-  mutating func isIdle(at now: Duration) -> Bool {
-    fill(at: now)
-    return level >= burst && pausedUntil == nil
+  func isIdle(at now: Duration) -> Bool { full(at: now) == now }
+
+  /// When the bucket is full if nothing is taken: now if it is.
+  private func full(at now: Duration) -> Duration { fullAt.map { max($0, now) } ?? now }
+
+  /// The time in which a number of permits come in, of any size.
+  private static func time(for count: Int, _ interval: Duration) -> Duration {
+    // A thousand million permits at the slowest rate are far from what a duration can hold.
+    interval * min(count, 1_000_000_000)
+  }
+}
+
+extension Duration {
+  /// Creates a duration of at most a number of seconds, in steps of 10⁻¹⁵ seconds: a tenth of a second is exact.
+  fileprivate init(flooring seconds: Double) {
+    let whole = seconds.rounded(.down)
+    let fraction = Int64(((seconds - whole) * 1e15).rounded(.down))
+    self.init(secondsComponent: Int64(whole), attosecondsComponent: fraction * 1_000)
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Keeps retries from multiplying the load on a server that is in trouble: they may be a share of the calls only.
 ///
 /// ```swift
@@ -19,13 +17,9 @@ public final class RetryBudget: Sendable {
   /// The time over which calls and retries are counted; 10 seconds by default.
   public let window: Duration
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var counts: [Origin?: Counts] = [:]
-  // Protected by `lock` too: how many origins there may be before those are forgotten of which nothing is counted.
-  nonisolated(unsafe) private var pruningCount = 256
+  private let counts: KeyedStates<Origin?, Counts>
 
-  private struct Counts {
+  private struct Counts: Sendable {
     var calls: SlidingCount
     var retries: SlidingCount
   }
@@ -40,6 +34,7 @@ public final class RetryBudget: Sendable {
     self.ratio = ratio
     self.reserve = reserve
     self.window = window
+    counts = KeyedStates { Counts(calls: SlidingCount(window: window), retries: SlidingCount(window: window)) }
   }
 
   /// A budget that never refuses.
@@ -72,19 +67,9 @@ public final class RetryBudget: Sendable {
   }
 
   /// Forgets what was counted.
-  public func reset() { lock.withLock { counts = [:] } }
+  public func reset() { counts.removeAll() }
 
   private func change<Result>(_ origin: Origin?, _ now: Duration, _ change: (inout Counts) -> Result) -> Result {
-    lock.withLock {
-      if counts.count > pruningCount {
-        for (origin, var entry) in counts where entry.calls.count(at: now) + entry.retries.count(at: now) == 0 {
-          counts[origin] = nil
-        }
-        // Twice as many as are in use, so that a program with many origins does not look at all of them each time.
-        pruningCount = max(256, counts.count * 2)
-      }
-      return change(
-        &counts[origin, default: Counts(calls: SlidingCount(window: window), retries: SlidingCount(window: window))])
-    }
+    counts.state(of: origin) { $0.calls.count(at: now) + $0.retries.count(at: now) == 0 }.withLock(change)
   }
 }

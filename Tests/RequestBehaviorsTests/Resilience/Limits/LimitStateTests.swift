@@ -20,34 +20,34 @@ import Testing
   /// Asks for permits, and returns the one that was given and what the others wait for.
   private func enter(
     _ limiter: ConcurrencyLimiter, _ count: Int
-  ) -> (permits: [ConcurrencyLimiter.Permit], waiters: [(id: UInt64, waiter: Waiter<ConcurrencyLimiter.Permit>)]) {
+  ) -> (permits: [ConcurrencyLimiter.Permit], turns: [ConcurrencyLimiter.Turn]) {
     var permits: [ConcurrencyLimiter.Permit] = []
-    var waiters: [(id: UInt64, waiter: Waiter<ConcurrencyLimiter.Permit>)] = []
+    var turns: [ConcurrencyLimiter.Turn] = []
     for _ in 0..<count {
       switch limiter.enter(key, .normal) {
       case .go(let permit): permits.append(permit)
-      case .wait(let id, let waiter): waiters.append((id, waiter))
+      case .wait(let turn): turns.append(turn)
       case .refused: break
       }
     }
-    return (permits, waiters)
+    return (permits, turns)
   }
 
   @Test func `a permit that was granted to one who leaves at that moment comes back`() throws {
     let limiter = ConcurrencyLimiter(1)
-    let (permits, waiters) = enter(limiter, 2)
-    let (id, waiter) = try #require(waiters.first)
+    let (permits, turns) = enter(limiter, 2)
+    let turn = try #require(turns.first)
     limiter.release(permits[0])
-    #expect(waiter.settledValue != nil && limiter.inUse(of: key) == 1)
-    limiter.leave(key, id, waiter)
+    #expect(turn.waiter.settledValue != nil && limiter.inUse(of: key) == 1)
+    limiter.leave(turn)
     #expect(limiter.inUse(of: key) == 0)
   }
 
   @Test func `after a reset as many of those who wait go as may, and old permits give nothing back`() {
     let limiter = ConcurrencyLimiter(2)
-    let (permits, waiters) = enter(limiter, 5)
+    let (permits, turns) = enter(limiter, 5)
     limiter.reset()
-    #expect(waiters.map { $0.waiter.settledValue != nil } == [true, true, false])
+    #expect(turns.map { $0.waiter.settledValue != nil } == [true, true, false])
     #expect(limiter.inUse(of: key) == 2 && limiter.waiting(for: key) == 1)
     for permit in permits { limiter.release(permit) }
     #expect(limiter.inUse(of: key) == 2 && limiter.waiting(for: key) == 1)
