@@ -3,6 +3,7 @@ import Foundation
 /// Tells the clients that a session serves when the scope of a user has ended.
 final class SessionScopes: Sendable {
   private struct Client {
+    let id: ObjectIdentifier
     weak var endings: ScopeEndings?
   }
 
@@ -16,10 +17,12 @@ final class SessionScopes: Sendable {
   /// Notes the client of a call.
   func follow(_ call: Call) {
     guard let endings = call.scopeEndings else { return }
+    let id = ObjectIdentifier(endings)
     lock.withLock {
-      if clients.contains(where: { $0.endings === endings }) { return }
+      // In its place: a copy of a weak reference costs more than the rest.
+      for index in clients.indices where clients[index].id == id && clients[index].endings != nil { return }
       clients.removeAll { $0.endings == nil }
-      clients.append(Client(endings: endings))
+      clients.append(Client(id: id, endings: endings))
     }
   }
 

@@ -34,7 +34,9 @@ public struct HeadersBehavior: UniqueBehavior {
   /// - Parameter headers: The fields.
   public init(_ headers: HeaderFields) {
     self.name = headers.map { $0.name.lowercased() }.sorted().joined(separator: ",")
-    self.make = { _ in headers }
+    var fields = headers
+    fields.markCredentials(as: .baseURL)
+    self.make = { [fields] _ in fields }
   }
 
   /// Creates a behavior that computes fields for each request.

@@ -20,12 +20,12 @@ extension Call {
   ///
   /// - Parameter check: Gets the request as it is to be sent; what it throws fails the send, which is not counted.
   public func addSendCheck(_ check: @escaping @Sendable (NetworkRequest) throws -> Void) {
-    withState { $0.sendChecks.append(check) }
+    withState { $0.sendChecks.append(SendCheck(run: check)) }
   }
 
   /// Runs the checks that behaviors added.
   func check(_ request: NetworkRequest) throws {
-    for check in withState({ $0.sendChecks }) { try check(request) }
+    for check in withState({ $0.sendChecks }) { try check.run(request) }
   }
 
   /// Counts a send.

@@ -65,7 +65,15 @@ public final class Call: Sendable {
     var memory: Memory
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
-    var sendChecks: [@Sendable (NetworkRequest) throws -> Void] = []
+    var sendChecks: [SendCheck] = []
+    /// Whether each pass through an `intercept` is over.
+    var hasStepEnded: [Bool] = []
+  }
+
+  /// A check of the request at the last moment before it is sent.
+  struct SendCheck: Sendable {
+    // In a struct, because a list of closures would wrap each in another one.
+    let run: @Sendable (NetworkRequest) throws -> Void
   }
 
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.

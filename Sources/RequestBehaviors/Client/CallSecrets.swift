@@ -3,14 +3,16 @@
 /// The fields are kept as they were, because which of their values are secret depends on the redactor that asks.
 struct CallSecrets: Sendable {
   private var added: [String] = []
-  private var headers: [HeaderFields]
+  // Most calls have the fields of one request: a list of them would be another allocation for each.
+  private var latest: HeaderFields
+  private var earlier: [HeaderFields] = []
 
   /// Creates the secrets of a call whose user set these fields.
-  init(user: HeaderFields = HeaderFields()) { headers = user.isEmpty ? [] : [user] }
+  init(user: HeaderFields = HeaderFields()) { latest = user }
 
   /// The values that a redactor must hide.
   func values(for redactor: Redactor) -> [String] {
-    added + headers.flatMap { redactor.secrets(in: $0) }
+    added + (earlier + [latest]).flatMap { redactor.secrets(in: $0) }
   }
 
   mutating func add(_ secret: String) {
@@ -19,8 +21,9 @@ struct CallSecrets: Sendable {
 
   /// Adds the fields of a request as it was on its way.
   mutating func add(_ fields: HeaderFields) {
-    guard !fields.isEmpty, fields != headers.last else { return }
-    headers.append(fields)
+    guard !fields.isEmpty, fields != latest else { return }
+    if !latest.isEmpty { earlier.append(latest) }
+    latest = fields
   }
 }
 

@@ -115,13 +115,13 @@ final class Chain: Sendable {
 
   /// Runs the `intercept` of the behavior at an index.
   private func intercept(at index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
-    let entry = pipeline.entries[index]
     let step = run.beginStep()
     defer { run.endStep(step) }
     do {
       let next = Next(run: run, index: index, step: step)
-      let response = try await entry.behavior(run.places[index]).intercept(request, next: next)
-      return try run.checkOwner(of: response, from: entry)
+      let behavior = pipeline.entries[index].behavior(run.places[index])
+      let response = try await behavior.intercept(request, next: next)
+      return try run.checkOwner(of: response, from: index)
     } catch {
       // The error may quote what a behavior further out set for a request that was never sent.
       run.call.noteSecrets(in: request.headers)
@@ -131,9 +131,9 @@ final class Chain: Sendable {
 
   /// Runs the other hooks of the behavior at an index around everything further in.
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
-    let hooks = run.places[index].toCall
-    let own = pipeline.entries[index]
-    let behavior = own.behavior(run.places[index])
+    let place = run.places[index]
+    let hooks = place.toCall
+    let behavior = pipeline.entries[index].behavior(place)
     var request = original
     do {
       if hooks.contains(.headers) {
@@ -147,7 +147,7 @@ final class Chain: Sendable {
       run.note(request.body)
       throw error
     }
-    if let credential = own.credential {
+    if place.hasCredential, let credential = pipeline.entries[index].credential {
       request.headers.markUnmarked(as: credential.origins, except: original.headers)
     }
     run.note(request.body)

@@ -13,8 +13,6 @@ final class ChainRun: Sendable {
   nonisolated(unsafe) private var state = State()
 
   private struct State {
-    // Whether each pass through an `intercept` is over.
-    var hasStepEnded: [Bool] = []
     var lastOutcome: Outcome?
     var oneShotBodies: [OneShotStream] = []
   }
@@ -107,15 +105,15 @@ extension ChainRun {
 extension ChainRun {
   /// Begins a pass through a behavior's `intercept`, and returns its number.
   func beginStep() -> Int {
-    withState { state in
+    call.withState { state in
       state.hasStepEnded.append(false)
       return state.hasStepEnded.count - 1
     }
   }
 
-  func endStep(_ step: Int) { withState { $0.hasStepEnded[step] = true } }
+  func endStep(_ step: Int) { call.withState { $0.hasStepEnded[step] = true } }
 
-  func hasEnded(step: Int) -> Bool { withState { $0.hasStepEnded[step] } }
+  func hasEnded(step: Int) -> Bool { call.withState { $0.hasStepEnded[step] } }
 }
 
 // MARK: - The end

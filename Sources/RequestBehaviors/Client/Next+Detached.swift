@@ -107,12 +107,12 @@ extension ChainRun {
   ///
   /// - Throws: ``NetworkError`` of code `invalidBehavior`, naming the behavior, for one of another call: its verdicts,
   ///   such as which statuses are acceptable, are that call's.
-  func checkOwner(of response: NetworkResponse, from entry: Pipeline.Entry) throws -> NetworkResponse {
+  func checkOwner(of response: NetworkResponse, from index: Int) throws -> NetworkResponse {
     guard response.request.call !== call else { return response }
     response.body.cancel()
     throw NetworkError(
       .invalidBehavior,
-      "\(entry.name) returned the response of another call; return response.bound(to: request)")
+      "\(chain.pipeline.entries[index].name) returned the response of another call; return response.bound(to: request)")
   }
 }
 

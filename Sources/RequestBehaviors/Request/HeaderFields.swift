@@ -125,13 +125,16 @@ public struct HeaderFields: Sendable, Hashable {
 
   /// Marks the fields whose names mean a credential and that nobody marked.
   mutating func markCredentials(as scope: OriginScope) {
-    for index in fields.indices where !fields[index].isSensitive && fields[index].isNamedLikeCredential {
-      fields[index].sensitivity = scope
-    }
+    func isUnmarked(_ field: Field) -> Bool { !field.isSensitive && field.isNamedLikeCredential }
+    // The list need not be copied where none is to be marked.
+    guard fields.contains(where: isUnmarked) else { return }
+    for index in fields.indices where isUnmarked(fields[index]) { fields[index].sensitivity = scope }
   }
 
   /// Marks every field that nobody marked, but those that another list has with the same value.
   mutating func markUnmarked(as scope: OriginScope, except others: HeaderFields = HeaderFields()) {
+    // As above: a behavior's own fields are marked mostly.
+    guard fields.contains(where: { !$0.isSensitive }) else { return }
     for index in fields.indices where !fields[index].isSensitive {
       let isOther = others.contains { other in
         other.value == fields[index].value && HeaderFields.areEqual(other.name, fields[index].name)

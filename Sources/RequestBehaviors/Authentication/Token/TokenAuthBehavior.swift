@@ -65,10 +65,12 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
     session.coordinator.scopes.follow(request.call)
+    let user = session.coordinator.user
     // A call to another server may come to this one by a redirect.
-    if let user = session.coordinator.user.generation { request.call.noteUser(user, of: session.coordinator.id) }
-    await session.coordinator.waitForUser(of: request.call)
-    return applies(to: request) ? session.coordinator.user.scope : nil
+    if let generation = user.generation { request.call.noteUser(generation, of: session.coordinator.id) }
+    if !user.isKnown { await session.coordinator.waitForUser(of: request.call) }
+    guard applies(to: request) else { return nil }
+    return user.isKnown ? user.scope : session.coordinator.user.scope
   }
 
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.

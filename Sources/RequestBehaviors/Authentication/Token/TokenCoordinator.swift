@@ -49,13 +49,17 @@ final class TokenCoordinator: Sendable {
   var id: ID { ObjectIdentifier(self) }
 
   /// Whose answers these are, no secret, and the generation of who is signed in; `nil` if nobody is.
-  var user: (scope: String, generation: Int?) { update { state, _ in (state.scope, state.user) } }
+  ///
+  /// Before the store was read nobody knows for sure, and the scope may be another one then.
+  var user: (scope: String, generation: Int?, isKnown: Bool) {
+    lock.withLock { (state.scope, state.user, state.isLoaded) }
+  }
 
   /// Whether there is a token, fresh or not.
   var hasToken: Bool { update { state, _ in state.hasToken } }
 
   /// Who is signed in: a number that grows with every sign-in and sign-out.
-  var generation: Int { update { state, _ in state.generation } }
+  var generation: Int { lock.withLock { state.generation } }
 
   /// What a call finds at first: what has happened so far, and a token if one can be sent as it is.
   struct Lookup: Sendable {

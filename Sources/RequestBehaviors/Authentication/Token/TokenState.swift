@@ -73,7 +73,7 @@ struct TokenState: Sendable {
   var failure: Failure?
   var isOverdue = false
   var isCounted = false
-  private var lastFlight = 0
+  private var lastRefresh = 0
   var starts: [Duration] = []
   private let makeID: @Sendable () -> String
 
@@ -172,8 +172,8 @@ struct TokenState: Sendable {
   }
 
   private mutating func makeFlight() -> Refresh {
-    lastFlight += 1
-    let new = Refresh(id: lastFlight, version: version, generation: generation)
+    lastRefresh += 1
+    let new = Refresh(id: lastRefresh, version: version, generation: generation)
     refresh = new
     return new
   }
