@@ -51,12 +51,11 @@ final class Chain: Sendable {
     defer { run.end() }
     try checkCredentials(of: request)
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
-      let entry = pipeline.entries[index]
-      guard entry.isWanted(by: request) else { continue }
+      guard pipeline.entries[index].isWanted(by: request) else { continue }
       // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the
       // response is not that user's.
-      let scope = await entry.behavior(place).scope(for: request)
-      if let scope, entry.credential?.applies(to: request) != false { request.call.add(scope: scope) }
+      guard let scope = await pipeline.entries[index].behavior(place).scope(for: request) else { continue }
+      if pipeline.entries[index].credential?.applies(to: request) != false { request.call.add(scope: scope) }
     }
     return try await proceed(from: 0, request, in: run)
   }
@@ -85,7 +84,7 @@ final class Chain: Sendable {
   ) async throws -> NetworkResponse {
     let places = run.places
     var index = start
-    while index < places.count, places[index].hasCredential, !takesPart(pipeline.entries[index], in: request) {
+    while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) {
       index += 1
     }
     let response: NetworkResponse
@@ -105,8 +104,9 @@ final class Chain: Sendable {
   }
 
   /// Whether a behavior has a part in a request: one that adds credentials does where they are wanted and may go.
-  private func takesPart(_ entry: Pipeline.Entry, in request: NetworkRequest) -> Bool {
-    guard let credential = entry.credential, !credential.applies(to: request) else { return true }
+  private func takesPart(at index: Int, in request: NetworkRequest) -> Bool {
+    guard let credential = pipeline.entries[index].credential, !credential.applies(to: request) else { return true }
+    let entry = pipeline.entries[index]
     if let origin = request.origin, entry.isWanted(by: request) {
       request.call.record(withheld: entry.name, from: origin, by: entry.name)
     }
