@@ -2,7 +2,8 @@ public import Foundation
 
 /// The body of a ``Request``, encoded when it is sent.
 public struct RequestContent: Sendable {
-  private enum Kind: Sendable {
+  // One reference, because every step of a call copies the request, mostly without a body.
+  private indirect enum Kind: Sendable {
     case encodable(any Encodable & Sendable, isJSON: Bool)
     case body(RequestBody)
     case multipart([MultipartPart])

@@ -12,13 +12,15 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
   private var buffer: ManagedBuffer<Value, pthread_mutex_t>
 
   /// Creates a value that nobody uses.
-  package init(_ value: Value) {
+  ///
+  /// - Parameter value: The value, made in its place.
+  package init(_ value: @autoclosure () -> Value) {
     buffer = Buffer.create(minimumCapacity: 1) { buffer in
       buffer.withUnsafeMutablePointerToElements { mutex in
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
       }
-      return value
+      return value()
     }
   }
 

@@ -121,6 +121,7 @@ public struct RequestClock: Sendable {
       date: { Date() },
       sleep: { try await ContinuousClock().sleep(for: $0) }
     )
-    return RequestClock(now: clock.now, date: clock.date, sleep: clock.source.sleep, actions: TimedActions(clock))
+    let source = clock.source
+    return RequestClock(now: source.now, date: source.date, sleep: source.sleep, actions: TimedActions(clock))
   }()
 }
