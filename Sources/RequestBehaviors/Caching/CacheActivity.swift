@@ -15,6 +15,8 @@ final class CacheActivity: Sendable {
     /// What could not be removed from the store.
     var unremovedURLs: Set<String> = []
     var unremovedScopes: Set<String> = []
+    /// Whether so much could not be removed that nothing of the store is used before it has been emptied.
+    var mustBeEmptied = false
     var waiting: [CacheKey: [AsyncStream<Never>.Continuation]] = [:]
     /// What is validated in the background.
     var refreshed: Set<CacheKey> = []
@@ -100,10 +102,19 @@ final class CacheActivity: Sendable {
   struct Distrusted: Sendable {
     let isURL: Bool
     let scopes: [String]
+    let isEverything: Bool
   }
 
+  /// How many URLs are remembered that could not be removed, as of a store that is broken for good.
+  private static let unremovedLimit = 1_000
+
   /// Notes that the responses of a URL could not be removed when they became invalid.
-  func distrust(url: String) { lock.withLock { _ = state.unremovedURLs.insert(url) } }
+  func distrust(url: String) {
+    lock.withLock {
+      if state.unremovedURLs.count == CacheActivity.unremovedLimit { state.mustBeEmptied = true }
+      if !state.mustBeEmptied { state.unremovedURLs.insert(url) }
+    }
+  }
 
   /// Notes that the responses of a scope could not be removed when it ended.
   func distrust(scope: String) { lock.withLock { _ = state.unremovedScopes.insert(scope) } }
@@ -111,10 +122,11 @@ final class CacheActivity: Sendable {
   /// What is to be removed before anything of a key is used; `nil` if there is nothing.
   func distrusted(of key: CacheKey) -> Distrusted? {
     lock.withLock {
+      if state.mustBeEmptied { return Distrusted(isURL: true, scopes: key.scopes, isEverything: true) }
       guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
       let scopes = key.scopes.filter { state.unremovedScopes.contains($0) }
       let isURL = state.unremovedURLs.contains(key.url)
-      return isURL || !scopes.isEmpty ? Distrusted(isURL: isURL, scopes: scopes) : nil
+      return isURL || !scopes.isEmpty ? Distrusted(isURL: isURL, scopes: scopes, isEverything: false) : nil
     }
   }
 
@@ -127,7 +139,9 @@ final class CacheActivity: Sendable {
   }
 
   /// Notes that the store is empty.
-  func trustAll() { lock.withLock { (state.unremovedURLs, state.unremovedScopes) = ([], []) } }
+  func trustAll() {
+    lock.withLock { (state.unremovedURLs, state.unremovedScopes, state.mustBeEmptied) = ([], [], false) }
+  }
 
   // MARK: - Validations
 

@@ -52,6 +52,11 @@ struct CacheExchange: Sendable {
   private func hasRemovedWhatMustGo() async -> Bool {
     guard let distrusted = cache.activity.distrusted(of: key) else { return true }
     do {
+      if distrusted.isEverything {
+        try await cache.store.removeAll()
+        cache.activity.trustAll()
+        return true
+      }
       if distrusted.isURL { try await cache.store.removeAll(url: key.url) }
       for scope in distrusted.scopes { try await cache.store.removeAll(scope: scope) }
       cache.activity.trust(distrusted, of: key)

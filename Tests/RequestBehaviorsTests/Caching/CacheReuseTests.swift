@@ -101,6 +101,24 @@ import Testing
     #expect(transport.sent.count == 4)
   }
 
+  @Test func `a store that could not remove a thousand URLs is not used until it has been emptied`() async throws {
+    let failing = FailingStore(store)
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"], body: .data(Data("\(number)".utf8))
+      )
+    })
+    let client = NetworkClient(transport, .system, [.caching(failing)])
+    #expect(try await client.send(Request<String>.get("stored")) == "1")
+    failing.fails.value = true
+    for number in 0...1_000 { try await client.send(.post("changed/\(number)")) }
+    #expect(try await client.send(Request<String>.get("stored")) == "1003")
+    failing.fails.value = false
+    #expect(try await client.send(Request<String>.get("stored")) == "1004")
+    #expect(try await client.send(Request<String>.get("stored")) == "1004")
+    #expect(await store.entries(limit: 10).count == 1)
+  }
+
   @Test(arguments: [307, 303])
   func `what an unsafe request was redirected to is not valid any more`(status: Int) async throws {
     let version = Box(1)
