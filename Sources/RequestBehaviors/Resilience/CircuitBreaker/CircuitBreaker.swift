@@ -87,6 +87,7 @@ public final class CircuitBreaker: Sendable {
   /// - Parameters:
   ///   - key: The key.
   ///   - now: The time, by which circuits are forgotten of which nothing is known any more.
+  /// - Returns: The circuit, which is the key's as long as somebody holds it.
   func circuit(of key: LimitKey, at now: @autoclosure () -> Duration = .zero) -> KeyedCircuit {
     KeyedCircuit(key: key, circuit: circuits.state(of: key) { $0.isBlank(at: now()) })
   }

@@ -1,0 +1,60 @@
+/// Where a response came from.
+public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The name of the source.
+  public let rawValue: String
+
+  /// Creates a source.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The network.
+  public static let network = ResponseSource(rawValue: "network")
+  /// A mock transport.
+  public static let mock = ResponseSource(rawValue: "mock")
+  /// A cache, which had a fresh response.
+  public static let cache = ResponseSource(rawValue: "cache")
+  /// A cache, whose stored response the server has confirmed.
+  public static let revalidated = ResponseSource(rawValue: "revalidated")
+  /// A cache, which had a stale response that may be used.
+  public static let stale = ResponseSource(rawValue: "stale")
+  /// The response to an identical request in flight, which a ``CoalescingBehavior`` joined.
+  public static let coalesced = ResponseSource(rawValue: "coalesced")
+
+  /// The name of the source.
+  public var description: String { rawValue }
+}
+
+/// A kind of fact that a behavior leaves on a response for the caller, such as the number of saved rows.
+public protocol ResponseInfoKey {
+  /// The type of the fact.
+  associatedtype Value: Sendable
+}
+
+/// Typed facts that behaviors leave on a response.
+///
+/// ```swift
+/// let counts = response.info[SavedRows.self]
+/// ```
+public struct ResponseInfo: Sendable {
+  private var facts: [ObjectIdentifier: any Sendable] = [:]
+
+  /// Creates an empty set of facts.
+  public init() {}
+
+  /// The fact of a kind; `nil` if there is none.
+  public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
+    get { facts.isEmpty ? nil : facts[ObjectIdentifier(key)] as? Key.Value }
+    set { facts[ObjectIdentifier(key)] = newValue }
+  }
+}
+
+private enum Trailers: ResponseInfoKey { typealias Value = HeaderFields }
+
+extension NetworkResponse {
+  /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were none, or the transport drops them.
+  ///
+  /// They are known of bodies in memory only; those of a streamed one are part of its ``completion``.
+  public var trailers: HeaderFields? {
+    get { info[Trailers.self] }
+    set { info[Trailers.self] = newValue }
+  }
+}
