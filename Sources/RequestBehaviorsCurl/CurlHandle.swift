@@ -85,7 +85,9 @@
     }
 
     func set(_ option: CURLoption, _ value: String?, name: @autoclosure () -> String) throws {
-      try check(rb_curl_set_text(easy, option, value), name())
+      guard let value else { return try check(rb_curl_set_text(easy, option, nil), name()) }
+      // Not passed as a pointer, for which the compiler copies the text.
+      try value.withCString { try check(rb_curl_set_text(easy, option, $0), name()) }
     }
 
     func set(_ option: CURLoption, _ bytes: Data?, name: @autoclosure () -> String) throws {

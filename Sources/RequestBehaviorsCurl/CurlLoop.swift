@@ -266,7 +266,7 @@
 
   extension CurlLoop {
     private func arm(_ deadline: Duration) {
-      timer.arm(deadline) { [weak self] in self?.post(.expire) }
+      timer.arm(deadline, fire: { [weak self] in self?.post(.expire) })
     }
 
     private func expire() {

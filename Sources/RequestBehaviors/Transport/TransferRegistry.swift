@@ -272,7 +272,7 @@ extension TransferRegistry {
   }
 
   private func arm(_ deadline: Duration) {
-    timer.arm(deadline) { [weak self] in self?.timerFired() }
+    timer.arm(deadline, fire: { [weak self] in self?.timerFired() })
   }
 
   private func timerFired() { queue.async { self.expire() } }

@@ -13,10 +13,11 @@ package struct DeadlineTimer {
   ///
   /// - Parameters:
   ///   - deadline: When to fire, on the clock.
-  ///   - fire: Called once, unless the timer is set anew or stopped before.
-  package mutating func arm(_ deadline: Duration, fire: @escaping @Sendable () -> Void) {
+  ///   - fire: Called once, unless the timer is set anew or stopped before; made only if it is set.
+  package mutating func arm(_ deadline: Duration, fire: @autoclosure () -> @Sendable () -> Void) {
     if let armed, armed.deadline <= deadline { return }
     armed?.task.cancel()
+    let fire = fire()
     // Not of the task that happens to set it, whose priority and task-local values are of no concern to others.
     let task = Task.detached { [clock] in
       // A clock cannot sleep for any length of time; to wake up too early does no harm.

@@ -39,7 +39,7 @@ package final class TimedActions: Sendable {
   package func remove(_ id: UInt64) { lock.withLock { _ = actions.removeValue(forKey: id) } }
 
   // Called under the lock.
-  private func arm(_ time: Duration) { timer.arm(time) { [weak self] in self?.callDue() } }
+  private func arm(_ time: Duration) { timer.arm(time, fire: { [weak self] in self?.callDue() }) }
 
   private func callDue() {
     let due = lock.withLock {
