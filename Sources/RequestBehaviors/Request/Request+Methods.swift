@@ -56,3 +56,63 @@ extension Request {
     Request(.options, path, query: query, headers: headers)
   }
 }
+
+// MARK: - Paths that are no literals
+
+/// A `String` is no path, because nobody could tell which of its characters are to be encoded.
+///
+/// These are here so that the compiler says what to write instead.
+extension Request {
+  /// Unavailable: a path is a literal, or ``RequestPath/init(encoded:)``.
+  @available(
+    *, unavailable,
+    message: "use a literal path, such as \"users/\\(id)\", or RequestPath(encoded:) for text that is encoded"
+  )
+  public static func get(_ path: String, query: Query = [:], headers: HeaderFields = [:]) -> Self {
+    get(RequestPath(encoded: path), query: query, headers: headers)
+  }
+
+  /// Unavailable: a path is a literal, or ``RequestPath/init(encoded:)``.
+  @available(
+    *, unavailable,
+    message: "use a literal path, such as \"users/\\(id)\", or RequestPath(encoded:) for text that is encoded"
+  )
+  public static func post(
+    _ path: String, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    post(RequestPath(encoded: path), body: body, query: query, headers: headers)
+  }
+
+  /// Unavailable: a path is a literal, or ``RequestPath/init(encoded:)``.
+  @available(
+    *, unavailable,
+    message: "use a literal path, such as \"users/\\(id)\", or RequestPath(encoded:) for text that is encoded"
+  )
+  public static func put(
+    _ path: String, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    put(RequestPath(encoded: path), body: body, query: query, headers: headers)
+  }
+
+  /// Unavailable: a path is a literal, or ``RequestPath/init(encoded:)``.
+  @available(
+    *, unavailable,
+    message: "use a literal path, such as \"users/\\(id)\", or RequestPath(encoded:) for text that is encoded"
+  )
+  public static func patch(
+    _ path: String, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    patch(RequestPath(encoded: path), body: body, query: query, headers: headers)
+  }
+
+  /// Unavailable: a path is a literal, or ``RequestPath/init(encoded:)``.
+  @available(
+    *, unavailable,
+    message: "use a literal path, such as \"users/\\(id)\", or RequestPath(encoded:) for text that is encoded"
+  )
+  public static func delete(
+    _ path: String, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    delete(RequestPath(encoded: path), body: body, query: query, headers: headers)
+  }
+}
