@@ -218,6 +218,38 @@ private enum Kind: String, SQLReadable { case oil, ink }
     }
   }
 
+  @Test func `a find inside the closure of another one, or of a query, leaves the outer row readable`() throws {
+    let store = try makeStore()
+    try store.readAndWait { db throws in
+      func texts(from id: Int, depth: Int) throws -> [String]? {
+        try db.find(in: "t", key: id) { row in
+          let inner = depth == 0 ? [] : try texts(from: 3 - id, depth: depth - 1)
+          return [try row["text"]] + (inner ?? [])
+        }
+      }
+      for _ in 0..<2 {
+        #expect(try texts(from: 1, depth: 3) == ["one", "two", "one", "two"])
+        let outer = try db.find(in: "t", key: 1) { row in try db.find(in: "t", key: 7) { try $0[0] as Int } ?? row[0] }
+        #expect(outer == 1)
+        let pairs = try db.query("SELECT * FROM \(identifier: "t") WHERE \(identifier: "id") = \(2)") { row in
+          [try db.find(in: "t", key: 1) { try $0[1] as String } ?? "", try row[1]]
+        }
+        #expect(pairs == [["one", "two"]])
+      }
+    }
+  }
+
+  @Test(arguments: ["", "WITHOUT ROWID"])
+  func `a row is found by a key that is text`(_ kind: String) throws {
+    let store = try TestStore.inMemory("CREATE TABLE t (k TEXT PRIMARY KEY, v) \(kind); INSERT INTO t VALUES ('é', 1)")
+    try store.readAndWait { db throws in
+      #expect(try db.find(in: "t", key: "é") { try $0[1] as Int } == 1)
+      #expect(try db.find(in: "t", key: "") { try $0[1] as Int } == nil)
+      #expect(try db.find(in: "t", key: String?.none) { try $0[1] as Int } == nil)
+      #expect(try db.find(in: "t", key: "é") { try $0["k"] as String } == "é")
+    }
+  }
+
   @Test func `a number too large for a Float is an error`() throws {
     let store = try TestStore.inMemory("CREATE TABLE t (a)")
     #expect(throws: DecodingError.self) { try store.readAndWait { try $0.first("SELECT 1e300", as: Float.self) } }

@@ -48,23 +48,6 @@ extension Database {
       return true
     }
   }
-
-  /// Returns what the closure makes of the row with this key, or nil when there is none.
-  ///
-  /// - Parameters:
-  ///   - table: The table, whose key is one column.
-  ///   - key: The key's value.
-  ///   - read: Makes a value of the row, which can be read until it returns.
-  /// - Returns: The value, or nil.
-  /// - Throws: As ``query(_:_:)``.
-  @inlinable
-  public func find<Value>(
-    in table: SQLiteTable, key: some SQLBindable, _ read: (SQLiteRow) throws -> Value
-  ) throws -> Value? {
-    var value: Value?
-    try withRow(in: table, key: key) { value = try read($0) }
-    return value
-  }
 }
 
 extension Database {
@@ -182,68 +165,11 @@ extension Database {
   @usableFromInline
   func forEachRow(of sql: SQL, _ body: (SQLiteRow) throws -> Bool) throws {
     try withStatement(for: sql) { statement, connection in
-      let (cursor, pointer) = (statement.cursor, statement.pointer)
-      guard try connection.step(statement), try body(cursor.row(of: pointer, isFirst: true)) else { return }
+      let cursor = statement.cursor
+      guard try connection.step(statement), try body(cursor.firstRow(of: statement.pointer)) else { return }
       while try connection.step(statement) {
-        guard try body(cursor.row(of: pointer, isFirst: false)) else { return }
+        guard try body(cursor.nextRow()) else { return }
       }
     }
-  }
-
-  /// Calls the closure with the row that has this key, if there is one.
-  @usableFromInline
-  func withRow(in table: SQLiteTable, key: some SQLBindable, _ body: (SQLiteRow) throws -> Void) throws {
-    let connection = try connection()
-    let statement = try connection.statementForFinding(in: table)
-    guard !statement.isInUse else {
-      return try forEachRow(of: SQL(verbatim: statement.sql, arguments: [key])) { row in
-        try body(row)
-        return false
-      }
-    }
-    statement.isInUse = true
-    defer {
-      statement.rewind()
-      statement.isInUse = false
-    }
-    let bound = statement.bind(try key.stored(in: connection.configuration.format), at: 1)
-    if bound != SQLITE_OK { throw connection.failure(bound, sql: statement.sql) }
-    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
-    try connection.checkTransaction()
-    connection.tablesRead?.formUnion(statement.reads)
-    guard try connection.step(statement) else { return }
-    try body(statement.cursor.row(of: statement.pointer, isFirst: true))
-  }
-}
-
-/// The statement that selects a row of a table by its key.
-final class Finder {
-  let table: SQLiteTable
-  let statement: Statement
-
-  init(table: SQLiteTable, statement: Statement) {
-    self.table = table
-    self.statement = statement
-  }
-}
-
-extension Connection {
-  /// Returns the statement that selects a row by its key, made once for a table.
-  func statementForFinding(in table: SQLiteTable) throws -> Statement {
-    try checkSchemaVersion()
-    if let lastFinder, lastFinder.table == table { return lastFinder.statement }
-    let finder = try finders[table] ?? Finder(table: table, statement: prepareFinder(in: table))
-    finders[table] = finder
-    lastFinder = finder
-    return finder.statement
-  }
-
-  private func prepareFinder(in table: SQLiteTable) throws -> Statement {
-    let schema = try TableSchema(of: table.name, on: self)
-    let key = table.key.isEmpty ? schema.primaryKey : table.key
-    guard key.count == 1, let column = key.first else {
-      throw misuse("the key of \"\(schema.name)\" is not one column; use first(_:as:)")
-    }
-    return try prepare("SELECT * FROM \(SQL.quoted(schema.name)) WHERE \(SQL.quoted(column)) = ?")
   }
 }

@@ -25,9 +25,7 @@ extension Database {
 
   /// Runs the closure, which steps the statement, and notes the tables it changed.
   func run<T>(_ statement: Statement, on connection: Connection, _ steps: () throws -> T) throws -> T {
-    if connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
-    try connection.checkTransaction()
-    connection.tablesRead?.formUnion(statement.reads)
+    try connection.begin(statement)
     defer {
       if !statement.isReadOnly {
         // Also of a statement that fails halfway: the closure may catch the error. SQLite counts at the end.

@@ -2,6 +2,7 @@ internal import CRequestBehaviorsSQLite
 import Foundation
 
 /// A prepared statement of one connection.
+@usableFromInline
 final class Statement {
   let pointer: OpaquePointer
   let sql: String
@@ -12,7 +13,7 @@ final class Statement {
   private(set) var writes: Set<String>
   /// Whether it begins or ends a transaction or savepoint.
   let isControl: Bool
-  @exclusivity(unchecked) var isInUse = false
+  var isInUse = false
   var lastUse: UInt64 = 0
   private var knownRevision: Int32 = 0
   /// Where the rows of a run are read.
