@@ -10,15 +10,15 @@ final class Connection {
   var path: String { state.path }
 
   /// The current work; its cancellation stops statements until the commit begins.
-  @exclusivity(unchecked) var interruption: Interruption?
+  var interruption: Interruption?
   /// The tables that the current transaction has changed.
   var touched: Set<String> = []
   var afterCommit: [() -> Void] = []
   /// The tables that the current read has read; nil if they are not recorded.
-  @exclusivity(unchecked) var tablesRead: Set<String>?
+  var tablesRead: Set<String>?
   /// Whether the current transaction has created temporary objects, which a rollback undoes.
   var changesTemporarySchema = false
-  @exclusivity(unchecked) var isInTransaction = false
+  var isInTransaction = false
   var isFullySynchronous = false
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
@@ -28,13 +28,13 @@ final class Connection {
   /// The plan and the finder that were used last, because looking a table's name up costs as much as a small save.
   var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
   var finders: [SQLiteTable: Finder] = [:]
-  @exclusivity(unchecked) var lastFinder: Finder?
+  var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
   /// Whether the current transaction has checked the schema's version.
-  @exclusivity(unchecked) var knowsSchemaVersion = false
+  var knowsSchemaVersion = false
   /// The number of rows that the current upsert has updated; the others that it changed it has inserted.
-  @exclusivity(unchecked) var updatedRows = 0
+  var updatedRows = 0
   var statements = StatementCache()
   var authorization = Authorization()
   /// The number of changes that SQLite had counted when they were noted last.

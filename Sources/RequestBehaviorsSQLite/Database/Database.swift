@@ -14,7 +14,7 @@ internal import CRequestBehaviorsSQLite
 ///
 /// Values reach SQLite only as bound parameters. An error that leaves the closure rolls everything back.
 public final class Database {
-  @exclusivity(unchecked) private var current: Connection?
+  private var current: Connection?
   let isReadOnly: Bool
 
   init(connection: Connection, isReadOnly: Bool) {
