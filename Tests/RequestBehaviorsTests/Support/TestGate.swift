@@ -13,20 +13,28 @@ final class TestGate: Sendable {
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
 
+  /// How many have come.
+  var arrivalCount: Int { lock.withLock { state.arrivals } }
+
   /// Counts an arrival and returns when the gate is open, whether or not the task is cancelled.
   func pass() async {
-    await withCheckedContinuation { continuation in
-      let (isOpen, watchers) = lock.withLock {
-        state.arrivals += 1
-        if !state.isOpen { state.held.append(continuation) }
-        let arrivals = state.arrivals
-        let due = state.watchers.filter { $0.count <= arrivals }
-        state.watchers.removeAll { $0.count <= arrivals }
-        return (state.isOpen, due)
-      }
-      for watcher in watchers { watcher.continuation.resume() }
-      if isOpen { continuation.resume() }
+    await withCheckedContinuation { count(holding: $0) }
+  }
+
+  /// Counts an arrival that is not held.
+  func arrive() { count(holding: nil) }
+
+  private func count(holding continuation: CheckedContinuation<Void, Never>?) {
+    let (isOpen, watchers) = lock.withLock {
+      state.arrivals += 1
+      if let continuation, !state.isOpen { state.held.append(continuation) }
+      let arrivals = state.arrivals
+      let due = state.watchers.filter { $0.count <= arrivals }
+      state.watchers.removeAll { $0.count <= arrivals }
+      return (state.isOpen, due)
     }
+    for watcher in watchers { watcher.continuation.resume() }
+    if isOpen { continuation?.resume() }
   }
 
   /// Returns as soon as so many have come.

@@ -100,7 +100,12 @@ extension TokenEvents {
     }
     return names
   }
-}
 
-/// Lets tasks that can go on do so, for a long while.
-func drift() async { for _ in 0..<2_000 { await Task.yield() } }
+  /// The names of the events that have been published by now; it ends the subscription.
+  func namesSoFar() async -> [String] {
+    let reading = Task { await names(through: "none") }
+    // A stream whose reader is cancelled delivers what it holds, and ends.
+    reading.cancel()
+    return await reading.value
+  }
+}

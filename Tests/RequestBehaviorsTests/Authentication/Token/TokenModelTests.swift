@@ -60,8 +60,11 @@ import Testing
 
   @Test func `a subscriber that has gone is forgotten`() async {
     let broadcast = TokenBroadcast()
-    let task = Task { for await _ in broadcast.subscribe() {} }
-    while broadcast.subscriberCount == 0 { await Task.yield() }
+    let (events, heard) = (broadcast.subscribe(), TestGate())
+    #expect(broadcast.subscriberCount == 1)
+    let task = Task { for await _ in events { heard.arrive() } }
+    broadcast.publish(.signedIn)
+    await heard.waitForArrivals(1)
     task.cancel()
     await task.value
     #expect(broadcast.subscriberCount == 0)

@@ -75,14 +75,20 @@ import Testing
   }
 
   @Test func `a token request is not sent after a sign-out`() async throws {
-    let session = try await fixture.alice()
+    let (tokens, ended): (any TokenSource, TestGate) = (.refreshToken(.test), TestGate())
+    let session = fixture.session(
+      ClosureTokenSource(refresh: { token, client in
+        defer { ended.arrive() }
+        return try await tokens.refresh(token, using: client)
+      }))
+    try await session.signIn(AccessToken("alice", lifetime: .seconds(3_600), refreshToken: "r0"))
     let out = ClosureBehavior(
       "out", order: .circuitBreaker,
       beforeSend: { if $0.url.lastPathComponent == "token" { try? await session.signOut() } })
     let client = fixture.client(session, out)
     let task = Task { try await client.send(.get("a")) }
     #expect(try await fixture.error(task).code == .signedOut)
-    await drift()
+    await ended.waitForArrivals(1)
     #expect(server.tokenRequests.isEmpty)
   }
 }

@@ -227,17 +227,14 @@ import Testing
     let session = try await fixture.alice(store)
     fixture.answer(401)
     let client = fixture.client(session)
-    let events = session.events
-    let atEvent = Task {
-      for await event in events { if case .signedOut = event { return store.value } }
-      return "never"
-    }
+    let (before, after) = (session.events, session.events)
     let task = Task { try await client.send(.get("a")) }
     await gate.waitForArrivals(1)
-    await drift()
+    #expect(await before.namesSoFar() == ["refreshed"])
     gate.open()
+    #expect(await after.names(through: "signedOut") == ["refreshed", "signedOut"])
+    #expect(store.value == nil)
     #expect(try await fixture.error(task).statusCode == 401)
-    #expect(await atEvent.value == nil)
   }
 
   @Test func `waiting for the store alone is bounded as well, and its token is used once it comes`() async throws {
@@ -251,15 +248,20 @@ import Testing
     #expect(server.tokenRequests.isEmpty)
   }
 
-  @Test func `a store is read once, also for those who come meanwhile`() async throws {
+  @MainActor @Test func `a store is read once, also for those who come meanwhile`() async throws {
     let store = HeldTokenStore(onLoad: { [gate] in await gate.pass() })
     let session = fixture.session(.refreshToken(.test), store)
-    async let one = session.isSignedIn()
-    async let two = session.isSignedIn()
+    let one = Task { try await session.isSignedIn() }
     await gate.waitForArrivals(1)
-    await drift()
+    let come = TestGate()
+    let two = Task {
+      come.arrive()
+      return try await session.isSignedIn()
+    }
+    // All of this runs on the main actor, so it goes on here only when the second waits for the store.
+    await come.waitForArrivals(1)
     gate.open()
-    _ = try await (one, two)
+    _ = try await (one.value, two.value)
     #expect(store.loads == 1)
   }
 
@@ -268,8 +270,10 @@ import Testing
     let session = fixture.session(.refreshToken(.test), store)
     let signIn = Task { try await session.signIn(AccessToken("alice")) }
     await gate.waitForArrivals(1)
+    let events = session.events
     let signOut = Task { try await session.signOut() }
-    await drift()
+    // It is told when the removal waits for the store.
+    #expect(await events.names(through: "signedOut") == ["signedOut"])
     gate.open()
     try await signIn.value
     try await signOut.value

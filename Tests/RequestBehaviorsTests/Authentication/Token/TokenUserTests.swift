@@ -66,25 +66,23 @@ import Testing
   }
 
   @Test func `a call whose user has signed out is not sent as one who signs in while it waits`() async throws {
+    let settled = TestGate()
     let session = fixture.session(
       .closure { [gate] _ in
+        settled.arrive()
         await gate.pass()
         return AccessToken("nobody's")
       })
     try await session.signIn(AccessToken("alice"))
     fixture.answer(200)
-    let began = TestGate()
-    began.open()
-    let change = ClosureBehavior(
-      "change", order: .gate,
-      beforeSend: { _ in
-        try? await session.signOut()
-        await began.pass()
-      })
+    let change = ClosureBehavior("change", order: .gate, beforeSend: { _ in try? await session.signOut() })
     let client = fixture.client(session, change)
-    let task = Task { try await client.send(.get("a")) }
-    await began.waitForArrivals(1)
-    await drift()
+    let task = Task {
+      defer { settled.arrive() }
+      try await client.send(.get("a"))
+    }
+    // The call has failed, or it waits for a token.
+    await settled.waitForArrivals(1)
     try await session.signIn(AccessToken("bob"))
     gate.open()
     #expect(try await fixture.error(task).code == .signedOut)

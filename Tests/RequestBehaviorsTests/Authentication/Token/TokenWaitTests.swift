@@ -11,11 +11,12 @@ import Testing
 
   @Test func `a waiter that did not begin the fetch is cancelled alone`() async throws {
     server.tokenGate.value = gate
-    let client = fixture.client(fixture.session(.clientCredentials(.test)))
+    let clock = ObservedClock()
+    let client = fixture.client(TokenSession(source: .clientCredentials(.test), clock: clock.requestClock))
     let first = Task { try await client.send(.get("a")) }
     await gate.waitForArrivals(1)
-    let second = Task { try await client.send(.get("b")) }
-    await drift()
+    // The session looks at its clock when a call comes, and again, under its lock, when the call is to wait.
+    let second = await clock.waitForLooks(2) { Task { try await client.send(.get("b")) } }
     second.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
     gate.open()
@@ -24,18 +25,28 @@ import Testing
   }
 
   @Test func `a call that was cancelled before it came asks for no token`() async throws {
-    let client = fixture.client(fixture.session(.clientCredentials(.test)))
+    let (store, asked) = (InMemoryTokenStore(), Box<[String]>([]))
+    func client(_ name: String) -> NetworkClient {
+      let source: ClosureTokenSource = .closure { _ in
+        asked.update { $0.append(name) }
+        return AccessToken(name)
+      }
+      return fixture.client(fixture.session(source, store))
+    }
+    let (cancelled, later) = (client("cancelled"), client("later"))
+    fixture.answer(200)
     let gate = gate
     let task = Task {
       await gate.pass()
-      try await client.send(.get("a"))
+      try await cancelled.send(.get("a"))
     }
     await gate.waitForArrivals(1)
     task.cancel()
     gate.open()
     await #expect(throws: CancellationError.self) { try await task.value }
-    await drift()
-    #expect(server.tokenRequests.isEmpty)
+    // Sessions over one store get one token: what the cancelled call had begun to ask for, this one would wait for.
+    try await later.send(.get("b"))
+    #expect(asked.value == ["later"])
   }
 
   @Test func `a cancelled optional request is not sent without token`() async throws {
@@ -113,8 +124,13 @@ import Testing
   }
 
   @Test func `no timer is left when a token has come`() async throws {
-    try await fixture.client(fixture.session(.clientCredentials(.test))).send(.get("a"))
-    for _ in 0..<100_000 where fixture.clock.sleeperCount > 0 { await Task.yield() }
+    server.tokenGate.value = gate
+    let client = fixture.client(fixture.session(.clientCredentials(.test)))
+    let task = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    await fixture.clock.waitForSleepers(1)
+    gate.open()
+    try await task.value
     #expect(fixture.clock.sleeperCount == 0)
   }
 
@@ -139,22 +155,41 @@ import Testing
   }
 
   @Test func `a source is not asked for what a sign-out has made useless while the store was read`() async throws {
-    let count = Box(0)
-    let source: ClosureTokenSource = .closure { _ in
-      count.update { $0 += 1 }
+    let (asked, released) = (Box(0), TestGate())
+    func signOutWhileTheStoreIsRead() async throws {
+      let isHeld = Box(false)
+      let store = HeldTokenStore(onLoad: { [gate] in if isHeld.value { await gate.pass() } })
+      let session = fixture.session(ReleasedSource(asked, released), store)
+      // A call waits for the first reading before it asks for a token; the refresh reads the store once more.
+      #expect(try await session.isSignedIn() == false)
+      isHeld.value = true
+      let client = fixture.client(session)
+      let task = Task { try await client.send(.get("a")) }
+      await gate.waitForArrivals(1)
+      let signOut = Task { try await session.signOut() }
+      #expect(try await fixture.error(task).code == .signedOut)
+      gate.open()
+      try await signOut.value
+    }
+    try await signOutWhileTheStoreIsRead()
+    // The session is gone, so only the refresh keeps the source, and only until it has ended.
+    await released.waitForArrivals(1)
+    #expect(asked.value == 0)
+  }
+
+  /// Counts how often it is asked for a token, and tells when nobody has it any more.
+  private final class ReleasedSource: TokenSource {
+    private let asked: Box<Int>
+    private let released: TestGate
+
+    init(_ asked: Box<Int>, _ released: TestGate) { (self.asked, self.released) = (asked, released) }
+
+    deinit { released.arrive() }
+
+    func fetch(using client: NetworkClient) async throws -> AccessToken {
+      asked.update { $0 += 1 }
       return AccessToken("x")
     }
-    let store = HeldTokenStore(onLoad: { [gate] in await gate.pass() })
-    let session = fixture.session(source, store)
-    let client = fixture.client(session)
-    let task = Task { try await client.send(.get("a")) }
-    await gate.waitForArrivals(1)
-    let signOut = Task { try await session.signOut() }
-    #expect(try await fixture.error(task).code == .signedOut)
-    gate.open()
-    try await signOut.value
-    await drift()
-    #expect(count.value == 0)
   }
 
   @Test func `a second attempt uses the token that has not expired when its refresh has failed`() async throws {
