@@ -144,9 +144,18 @@
       let request = post()
       let first = Task { try await transport.failure(of: request) }
       await gate.waitForArrivals(1)
-      let second = Task { try await transport.failure(of: request) }
-      // Whether it is waiting by then or is still to come, it is not sent.
-      await Task.yield()
+      // The transport looks at a call's clock when it has handed the request to libcurl.
+      let looks = AsyncStream.makeStream(of: Void.self)
+      let clock = RequestClock(
+        now: {
+          looks.continuation.yield()
+          return RequestClock.system.now()
+        }, date: RequestClock.system.date, sleep: RequestClock.system.sleep)
+      let waiting = server.request(.post, clock: clock)
+      var look = looks.stream.makeAsyncIterator()
+      await look.next()
+      let second = Task { try await transport.failure(of: waiting) }
+      await look.next()
       await transport.shutdown()
       let stages = [try await first.value, try await second.value, try await transport.failure(of: request)].map {
         #expect($0.code == .clientShutDown)

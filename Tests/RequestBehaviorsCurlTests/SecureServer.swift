@@ -87,13 +87,9 @@
 
     private func waitUntilItListens() async throws {
       let transport = URLSessionTransport()
-      for _ in 1...500 {
-        let request = NetworkRequest(url: try url(.plain, host: "127.0.0.1"))
-        if (try? await transport.send(request)) != nil { return }
-        // Real time: another process starts, and tells nobody when it listens.
-        try await RequestClock.system.sleep(for: .milliseconds(10))
-      }
-      throw CocoaError(.executableLoad)
+      let request = NetworkRequest(url: try url(.plain, host: "127.0.0.1"))
+      let listens = try await eventually { (try? await transport.send(request)) != nil }
+      if !listens { throw CocoaError(.executableLoad) }
     }
 
     /// The URL of a door.

@@ -34,8 +34,8 @@ import Testing
   @Test func `an asynchronous handler answers, and what it throws becomes a 500`() async throws {
     struct Broken: Error {}
     let server = try LoopbackServer { request in
-      await Task.yield()
-      if request.path == "/broken" { throw Broken() }
+      let isBroken = await Task { request.path == "/broken" }.value
+      if isBroken { throw Broken() }
       return .text(request.text)
     }
     let client = try RawClient(port: server.port)

@@ -1,9 +1,10 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
-@Suite final class TransportUploadTests: Sendable {
+@Suite(.timeLimit(.minutes(2))) final class TransportUploadTests: Sendable {
   private let directory: URL
   private let transport: URLSessionTransport
   private let server: LoopbackServer
@@ -272,11 +273,8 @@ import Testing
     }
   }
 
-  /// Waits until there is no file; a cancelled send ends before the platform has let go of it.
-  private func noFileIsLeft() async throws {
-    while try !files.isEmpty { await Task.yield() }
-    #expect(try files.isEmpty)
-  }
+  /// Checks that no file is left; a cancelled send ends before the platform has let go of it.
+  private func noFileIsLeft() async throws { #expect(try await eventually { try files.isEmpty }) }
 }
 
 /// Chunks of one byte, each of which takes its time.
