@@ -6,27 +6,31 @@
 
   /// Real processes that are killed in the middle of their saves.
   @Suite(.serialized) struct KillTests {
-    @Test(arguments: ["normal", "full"])
+    @Test(arguments: zip(["normal", "full"], 1...2 as ClosedRange<UInt64>))
     func `a process killed while it saves loses nothing it was told is saved, and leaves no half save`(
-      durability: String
+      durability: String, seed: UInt64
     ) async throws {
+      var random = SeededGenerator(seed: seed)
       let folder = try TemporaryFolder()
       var acknowledged: Set<Int> = []
       for round in 0..<12 {
         let writer = try Writer(file: folder.file(), first: round * 100_000, step: 1, durability: durability)
-        acknowledged.formUnion(await writer.kill(after: Int.random(in: 1...40)))
+        acknowledged.formUnion(await writer.kill(after: Int.random(in: 1...40, using: &random)))
       }
       try await check(folder.file(), acknowledged)
     }
 
-    @Test func `two processes that write one file are killed, and the file is sound`() async throws {
+    @Test(arguments: [3 as UInt64])
+    func `two processes that write one file are killed, and the file is sound`(seed: UInt64) async throws {
+      var random = SeededGenerator(seed: seed)
       let folder = try TemporaryFolder()
       var acknowledged: Set<Int> = []
       for round in 0..<6 {
         let one = try Writer(file: folder.file(), first: round * 100_000, step: 2, durability: "normal")
         let two = try Writer(file: folder.file(), first: round * 100_000 + 1, step: 2, durability: "normal")
-        async let first = one.kill(after: Int.random(in: 1...40))
-        async let second = two.kill(after: Int.random(in: 1...40))
+        let counts = (Int.random(in: 1...40, using: &random), Int.random(in: 1...40, using: &random))
+        async let first = one.kill(after: counts.0)
+        async let second = two.kill(after: counts.1)
         acknowledged.formUnion(await first)
         acknowledged.formUnion(await second)
       }

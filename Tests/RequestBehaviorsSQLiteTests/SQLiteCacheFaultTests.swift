@@ -134,9 +134,11 @@ import Testing
 #if os(macOS) || os(Linux)
   /// Real processes that are killed while they store responses.
   @Suite(.serialized) struct CacheKillTests {
-    @Test func `processes that are killed while they store lose nothing that was stored, and leave nothing half`()
-      async throws
-    {
+    @Test(arguments: [1 as UInt64])
+    func `processes that are killed while they store lose nothing that was stored, and leave nothing half`(
+      seed: UInt64
+    ) async throws {
+      var random = SeededGenerator(seed: seed)
       let folder = try TemporaryFolder()
       let file = folder.file("cache.sqlite")
       var told: Set<Int> = []
@@ -146,8 +148,9 @@ import Testing
           let executable = try #require(ChildProcess.fixture("CrashingWriter"))
           return try ChildProcess(executable, [file, "\(round * 100_000 + index)", "2", "cache"])
         }
-        async let first = writers[0].kill(afterLines: Int.random(in: 1...30)).text
-        async let second = writers[1].kill(afterLines: Int.random(in: 1...30)).text
+        let counts = (Int.random(in: 1...30, using: &random), Int.random(in: 1...30, using: &random))
+        async let first = writers[0].kill(afterLines: counts.0).text
+        async let second = writers[1].kill(afterLines: counts.1).text
         for text in await [first, second] {
           let whole = text.lastIndex(of: "\n").map { text.prefix(through: $0) } ?? ""
           told.formUnion(whole.split(separator: "\n").compactMap { Int($0) })

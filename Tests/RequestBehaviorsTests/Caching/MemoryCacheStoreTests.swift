@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 // The types that decide are internal: a response is stored here without a server.
@@ -85,8 +86,9 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test func `the list of uses is the one that an array would be, whatever is done to it`() {
-    var random = SystemRandomNumberGenerator()
+  @Test(arguments: 1...3 as ClosedRange<UInt64>)
+  func `the list of uses is the one that an array would be, whatever is done to it`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
     var list = LeastRecentlyUsed<Int>()
     var model: [(position: Int, value: Int)] = []  // The oldest first.
     for value in 0..<5_000 {

@@ -20,14 +20,13 @@ import Testing
     let outcomes = Box(Outcomes())
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<600 {
-        var random = SeededGenerator(seed: seed &* 1_000 &+ UInt64(number))
-        let (start, patience) = (Int.random(in: 0...60, using: &random), Int.random(in: 0...60, using: &random))
-        let priority = RequestPriority(rawValue: Int.random(in: 0...2, using: &random))
         group.addTask {
-          for _ in 0..<start { await Task.yield() }
+          var random = SeededGenerator(seed: seed, task: -number)
+          let priority = RequestPriority(rawValue: Int.random(in: 0...2, using: &random))
+          await random.yield(upTo: 60)
           let call = Task { try await client.send(Request<Void>.get("x").with(\.priority, priority)) }
           if number % 3 == 0 {
-            for _ in 0..<patience { await Task.yield() }
+            await random.yield(upTo: 60)
             call.cancel()
           }
           switch await call.result {
@@ -44,21 +43,22 @@ import Testing
   }
 
   /// A transport of which one send of four fails, and which counts those under way.
-  private func transport(_ underWay: Box<(now: Int, most: Int)>) -> ClosureTransport {
-    ClosureTransport { request in
+  private func transport(_ underWay: Box<(now: Int, most: Int)>, seed: UInt64) -> ClosureTransport {
+    ClosureTransport(numbered: { number, request in
+      var random = SeededGenerator(seed: seed, task: number)
       underWay.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
       defer { underWay.update { $0.now -= 1 } }
-      for _ in 0..<Int.random(in: 0...10) { await Task.yield() }
-      if Int.random(in: 0..<4) == 0 { throw NetworkError(.connectionLost, "lost") }
+      await random.yield(upTo: 10)
+      if Int.random(in: 0..<4, using: &random) == 0 { throw NetworkError(.connectionLost, "lost") }
       return NetworkResponse(request: request, statusCode: 200)
-    }
+    })
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
   func `calls are what succeeded, failed, was cancelled or was refused by the breaker`(seed: UInt64) async throws {
     let policy = CircuitPolicy(failureRatio: 0.3, minimumRequests: 5, breakDuration: .milliseconds(1), probes: 2)
     let (breaker, underWay) = (CircuitBreaker(policy), Box((now: 0, most: 0)))
-    let transport = transport(underWay)
+    let transport = transport(underWay, seed: seed)
     let outcomes = await run(NetworkClient(transport, [.circuitBreaker(breaker)]), seed: seed)
     #expect(outcomes.all == 600)
     // What was refused was not sent; what succeeded or failed was.
@@ -107,7 +107,7 @@ import Testing
   func `a rate limit sends what was not cancelled, each for one permit`(seed: UInt64) async throws {
     let limiter = RateLimiter(rate: 1e6, burst: 5)
     let underWay = Box((now: 0, most: 0))
-    let transport = transport(underWay)
+    let transport = transport(underWay, seed: seed)
     let outcomes = await run(NetworkClient(transport, [.rateLimit(limiter)]), seed: seed)
     #expect(outcomes.all == 600 && outcomes.refusals == 0)
     #expect(transport.sent.count >= outcomes.successes + outcomes.failures)

@@ -48,6 +48,7 @@ import Testing
     for (index, size) in sizes.enumerated() {
       try body.push(content[position..<(position + size)])
       position += size
+      // This only varies the interleaving.
       if pauses.contains(index) { await Task.yield() }
     }
     body.end(.success(()))

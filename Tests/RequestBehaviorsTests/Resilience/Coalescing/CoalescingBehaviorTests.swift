@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CoalescingBehaviorTests {
@@ -258,24 +259,27 @@ import Testing
     }
   }
 
-  @Test func `over random schedules every call ends once, and calls are successes, failures or cancellations`()
-    async throws
-  {
-    let transport = ClosureTransport { request in
-      for _ in 0..<Int.random(in: 0...30) { await Task.yield() }
-      if Int.random(in: 0..<4) == 0 { throw NetworkError(.connectionLost, "") }
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func `over random schedules every call ends once, and calls are successes, failures or cancellations`(
+    seed: UInt64
+  ) async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      var random = SeededGenerator(seed: seed, task: number)
+      await random.yield(upTo: 30)
+      if Int.random(in: 0..<4, using: &random) == 0 { throw NetworkError(.connectionLost, "") }
       return NetworkResponse(request: request, statusCode: 200, body: .data(Data(request.url.path().utf8)))
-    }
+    })
     let client = client(transport)
     let outcomes = Box((successes: 0, failures: 0, cancellations: 0))
     await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<1_000 {
-        let path = "\(Int.random(in: 0..<4))"
+      for number in 0..<300 {
         group.addTask {
-          for _ in 0..<Int.random(in: 0...40) { await Task.yield() }
+          var random = SeededGenerator(seed: seed, task: -number)
+          let path = "\(Int.random(in: 0..<4, using: &random))"
+          await random.yield(upTo: 40)
           let call = Task { try await client.send(Request<String>.get("p/\(path)")) }
-          if Int.random(in: 0..<3) == 0 {
-            for _ in 0..<Int.random(in: 0...30) { await Task.yield() }
+          if Int.random(in: 0..<3, using: &random) == 0 {
+            await random.yield(upTo: 30)
             call.cancel()
           }
           switch await call.result {
@@ -289,7 +293,7 @@ import Testing
       }
     }
     let counts = outcomes.value
-    #expect(counts.successes + counts.failures + counts.cancellations == 1_000)
-    #expect(coalescer.flightCount == 0 && transport.sent.count < 1_000)
+    #expect(counts.successes + counts.failures + counts.cancellations == 300)
+    #expect(coalescer.flightCount == 0 && transport.sent.count < 300)
   }
 }
