@@ -68,19 +68,27 @@ import Testing
   }
 
   @Test func `the loser is cancelled and waited for, and its body ended`() async throws {
-    let ended = Box(0)
+    let (ended, gate) = (Box(0), TestGate())
     let transport = ClosureTransport(numbered: { number, request in
       do {
-        try await request.call.clock.sleep(for: number == 1 ? .seconds(60) : .milliseconds(100))
+        if number < 3 { try await request.call.clock.sleep(for: number == 1 ? .seconds(60) : .milliseconds(100)) }
       } catch {
-        for _ in 0..<20 { await Task.yield() }
+        await gate.pass()
         ended.update { $0 += 1 }
         throw error
       }
       return NetworkResponse(request: request, statusCode: 200)
     })
-    _ = try await run(hedged(transport), .get("x"), (2, .seconds(1)), (2, .milliseconds(100)))
-    #expect(ended.value == 1)
+    let client = hedged(transport)
+    let call = Task {
+      _ = try await run(client, .get("x"), (2, .seconds(1)), (2, .milliseconds(100)))
+      return ended.value
+    }
+    await gate.waitForArrivals(1)
+    // A whole other call goes through meanwhile, which takes more steps than the first has left if it does not wait.
+    _ = try await client.send(Request<NetworkResponse>.get("x"))
+    gate.open()
+    #expect(try await call.value == 1)
   }
 
   @Test func `only what is safe to send twice is hedged`() async throws {
@@ -135,14 +143,14 @@ import Testing
 
   @Test func `by default nothing is hedged before twenty responses told how long is unusual`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
-      try await request.call.clock.sleep(for: number == 21 || number == 1 ? .seconds(30) : .milliseconds(100))
+      try await request.call.clock.sleep(for: .milliseconds(number == 21 ? 29_500 : 100))
       return NetworkResponse(request: request, statusCode: 200)
     })
     let client = client(transport, .hedging())
     for _ in 0..<20 { _ = try await run(client, .get("x"), (1, .seconds(30))) }
     #expect(transport.sent.count == 20)
     // Of twenty that took as long as the clock was moved, that is the unusual time.
-    _ = try await run(client, .get("x"), (2, .seconds(29)), (2, .seconds(1)))
+    _ = try await run(client, .get("x"), (2, .seconds(29)), (2, .milliseconds(500)))
     #expect(transport.sent.count == 21)
   }
 

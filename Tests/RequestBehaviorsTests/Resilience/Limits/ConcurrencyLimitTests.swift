@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ConcurrencyLimitTests {
@@ -8,23 +9,27 @@ import Testing
   private var key: LimitKey { LimitKey.byOrigin(NetworkRequest(url: baseURL)) ?? "none" }
 
   @Test func `no more requests than the limit are under way, and all are sent in the end`() async throws {
-    let (current, most) = (Box(0), Box(0))
-    let transport = ClosureTransport { request in
-      let now = current.update {
-        $0 += 1
-        return $0
-      }
-      most.update { $0 = max($0, now) }
-      for _ in 0..<5 { await Task.yield() }
-      current.update { $0 -= 1 }
+    let (underWay, events) = (Box((now: 0, most: 0)), RecordedEvents())
+    let (begun, gates) = (TestGate(), (0..<50).map { _ in TestGate() })
+    let transport = ClosureTransport(numbered: { number, request in
+      underWay.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+      defer { underWay.update { $0.now -= 1 } }
+      begun.arrive()
+      await gates[number - 1].pass()
       return NetworkResponse(request: request, statusCode: 200)
-    }
-    let client = NetworkClient(transport, [.concurrencyLimit(limiter)])
+    })
+    let client = NetworkClient(transport, [events, .concurrencyLimit(limiter)])
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<50 { group.addTask { try await client.send(.get("x")) } }
+      // Most of the others wait by then; not all, so that one too many that is sent fails the test and does not hang it.
+      await events.waitFor(40, "waits")
+      for (index, gate) in gates.enumerated() {
+        await begun.waitForArrivals(min(index + 2, 50))
+        gate.open()
+      }
       try await group.waitForAll()
     }
-    #expect(most.value == 2 && transport.sent.count == 50)
+    #expect(underWay.value.most == 2 && transport.sent.count == 50)
     #expect(limiter.inUse(of: key) == 0 && limiter.waiting(for: key) == 0)
   }
 
@@ -132,20 +137,23 @@ import Testing
     }
   }
 
-  @Test func `over random schedules with cancellations permits taken are permits returned`() async throws {
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func `over random schedules with cancellations permits taken are permits returned`(seed: UInt64) async throws {
     let client = NetworkClient(
-      ClosureTransport { request in
-        for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
-        if Int.random(in: 0..<4) == 0 { throw NetworkError(.connectionLost, "") }
+      ClosureTransport(numbered: { number, request in
+        var random = SeededGenerator(seed: seed, task: number)
+        await random.yield(upTo: 20)
+        if Int.random(in: 0..<4, using: &random) == 0 { throw NetworkError(.connectionLost, "") }
         return NetworkResponse(request: request, statusCode: 200)
-      }, [.concurrencyLimit(limiter)])
+      }), [.concurrencyLimit(limiter)])
     let outcomes = Box((successes: 0, failures: 0, cancellations: 0))
     await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<1_000 {
+      for number in 0..<300 {
         group.addTask {
+          var random = SeededGenerator(seed: seed, task: -number)
           let call = Task { try await client.send(.get("x")) }
-          if Int.random(in: 0..<3) == 0 {
-            for _ in 0..<Int.random(in: 0...30) { await Task.yield() }
+          if Int.random(in: 0..<3, using: &random) == 0 {
+            await random.yield(upTo: 30)
             call.cancel()
           }
           switch await call.result {
@@ -157,7 +165,7 @@ import Testing
       }
     }
     let counts = outcomes.value
-    #expect(counts.successes + counts.failures + counts.cancellations == 1_000)
+    #expect(counts.successes + counts.failures + counts.cancellations == 300)
     #expect(limiter.inUse(of: key) == 0 && limiter.waiting(for: key) == 0)
   }
 }
