@@ -2,7 +2,8 @@ public import Foundation
 
 /// A response: status, headers, body, and how it was got.
 public struct NetworkResponse: Sendable {
-  // One reference, because every step on the way back copies the response: 10 % of a request with five behaviors.
+  // One reference, because every step on the way back copies the response: a fifth of what a behavior with `intercept`
+  // costs.
   private var storage: Storage
 
   /// The request as it was sent, which after a redirect is another one than the caller's.

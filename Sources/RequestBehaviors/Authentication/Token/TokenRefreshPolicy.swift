@@ -7,6 +7,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
   public var lifetimeFraction: Double
 
   /// How long a token may take to get before those that wait for it fail; 30 seconds by default.
+  ///
+  /// The first call waits as long besides for the store to be read, because nobody knows whose the call is before.
   public var timeout: Duration
 
   /// How many tokens are asked for within ``window``, whatever servers answer; 5 by default.
