@@ -38,9 +38,12 @@ public struct NetworkResponse: Sendable {
     get { storage.fields.body }
     _modify {
       detach()
+      // Also where whoever changes it throws.
+      defer {
+        forgetDecoded()
+        followClock()
+      }
       yield &storage.fields.body
-      forgetDecoded()
-      followClock()
     }
   }
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A value that is reached under a lock only, both in one allocation.
+/// A value that is reached under a lock only, both in one allocation; copies share it.
 ///
 /// An `NSLock` beside a value is two more, which counts for what every request makes: it has ten in all.
-// Unchecked, because every access is under the lock that stands beside the value.
 package struct Locked<Value: Sendable>: @unchecked Sendable {
+  // Unchecked, because every access is under the lock that stands beside the value.
   private final class Buffer: ManagedBuffer<Value, pthread_mutex_t> {
     deinit { withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) } }
   }
