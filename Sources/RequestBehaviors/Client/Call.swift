@@ -66,8 +66,7 @@ public final class Call: Sendable {
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
     var sendChecks: [SendCheck] = []
-    /// Whether each pass through an `intercept` is over.
-    var hasStepEnded: [Bool] = []
+    var steps = Steps()
   }
 
   /// A check of the request at the last moment before it is sent.

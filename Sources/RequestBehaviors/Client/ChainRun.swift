@@ -105,15 +105,35 @@ extension ChainRun {
 extension ChainRun {
   /// Begins a pass through a behavior's `intercept`, and returns its number.
   func beginStep() -> Int {
-    call.withState { state in
-      state.hasStepEnded.append(false)
-      return state.hasStepEnded.count - 1
-    }
+    call.withState { $0.steps.begin() }
   }
 
-  func endStep(_ step: Int) { call.withState { $0.hasStepEnded[step] = true } }
+  func endStep(_ step: Int) { call.withState { $0.steps.end(step) } }
 
-  func hasEnded(step: Int) -> Bool { call.withState { $0.hasStepEnded[step] } }
+  func hasEnded(step: Int) -> Bool { call.withState { $0.steps.hasEnded(step) } }
+}
+
+extension Call {
+  /// The passes through an `intercept` that there were, and which of them are over.
+  ///
+  /// A bit for each of the first 64, because a list would be one of ten allocations of a request that is sent once.
+  struct Steps: Sendable {
+    private var count = 0
+    private var ended: UInt64 = 0
+    private var laterEnded: Set<Int> = []
+
+    /// Begins a pass, and returns its number.
+    mutating func begin() -> Int {
+      count += 1
+      return count - 1
+    }
+
+    mutating func end(_ step: Int) {
+      if step < 64 { ended |= 1 << step } else { laterEnded.insert(step) }
+    }
+
+    func hasEnded(_ step: Int) -> Bool { step < 64 ? ended & 1 << step != 0 : laterEnded.contains(step) }
+  }
 }
 
 // MARK: - The end

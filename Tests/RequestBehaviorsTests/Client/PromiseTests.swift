@@ -51,8 +51,10 @@ import Testing
       request.value = got
       return try await next(got)
     }
-    let padding = (0..<4).map { _ in EmptyBehavior() as any RequestBehavior }
-    try await NetworkClient(ClosureTransport(), [again, leaker] + padding).send(.get("x"))
+    let padding = (1...4).map { number -> any RequestBehavior in
+      ClosureBehavior("padding \(number)") { request, next in try await next(request) }
+    }
+    try await NetworkClient(ClosureTransport(), [again] + padding + [leaker]).send(.get("x"))
     let kept = try #require(request.value)
     #expect(leaks.value.count == 19)
     for next in leaks.value {
