@@ -30,6 +30,15 @@ struct TokenFixture {
     try await #require(throws: NetworkError.self) { try await task.value }
   }
 
+  /// Signs out while a call is held at a gate, and then opens the gate.
+  func signOut(_ session: TokenSession, during task: Task<Void, any Error>, heldAt gate: TestGate) async throws {
+    await gate.waitForArrivals(1)
+    let signOut = Task { try await session.signOut() }
+    #expect(try await error(task).code == .signedOut)
+    gate.open()
+    try await signOut.value
+  }
+
   /// Makes the API answer with one status after the other, the last one for ever, whatever the token.
   func answer(_ statuses: Int...) {
     let rest = Box(statuses)

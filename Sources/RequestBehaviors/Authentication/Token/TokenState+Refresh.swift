@@ -25,7 +25,7 @@ extension TokenState {
     if refresh.version != version {
       // The token came from the store only now; nobody has refused it yet.
       let wasOverdue = isOverdue
-      endFlight()
+      endRefresh()
       if let issued = usable(now: now) { return .use(issued) }
       self.refresh = Refresh(id: refresh.id, version: version, generation: refresh.generation)
       isOverdue = wasOverdue
@@ -44,7 +44,7 @@ extension TokenState {
   /// Takes the token that a refresh got.
   mutating func complete(_ refresh: Refresh, with new: AccessToken, now: Duration) -> RefreshOutcome {
     guard isUnderWay(refresh.id) else { return .ignore }
-    endFlight()
+    endRefresh()
     failure = nil
     set(new, now: now, remaining: new.lifetime, trustsClock: false)
     return issued.map { .use($0.fresh) } ?? .ignore
@@ -73,7 +73,7 @@ extension TokenState {
       return .signOut(error)
     }
     let isOvertaken = isOvertaken(refresh.id)
-    endFlight()
+    endRefresh()
     if isOvertaken, let issued { return .use(issued) }
     fail(error)
     return .fail(error)

@@ -125,7 +125,7 @@ struct TokenState: Sendable {
     if refresh != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: snapshot) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
     if refresh != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
-    guard isStormy(now) else { return .start(makeFlight()) }
+    guard isStormy(now) else { return .start(makeRefresh()) }
     // Whether a token has expired is for the server to say when no newer one may be asked for.
     if let issued { return .use(issued) }
     return .fail(NetworkError.tooManyRefreshes(policy, failure?.error))
@@ -138,7 +138,7 @@ struct TokenState: Sendable {
     if refresh != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: snapshot) { return .fail(error) }
     if refresh != nil { return .wait }
-    return isStormy(now) ? .stand : .start(makeFlight())
+    return isStormy(now) ? .stand : .start(makeRefresh())
   }
 
   /// Whether a token is the session's newest.
@@ -167,18 +167,18 @@ struct TokenState: Sendable {
   mutating func beginGeneration() {
     isLoaded = true
     generation += 1
-    endFlight()
+    endRefresh()
     failure = nil
   }
 
-  private mutating func makeFlight() -> Refresh {
+  private mutating func makeRefresh() -> Refresh {
     lastRefresh += 1
     let new = Refresh(id: lastRefresh, version: version, generation: generation)
     refresh = new
     return new
   }
 
-  mutating func endFlight() {
+  mutating func endRefresh() {
     refresh = nil
     isOverdue = false
     isCounted = false

@@ -109,17 +109,22 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Gives a permit back; the most urgent of those who wait gets it.
   func release(_ permit: Permit) {
-    let isCurrent = permit.lane.withLock { lane in
+    var permit = permit
+    // A request that was cancelled meanwhile takes none.
+    while let grant = giveBack(permit), !grant.waiter.settle(.success(grant.permit)) { permit = grant.permit }
+  }
+
+  private typealias Grant = (waiter: Waiter<Permit>, permit: Permit)
+
+  /// Gives a permit back, and takes it for the first of those who wait.
+  private func giveBack(_ permit: Permit) -> Grant? {
+    let isWaitedFor = permit.lane.withLock { lane in
       guard permit.generation == lane.generation else { return false }
       lane.permits.giveBack()
       return !lane.permits.waiting.isEmpty
     }
-    guard isCurrent, let grant = nextGrant(of: permit.lane) else { return }
-    // A request that was cancelled meanwhile takes none.
-    if !grant.waiter.settle(.success(grant.permit)) { release(grant.permit) }
+    return isWaitedFor ? nextGrant(of: permit.lane) : nil
   }
-
-  private typealias Grant = (waiter: Waiter<Permit>, permit: Permit)
 
   /// Takes a permit for the first of those who wait; returns `nil` if there is none, or nobody waits.
   private func nextGrant(of lane: Locked<Lane>) -> Grant? {

@@ -181,13 +181,13 @@ struct TokenSimulation {
       outcome = state.complete(
         ended, failing: CancellationError(), isTerminal: isTerminal, wasAsked: end != .unasked || wasReplaced)
       save()
-      if wasReplaced { endFlightInReference() }
+      if wasReplaced { endRefreshInReference() }
     }
     release(outcome)
   }
 
   /// The token that another process has written ends the refresh for those who wait.
-  private mutating func endFlightInReference() {
+  private mutating func endRefreshInReference() {
     guard let current = reference.current else { return }
     reference.note(.token(serial: current.serial, at: current.at, lifetime: current.lifetime, endsFlight: true))
   }

@@ -190,11 +190,7 @@ import Testing
     let events = session.events
     let client = fixture.client(session)
     let task = Task { try await client.send(.get("a")) }
-    await gate.waitForArrivals(1)
-    let signOut = Task { try await session.signOut() }
-    #expect(try await fixture.error(task).code == .signedOut)
-    gate.open()
-    try await signOut.value
+    try await fixture.signOut(session, during: task, heldAt: gate)
     try await session.signIn(AccessToken("bob"))
     #expect(await events.names(through: "signedIn") == ["signedOut", "signedIn"])
   }

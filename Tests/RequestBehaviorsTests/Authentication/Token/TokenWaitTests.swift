@@ -165,11 +165,7 @@ import Testing
       isHeld.value = true
       let client = fixture.client(session)
       let task = Task { try await client.send(.get("a")) }
-      await gate.waitForArrivals(1)
-      let signOut = Task { try await session.signOut() }
-      #expect(try await fixture.error(task).code == .signedOut)
-      gate.open()
-      try await signOut.value
+      try await fixture.signOut(session, during: task, heldAt: gate)
     }
     try await signOutWhileTheStoreIsRead()
     // The session is gone, so only the refresh keeps the source, and only until it has ended.
