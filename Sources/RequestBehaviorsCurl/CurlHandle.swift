@@ -14,6 +14,8 @@
     private(set) var easy: UnsafeMutableRawPointer
     /// What arrived of the head.
     var head = HeadCollector()
+    /// What arrived of the body, unless it is streamed.
+    var body = BodyCollector()
     /// What the handle works for, while it is with the loop.
     var transfer: CurlTransfer?
 
@@ -71,6 +73,7 @@
     /// Forgets what the last transfer left.
     func reset() {
       head.reset()
+      body.reset()
       errorText[0] = 0
       // They may hold secrets.
       clearRequest()

@@ -36,11 +36,14 @@
       }
     }
 
-    /// Makes a handle ready that must not be used as it is; called while a request is on its way, which costs no time.
+    /// Makes those handles ready that must not be used as they are; called while requests are on their way, which costs no
+    /// time.
     func renew() {
-      // One that cannot be made ready for a further request is released.
-      guard let handle = lock.withLock({ state.worn.popLast() }), (try? handle.renew()) != nil else { return }
-      lock.withLock { if !state.isClosed { state.spare.append(handle) } }
+      guard !CurlLibrary.canReuseHandles else { return }
+      while let handle = lock.withLock({ state.worn.popLast() }) {
+        // One that cannot be made ready for a further request is released.
+        if (try? handle.renew()) != nil { lock.withLock { if !state.isClosed { state.spare.append(handle) } } }
+      }
     }
 
     /// Releases the handles; no others are kept from then on.

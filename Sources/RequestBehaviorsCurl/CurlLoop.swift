@@ -123,6 +123,8 @@
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
         collect()
+        // On this thread, whose memory it is: freed by another, it has the threads wait for each other.
+        handles.renew()
         sleep()
       }
       close()

@@ -37,7 +37,6 @@
 
     // The rest as the type says.
     let bodyLimit: Int
-    var body = Data()
     private var decoder: ContentDecoder?
     /// How many bytes of what comes next the decoder has taken already, before a pause.
     private var decodedCount = 0
@@ -224,17 +223,11 @@
         if !isReceivingPaused { noteReceived(bytes.count) }
         return isReceivingPaused ? .later : .taken
       }
-      guard bytes.count <= bodyLimit - body.count else {
+      guard bytes.count <= bodyLimit - handle.body.count else {
         objection = NetworkError.bodyTooLarge(limit: bodyLimit)
         return .refused
       }
-      guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return .taken }
-      if body.isEmpty {
-        // A length that a server makes up must not cost more than this.
-        let length = min(handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) ?? 0, 1 << 20, bodyLimit)
-        if length > bytes.count { body.reserveCapacity(length) }
-      }
-      body.append(start, count: bytes.count)
+      handle.body.add(bytes, of: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T).map { min($0, bodyLimit) })
       noteReceived(bytes.count)
       return .taken
     }

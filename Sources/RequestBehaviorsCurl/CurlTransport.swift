@@ -58,7 +58,6 @@
           // Before the loop asks for its bytes.
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
           loop.post(.start(transfer))
-          loop.handles.renew()
         }
       } onCancel: {
         // The caller goes on at once; what is left to do is the loop's.
@@ -141,7 +140,7 @@
       }
       if let error = transfer.missing { throw error.of(transfer) }
       transfer.connection = handle.connectionTimings(queued: transfer.queued)
-      var response = response(to: transfer, head, .data(transfer.body), until: transfer.lastByte)
+      var response = response(to: transfer, head, .data(handle.body.data), until: transfer.lastByte)
       response.trailers = transfer.trailers
       return response
     }

@@ -30,6 +30,19 @@
       #expect(try await transport.send(server.request()).headers["X"] == "grün")
     }
 
+    @Test func `bodies of all sizes come whole, one after the other`() async throws {
+      let counts = [16_384, 3, 16_385, 0, 200_000, 16_383, 1, 40_000, 2_000_000, 7]
+      let bodies = counts.map { count in Data((0..<count).map { UInt8(($0 + count) % 251) }) }
+      for body in bodies {
+        let parts = stride(from: 0, to: body.count, by: 10_000).map { body[$0..<min($0 + 10_000, body.count)] }
+        server.enqueue(.data(body), .chunked(parts.map { Data($0) }))
+      }
+      for body in bodies {
+        let request = server.request { $0.bodyLimit = body.count }
+        for _ in 1...2 { #expect(try await transport.send(request).data == body, "\(body.count) bytes") }
+      }
+    }
+
     @Test func `trailers of a body in memory are told, in their order`() async throws {
       server.enqueue(.chunked(["a", "b"], trailers: ["X-Sum": "1", "X-More": "2"]), .text("none"))
       let response = try await transport.send(server.request())
