@@ -28,7 +28,7 @@
     var bufferSize = 0
     var connectTime = 0
     var list: UnsafeMutablePointer<curl_slist>?
-    var line: [CChar] = []
+    var line: [UInt8] = []
 
     init(_ configuration: CurlTransport.Configuration) {
       trust = configuration.trust
@@ -186,16 +186,19 @@
     /// Adds a field; `nil` for one that the library shall not add by itself.
     private func append(_ name: String, _ value: String?) throws {
       settings.line.removeAll(keepingCapacity: true)
-      settings.line.append(contentsOf: name.utf8.lazy.map { CChar(bitPattern: $0) })
+      settings.line.append(contentsOf: name.utf8)
       // A colon and nothing after it removes a field; a semicolon makes an empty one.
       let hasValue = value?.isEmpty == false
-      settings.line.append(CChar(bitPattern: UInt8(ascii: value == nil || hasValue ? ":" : ";")))
+      settings.line.append(UInt8(ascii: value == nil || hasValue ? ":" : ";"))
       if let value, hasValue {
-        settings.line.append(CChar(bitPattern: UInt8(ascii: " ")))
-        settings.line.append(contentsOf: value.utf8.lazy.map { CChar(bitPattern: $0) })
+        settings.line.append(UInt8(ascii: " "))
+        settings.line.append(contentsOf: value.utf8)
       }
       settings.line.append(0)
-      guard let list = curl_slist_append(settings.list, settings.line) else {
+      let appended = settings.line.withUnsafeBytes { line in
+        curl_slist_append(settings.list, line.assumingMemoryBound(to: CChar.self).baseAddress)
+      }
+      guard let list = appended else {
         throw RefusedOption(name: "HTTPHEADER", code: CURLE_OUT_OF_MEMORY)
       }
       settings.list = list

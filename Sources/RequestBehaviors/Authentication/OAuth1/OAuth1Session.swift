@@ -64,7 +64,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     self.origins = origins
     self.name = name
     self.trustsClockOverHTTP = trustsClockOverHTTP
-    self.makeNonce = makeNonce ?? OAuth1Session.randomNonce
+    self.makeNonce = makeNonce ?? { Nonce.make(.hexadecimal) }
     signer = credentials.map {
       OAuth1Signer(consumer: consumer, credentials: $0, method: signatureMethod, options: options)
     }
@@ -126,13 +126,4 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   /// A mirror without children, so that `dump` shows no secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
-
-  @Sendable private static func randomNonce() -> String {
-    var generator = SystemRandomNumberGenerator()
-    let digits = (0..<2).map { _ in
-      let half = String(generator.next(), radix: 16)
-      return String(repeating: "0", count: 16 - half.utf8.count) + half
-    }
-    return digits.joined()
-  }
 }
