@@ -106,8 +106,8 @@ extension RequestBehavior where Self == RateLimitBehavior {
   /// Keeps requests to each origin to a rate; see ``RateLimitBehavior``.
   ///
   /// - Parameters:
-  ///   - rate: How many may go in a second.
-  ///   - burst: How many may go at once after a pause.
+  ///   - rate: How many may go in a second; at least one in a day, and any number if it is infinite.
+  ///   - burst: How many may go at once after a pause; at least one.
   /// - Returns: The behavior.
   public static func rateLimit(_ rate: Double, burst: Int) -> RateLimitBehavior {
     RateLimitBehavior(RateLimiter(rate: rate, burst: burst))

@@ -23,8 +23,8 @@ public final class RateLimiter: Sendable {
   /// Creates a limiter.
   ///
   /// - Parameters:
-  ///   - rate: How many requests of a key may go in a second.
-  ///   - burst: How many may go at once after a pause.
+  ///   - rate: How many requests of a key may go in a second; at least one in a day, and any number if it is infinite.
+  ///   - burst: How many may go at once after a pause; at least one.
   ///   - queueLimit: How many may wait for each key.
   ///   - longestPause: The longest pause that a server may ask for.
   ///   - key: Returns what requests have in common that are counted together, `nil` for one that is not limited; by

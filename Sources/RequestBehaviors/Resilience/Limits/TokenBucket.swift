@@ -19,10 +19,11 @@ public struct TokenBucket: Sendable, Hashable {
   /// Creates a full bucket.
   ///
   /// - Parameters:
-  ///   - rate: How many permits come in a second; at least one in a day.
+  ///   - rate: How many permits come in a second: at least one in a day, also if it is no number. An infinite rate is no
+  ///     limit.
   ///   - burst: How many permits it holds; at least one.
   public init(rate: Double, burst: Int) {
-    self.rate = rate.isFinite ? max(rate, 1 / 86_400) : 1 / 86_400
+    self.rate = rate.isNaN ? 1 / 86_400 : max(rate, 1 / 86_400)
     self.burst = Double(max(burst, 1))
     interval = Duration(flooring: 1 / self.rate)
     fillTime = TokenBucket.time(for: max(burst, 1), interval)

@@ -41,7 +41,17 @@ private final class Bucket {
     #expect(!bucket.take(at: .seconds(60)))
   }
 
-  @Test(arguments: [0, -1, .nan, .infinity, 1e-300])
+  @Test func `an infinite rate is no limit, but for the pauses`() {
+    let bucket = Bucket(rate: .infinity, burst: 1)
+    for _ in 1...1_000 { #expect(bucket.take(at: .zero)) }
+    #expect(bucket.delay(for: .max, at: .zero) == .zero)
+    bucket.pause(until: .seconds(60), at: .zero)
+    #expect(!bucket.take(at: .seconds(59)))
+    #expect(bucket.delay(for: 7, at: .seconds(59)) == .seconds(1))
+    for _ in 1...1_000 { #expect(bucket.take(at: .seconds(60))) }
+  }
+
+  @Test(arguments: [0, -1, .nan, 1e-300])
   func `a rate that makes no sense does not trap`(rate: Double) {
     let bucket = Bucket(rate: rate, burst: -5)
     #expect(bucket.take(at: .zero))
