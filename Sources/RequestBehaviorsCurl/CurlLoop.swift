@@ -139,8 +139,9 @@
     ///
     /// libcurl looks at every transfer in each turn, with a system call for most of them. Without a pause it does so for
     /// one response after the other: with 64 transfers whose callers do some work that took a sixth of all processor time.
+    /// Of more than 128 transfers there is enough to do after each turn without one.
     private func pause() {
-      guard mayPause, transfers.count > 8 else { return }
+      guard mayPause, 9...128 ~= transfers.count else { return }
       rb_curl_pause(min(transfers.count * 300, 20_000))
     }
 
