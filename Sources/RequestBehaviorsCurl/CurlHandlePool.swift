@@ -36,8 +36,8 @@
       }
     }
 
-    /// Makes those handles ready that must not be used as they are; called while requests are on their way, which costs no
-    /// time.
+    /// Makes those handles ready that must not be used as they are; called by the loop's thread when the requests of its
+    /// turn are on their way.
     func renew() {
       guard !CurlLibrary.canReuseHandles else { return }
       while let handle = lock.withLock({ state.worn.popLast() }) {

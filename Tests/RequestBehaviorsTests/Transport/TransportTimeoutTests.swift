@@ -190,7 +190,7 @@ import Testing
       now: RequestClock.system.now, date: RequestClock.system.date,
       sleep: { duration in
         sleeps.update { $0.append(duration) }
-        // Never waited out: the response ends it. A manual clock would not show what the system's can sleep.
+        // Real time, but never waited out: the response ends it. A manual clock would not show what the system's can sleep.
         try await RequestClock.system.sleep(for: duration)
       })
     for clock in [clock, .system] {

@@ -47,7 +47,7 @@ public final class ConcurrencyLimiter: Sendable {
         lane.generation += 1
         lane.permits.inUse = 0
       }
-      while let grant = nextGrant(of: lane) {
+      while let grant = lane.withLock({ nextGrant(from: &$0, lane) }) {
         if !grant.waiter.settle(.success(grant.permit)) { release(grant.permit) }
       }
     }
@@ -118,22 +118,19 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Gives a permit back, and takes it for the first of those who wait.
   private func giveBack(_ permit: Permit) -> Grant? {
-    let isWaitedFor = permit.lane.withLock { lane in
-      guard permit.generation == lane.generation else { return false }
+    permit.lane.withLock { lane in
+      guard permit.generation == lane.generation else { return nil }
       lane.permits.giveBack()
-      return !lane.permits.waiting.isEmpty
+      return nextGrant(from: &lane, permit.lane)
     }
-    return isWaitedFor ? nextGrant(of: permit.lane) : nil
   }
 
   /// Takes a permit for the first of those who wait; returns `nil` if there is none, or nobody waits.
-  private func nextGrant(of lane: Locked<Lane>) -> Grant? {
-    lane.withLock { state in
-      guard let id = state.permits.grant(upTo: limit), let waiter = state.waiters.removeValue(forKey: id) else {
-        return nil
-      }
-      return (waiter, Permit(lane: lane, generation: state.generation))
+  private func nextGrant(from lane: inout Lane, _ shared: Locked<Lane>) -> Grant? {
+    guard let id = lane.permits.grant(upTo: limit), let waiter = lane.waiters.removeValue(forKey: id) else {
+      return nil
     }
+    return (waiter, Permit(lane: shared, generation: lane.generation))
   }
 }
 
