@@ -60,6 +60,22 @@ private enum Kind: String, SQLReadable { case oil, ink }
     }
   }
 
+  @Test(arguments: ["SELECT 1 AS id, 2 AS id, 3 AS x", "SELECT 1 AS id, 2 AS ID, 3 AS x"])
+  func `of two columns of one name the first counts, in whatever order columns are read`(_ sql: String) throws {
+    let store = try makeStore()
+    let sql = SQL(verbatim: sql + " UNION ALL SELECT 1, 2, 3")
+    let rows = try store.readAndWait {
+      try $0.query(sql) { row in try ["id", "id", "x", "id"].map { try row[$0] as Int } }
+    }
+    #expect(rows == [[1, 1, 3, 1], [1, 1, 3, 1]])
+    let exact = try store.readAndWait {
+      try $0.query(sql) { row in try ["id", "ID", "Id", "X"].map { try row[$0] as Int } }
+    }
+    #expect(exact == [[1, 1, 1, 3], [1, 1, 1, 3]])
+    struct Decoded: Decodable { var id: Int }
+    #expect(try store.readAndWait { try $0.query(sql, as: Decoded.self) }.map(\.id) == [1, 1])
+  }
+
   @Test func `a type that reads itself is read by its initializer, Decodable or not`() throws {
     func generic<Record: Decodable>(_ db: Database, _ type: Record.Type) throws -> [Record] {
       var all = try db.query("SELECT * FROM t ORDER BY id", as: type)

@@ -65,7 +65,7 @@ final class RowCursor {
   func index(of name: String) throws -> Int {
     guard statement != nil else { throw gone() }
     let columns = columns
-    if expected < columns.names.count, columns.names[expected] == name {
+    if columns.namesAreUnique, expected < columns.names.count, columns.names[expected] == name {
       expected += 1
       return expected - 1
     }
@@ -106,6 +106,8 @@ final class RowCursor {
 /// The columns of a result by the name of the property they fill.
 final class ColumnMap {
   let names: [String]
+  /// Whether no two columns have one name, in any case.
+  let namesAreUnique: Bool
   private let keys: RowFormat.Keys
   private let indexes: [String: Int32]
 
@@ -115,11 +117,14 @@ final class ColumnMap {
     // Of two columns of one name the first counts, as in SQLite itself.
     indexes = Dictionary(
       names.enumerated().map { ($1.lowercased(), Int32($0)) }, uniquingKeysWith: { first, _ in first })
+    namesAreUnique = indexes.count == names.count
   }
 
   /// Returns the column of a name, in any case.
   func index(ofColumn name: String) -> Int32? {
-    names.firstIndex(of: name).map { Int32($0) } ?? indexes[name.lowercased()]
+    // Mostly the case is right, and to look for that is faster.
+    if namesAreUnique, let index = names.firstIndex(of: name) { return Int32(index) }
+    return indexes[name.lowercased()]
   }
 
   /// Returns the column of a property, in any case.
