@@ -39,6 +39,40 @@ import Testing
     #expect(error?.message == "the file has schema version 2, this program knows 1; update the program")
   }
 
+  @Test func `a file that a newer program migrates meanwhile is refused`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file()
+    let commits = Log()
+    let newest = SQLiteMigration("size") { try $0.execute("ALTER TABLE artwork ADD COLUMN size TEXT") }
+    let steps = [TestStore.artwork, second]
+    // The newer program is faster when the older one has run its first step.
+    let configuration = SQLiteConfiguration { event in
+      guard event.sql == "COMMIT", commits.lines.isEmpty else { return }
+      commits.append(event.sql)
+      #expect(throws: Never.self) { try SQLiteStore(path: path, migrations: steps + [newest]) }
+    }
+    let error = #expect(throws: SQLiteError.self) {
+      try SQLiteStore(path: path, configuration: configuration, migrations: steps)
+    }
+    #expect(error?.message == "the file has schema version 3, this program knows 2; update the program")
+    let store = try SQLiteStore(path: path)
+    #expect(try await columns(store) == ["id", "title", "note", "price", "colour", "size"])
+  }
+
+  @Test func `a step that another program of the same version has run meanwhile is not run again`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file()
+    let commits = Log()
+    let steps = [TestStore.artwork, second]
+    let configuration = SQLiteConfiguration { event in
+      guard event.sql == "COMMIT", commits.lines.isEmpty else { return }
+      commits.append(event.sql)
+      #expect(throws: Never.self) { try SQLiteStore(path: path, migrations: steps) }
+    }
+    let store = try SQLiteStore(path: path, configuration: configuration, migrations: steps)
+    #expect(try await columns(store) == ["id", "title", "note", "price", "colour"])
+  }
+
   @Test func `a table others refer to can be rebuilt, and a dangling reference is found`() async throws {
     let folder = try TemporaryFolder()
     let tables = SQLiteMigration("tables") { db in

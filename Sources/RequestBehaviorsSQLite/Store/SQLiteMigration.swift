@@ -35,26 +35,42 @@ extension Connection {
       _ = try version()
       return
     }
-    for index in try pending(migrations) { try migrate(migrations[index], to: index + 1) }
+    for index in try knownVersion(migrations)..<migrations.count {
+      let migration = migrations[index]
+      if migration.suspendsForeignKeys {
+        try withoutForeignKeys { try migrate(migration, to: index + 1, of: migrations) }
+      } else {
+        try migrate(migration, to: index + 1, of: migrations)
+      }
+    }
   }
 
-  private func pending(_ migrations: [SQLiteMigration]) throws -> Range<Int> {
+  /// Returns the version of the file's schema.
+  ///
+  /// - Throws: ``SQLiteError`` when the version is above that of the migrations: another program, which is newer, made
+  ///   it.
+  private func knownVersion(_ migrations: [SQLiteMigration]) throws -> Int {
     let version = try version()
     guard (0...migrations.count).contains(version) else {
       throw misuse(
         "the file has schema version \(version), this program knows \(migrations.count); update the program")
     }
-    return version..<migrations.count
+    return version
   }
 
   private func version() throws -> Int { try pragma("user_version").flatMap { Int($0) } ?? 0 }
 
-  private func migrate(_ migration: SQLiteMigration, to version: Int) throws {
-    if migration.suspendsForeignKeys { try runScript("PRAGMA foreign_keys=OFF") }
-    defer { if migration.suspendsForeignKeys { try? runScript("PRAGMA foreign_keys=ON") } }
+  private func withoutForeignKeys(_ work: () throws -> Void) throws {
+    // A connection that does not check references again is not fit for use.
+    defer { do { try runScript("PRAGMA foreign_keys=ON") } catch { isBroken = true } }
+    try runScript("PRAGMA foreign_keys=OFF")
+    try work()
+  }
+
+  private func migrate(_ migration: SQLiteMigration, to version: Int, of migrations: [SQLiteMigration]) throws {
     try write(durability: .full) { database in
-      // Another process may have run the step while this one waited for the lock.
-      guard try self.version() == version - 1 else { return }
+      // Another process may have run the step while this one waited for the lock, and a newer one further steps.
+      guard try knownVersion(migrations) == version - 1 else { return }
       try migration.body(database)
       if migration.suspendsForeignKeys { try checkForeignKeys(migration) }
       try runScript("PRAGMA user_version=\(version)")
