@@ -104,6 +104,16 @@ extension Connection {
     while try step(statement) {}
   }
 
+  /// Runs a statement that begins or ends a transaction or savepoint, or sets what commits survive.
+  ///
+  /// It cannot be cancelled: SQLite may notice that only after the statement took effect, and then report it as if it
+  /// had not. Its wait for another's lock can.
+  func control(_ sql: String) throws {
+    isControlling = true
+    defer { isControlling = false }
+    try run(sql)
+  }
+
   /// Changes the schema of the library's own temporary objects, of which subscribers are not notified.
   func runTemporary(_ script: String) throws {
     let before = touched

@@ -3,17 +3,17 @@ internal import CRequestBehaviorsSQLite
 extension Connection {
   /// Runs the closure in a write transaction and returns its result once the commit has succeeded.
   func write<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
-    try setDurability(durability)
-    try run("BEGIN IMMEDIATE")
-    isInTransaction = true
     let result: T
     do {
+      try setDurability(durability)
+      try control("BEGIN IMMEDIATE")
+      isInTransaction = true
       result = try transact(Database(connection: self, isReadOnly: false), body)
-      if mustStop { throw state.isSuspended ? state.suspendedError : CancellationError() }
+      if mustStop { throw failure(SQLITE_INTERRUPT) }
       // The commit begins. A cancellation is ignored from here on, or the caller would get an error for data that was
       // saved.
       interruption = nil
-      try run("COMMIT")
+      try control("COMMIT")
     } catch {
       rollBack()
       throw error
@@ -34,7 +34,7 @@ extension Connection {
   @inline(__always)
   func beginRead() throws {
     guard !isInTransaction else { return }
-    try run("BEGIN DEFERRED")
+    try control("BEGIN DEFERRED")
     isInTransaction = true
   }
 
@@ -49,11 +49,12 @@ extension Connection {
   /// rest.
   func checkTransaction() throws {
     guard isInTransaction, sqlite3_get_autocommit(handle) != 0 else { return }
-    if mustStop { throw CancellationError() }
+    if mustStop { throw failure(SQLITE_INTERRUPT) }
     throw misuse("an earlier error has rolled the transaction back; let errors leave the closure")
   }
 
-  private func rollBack() {
+  /// Undoes the transaction that is open, if any.
+  func rollBack() {
     interruption = nil
     isInTransaction = false
     knowsSchemaVersion = false
@@ -61,7 +62,18 @@ extension Connection {
     touched = []
     afterCommit = []
     guard sqlite3_get_autocommit(handle) == 0 else { return }
-    do { try run("ROLLBACK") } catch { isBroken = true }
+    do { try control("ROLLBACK") } catch { isBroken = true }
+  }
+
+  /// Undoes the innermost savepoint; the whole transaction if that fails, so that no part of it is committed.
+  func undoSavepoint() {
+    guard sqlite3_get_autocommit(handle) == 0 else { return }
+    do {
+      try control("ROLLBACK TO nested")
+      try control("RELEASE nested")
+    } catch {
+      do { try control("ROLLBACK") } catch { isBroken = true }
+    }
   }
 
   /// Forgets what depends on a schema that is undone: statements and plans for what is not there any more.
@@ -83,13 +95,15 @@ extension Connection {
   }
 
   private func setDurability(_ durability: SQLiteDurability) throws {
+    guard durability != self.durability else { return }
     let isFull = durability == .full
-    guard isFull != isFullySynchronous else { return }
+    // A statement that fails may have taken effect.
+    self.durability = nil
     // SQLite ignores a change within a transaction; here none is open.
-    try run(isFull ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
+    try control(isFull ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
     #if canImport(Darwin)
-      try run(isFull ? "PRAGMA fullfsync=ON" : "PRAGMA fullfsync=OFF")
+      try control(isFull ? "PRAGMA fullfsync=ON" : "PRAGMA fullfsync=OFF")
     #endif
-    isFullySynchronous = isFull
+    self.durability = durability
   }
 }

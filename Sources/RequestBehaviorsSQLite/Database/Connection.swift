@@ -19,7 +19,10 @@ final class Connection {
   /// Whether the current transaction has created temporary objects, which a rollback undoes.
   var changesTemporarySchema = false
   var isInTransaction = false
-  var isFullySynchronous = false
+  /// Whether a statement runs that begins or ends a transaction or savepoint, which a cancellation does not stop.
+  var isControlling = false
+  /// What commits survive; nil when it is not known.
+  var durability: SQLiteDurability? = .normal
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
   /// Whether work waits for locks of other connections; if not, it fails as busy at once.
@@ -116,7 +119,7 @@ final class Connection {
   private func installCallbacks() {
     let context = Unmanaged.passUnretained(self).toOpaque()
     sqlite3_busy_handler(handle, { Connection.of($0).waitForLock(attempt: Int($1)) ? 1 : 0 }, context)
-    sqlite3_progress_handler(handle, 1000, { Connection.of($0).mustStop ? 1 : 0 }, context)
+    sqlite3_progress_handler(handle, 1000, { Connection.of($0).isToBeStopped ? 1 : 0 }, context)
     sqlite3_set_authorizer(
       handle,
       { context, action, name, _, _, _ in
@@ -152,6 +155,9 @@ final class Connection {
 
   /// Whether the current work was cancelled or the store suspended.
   var mustStop: Bool { interruption.map { $0.isCancelled || state.isSuspended } ?? false }
+
+  /// Whether the statement that runs is to stop.
+  private var isToBeStopped: Bool { mustStop && !isControlling }
 
   private func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now

@@ -66,16 +66,15 @@ public final class Database {
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     let connection = try connection()
     try connection.checkTransaction()
-    try connection.run("SAVEPOINT nested")
+    try connection.control("SAVEPOINT nested")
     let actions = connection.afterCommit.count
     do {
       let result = try body()
       try connection.checkTransaction()
-      try connection.run("RELEASE nested")
+      try connection.control("RELEASE nested")
       return result
     } catch {
-      if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("ROLLBACK TO nested") }
-      if sqlite3_get_autocommit(connection.handle) == 0 { try connection.run("RELEASE nested") }
+      connection.undoSavepoint()
       connection.forgetUndoneSchema()
       connection.afterCommit.removeLast(max(0, connection.afterCommit.count - actions))
       throw error

@@ -110,13 +110,13 @@ extension Connection {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | (configuration.fileProtection?.openFlag ?? 0)
     let opened = sqlite3_open_v2(path, &target, flags, configuration.vfs)
     guard opened == SQLITE_OK, let target else { throw SQLiteError(opened, handle: target, path: path) }
+    // The open read holds one snapshot, so that concurrent writes do not restart the copy.
+    defer { rollBack() }
+    try control("BEGIN DEFERRED")
+    try run("SELECT count(*) FROM sqlite_master")
     guard let backup = sqlite3_backup_init(target, "main", handle, "main") else {
       throw SQLiteError(sqlite3_errcode(target), handle: target, path: path)
     }
-    // The open read holds one snapshot, so that concurrent writes do not restart the copy.
-    try run("BEGIN DEFERRED")
-    try run("SELECT count(*) FROM sqlite_master")
-    defer { try? run("ROLLBACK") }
     var result = SQLITE_OK
     while result == SQLITE_OK, !mustStop { result = sqlite3_backup_step(backup, 256) }
     sqlite3_backup_finish(backup)
