@@ -49,6 +49,8 @@ let package = Package(
       swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["RequestBehaviors"], path: "Tests/TestSupport", swiftSettings: strict),
+    // Apart from TestSupport, because programs that have no testing library use that.
+    .target(name: "TestLimits", dependencies: ["RequestBehaviors"], path: "Tests/TestLimits", swiftSettings: strict),
     .executableTarget(
       name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
       swiftSettings: strict),
@@ -69,14 +71,14 @@ let package = Package(
     .testTarget(
       name: "RequestBehaviorsTests",
       dependencies: [
-        "RequestBehaviors", "RequestBehaviorsTesting", "ResilienceSoak", "RetryStorm", "TestSupport", "TokenFileWriter",
-        "TransportProbe",
+        "RequestBehaviors", "RequestBehaviorsTesting", "ResilienceSoak", "RetryStorm", "TestLimits", "TestSupport",
+        "TokenFileWriter", "TransportProbe",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
-        "CFaultVFS", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport", "CrashingWriter",
+        "CFaultVFS", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport", "CrashingWriter",
       ],
       swiftSettings: strict),
     .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),
@@ -88,15 +90,16 @@ let package = Package(
       path: "Tests/Fixtures/CurlProbe", swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsCurlTests",
-      dependencies: ["CurlProbe", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestSupport"],
+      dependencies: ["CurlProbe", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestSupport"],
+      name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestLimits", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "QuickStart", "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+        "TestLimits",
       ],
       swiftSettings: strict),
   ]

@@ -73,7 +73,7 @@ M
   [ "$platform" = macOS ] || stub "$platform" UIKit
   local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
     Sources/RequestBehaviorsCurl Sources/QuickStart)
-  [ -n "${SOURCES_ONLY:-}" ] || folders+=(Tests/TestSupport Tests/RequestBehaviorsTests
+  [ -n "${SOURCES_ONLY:-}" ] || folders+=(Tests/TestSupport Tests/TestLimits Tests/RequestBehaviorsTests
     Tests/RequestBehaviorsTestingTests Tests/RequestBehaviorsSQLiteTests Tests/RequestBehaviorsCurlTests
     Tests/DocumentationTests)
   for folder in "${folders[@]}"; do

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Caching".
-@Suite final class CachingSamplesTests {
+@Suite(.limited) final class CachingSamplesTests {
   private let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite").path()
 
   deinit {

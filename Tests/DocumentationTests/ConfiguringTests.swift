@@ -46,7 +46,7 @@ extension Request where Value == [Issue] {
 }
 
 /// The samples of "Configuring".
-@Suite struct ConfiguringTests {
+@Suite(.limited) struct ConfiguringTests {
   private struct Repo: Codable, Equatable, Sendable {
     var fullName: String
     var pushedAt: Date

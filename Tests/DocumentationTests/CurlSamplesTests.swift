@@ -6,7 +6,7 @@
   import Testing
 
   /// The samples of RequestBehaviorsCurl, and of the articles about transports.
-  @Suite struct CurlSamplesTests {
+  @Suite(.limited) struct CurlSamplesTests {
     @Test func `a client of the documentation sends over libcurl`() async throws {
       let server = try LoopbackServer { _ in .text("hello") }
       let configuration = RequestConfiguration(baseURL: server.baseURL)

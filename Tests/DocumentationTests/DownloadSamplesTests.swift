@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Downloading".
-@Suite final class DownloadSamplesTests {
+@Suite(.limited) final class DownloadSamplesTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
 
   init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }

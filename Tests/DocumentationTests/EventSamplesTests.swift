@@ -6,7 +6,7 @@ import Testing
 private struct Delta: Decodable { let text: String }
 
 /// The samples of "Lines and server-sent events".
-@Suite struct EventSamplesTests {
+@Suite(.limited) struct EventSamplesTests {
   private let journal = Journal()
 
   private func show(_ text: String) { journal.note(text) }

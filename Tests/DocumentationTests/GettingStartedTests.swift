@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct GettingStartedTests {
+@Suite(.limited) struct GettingStartedTests {
   let login = "octocat"
   let page: Int? = 2
   let id = 7

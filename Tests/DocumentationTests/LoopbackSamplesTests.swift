@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of the loopback server's documentation.
-@Suite struct LoopbackSamplesTests {
+@Suite(.limited) struct LoopbackSamplesTests {
   @Test func `the queue comes before the handler, and the test waits for what arrives`() async throws {
     let server = try LoopbackServer { request in
       guard request.path == "/users/1" else { return .status(404) }

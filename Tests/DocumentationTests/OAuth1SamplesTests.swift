@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Signing with OAuth 1.0a" and "Why is my signature refused?", compiled and run.
-@Suite struct OAuth1SamplesTests {
+@Suite(.limited) struct OAuth1SamplesTests {
   private struct Status: Codable, Equatable, Sendable { var id: Int }
   private let mock = MockTransport()
   private var baseURL: URL { mock.baseURL }

@@ -55,7 +55,7 @@ private struct Alarms: Sendable {
 }
 
 /// The samples of the articles about observation.
-@Suite struct ObservationSamplesTests {
+@Suite(.limited) struct ObservationSamplesTests {
   private let transport = answering("[]")
   private let journal = Journal()
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "At a glance" and "Coming from another client" that no other article has.
-@Suite struct OtherClientsTests {
+@Suite(.limited) struct OtherClientsTests {
   private let login = "octocat"
   private let page: Int? = nil
   private let id = 7

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Pages".
-@Suite struct PagesSamplesTests {
+@Suite(.limited) struct PagesSamplesTests {
   private struct Events: Codable, Sendable {
     var names: [String]
     var nextCursor: String?

@@ -4,7 +4,7 @@ import Testing
 // The bar is part of an executable, which makes nothing public.
 @testable import QuickStart
 
-@Suite struct ProgressBarTests {
+@Suite(.limited) struct ProgressBarTests {
   private func line(
     _ received: Int64, of total: Int64?, after elapsed: Duration = .seconds(1), attempt: Int = 1,
     isFinished: Bool = false

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct ReadmeTests {
+@Suite(.limited) struct ReadmeTests {
   @Test func `the client of the README is made and prints its pipeline`() async throws {
     let session = TokenSession(source: AccountTokens())
     let login = "octocat"

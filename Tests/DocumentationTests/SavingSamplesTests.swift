@@ -87,7 +87,7 @@ private actor Shelf {
 }
 
 /// The samples of the landing page and the articles of RequestBehaviorsSQLite.
-@Suite final class SavingSamplesTests {
+@Suite(.limited) final class SavingSamplesTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
   private var path: String { folder.appending(path: "store.sqlite").path() }
   private let server: LoopbackServer

@@ -44,7 +44,7 @@ private struct Shuffling: RandomNumberGenerator {
 }
 
 /// The list of "The standard stack", beside the sort and beside the sources.
-@Suite final class StandardStackTests {
+@Suite(.limited) final class StandardStackTests {
   private let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite").path()
 
   deinit {

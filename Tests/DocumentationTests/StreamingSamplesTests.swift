@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Streaming", and of the doc comments about streams.
-@Suite(.timeLimit(.minutes(1))) struct StreamingSamplesTests {
+@Suite(.limited) struct StreamingSamplesTests {
   private final class File: Sendable {
     let journal = Journal()
     func write(_ bytes: Data) { journal.note(String(decoding: bytes, as: UTF8.self)) }

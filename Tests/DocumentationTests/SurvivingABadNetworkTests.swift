@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Surviving a bad network" and "Per-request options".
-@Suite struct SurvivingABadNetworkTests {
+@Suite(.limited) struct SurvivingABadNetworkTests {
   private let draft = Issue()
 
   @Test func `a client has the recommended set`() throws {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 // The samples of the article "Testing your client" and of the landing page of the testing module.
-@Suite struct TestingYourClientTests {
+@Suite(.limited) struct TestingYourClientTests {
   struct User: Codable { var id: Int }
   struct Repo: Codable { var id: Int, name: String }
   struct NewRepo: Codable { var name: String }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Tokens and prerequisite requests" and "Signing out".
-@Suite struct TokenSamplesTests {
+@Suite(.limited) struct TokenSamplesTests {
   private let server: LoopbackServer
   private var baseURL: URL { server.baseURL }
   private let refreshing = RefreshTokenGrant(TokenEndpoint("oauth/token", clientID: "shop-ios"))

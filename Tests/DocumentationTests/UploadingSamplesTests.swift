@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples of "Uploading".
-@Suite final class UploadingSamplesTests: Sendable {
+@Suite(.limited) final class UploadingSamplesTests: Sendable {
   private let film: URL
   private var photo: URL { film }
   private let mock = MockTransport(baseURL: baseURL)

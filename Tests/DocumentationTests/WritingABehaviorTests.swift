@@ -84,7 +84,7 @@ extension RequestBehavior where Self == KeyBehavior {
 let keyed = NetworkClient(
   baseURL: baseURL, behaviors: [.key("s3cret"), .logging()])
 
-@Suite struct WritingABehaviorTests {
+@Suite(.limited) struct WritingABehaviorTests {
   @Test func `the quota refuses to ask when nothing is left, until it is reset`() async throws {
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [QuotaBehavior()],

@@ -4,7 +4,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  @Suite struct CurlConformanceTests {
+  @Suite(.limited) struct CurlConformanceTests {
     @Test(arguments: TransportConformance.cases)
     func `a transport over libcurl does what any transport must do`(conformance: TransportConformance.Case) async {
       // Longer than by default, because all cases run at once, beside all other tests.

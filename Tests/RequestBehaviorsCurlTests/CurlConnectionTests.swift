@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  @Suite struct CurlConnectionTests {
+  @Suite(.limited) struct CurlConnectionTests {
     private func send(_ count: Int, to servers: [LoopbackServer], over transport: CurlTransport) async throws {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for server in servers {

@@ -6,7 +6,7 @@
   import Testing
 
   /// Downloads and events over libcurl.
-  @Suite struct CurlDownloadTests {
+  @Suite(.limited) struct CurlDownloadTests {
     @Test func `a connection that is lost in mid-body does not lose what came`() async throws {
       let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
       let file = LoopbackResponse.data(content).header("ETag", "\"a\"")

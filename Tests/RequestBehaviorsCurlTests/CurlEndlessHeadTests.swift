@@ -7,7 +7,7 @@
   import Testing
 
   /// Heads that a server does not end.
-  @Suite(.timeLimit(.minutes(2))) struct CurlEndlessHeadTests {
+  @Suite(.limited(to: .seconds(120))) struct CurlEndlessHeadTests {
     /// A server that says something once and then something else for ever, and how much of it went out.
     private final class EndlessServer: Sendable {
       private let lock = NSLock()

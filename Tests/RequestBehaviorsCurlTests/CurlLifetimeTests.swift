@@ -6,7 +6,7 @@
   import Testing
 
   /// How long connections are kept.
-  @Suite(.timeLimit(.minutes(1))) struct CurlLifetimeTests {
+  @Suite(.limited) struct CurlLifetimeTests {
     let server: LoopbackServer
 
     init() throws { server = try LoopbackServer { _ in .text("hello") } }

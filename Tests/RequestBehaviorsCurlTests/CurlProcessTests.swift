@@ -8,7 +8,7 @@
   /// What must not happen in the process of the tests, or cannot be measured there.
   ///
   /// With `SOAK` in the environment each is done many times more often.
-  @Suite struct CurlProcessTests {
+  @Suite(.limited) struct CurlProcessTests {
     private static let isLong = ProcessInfo.processInfo.environment["SOAK"] != nil
 
     private func probe(_ arguments: String..., environment: [String: String] = [:]) async throws -> String {

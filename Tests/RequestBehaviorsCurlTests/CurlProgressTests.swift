@@ -6,7 +6,7 @@
   import Testing
 
   /// How far an attempt had come that failed, which decides whether a repeat may do something twice.
-  @Suite(.timeLimit(.minutes(1))) struct CurlProgressTests {
+  @Suite(.limited) struct CurlProgressTests {
     let server: LoopbackServer
     let transport = CurlTransport()
 

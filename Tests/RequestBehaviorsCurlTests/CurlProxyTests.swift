@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  @Suite struct CurlProxyTests {
+  @Suite(.limited) struct CurlProxyTests {
     let proxy: LoopbackServer
 
     init() throws { proxy = try LoopbackServer { _ in .text("through the proxy") } }

@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  @Suite struct CurlResponseTests {
+  @Suite(.limited) struct CurlResponseTests {
     let server: LoopbackServer
     let transport = CurlTransport()
 

@@ -6,7 +6,7 @@
   import Testing
 
   /// What needs a server with TLS.
-  @Suite(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
+  @Suite(.limited, .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
   struct CurlSecurityTests {
     let server: SecureServer
 
@@ -149,7 +149,7 @@
   }
 
   /// HTTP/2, which is spoken over TLS only.
-  @Suite(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
+  @Suite(.limited, .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
   struct CurlHTTP2Tests {
     let server: SecureServer
     let transport: CurlTransport

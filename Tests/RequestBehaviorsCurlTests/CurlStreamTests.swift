@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  @Suite struct CurlStreamTests {
+  @Suite(.limited) struct CurlStreamTests {
     let server: LoopbackServer
     let transport = CurlTransport()
     /// More than sockets and transport hold together.

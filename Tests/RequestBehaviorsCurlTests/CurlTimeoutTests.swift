@@ -6,7 +6,7 @@
   import Testing
 
   /// How far an attempt had come that took too long, which decides whether a repeat may do something twice.
-  @Suite(.timeLimit(.minutes(1))) struct CurlTimeoutTests {
+  @Suite(.limited) struct CurlTimeoutTests {
     private let clock = ManualClock()
     private var transport: CurlTransport { CurlTransport(clock: clock.requestClock) }
 

@@ -6,7 +6,7 @@
   import Testing
 
   /// What goes through a proxy that does not read it.
-  @Suite(.timeLimit(.minutes(1))) struct CurlTunnelTests {
+  @Suite(.limited) struct CurlTunnelTests {
     private func transport(
       _ proxy: TunnelProxy, _ scheme: String, trust: TrustPolicy = .system, user: String? = nil, password: String? = nil
     ) throws -> CurlTransport {

@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  @Suite struct CurlUploadTests {
+  @Suite(.limited) struct CurlUploadTests {
     let server: LoopbackServer
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Saving what comes from a cache.
-@Suite struct CachedSaveTests {
+@Suite(.limited) struct CachedSaveTests {
   private struct Server: Transport {
     func send(_ request: NetworkRequest) async throws -> NetworkResponse {
       NetworkResponse(

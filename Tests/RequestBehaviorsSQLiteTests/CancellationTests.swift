@@ -4,7 +4,7 @@ import RequestBehaviorsSQLite
 import TestSupport
 import Testing
 
-@Suite struct CancellationTests {
+@Suite(.limited) struct CancellationTests {
   @Test func `a write cancelled while it waits for another is answered at once and writes nothing`() async throws {
     let test = try TestStore()
     let store = test.store

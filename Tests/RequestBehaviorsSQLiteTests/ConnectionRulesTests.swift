@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// What holds for every connection, statement and transaction.
-@Suite struct ConnectionRulesTests {
+@Suite(.limited) struct ConnectionRulesTests {
   private struct Row: Codable, Equatable {
     var a: String
     var b: Int

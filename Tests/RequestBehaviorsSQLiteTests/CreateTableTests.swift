@@ -47,7 +47,7 @@ private struct Column: Decodable, Equatable {
   var pk: Int
 }
 
-@Suite struct CreateTableTests {
+@Suite(.limited) struct CreateTableTests {
   private func columns(of table: String, in store: SQLiteStore) throws -> [Column] {
     try store.readAndWait { try $0.query("SELECT name, type, \"notnull\", pk FROM pragma_table_info(\(table))") }
   }

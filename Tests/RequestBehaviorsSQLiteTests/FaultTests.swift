@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-@Suite struct FaultTests {
+@Suite(.limited) struct FaultTests {
   private let rows = (1...200).map { Artwork(id: $0, title: String(repeating: "title ", count: 100)) }
 
   private func openingError(_ path: String) -> SQLiteError? {

@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Every single write, truncation and sync of an operation fails once, then it and all that follow.
-@Suite struct IOErrorTests {
+@Suite(.limited) struct IOErrorTests {
   private let old = (1...20).map { Artwork(id: $0, title: "old \($0)") }
   private let new = (1...40).map { Artwork(id: $0, title: String(repeating: "new \($0) ", count: 100)) }
 

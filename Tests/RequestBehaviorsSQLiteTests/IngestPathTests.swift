@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Which key of an object goes to which column.
-@Suite struct IngestPathTests {
+@Suite(.limited) struct IngestPathTests {
   private func makeStore(_ script: String) throws -> SQLiteStore {
     try SQLiteStore(path: ":memory:", migrations: [SQLiteMigration("schema") { try $0.execute(script: script) }])
   }

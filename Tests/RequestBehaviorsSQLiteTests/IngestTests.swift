@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import TestSupport
 import Testing
 
-@Suite struct IngestTests {
+@Suite(.limited) struct IngestTests {
   private struct Row: Codable, Equatable {
     var id: Int
     var name: String?

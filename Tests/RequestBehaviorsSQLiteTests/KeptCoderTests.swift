@@ -2,7 +2,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Coders that outlive their row are errors, not memory that is gone.
-@Suite struct KeptCoderTests {
+@Suite(.limited) struct KeptCoderTests {
   private struct Row: Codable, Equatable {
     var a: String
     var b: Int

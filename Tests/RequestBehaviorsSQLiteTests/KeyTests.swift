@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// What identifies a row, where the table says it and where another connection changes it.
-@Suite struct KeyTests {
+@Suite(.limited) struct KeyTests {
   private struct Row: Codable, Equatable {
     var a: String
     var b: Int

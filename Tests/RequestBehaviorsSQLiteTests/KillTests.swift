@@ -5,7 +5,7 @@
   import Testing
 
   /// Real processes that are killed in the middle of their saves.
-  @Suite(.serialized) struct KillTests {
+  @Suite(.limited, .serialized) struct KillTests {
     @Test(arguments: zip(["normal", "full"], 1...2 as ClosedRange<UInt64>))
     func `a process killed while it saves loses nothing it was told is saved, and leaves no half save`(
       durability: String, seed: UInt64

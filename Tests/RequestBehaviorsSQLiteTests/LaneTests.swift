@@ -6,7 +6,7 @@ import Testing
 @testable import RequestBehaviorsSQLite
 
 /// Who waits for whom: readers, the writer, other processes, and those who close.
-@Suite struct LaneTests {
+@Suite(.limited) struct LaneTests {
   private struct Stop: Error {}
 
   @Test func `one reader serves one blocking read after the other`() throws {

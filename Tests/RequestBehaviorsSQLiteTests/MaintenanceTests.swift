@@ -3,7 +3,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-@Suite struct MaintenanceTests {
+@Suite(.limited) struct MaintenanceTests {
   @Test func `a closed store refuses work and leaves one file`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
@@ -128,7 +128,7 @@ import Testing
   }
 }
 
-@Suite struct ChangeTests {
+@Suite(.limited) struct ChangeTests {
   @Test func `a commit that changed a table ticks, one that did not does not`() async throws {
     let test = try TestStore(migrations: [
       TestStore.artwork, SQLiteMigration("other") { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") },

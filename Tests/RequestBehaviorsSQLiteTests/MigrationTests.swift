@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-@Suite struct MigrationTests {
+@Suite(.limited) struct MigrationTests {
   struct Stop: Error {}
 
   private let second = SQLiteMigration("colour") { try $0.execute("ALTER TABLE artwork ADD COLUMN colour TEXT") }

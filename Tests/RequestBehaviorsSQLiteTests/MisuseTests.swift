@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Misuse of a store is an error that says so, and neither waits nor loses anything.
-@Suite struct MisuseTests {
+@Suite(.limited) struct MisuseTests {
   @Test func `a task that a closure begins may use the store`() async throws {
     let test = try TestStore()
     let store = test.store
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a store closes while reads keep coming`() async throws {
+  @Test func `a store closes while reads keep coming`() async throws {
     let test = try TestStore(SQLiteConfiguration(maximumReaders: 2))
     let store = test.store
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What is left of a file when the power goes: the synced part, and any part of what was written after it.
-@Suite struct PowerCutTests {
+@Suite(.limited) struct PowerCutTests {
   /// A commit: two rows in two tables that belong together.
   private struct Entry: Codable, Equatable {
     var id: Int

@@ -55,7 +55,7 @@ private struct Reader: Decodable {
   init(from decoder: any Decoder) throws { try Self.body(decoder) }
 }
 
-@Suite struct RecordTypesTests {
+@Suite(.limited) struct RecordTypesTests {
   private func makeStore(_ columns: String = "x, y") throws -> SQLiteStore {
     try SQLiteStore(
       path: ":memory:",

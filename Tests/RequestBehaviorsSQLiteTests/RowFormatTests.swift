@@ -31,7 +31,7 @@ private struct Everything: Codable, Equatable {
   var names: [String: Int]?
 }
 
-@Suite struct RowFormatTests {
+@Suite(.limited) struct RowFormatTests {
   private static let table = SQLiteMigration("everything") { db in
     try db.execute(
       """

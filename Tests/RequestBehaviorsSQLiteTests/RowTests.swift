@@ -27,7 +27,7 @@ private struct Price: Equatable, SQLReadable {
 
 private enum Kind: String, SQLReadable { case oil, ink }
 
-@Suite struct RowTests {
+@Suite(.limited) struct RowTests {
   private func makeStore() throws -> SQLiteStore {
     try SQLiteStore(
       path: ":memory:",

@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// SQL text, its values, and what is shown of them.
-@Suite struct SQLTests {
+@Suite(.limited) struct SQLTests {
   private let statement: SQL = "UPDATE account SET token = \("canary") WHERE id IN \(list: [7, 8])"
 
   @Test func `no way of showing SQL shows the values that are bound to it`() {

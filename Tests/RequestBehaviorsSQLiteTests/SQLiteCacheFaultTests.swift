@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Files that are damaged, newer, full or of something else: the cache starts empty or goes without, never a request.
-@Suite struct SQLiteCacheFaultTests {
+@Suite(.limited) struct SQLiteCacheFaultTests {
   private func write(_ data: Data, to file: String) throws { try data.write(to: URL(filePath: file)) }
 
   @Test func `a file that is no database any more is replaced by an empty cache`() async throws {
@@ -133,7 +133,7 @@ import Testing
 
 #if os(macOS) || os(Linux)
   /// Real processes that are killed while they store responses.
-  @Suite(.serialized) struct CacheKillTests {
+  @Suite(.limited, .serialized) struct CacheKillTests {
     @Test(arguments: [1 as UInt64])
     func `processes that are killed while they store lose nothing that was stored, and leave nothing half`(
       seed: UInt64

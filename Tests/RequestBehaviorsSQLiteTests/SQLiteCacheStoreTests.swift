@@ -59,7 +59,7 @@ private final class CacheServer: Transport {
   func shutdown() async {}
 }
 
-@Suite struct SQLiteCacheStoreTests {
+@Suite(.limited) struct SQLiteCacheStoreTests {
   @Test func `of responses that a server tells apart by every request the latest 64 are kept`() async throws {
     let bench = try CacheBench()
     bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])

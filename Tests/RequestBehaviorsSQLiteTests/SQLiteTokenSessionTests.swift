@@ -27,7 +27,7 @@ private final class Tally: @unchecked Sendable {
   subscript(_ value: Bool) -> Int { lock.withLock { counts[value, default: 0] } }
 }
 
-@Suite struct SQLiteTokenSessionTests {
+@Suite(.limited) struct SQLiteTokenSessionTests {
   private func client(
     _ session: TokenSession, _ file: String, _ tally: Tally = Tally()
   ) throws -> NetworkClient {

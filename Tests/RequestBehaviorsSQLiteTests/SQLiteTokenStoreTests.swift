@@ -4,7 +4,7 @@ import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct SQLiteTokenStoreTests {
+@Suite(.limited) struct SQLiteTokenStoreTests {
   @Test func `a token is there for the next process, replaced as a whole, and removed`() async throws {
     let folder = try TemporaryFolder()
     let tokens = SQLiteTokenStore(try SQLiteStore(path: folder.file()))

@@ -10,7 +10,7 @@ private struct SaveArtworks: ResponseSaver {
   }
 }
 
-@Suite struct SaveBehaviorTests {
+@Suite(.limited) struct SaveBehaviorTests {
   struct Stop: Error {}
 
   private let mock = MockTransport(baseURL: URL(string: "https://api.example.com/"))

@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Keys, counts, deletions and ticks where tables have triggers, several keys, or no row ids.
-@Suite struct SaveEdgeTests {
+@Suite(.limited) struct SaveEdgeTests {
   private struct Stop: Error {}
 
   private struct Row: Codable, Equatable {

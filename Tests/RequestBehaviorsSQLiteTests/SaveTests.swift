@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-@Suite struct SaveTests {
+@Suite(.limited) struct SaveTests {
   @Test func `saving inserts what is new, updates what differs and leaves the rest`() async throws {
     let test = try TestStore()
     let first = [Artwork(id: 1, title: "one"), Artwork(id: 2, title: "two", note: "n"), Artwork(id: 3, title: "three")]

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-@Suite struct TableTests {
+@Suite(.limited) struct TableTests {
   private func makeStore(
     _ script: String, _ configuration: SQLiteConfiguration = SQLiteConfiguration()
   ) throws -> SQLiteStore {

@@ -8,7 +8,7 @@ import Testing
 ///
 /// SQLite asks whether to go on after about a thousand steps of a statement. A statement of four steps is asked once in
 /// 250 runs, and then after it took effect; hence the thousands.
-@Suite(.timeLimit(.minutes(1))) struct TransactionBoundsTests {
+@Suite(.limited) struct TransactionBoundsTests {
   private struct Stop: Error {}
 
   /// Stops the work that is under way when a statement has run.

@@ -2,7 +2,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Transactions are the store's.
-@Suite struct TransactionControlTests {
+@Suite(.limited) struct TransactionControlTests {
   private struct Stop: Error {}
 
   @Test(arguments: ["COMMIT", "/* x */ COMMIT", "-- x\nEND", ";ROLLBACK", "SAVEPOINT s", "RELEASE nested", "BEGIN"])

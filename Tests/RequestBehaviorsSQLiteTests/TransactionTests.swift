@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-@Suite struct TransactionTests {
+@Suite(.limited) struct TransactionTests {
   struct Stop: Error {}
 
   @Test func `a write that throws saves nothing`() async throws {

@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// What an error undoes is undone whole, and nothing later suffers from it.
-@Suite struct UndoneWorkTests {
+@Suite(.limited) struct UndoneWorkTests {
   private struct Stop: Error {}
 
   private struct Row: Codable, Equatable {

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Queries that are read again when what they read has changed.
-@Suite(.timeLimit(.minutes(1))) struct ValuesTests {
+@Suite(.limited) struct ValuesTests {
   private static let schema = SQLiteMigration("schema") { db in
     try db.execute(
       script: """

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct ManualClockTests {
+@Suite(.limited) struct ManualClockTests {
   let clock = ManualClock()
 
   @Test func `a wait ends when the clock reaches its end, not before`() async throws {

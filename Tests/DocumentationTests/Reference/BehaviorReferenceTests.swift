@@ -64,7 +64,7 @@ private final class Failures: @unchecked Sendable {
 }
 
 /// The samples in the reference of behaviors.
-@Suite struct BehaviorReferenceTests {
+@Suite(.limited) struct BehaviorReferenceTests {
   private let mock = MockTransport(baseURL: baseURL)
 
   @Test func `a group stands in the list by its members`() throws {

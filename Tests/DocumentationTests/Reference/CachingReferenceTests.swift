@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples in the reference of the cache.
-@Suite struct CachingReferenceTests {
+@Suite(.limited) struct CachingReferenceTests {
   private let mock: MockTransport
 
   init() {

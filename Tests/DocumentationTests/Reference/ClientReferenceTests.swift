@@ -23,7 +23,7 @@ struct EchoTransport: Transport {
 }
 
 /// The samples in the reference of clients, responses and transports.
-@Suite struct ClientReferenceTests {
+@Suite(.limited) struct ClientReferenceTests {
   private let login = "octocat"
   private let mock = MockTransport(baseURL: baseURL)
   private var client: NetworkClient { NetworkClient(baseURL: baseURL, transport: mock) }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples in the reference of what joins, holds or doubles requests.
-@Suite struct CoalescingReferenceTests {
+@Suite(.limited) struct CoalescingReferenceTests {
   private let mock = answering(#"{"name": "Mona"}"#)
 
   // Compiled only.

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples in the reference of deadlines, circuit breakers and limits.
-@Suite struct LimitsReferenceTests {
+@Suite(.limited) struct LimitsReferenceTests {
   private let mock = answering("{}")
 
   // Compiled only.

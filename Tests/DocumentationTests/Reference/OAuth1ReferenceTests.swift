@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples in the reference of OAuth 1.0a that no article has.
-@Suite struct OAuth1ReferenceTests {
+@Suite(.limited) struct OAuth1ReferenceTests {
   private struct KeyStore: Sendable { func sign(_ octets: Data) throws -> Data { octets } }
 
   private let mock = MockTransport()

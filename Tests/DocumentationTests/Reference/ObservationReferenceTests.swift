@@ -19,7 +19,7 @@ private struct Spinner: ActivityIndicator {
 }
 
 /// The samples in the reference of observation.
-@Suite struct ObservationReferenceTests {
+@Suite(.limited) struct ObservationReferenceTests {
   @Test @MainActor func `observing behaviors are listed`() throws {
     var clients: [NetworkClient] = []
     do {

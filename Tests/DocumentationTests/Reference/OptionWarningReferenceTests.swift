@@ -25,7 +25,7 @@ struct RegionBehavior: RequestBehavior {
   }
 }
 
-@Suite struct OptionWarningReferenceTests {
+@Suite(.limited) struct OptionWarningReferenceTests {
   @Test func `a user's option says so where nothing obeys it`() throws {
     let request = Request<Void>.get("x").with(\.region, "north")
     let deaf = NetworkClient(baseURL: baseURL)

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples in the reference of requests.
-@Suite struct RequestReferenceTests {
+@Suite(.limited) struct RequestReferenceTests {
   private final class File {
     var text = ""
     func write(_ bytes: Data) { text += String(decoding: bytes, as: UTF8.self) }

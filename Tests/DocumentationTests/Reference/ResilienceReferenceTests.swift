@@ -12,7 +12,7 @@ private struct Payment: Decodable, Sendable {
 }
 
 /// The samples in the reference of what survives a bad network.
-@Suite struct ResilienceReferenceTests {
+@Suite(.limited) struct ResilienceReferenceTests {
   private let mock = MockTransport(baseURL: baseURL)
   private let order = Order()
   private let draft = Issue()

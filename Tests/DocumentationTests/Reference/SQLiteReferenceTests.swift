@@ -11,7 +11,7 @@ private struct Artwork: Codable, Sendable {
 }
 
 /// The samples in the reference of RequestBehaviorsSQLite.
-@Suite final class SQLiteReferenceTests {
+@Suite(.limited) final class SQLiteReferenceTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
   private var path: String { folder.appending(path: "store.sqlite").path() }
   private let server: LoopbackServer

@@ -29,7 +29,7 @@ extension Price: SQLReadable {
 }
 
 /// The samples in the reference that read rows.
-@Suite final class SQLiteRowReferenceTests {
+@Suite(.limited) final class SQLiteRowReferenceTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 
   init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }

@@ -41,7 +41,7 @@ private struct Session {
 }
 
 /// The samples in the reference of what shares responses.
-@Suite struct SharingReferenceTests {
+@Suite(.limited) struct SharingReferenceTests {
   @Test func `a stored response is returned while it is refreshed`() async throws {
     let mock = answering("{}")
     let store = ResponseStore()

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The samples in the reference of RequestBehaviorsTesting.
-@Suite struct TestingReferenceTests {
+@Suite(.limited) struct TestingReferenceTests {
   struct User: Codable, Sendable { var id: Int }
   struct Repo: Codable, Sendable { var id: Int, name: String }
   struct NewRepo: Codable, Sendable { var name: String }

@@ -40,7 +40,7 @@ struct AccountTokens: TokenSource {
 }
 
 /// The samples in the reference of tokens and passwords.
-@Suite struct TokenReferenceTests {
+@Suite(.limited) struct TokenReferenceTests {
   private struct Form: Encodable { var user = "u" }
 
   private let server: LoopbackServer

@@ -7,7 +7,7 @@ import Testing
 #endif
 
 /// The samples of the doc comments about trust and the platform's settings, and of those about Apple's platforms.
-@Suite struct TrustReferenceTests {
+@Suite(.limited) struct TrustReferenceTests {
   @Test func `pins of a host are what a transport is given`() throws {
     let current = "GIQx4IPpIjzBVKdvsxutK0e4oy/99OMUr6LkuYjZlKM="
     let spare = "iwi0g9NNfQeoa9wcoolA/JN6hEkODC8ZVUmbK1pvO/I="

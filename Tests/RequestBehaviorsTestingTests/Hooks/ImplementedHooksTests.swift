@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct ImplementedHooksTests {
+@Suite(.limited) struct ImplementedHooksTests {
   @Test func `a behavior without hooks implements none`() async {
     struct Nothing: RequestBehavior {}
     #expect(await implementedHooks(of: Nothing()).isEmpty)

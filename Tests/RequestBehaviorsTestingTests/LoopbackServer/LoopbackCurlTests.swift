@@ -8,7 +8,7 @@
   private let curlPath = ["/usr/bin/curl"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
   /// What a client that others wrote makes of the server.
-  @Suite(.enabled(if: curlPath != nil, "curl is not installed in /usr/bin"))
+  @Suite(.limited, .enabled(if: curlPath != nil, "curl is not installed in /usr/bin"))
   struct LoopbackCurlTests {
     /// Runs curl and returns its output and exit status.
     private func curl(_ arguments: String...) async throws -> (output: String, status: Int32) {

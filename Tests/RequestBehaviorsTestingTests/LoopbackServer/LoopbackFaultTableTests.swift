@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The table of faults in the server's documentation.
-@Suite struct LoopbackFaultTableTests {
+@Suite(.limited) struct LoopbackFaultTableTests {
   private let get = "GET /users/1 HTTP/1.1\r\nHost: x\r\n\r\n"
 
   @Test(arguments: [

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What each fault is on the wire.
-@Suite struct LoopbackFaultTests {
+@Suite(.limited) struct LoopbackFaultTests {
   private let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
   private let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
   private let digits = LoopbackResponse(body: Data("0123456789".utf8))

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What each kind of response is on the wire, byte by byte.
-@Suite struct LoopbackFramingTests {
+@Suite(.limited) struct LoopbackFramingTests {
   private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
   /// Everything that the server sends in answer to a request, up to the end of the connection or, if it stays open, what

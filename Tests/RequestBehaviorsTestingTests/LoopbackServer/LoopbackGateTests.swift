@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct LoopbackGateTests {
+@Suite(.limited) struct LoopbackGateTests {
   private let get = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
   @Test func `a response waits at the gate until it is opened`() async throws {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopbackGeneratedTests {
+@Suite(.limited) struct LoopbackGeneratedTests {
   private let server: LoopbackServer
 
   init() throws { server = try LoopbackServer() }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What the server makes of requests, proper and improper (RFC 9112).
-@Suite struct LoopbackProtocolTests {
+@Suite(.limited) struct LoopbackProtocolTests {
   private func server(bodyLimit: Int = 100, sendsContinue: Bool = true) throws -> LoopbackServer {
     try LoopbackServer(options: .init(bodyLimit: bodyLimit, sendsContinue: sendsContinue)) { request in
       LoopbackResponse(status: 299, reason: "", body: Data("\(request.path):\(request.text)".utf8))

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Parts of a body that requests ask for.
-@Suite struct LoopbackRangeTests {
+@Suite(.limited) struct LoopbackRangeTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let fields: HeaderFields
     let status: Int

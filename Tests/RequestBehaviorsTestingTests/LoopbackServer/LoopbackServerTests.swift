@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite struct LoopbackServerTests {
+@Suite(.limited) struct LoopbackServerTests {
   @Test func `queued responses are served in order, then the response says that none is left`() async throws {
     let server = try LoopbackServer()
     server.enqueue(.text("one"), .status(503))

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct MockMatchingTests {
+@Suite(.limited) struct MockMatchingTests {
   static let paths: [(base: String, stub: String, url: String, matches: Bool)] = [
     ("https://e.com/", "users/1", "https://e.com/users/1", true),
     ("https://e.com/", "/users/1", "https://e.com/users/1", true),

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct MockAnswerTests {
+@Suite(.limited) struct MockAnswerTests {
   let mock = MockTransport()
 
   func request(_ method: RequestMethod = .get, body: RequestBody? = nil) -> NetworkRequest {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockStreamTests {
+@Suite(.limited) struct MockStreamTests {
   private let mock = MockTransport()
   private let clock = ManualClock()
 

@@ -6,7 +6,7 @@ import Testing
 struct Repo: Codable, Equatable, Sendable { var id: Int }
 struct NewRepo: Codable, Equatable, Sendable { var name: String }
 
-@Suite struct MockTransportTests {
+@Suite(.limited) struct MockTransportTests {
   let mock = MockTransport()
 
   func client(_ behaviors: [any RequestBehavior] = [], clock: RequestClock = .system) -> NetworkClient {

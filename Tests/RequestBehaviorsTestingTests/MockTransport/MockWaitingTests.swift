@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockWaitingTests {
+@Suite(.limited) struct MockWaitingTests {
   let mock = MockTransport()
   let clock = ManualClock()
 

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TransportConformanceTests {
+@Suite(.limited) struct TransportConformanceTests {
   // A flaw and the cases that must find it. Those that find it by not ending get little time.
   static let flaws: [(BrokenTransport.Flaw, [String], Duration)] = [
     (.followsRedirects, ["redirects are returned"], .seconds(20)),

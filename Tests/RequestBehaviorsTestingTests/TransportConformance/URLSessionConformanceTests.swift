@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct URLSessionConformanceTests {
+@Suite(.limited) struct URLSessionConformanceTests {
   // What cannot be worked round over URLSession; see Limitations in the documentation.
   static var exclusions: [String: String] {
     #if canImport(FoundationNetworking)

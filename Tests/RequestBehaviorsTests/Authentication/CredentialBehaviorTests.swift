@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// Whatever adds credentials obeys the option, and is never kept from an origin in silence.
-@Suite struct CredentialBehaviorTests {
+@Suite(.limited) struct CredentialBehaviorTests {
   /// A user's own behavior, which notes its hooks.
   private struct TicketBehavior: CredentialBehavior {
     let order = BehaviorOrder.authentication

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What goes on when the caller has its response.
-@Suite struct CacheBackgroundTests {
+@Suite(.limited) struct CacheBackgroundTests {
   private let gate = TestGate()
   private let clock = ManualClock(date: Date(timeIntervalSince1970: 1_767_225_600))
   private let events = AsyncStream.makeStream(of: CacheEvent.Kind.self)

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Requests that come while the same response is validated.
-@Suite struct CacheConcurrencyTests {
+@Suite(.limited) struct CacheConcurrencyTests {
   /// A server that gives an entity tag, and holds what comes later at a gate.
   private struct Server {
     let gate = TestGate()

@@ -4,7 +4,7 @@ import Testing
 // The types that decide are internal: a test of each clause asks them.
 @testable import RequestBehaviors
 
-@Suite struct CacheControlTests {
+@Suite(.limited) struct CacheControlTests {
   @Test(arguments: [
     ("max-age=60", 60), ("MaX-aGe=60", 60), ("max-age=\"60\"", 60), ("max-age=\"\\60\"", 60), ("public,max-age=60", 60),
     (" , ,public ,\tmax-age=60 ,", 60), ("max-age=0060", 60), ("max-age=60, max-age=60", 60),
@@ -68,7 +68,7 @@ import Testing
 }
 
 /// RFC 9111 §4.2 asks caches to take nothing for a date that is none.
-@Suite struct StrictDateTests {
+@Suite(.limited) struct StrictDateTests {
   private let now = Date(timeIntervalSince1970: 1_767_225_600)  // 1 January 2026
 
   private func seconds(_ text: String) -> Double? { HTTPDate.strictDate(from: text, now: now)?.timeIntervalSince1970 }

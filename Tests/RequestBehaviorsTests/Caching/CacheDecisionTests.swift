@@ -4,7 +4,7 @@ import Testing
 // The types that decide are internal: a test of each clause asks them.
 @testable import RequestBehaviors
 
-@Suite struct CacheDecisionTests {
+@Suite(.limited) struct CacheDecisionTests {
   private func demand(
     _ directives: String? = nil, mode: CachingMode = .standard, policy: CachePolicy = CachePolicy(),
     headers: HeaderFields = [:]

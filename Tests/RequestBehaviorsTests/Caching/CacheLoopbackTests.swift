@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The cache over real connections, with a server that evaluates conditions itself.
-@Suite struct CacheLoopbackTests {
+@Suite(.limited) struct CacheLoopbackTests {
   /// Serves a text that changes with its version, its entity tag being the version.
   private func server(_ version: Box<Int>, cacheControl: String) throws -> LoopbackServer {
     try LoopbackServer { request in

@@ -5,7 +5,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// Compares the decisions of the cache with those of a reference, on random messages from a fixed seed.
-@Suite struct CacheReferenceTests {
+@Suite(.limited) struct CacheReferenceTests {
   private struct Random: RandomNumberGenerator {
     var state: UInt64
 

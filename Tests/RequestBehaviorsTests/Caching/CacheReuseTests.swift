@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Nothing is used again that belongs to somebody else, is out of date, or answers another question.
-@Suite struct CacheReuseTests {
+@Suite(.limited) struct CacheReuseTests {
   private let store = MemoryCacheStore()
 
   private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Whose responses are kept apart, and what must not be stored.
-@Suite struct CacheSafetyTests {
+@Suite(.limited) struct CacheSafetyTests {
   private typealias Reply = CacheFixture.Reply
   private let fresh: HeaderFields = ["Cache-Control": "max-age=60"]
 

@@ -4,7 +4,9 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Bodies that arrive as streams.
-@Suite struct CacheStreamTests {
+@Suite(.limited) struct CacheStreamTests {
+  // The lifetimes are those of a clock that stands.
+  private let clock = ManualClock()
   private let store = MemoryCacheStore(capacity: 10_000, maximumBodySize: 100)
   private let cancelled = Box(false)
   private let events = Box<[CacheEvent]>([])
@@ -23,7 +25,8 @@ import Testing
         request: request, statusCode: 200, headers: fields,
         body: .stream(ByteStream(stream, onCancel: { cancelled.value = true })))
     }
-    return NetworkClient(transport, [.caching(store) { event in events.update { $0.append(event) } }])
+    return NetworkClient(
+      transport, clock.requestClock, [.caching(store) { event in events.update { $0.append(event) } }])
   }
 
   private func read(_ response: NetworkResponse, chunks limit: Int = .max) async throws -> [String] {

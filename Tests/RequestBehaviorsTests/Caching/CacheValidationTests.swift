@@ -4,7 +4,7 @@ import Testing
 // The types that decide are internal: a test of each clause asks them.
 @testable import RequestBehaviors
 
-@Suite struct CacheValidationTests {
+@Suite(.limited) struct CacheValidationTests {
   private func stored(_ headers: HeaderFields, status: Int = 200) -> StoredResponse {
     StoredResponse(
       statusCode: status, headers: headers, body: Data("body".utf8), variant: CacheVariant(fields: []),
@@ -81,7 +81,7 @@ import Testing
   }
 }
 
-@Suite struct StoredFieldsTests {
+@Suite(.limited) struct StoredFieldsTests {
   @Test(arguments: [
     "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade", "Proxy-Authenticate",
     "proxy-authentication-info", "Proxy-Authorization", "Trailer",

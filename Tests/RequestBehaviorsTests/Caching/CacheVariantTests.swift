@@ -4,7 +4,7 @@ import Testing
 // The types that decide are internal: a test of each clause asks them.
 @testable import RequestBehaviors
 
-@Suite struct CacheVariantTests {
+@Suite(.limited) struct CacheVariantTests {
   private func matches(_ vary: String, _ stored: HeaderFields, _ presented: HeaderFields) -> Bool {
     CacheVariant(of: ["Vary": vary], to: stored)?.matches(presented) ?? false
   }
@@ -62,7 +62,7 @@ import Testing
   }
 }
 
-@Suite struct ByteRangeTests {
+@Suite(.limited) struct ByteRangeTests {
   @Test(arguments: [
     ("bytes=0-1", 0..<2), ("bytes=1-", 1..<11), ("bytes=-1", 10..<11), ("Bytes=5-5", 5..<6), ("bytes=5-99", 5..<11),
     ("bytes=-99", 0..<11), ("bytes=10-", 10..<11),

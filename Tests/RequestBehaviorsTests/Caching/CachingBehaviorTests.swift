@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct CachingBehaviorTests {
+@Suite(.limited) struct CachingBehaviorTests {
   private typealias Reply = CacheFixture.Reply
 
   @Test func `a fresh response is used without asking the server, with its age`() async throws {

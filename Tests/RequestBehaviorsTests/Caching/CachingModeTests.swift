@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct CachingModeTests {
+@Suite(.limited) struct CachingModeTests {
   private typealias Reply = CacheFixture.Reply
 
   private func request(_ mode: CachingMode) -> Request<NetworkResponse> { .get("a").with(\.caching, mode) }

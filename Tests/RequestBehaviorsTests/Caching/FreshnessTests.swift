@@ -19,7 +19,7 @@ func terms(
     policy: policy)
 }
 
-@Suite struct FreshnessTests {
+@Suite(.limited) struct FreshnessTests {
   @Test(
     arguments: [
       (["Cache-Control": "max-age=60"], 60.0), (["Cache-Control": "max-age=60", "Expires": httpDate(-9)], 60),

@@ -5,7 +5,7 @@ import Testing
 // The types that decide are internal: a response is stored here without a server.
 @testable import RequestBehaviors
 
-@Suite struct MemoryCacheStoreTests {
+@Suite(.limited) struct MemoryCacheStoreTests {
   private func key(_ name: String, scopes: [String] = []) -> CacheKey {
     CacheKey(url: "https://h/\(name)", scopes: scopes, discriminator: "")
   }

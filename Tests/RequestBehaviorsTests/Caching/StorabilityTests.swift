@@ -4,7 +4,7 @@ import Testing
 // The types that decide are internal: a test of each clause asks them.
 @testable import RequestBehaviors
 
-@Suite struct StorabilityTests {
+@Suite(.limited) struct StorabilityTests {
   private let url = URL(string: "https://api.example.com/v1/a")!
 
   private func refusal(_ status: Int = 200, _ headers: HeaderFields = [:], method: RequestMethod = .get)

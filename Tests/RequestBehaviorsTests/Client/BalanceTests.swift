@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// What "How a request travels" promises.
-@Suite struct BalanceTests {
+@Suite(.limited) struct BalanceTests {
   private static let names = ["a", "b", "c"]
   let journal = Journal()
 

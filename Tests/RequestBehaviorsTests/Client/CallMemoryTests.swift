@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct CallMemoryTests {
+@Suite(.limited) struct CallMemoryTests {
   private enum Count: CallKey { static let defaultValue = 0 }
   private enum Name: CallKey { static let defaultValue = "" }
   private enum Flag: CallKey { static let defaultValue = false }

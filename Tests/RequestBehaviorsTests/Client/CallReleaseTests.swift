@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A call and the bodies of its responses live as long as something of them is in use, and no longer.
-@Suite struct CallReleaseTests {
+@Suite(.limited) struct CallReleaseTests {
   private let memory = Memory()
 
   @Test func `an accepted response`() async throws {

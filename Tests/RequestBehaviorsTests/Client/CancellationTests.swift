@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What "How a request travels" promises.
-@Suite struct CancellationTests {
+@Suite(.limited) struct CancellationTests {
   let journal = Journal()
 
   @Test func `promise 6: a call that is cancelled before it begins sends nothing`() async {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// Fields whose name means a credential are bound to an origin even where nobody marked them.
-@Suite struct CredentialFieldTests {
+@Suite(.limited) struct CredentialFieldTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-API-Key", "x-api-key", "apikey", "X-Auth-Token",
     "X-Access-Token", "Private-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Session-ID", "X-CSRF-Token",

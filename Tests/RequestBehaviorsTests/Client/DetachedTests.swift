@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Work with a call of its own, and responses that are shared or stored.
-@Suite(.timeLimit(.minutes(1))) struct DetachedTests {
+@Suite(.limited) struct DetachedTests {
   private let clock = ManualClock()
 
   private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {

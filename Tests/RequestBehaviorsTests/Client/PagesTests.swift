@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct PagesTests {
+@Suite(.limited) struct PagesTests {
   private struct Page: Codable, Equatable, Sendable {
     var items: [Int]
     var cursor: String?

@@ -2,7 +2,7 @@ import RequestBehaviors
 import Testing
 
 /// What "How a request travels" promises.
-@Suite struct PipelineTests {
+@Suite(.limited) struct PipelineTests {
   private struct Named: UniqueBehavior {
     let name: String
     let tag: String

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct PrerequisiteTests {
+@Suite(.limited) struct PrerequisiteTests {
   /// Keeps the sub-client's pipeline and makes a request with it first.
   private struct Prerequisite: RequestBehavior {
     let order = BehaviorOrder.authentication

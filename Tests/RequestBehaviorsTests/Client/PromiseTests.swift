@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// What "How a request travels" promises.
-@Suite struct PromiseTests {
+@Suite(.limited) struct PromiseTests {
   private func broken(
     _ behavior: any RequestBehavior, _ request: Request<Void> = .get("x")
   ) async -> NetworkError? {

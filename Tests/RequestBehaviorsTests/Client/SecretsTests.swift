@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// Credentials go only to the origins they are for.
-@Suite struct SecretsTests {
+@Suite(.limited) struct SecretsTests {
   private let transport = ClosureTransport(401)
   private let auth = ClosureBehavior(
     "auth", order: .authentication,
@@ -73,7 +73,7 @@ import Testing
 }
 
 /// What a call knows to be secret is in no description made of it, whoever quotes it.
-@Suite struct QuotedSecretsTests {
+@Suite(.limited) struct QuotedSecretsTests {
   /// An error of another library that repeats what it was given.
   private struct Talkative: Error, CustomStringConvertible { let description: String }
 

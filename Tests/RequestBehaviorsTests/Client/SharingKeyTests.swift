@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct SharingKeyTests {
+@Suite(.limited) struct SharingKeyTests {
   private enum Flavor: RequestOption { static let defaultValue = "" }
   private enum Color: RequestOption {
     static let defaultValue = ""

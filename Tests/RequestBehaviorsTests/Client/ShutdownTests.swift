@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+@Suite(.limited) struct ShutdownTests {
   private let clock = ManualClock()
   private let journal = Journal()
 

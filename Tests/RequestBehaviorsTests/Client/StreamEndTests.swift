@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A call whose response is streamed ends when its body has ended.
-@Suite(.timeLimit(.minutes(1))) struct StreamEndTests {
+@Suite(.limited) struct StreamEndTests {
   private let source = ChunkSource()
   private let clock = ManualClock()
   private let reports = Box<[CallReport]>([])

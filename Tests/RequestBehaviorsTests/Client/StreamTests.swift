@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+@Suite(.limited) struct StreamTests {
   private let source = ChunkSource()
 
   @Test func `stream returns when the head is there, and its bytes come as the server sends them`() async throws {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// What "How a request travels" promises.
-@Suite struct TravelTests {
+@Suite(.limited) struct TravelTests {
   let journal = Journal()
 
   private func behavior(_ name: String, _ order: BehaviorOrder = .middle) -> JournalBehavior {

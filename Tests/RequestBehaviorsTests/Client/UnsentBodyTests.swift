@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// A one-shot body that nobody has taken by the end of its call is cancelled, so that what produces it can stop.
-@Suite struct UnsentBodyTests {
+@Suite(.limited) struct UnsentBodyTests {
   private let cancelled = Box(0)
 
   private var body: RequestBody {

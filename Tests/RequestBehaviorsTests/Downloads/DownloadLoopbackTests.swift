@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Downloads over real connections that break off.
-@Suite struct DownloadLoopbackTests {
+@Suite(.limited) struct DownloadLoopbackTests {
   private let files: DownloadFixture
   private let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Checksums, limits, cancellation, and places that cannot be written.
-@Suite struct DownloadRulesTests {
+@Suite(.limited) struct DownloadRulesTests {
   private let server: DownloadFixture
 
   init() throws { server = try DownloadFixture(Data("hello".utf8)) }

@@ -5,7 +5,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// What follows from the head of a response.
-@Suite struct DownloadStepTests {
+@Suite(.limited) struct DownloadStepTests {
   private static let tagged = DownloadStep.Partial(
     record: DownloadRecord(key: "k", validator: "\"a\"", total: 10), length: 4)
   private static let dated = DownloadStep.Partial(
@@ -103,7 +103,7 @@ import Testing
 }
 
 /// What is kept to ask for the rest of a file.
-@Suite struct DownloadRecordTests {
+@Suite(.limited) struct DownloadRecordTests {
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
   private static let second = "Sun, 06 Nov 1994 08:49:38 GMT"

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Files that come whole, in parts, or not at all.
-@Suite struct DownloadTests {
+@Suite(.limited) struct DownloadTests {
   private let server: DownloadFixture
 
   init() throws { server = try DownloadFixture() }

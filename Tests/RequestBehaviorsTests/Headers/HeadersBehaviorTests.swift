@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct HeadersBehaviorTests {
+@Suite(.limited) struct HeadersBehaviorTests {
   private let transport = ClosureTransport(200)
 
   private func sent(

@@ -21,7 +21,7 @@ private final class NotingIndicator: ActivityIndicator {
   func next() async -> Bool? { await stream.first { _ in true } }
 }
 
-@Suite struct ActivityIndicatorBehaviorTests {
+@Suite(.limited) struct ActivityIndicatorBehaviorTests {
   private let clock = ManualClock()
   private let indicator = NotingIndicator()
   private let gate = Gate()
@@ -85,7 +85,7 @@ private final class NotingIndicator: ActivityIndicator {
   }
 }
 
-@Suite struct BackgroundTaskBehaviorTests {
+@Suite(.limited) struct BackgroundTaskBehaviorTests {
   private let runner = NotingRunner()
   private let gate = Gate()
 
@@ -159,10 +159,10 @@ private final class NotingIndicator: ActivityIndicator {
   }
 }
 
-@Suite struct ConservationTests {
+@Suite(.limited) struct ConservationTests {
   private enum Fate: CaseIterable { case answer, refuse, fail, hang, cancelEarly }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: [1, 2, 3] as [UInt64])
   func `whatever becomes of the requests, every count returns to zero`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let runner = NotingRunner()
@@ -240,7 +240,7 @@ private final class Gate: Sendable {
     var arrivals = 0
     var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
     var cancelled: Set<Int> = []
-    var counting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var counting: [(count: Int, waiter: Waiter<Void>)] = []
   }
 
   private let state = Box(UncheckedState(State()))
@@ -258,16 +258,16 @@ private final class Gate: Sendable {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let ready = state.update { state -> [CheckedContinuation<Void, Never>]? in
+        let ready = state.update { state -> [Waiter<Void>]? in
           guard !state.value.isOpen else { return nil }
           guard state.value.cancelled.remove(id) == nil else { return nil }
           state.value.waiting[id] = continuation
           let reached = state.value.counting.filter { $0.count <= state.value.waiting.count }
           state.value.counting.removeAll { $0.count <= state.value.waiting.count }
-          return reached.map(\.continuation)
+          return reached.map(\.waiter)
         }
         guard let ready else { return continuation.resume() }
-        for counter in ready { counter.resume() }
+        for counter in ready { counter.settle(.success(())) }
       }
     } onCancel: {
       let continuation = state.update { state in
@@ -280,16 +280,15 @@ private final class Gate: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Waits until so many wait.
+  /// Waits until so many wait, or the task is cancelled.
   func waiters(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isReached = state.update { state in
-        if state.value.waiting.count >= count { return true }
-        state.value.counting.append((count, continuation))
-        return false
-      }
-      if isReached { continuation.resume() }
+    let waiter = Waiter<Void>()
+    let isReached = state.update { state in
+      if state.value.waiting.count >= count { return true }
+      state.value.counting.append((count, waiter))
+      return false
     }
+    if !isReached { try? await waiter.value() }
   }
 
   func open() {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite struct RequestCommandTests {
+@Suite(.limited) struct RequestCommandTests {
   private let url = URL(string: "https://api.example.com/v1/items?page=2&key=canary#top")!
 
   @Test func `secrets are hidden by default and shown on request`() {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Pushes one secret through the library at every place where a secret can be, and searches everything that comes out.
-@Suite struct CanaryTests {
+@Suite(.limited) struct CanaryTests {
   private static let secret = "c4nary/+S3cret?ü"
 
   /// The forms that the secret could take in an output.

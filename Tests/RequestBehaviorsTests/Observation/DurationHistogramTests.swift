@@ -1,7 +1,7 @@
 import RequestBehaviors
 import Testing
 
-@Suite struct DurationHistogramTests {
+@Suite(.limited) struct DurationHistogramTests {
   @Test(arguments: [1, 17, 31, 32, 33, 63, 64, 65, 999, 12_345, 1_000_000, 59_999_999, 3_600_000_000] as [Int64])
   func `a percentile is never too low and at most a thirty-second too high`(microseconds: Int64) {
     var histogram = DurationHistogram()

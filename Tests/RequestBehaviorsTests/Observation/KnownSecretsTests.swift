@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// Secrets that are known are hidden wherever they stand, in whatever encoding.
-@Suite struct KnownSecretsTests {
+@Suite(.limited) struct KnownSecretsTests {
   private static let secret = #"s3cr3t/+ä?"\ x&<'"#
 
   private static func encoded(_ allowed: CharacterSet) throws -> String {

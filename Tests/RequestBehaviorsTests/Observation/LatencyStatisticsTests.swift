@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct CallTimingsTests {
+@Suite(.limited) struct CallTimingsTests {
   private let clock = ManualClock()
 
   private func client(_ behavior: any RequestBehavior) -> NetworkClient {

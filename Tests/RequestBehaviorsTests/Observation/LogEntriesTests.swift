@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct LogEntriesTests {
+@Suite(.limited) struct LogEntriesTests {
   /// The record of a call.
   private func record(
     _ request: Request<Void> = .get("users/\("ann")", query: ["page": 2]), status: Int = 200, body: String = "",

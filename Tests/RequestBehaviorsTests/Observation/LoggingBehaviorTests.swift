@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct LoggingBehaviorTests {
+@Suite(.limited) struct LoggingBehaviorTests {
   /// An error of another library.
   private struct Talkative: Error, CustomStringConvertible { let description: String }
 
@@ -278,7 +278,7 @@ import Testing
   }
 }
 
-@Suite struct LogRecordTests {
+@Suite(.limited) struct LogRecordTests {
   private func record() async throws -> LogRecord {
     let records = Box<[LogRecord]>([])
     let sink = ClosureLogSink { record in records.update { $0.append(record) } }

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct MetricsBehaviorTests {
+@Suite(.limited) struct MetricsBehaviorTests {
   private struct Recorder: MetricsRecorder {
     let journal: Journal
     func add(_ amount: Int, to counter: Metric, attributes: [MetricAttribute]) {

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct RedactorBodyTests {
+@Suite(.limited) struct RedactorBodyTests {
   private func shown(
     _ body: String, _ type: String? = "application/json", limit: Int = 4096, _ redactor: Redactor = .standard
   )

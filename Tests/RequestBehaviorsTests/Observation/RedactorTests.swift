@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct RedactorURLTests {
+@Suite(.limited) struct RedactorURLTests {
   @Test(arguments: [
     ("https://me:pw@h.example/a/b?page=2&token=x#top", "https://h.example/a/b?page=2&token=REDACTED"),
     ("https://h/?c2VjcmV0", "https://h/?REDACTED"), ("https://h/?page", "https://h/?page"),
@@ -33,7 +33,7 @@ import Testing
   }
 }
 
-@Suite struct RedactorHeaderTests {
+@Suite(.limited) struct RedactorHeaderTests {
   @Test(arguments: [
     ("content-type", "text/plain", "text/plain"), ("X-Api-Key", "k", "REDACTED"), ("Cookie", "a=b", "REDACTED"),
     ("Authorization", "Bearer x", "REDACTED"),
@@ -76,7 +76,7 @@ import Testing
   }
 }
 
-@Suite struct RedactorFieldTests {
+@Suite(.limited) struct RedactorFieldTests {
   @Test(arguments: [
     "password", "PASSWORD", "pass_word", "access_token", "accessToken", "refresh-token", "client_secret",
     "clientSecret",
@@ -144,7 +144,7 @@ extension RedactorFieldTests {
   }
 }
 
-@Suite struct RedactorTextTests {
+@Suite(.limited) struct RedactorTextTests {
   @Test(arguments: [
     ("no https://u:p@h/x?k=v#f here", "no https://h/x?k=REDACTED here"),
     ("('https://h/?k=v')", "('https://h/?k=REDACTED')"),

@@ -2,7 +2,7 @@ import RequestBehaviors
 import Testing
 
 @MainActor
-@Suite struct SharedActivityTests {
+@Suite(.limited) struct SharedActivityTests {
   private let system = NotingSystem()
 
   private var activity: SharedActivity { SharedActivity(start: system.start) }

@@ -5,7 +5,7 @@ import Testing
 // The pure parts of a command are internal; their public face needs a whole request.
 @testable import RequestBehaviors
 
-@Suite struct ShellQuotingTests {
+@Suite(.limited) struct ShellQuotingTests {
   @Test(arguments: [
     ("plain", "plain"), ("https://h/a", "https://h/a"), ("", "''"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#),
     ("$HOME `x` \\ \"", "'$HOME `x` \\ \"'"), ("a\nb", "'a\nb'"), ("?x&y", "'?x&y'"), ("~", "'~'"), ("ü", "'ü'"),
@@ -30,7 +30,7 @@ import Testing
   #endif
 }
 
-@Suite struct CURLCommandTests {
+@Suite(.limited) struct CURLCommandTests {
   @Test func `a plain GET needs no options but those that remove curl's own fields`() {
     let command = CURLCommand(method: "GET", url: "https://h/a?b=c", headers: ["Accept": "*/*"])
     #expect(command.text(multiline: false) == "curl 'https://h/a?b=c' --header 'Accept: */*' --header User-Agent:")

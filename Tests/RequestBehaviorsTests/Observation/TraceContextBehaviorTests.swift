@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct TraceContextBehaviorTests {
+@Suite(.limited) struct TraceContextBehaviorTests {
   private let transport = ClosureTransport()
   private let incoming = TraceContext(
     traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "rojo=1")

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct TraceContextTests {
+@Suite(.limited) struct TraceContextTests {
   private let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
   @Test func `a traceparent is read and written back`() throws {

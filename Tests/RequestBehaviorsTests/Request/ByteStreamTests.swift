@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ByteStreamTests {
+@Suite(.limited) struct ByteStreamTests {
   private let source = ChunkSource()
   private let completions = Box<[BodyCompletion]>([])
 

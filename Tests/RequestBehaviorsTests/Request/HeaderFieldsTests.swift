@@ -6,7 +6,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct HTTPHeadersTests {
+@Suite(.limited) struct HTTPHeadersTests {
   @Test func `names are found without regard to case`() {
     let headers: HeaderFields = ["Content-Type": "text/plain"]
     #expect(headers["content-type"] == "text/plain")
@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-@Suite struct OriginTests {
+@Suite(.limited) struct OriginTests {
   @Test(arguments: [
     ("https://API.Example.com/v1?x#y", "https://api.example.com"), ("HTTP://h:80/", "http://h"),
     ("http://h:443/", "http://h:443"), ("https://[::1]:8443/x", "https://[::1]:8443"),

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct QueryTests {
+@Suite(.limited) struct QueryTests {
   enum Sort: String, QueryValue, Codable { case newest = "created desc" }
 
   @Test(arguments: [

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct RequestContentTests {
+@Suite(.limited) struct RequestContentTests {
   private struct Draft: Codable, Equatable {
     var title: String
     var link = URL(string: "https://h/x")!

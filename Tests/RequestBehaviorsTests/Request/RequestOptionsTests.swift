@@ -11,7 +11,7 @@ extension RequestOptions {
   }
 }
 
-@Suite struct RequestOptionsTests {
+@Suite(.limited) struct RequestOptionsTests {
   private struct PriorityBehavior: RequestBehavior {
     let initial: Int?
 

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct RequestURLTests {
+@Suite(.limited) struct RequestURLTests {
   enum Kind: String { case pull = "pull requests" }
 
   /// What goes over the wire for a request to a base.

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct ValidationTests {
+@Suite(.limited) struct ValidationTests {
   private func failure(_ request: NetworkRequest) -> NetworkError? {
     #expect(throws: NetworkError.self) { try request.validate() }
   }

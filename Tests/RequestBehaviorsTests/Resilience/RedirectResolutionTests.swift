@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// RFC 3986 §5.4: references resolved against `http://a/b/c/d;p?q`, through redirects.
-@Suite struct RedirectResolutionTests {
+@Suite(.limited) struct RedirectResolutionTests {
   /// Returns the URL that a redirect to a reference leads to; throws what refuses it.
   private func target(of reference: String) async throws -> String? {
     let base = "http://a/b/c/d;p?q"

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct RedirectsTests {
+@Suite(.limited) struct RedirectsTests {
   /// A transport that redirects by a table of URL to status and location, and answers 200 elsewhere.
   private func redirecting(_ table: [String: (Int, String)]) -> ClosureTransport {
     ClosureTransport { request in

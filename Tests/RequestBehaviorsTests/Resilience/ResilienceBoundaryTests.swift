@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What decides at the very edge of a limit, and what must not count.
-@Suite(.timeLimit(.minutes(1))) struct ResilienceBoundaryTests {
+@Suite(.limited) struct ResilienceBoundaryTests {
   private let clock = ManualClock()
 
   private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Over random schedules every call ends once, and what counts is what happened.
-@Suite(.timeLimit(.minutes(1))) struct ResilienceConservationTests {
+@Suite(.limited) struct ResilienceConservationTests {
   /// How the calls of a schedule ended.
   private struct Outcomes: Equatable {
     var successes = 0

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// However the behaviors against a bad network are listed, they work together as they should.
-@Suite(.timeLimit(.minutes(1))) struct ResilienceOrderTests {
+@Suite(.limited) struct ResilienceOrderTests {
   private func members() -> [any RequestBehavior] {
     [
       .deadline(.seconds(60)), .coalescing(), .gate(Gate()), RetryBehavior(budget: .unlimited, random: { 0 }),

@@ -4,7 +4,7 @@
   import Testing
 
   /// Requests over a network of which four responses of ten fail, in a process of its own.
-  @Suite(.timeLimit(.minutes(1))) struct ResilienceSoakTests {
+  @Suite(.limited) struct ResilienceSoakTests {
     // The thread sanitizer's own memory grows with what it watches.
     @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
     func `every request over a network that fails often ends in its response or in an error that explains it`()

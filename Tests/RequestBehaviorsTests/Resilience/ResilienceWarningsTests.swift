@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// A list in which two values contradict each other says so; one of defaults does not.
-@Suite struct ResilienceWarningsTests {
+@Suite(.limited) struct ResilienceWarningsTests {
   private func warnings(
     _ behaviors: any RequestBehavior..., request: Request<Void> = .get("x"), options: RequestOptions = .init()
   ) throws -> [String] {

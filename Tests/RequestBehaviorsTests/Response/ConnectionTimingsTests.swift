@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct ConnectionTimingsTests {
+@Suite(.limited) struct ConnectionTimingsTests {
   private let start = Date(timeIntervalSince1970: 1_000)
 
   private func after(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct DecodingTests {
+@Suite(.limited) struct DecodingTests {
   private struct User: Codable, Equatable { var name: String }
 
   private func client(

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What an error says about a repeat, and what the server said about the failure.
-@Suite struct NetworkErrorFactsTests {
+@Suite(.limited) struct NetworkErrorFactsTests {
   private func error(
     _ status: Int, _ headers: HeaderFields = [:], _ body: String = "", isVerified: Bool = true
   ) async throws -> NetworkError {

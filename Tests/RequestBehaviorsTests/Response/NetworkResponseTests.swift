@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// A response is a value, whatever its copies share.
-@Suite struct NetworkResponseTests {
+@Suite(.limited) struct NetworkResponseTests {
   private let original: NetworkResponse
 
   init() throws {

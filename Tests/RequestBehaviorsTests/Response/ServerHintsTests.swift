@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct ServerHintsTests {
+@Suite(.limited) struct ServerHintsTests {
   /// Stands at 2020-01-01T00:00:00Z.
   private let clock = ManualClock()
 

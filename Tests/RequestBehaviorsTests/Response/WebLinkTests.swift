@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct WebLinkTests {
+@Suite(.limited) struct WebLinkTests {
   private func links(_ values: String..., from url: String = "http://example.com/TheBook/") throws -> WebLinks {
     var headers = HeaderFields()
     for value in values { headers.append("Link", value) }

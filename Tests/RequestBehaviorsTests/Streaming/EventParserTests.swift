@@ -5,7 +5,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// How bytes become server-sent events.
-@Suite struct EventParserTests {
+@Suite(.limited) struct EventParserTests {
   private static func events(_ chunks: [Data], limit: Int = 10_000) throws -> [ServerSentEvent] {
     var parser = EventParser(limit: limit)
     var events: [ServerSentEvent] = []

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Requests for events that are made again.
-@Suite struct EventReconnectionTests {
+@Suite(.limited) struct EventReconnectionTests {
   /// Reads a number of events while the clock goes on whenever somebody waits; the waits are returned, too.
   private func read(
     _ count: Int, of server: StreamFixture, _ reconnection: EventReconnection = .init(random: { 1 }),

@@ -6,7 +6,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// How bytes become lines.
-@Suite struct LineSplitterTests {
+@Suite(.limited) struct LineSplitterTests {
   /// Returns the lines of a body that comes in chunks.
   static func lines(_ chunks: [Data], limit: Int = 1_000) throws -> [String] {
     var splitter = LineSplitter(limit: limit)

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Server-sent events of a response, and of a request.
-@Suite struct ResponseEventsTests {
+@Suite(.limited) struct ResponseEventsTests {
   private struct Delta: Decodable, Equatable { let text: String }
 
   @Test func `the events of bytes and a stream are the same`() async throws {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Bodies read line by line.
-@Suite struct ResponseLinesTests {
+@Suite(.limited) struct ResponseLinesTests {
   @Test func `the lines of bytes, a file and a stream are the same`() async throws {
     let text = Data("one\r\ntwo\nthree".utf8)
     let file = FileManager.default.temporaryDirectory.appending(path: "lines-\(UUID().uuidString)")
@@ -77,7 +77,7 @@ import Testing
 }
 
 /// Bodies of one JSON text a line.
-@Suite struct JSONLinesTests {
+@Suite(.limited) struct JSONLinesTests {
   private struct User: Decodable, Equatable { let id: Int }
 
   private final class Model: Decodable { let id: Int }

@@ -7,7 +7,7 @@ import RequestBehaviors
 final class RecordedEvents: CallObserver {
   private struct State {
     var messages: [String] = []
-    var watchers: [(count: Int, prefix: String, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [(count: Int, prefix: String, waiter: Waiter<Void>)] = []
 
     func count(_ prefix: String) -> Int { messages.count { $0.hasPrefix(prefix) } }
   }
@@ -27,21 +27,20 @@ final class RecordedEvents: CallObserver {
       state.watchers = rest
       return due
     }
-    for watcher in due { watcher.continuation.resume() }
+    for watcher in due { watcher.waiter.settle(.success(())) }
   }
 
   /// How many messages begin with a text.
   func count(_ prefix: String) -> Int { lock.withLock { state.count(prefix) } }
 
-  /// Returns as soon as so many messages begin with a text.
+  /// Returns as soon as so many messages begin with a text, or the task is cancelled.
   func waitFor(_ count: Int, _ prefix: String) async {
-    await withCheckedContinuation { continuation in
-      let isThere = lock.withLock {
-        if state.count(prefix) >= count { return true }
-        state.watchers.append((count, prefix, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
+    let waiter = Waiter<Void>()
+    let isThere = lock.withLock {
+      if state.count(prefix) >= count { return true }
+      state.watchers.append((count, prefix, waiter))
+      return false
     }
+    if !isThere { try? await waiter.value() }
   }
 }

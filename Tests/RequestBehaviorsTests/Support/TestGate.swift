@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// Holds whoever comes until it is opened, and tells how many have come.
 final class TestGate: Sendable {
@@ -6,7 +7,7 @@ final class TestGate: Sendable {
     var isOpen = false
     var arrivals = 0
     var held: [CheckedContinuation<Void, Never>] = []
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [(count: Int, waiter: Waiter<Void>)] = []
   }
 
   private let lock = NSLock()
@@ -33,20 +34,19 @@ final class TestGate: Sendable {
       state.watchers.removeAll { $0.count <= arrivals }
       return (state.isOpen, due)
     }
-    for watcher in watchers { watcher.continuation.resume() }
+    for watcher in watchers { watcher.waiter.settle(.success(())) }
     if isOpen { continuation?.resume() }
   }
 
-  /// Returns as soon as so many have come.
+  /// Returns as soon as so many have come, or the task is cancelled.
   func waitForArrivals(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = lock.withLock {
-        if state.arrivals >= count { return true }
-        state.watchers.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
+    let waiter = Waiter<Void>()
+    let isThere = lock.withLock {
+      if state.arrivals >= count { return true }
+      state.watchers.append((count, waiter))
+      return false
     }
+    if !isThere { try? await waiter.value() }
   }
 
   func open() {

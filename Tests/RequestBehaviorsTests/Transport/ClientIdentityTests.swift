@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-@Suite struct ClientIdentityTests {
+@Suite(.limited) struct ClientIdentityTests {
   private static let pairs = [
     ellipticCertificate + "\n" + ellipticKey, ellipticKeySEC1 + "\n" + ellipticCertificate,
     rsaCertificate + "\n" + rsaKey, rsaKeyPKCS1 + "\nsubject: r\n" + rsaCertificate,

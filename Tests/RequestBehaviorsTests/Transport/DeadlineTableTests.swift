@@ -1,7 +1,7 @@
 import RequestBehaviors
 import Testing
 
-@Suite struct DeadlineTableTests {
+@Suite(.limited) struct DeadlineTableTests {
   @Test func `the idle deadline moves with every byte, the total one does not`() {
     var table = DeadlineTable<String>()
     #expect(table.insert("a", idle: .seconds(60), total: .seconds(100), at: .seconds(5)) == .seconds(65))

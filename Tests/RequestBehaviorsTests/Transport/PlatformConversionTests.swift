@@ -6,7 +6,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct PlatformConversionTests {
+@Suite(.limited) struct PlatformConversionTests {
   private let url = URL(string: "https://api.example.com/users?page=2#top")
 
   @Test func `a request becomes a URLRequest`() throws {

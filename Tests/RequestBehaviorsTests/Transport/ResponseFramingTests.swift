@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// What the head says of the body, and whether it came (RFC 9112 §6.3).
-@Suite struct ResponseFramingTests {
+@Suite(.limited) struct ResponseFramingTests {
   private let transport = URLSessionTransport()
 
   private func raw(_ fields: String, _ body: String = "hello", status: String = "200 OK") -> LoopbackResponse {

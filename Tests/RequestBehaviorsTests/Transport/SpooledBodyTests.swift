@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SpooledBodyTests {
+@Suite(.limited) struct SpooledBodyTests {
   private let directory = FileManager.default.temporaryDirectory.appending(path: "SpooledBody-\(UUID().uuidString)")
 
   init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }

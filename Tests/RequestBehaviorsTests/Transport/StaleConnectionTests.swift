@@ -7,7 +7,7 @@ import Testing
 /// What happens when a server closes an idle connection at the very moment at which a client uses it again.
 ///
 /// URLSession sends the request again by itself then, on Linux without the bytes of the body that it has sent before.
-@Suite struct StaleConnectionTests {
+@Suite(.limited) struct StaleConnectionTests {
   // One for all runs, because arguments are made before the tests and nothing runs after them.
   private static let file: URL = {
     let file = FileManager.default.temporaryDirectory.appending(path: "RequestBehaviors-stale-connection-test")

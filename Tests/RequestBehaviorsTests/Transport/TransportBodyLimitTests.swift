@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TransportBodyLimitTests {
+@Suite(.limited) struct TransportBodyLimitTests {
   private func options(_ limit: Int) -> RequestOptions {
     var options = RequestOptions()
     options.bodyLimit = limit

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct TransportConnectionTests {
+@Suite(.limited) struct TransportConnectionTests {
   @Test func `sends one after the other share a connection`() async throws {
     let server = try LoopbackServer { .text($0.text) }
     let transport = URLSessionTransport()

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TransportFailureTests {
+@Suite(.limited) struct TransportFailureTests {
   private static let answers: [(LoopbackResponse, NetworkError.Code)] = certain + platformAnswers
 
   private static let certain: [(LoopbackResponse, NetworkError.Code)] = [

@@ -6,7 +6,7 @@
   import Testing
 
   /// What must not happen in the process of the tests, or cannot be measured there.
-  @Suite struct TransportProcessTests {
+  @Suite(.limited) struct TransportProcessTests {
     @Test func `a process of its own sends and tells the status`() async throws {
       let server = try LoopbackServer()
       server.enqueue(.text("hello", status: 203))
@@ -51,7 +51,7 @@
   }
 
   /// What a slow reader of a streamed response costs, measured in a process of its own.
-  @Suite struct TransportMemoryTests {
+  @Suite(.limited) struct TransportMemoryTests {
     // The thread sanitizer's own memory grows with what it watches.
     @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
     func `a reader that begins when all of a body was sent keeps memory flat`() async throws {

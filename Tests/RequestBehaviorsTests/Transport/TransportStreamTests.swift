@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What is the transport's own of streams; `TransportConformance` has the rest.
-@Suite(.timeLimit(.minutes(1))) struct TransportStreamTests {
+@Suite(.limited) struct TransportStreamTests {
   private let server: LoopbackServer
   private static let piece = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0) })
 

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct TransportTimeoutTests {
+@Suite(.limited(to: .seconds(120))) struct TransportTimeoutTests {
   private func options(idle: Duration?, total: Duration? = nil) -> RequestOptions {
     var options = RequestOptions()
     options.idleTimeout = idle

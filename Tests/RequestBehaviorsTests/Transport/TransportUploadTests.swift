@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) final class TransportUploadTests: Sendable {
+@Suite(.limited(to: .seconds(120))) final class TransportUploadTests: Sendable {
   private let directory: URL
   private let transport: URLSessionTransport
   private let server: LoopbackServer

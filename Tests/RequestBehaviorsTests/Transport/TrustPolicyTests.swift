@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite struct TrustPolicyTests {
+@Suite(.limited) struct TrustPolicyTests {
   // The pins are those that openssl prints for the certificates.
   private static let keys = [
     (ellipticCurve, "sha256/GIQx4IPpIjzBVKdvsxutK0e4oy/99OMUr6LkuYjZlKM="),

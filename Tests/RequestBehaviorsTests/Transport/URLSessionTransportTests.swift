@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct URLSessionTransportTests {
+@Suite(.limited) struct URLSessionTransportTests {
   @Test func `a GET brings status, headers, body and timings`() async throws {
     let server = try LoopbackServer()
     server.enqueue(.text("hello", status: 203).header("ETag", "\"a\"").header("X-Two", "1").header("X-Two", "2"))

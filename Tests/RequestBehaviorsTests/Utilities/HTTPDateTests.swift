@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// RFC 9110 §5.6.7.
-@Suite struct HTTPDateTests {
+@Suite(.limited) struct HTTPDateTests {
   private let now = Date(timeIntervalSince1970: 1_767_225_600)  // 1 January 2026
 
   private func seconds(_ text: String) -> Double? { HTTPDate.date(from: text, now: now)?.timeIntervalSince1970 }

@@ -3,7 +3,7 @@ import Testing
 // Which keys a table remembers shows nowhere else but in the memory of a program of many.
 @testable import RequestBehaviors
 
-@Suite struct KeyedStatesTests {
+@Suite(.limited) struct KeyedStatesTests {
   private let counts = KeyedStates<Int, Int> { 0 }
 
   /// Adds one to the state of a key, where states of zero count as idle.

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TimedActionsTests {
+@Suite(.limited) struct TimedActionsTests {
   private let clock = ManualClock()
   private let called: AsyncStream<Int>
   private let continuation: AsyncStream<Int>.Continuation

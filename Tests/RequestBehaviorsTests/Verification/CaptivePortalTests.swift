@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Nonce verification over real connections, against what stands between a client and its server.
-@Suite struct CaptivePortalTests {
+@Suite(.limited) struct CaptivePortalTests {
   private let journal = Journal()
 
   /// A client whose outer behavior notes what reaches it.

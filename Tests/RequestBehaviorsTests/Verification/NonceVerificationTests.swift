@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct NonceVerificationTests {
+@Suite(.limited) struct NonceVerificationTests {
   private let echo = ClosureTransport { request in
     var headers = HeaderFields()
     headers["X-API-Nonce"] = request.headers["X-API-Nonce"]

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct BasicAuthTests {
+@Suite(.limited) struct BasicAuthTests {
   private func value(_ user: String, _ password: String) async throws -> String? {
     let transport = ClosureTransport(200)
     try await NetworkClient(transport, [.basicAuth(user: user, password: password)]).send(.get("a"))

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct OAuth1BehaviorTests {
+@Suite(.limited) struct OAuth1BehaviorTests {
   private let mock = MockTransport()
   private let clock = ManualClock()
 

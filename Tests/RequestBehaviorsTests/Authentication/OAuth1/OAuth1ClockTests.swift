@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// The device's clock is wrong; the service refuses the timestamp and tells its date.
-@Suite struct OAuth1ClockTests {
+@Suite(.limited) struct OAuth1ClockTests {
   private let mock = MockTransport()
   private let clock = ManualClock(date: Date(timeIntervalSince1970: 1_000_000_000))
   private let serverDate = Date(timeIntervalSince1970: 784_111_777)

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct OAuth1ExplanationTests {
+@Suite(.limited) struct OAuth1ExplanationTests {
   private let form: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
 
   @Test func `the explanation shows every step`() throws {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct OAuth1FlowTests {
+@Suite(.limited) struct OAuth1FlowTests {
   private let mock = MockTransport()
   private let session = OAuth1Session(consumer: OAuth1Consumer(key: "ck", secret: "cs-canary"))
   private let granted = "oauth_token=rt%2F1&oauth_token_secret=rs%2Fcanary&oauth_callback_confirmed=true"

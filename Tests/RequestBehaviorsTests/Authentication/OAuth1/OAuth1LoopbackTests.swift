@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Over a real connection, with a service that verifies what it received.
-@Suite struct OAuth1LoopbackTests {
+@Suite(.limited) struct OAuth1LoopbackTests {
   /// A service that answers a request that is signed right with 200, and others with their problem.
   private func makeServer(_ verifier: Box<OAuth1Verifier>) throws -> LoopbackServer {
     try LoopbackServer { request in

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A request was sent and refused: what its error tells, and how its session explains it.
-@Suite struct OAuth1SentRequestTests {
+@Suite(.limited) struct OAuth1SentRequestTests {
   private let mock = MockTransport()
   private let clock = ManualClock(date: Date(timeIntervalSince1970: 784_111_777))
 

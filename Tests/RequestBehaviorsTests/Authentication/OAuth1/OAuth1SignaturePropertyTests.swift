@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Requests of random octets, signed, and verified by code that shares nothing with the signer but the hash.
-@Suite struct OAuth1SignaturePropertyTests {
+@Suite(.limited) struct OAuth1SignaturePropertyTests {
   @Test func `any octets in a name or a value survive`() throws {
     var random = SeededGenerator(seed: 1)
     for _ in 0..<100 {

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct OAuth1SignatureStepTests {
+@Suite(.limited) struct OAuth1SignatureStepTests {
   private let form: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
 
   // MARK: Collected parameters, RFC 5849 §3.4.1.3.1

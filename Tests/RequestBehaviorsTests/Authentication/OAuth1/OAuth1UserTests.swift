@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A call keeps the user that it began with, and no signature leaves after its user's sign-out.
-@Suite struct OAuth1UserTests {
+@Suite(.limited) struct OAuth1UserTests {
   private let session = OAuth1Session.sample()
   private let other = OAuth1Credentials(token: "other", secret: "secret")
 

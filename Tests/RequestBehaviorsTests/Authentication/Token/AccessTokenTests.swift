@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct AccessTokenTests {
+@Suite(.limited) struct AccessTokenTests {
   private func decode(_ json: String, with decoder: JSONDecoder = JSONDecoder()) throws -> AccessToken {
     try decoder.decode(AccessToken.self, from: Data(json.utf8))
   }

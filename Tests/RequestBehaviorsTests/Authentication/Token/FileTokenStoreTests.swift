@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-@Suite final class FileTokenStoreTests {
+@Suite(.limited) final class FileTokenStoreTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID().uuidString)")
   private var file: URL { folder.appending(path: "deep/token.json") }
 

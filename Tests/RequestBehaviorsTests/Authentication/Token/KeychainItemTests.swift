@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct KeychainItemTests {
+@Suite(.limited) struct KeychainItemTests {
   private let item = KeychainItem(service: "com.example.shop", account: "token", accessGroup: "TEAM.shared")
   private let keychain = FakeKeychain()
   private let secret = Data("canary".utf8)

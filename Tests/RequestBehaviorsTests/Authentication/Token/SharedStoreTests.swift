@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Sessions of several processes over one place: an app and its extension.
-@Suite(.timeLimit(.minutes(1))) struct SharedStoreTests {
+@Suite(.limited) struct SharedStoreTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
   private let gate = TestGate()

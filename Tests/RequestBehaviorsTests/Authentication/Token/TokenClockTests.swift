@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Which clock a session goes by, and when its tokens expire.
-@Suite(.timeLimit(.minutes(1))) struct TokenClockTests {
+@Suite(.limited) struct TokenClockTests {
   private let server = TokenServer()
   private let clock = ManualClock()
 

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TokenFailureTests {
+@Suite(.limited) struct TokenFailureTests {
   private let server = TokenServer()
   private let clock = ManualClock()
   private let store = InMemoryTokenStore()

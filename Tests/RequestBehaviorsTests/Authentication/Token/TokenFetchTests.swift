@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TokenFetchTests {
+@Suite(.limited) struct TokenFetchTests {
   private let server = TokenServer()
   private let clock = ManualClock()
 

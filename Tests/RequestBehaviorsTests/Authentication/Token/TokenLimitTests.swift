@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What counts as having asked for a token.
-@Suite(.timeLimit(.minutes(1))) struct TokenLimitTests {
+@Suite(.limited) struct TokenLimitTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
 

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TokenLoopbackTests {
+@Suite(.limited) struct TokenLoopbackTests {
   private let valid = Box("")
   private let issued = Box(0)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestBehaviors
 
-@Suite struct TokenModelTests {
+@Suite(.limited) struct TokenModelTests {
   @Test(arguments: 0..<4)
   func `random interleavings do what the reference says`(quarter: UInt64) {
     var calls = 0

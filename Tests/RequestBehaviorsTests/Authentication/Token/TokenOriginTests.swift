@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct TokenOriginTests {
+@Suite(.limited) struct TokenOriginTests {
   private let session = TokenSession(source: .closure { _ in AccessToken("canary-access-7731") })
 
   private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }

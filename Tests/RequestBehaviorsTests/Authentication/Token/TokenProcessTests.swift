@@ -6,7 +6,7 @@
   import Testing
 
   /// Two processes that share a token file, as an app and its extension do.
-  @Suite(.timeLimit(.minutes(1))) final class TokenProcessTests {
+  @Suite(.limited) final class TokenProcessTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "processes-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "token.json") }
     private let spent = Box<[String]>([])

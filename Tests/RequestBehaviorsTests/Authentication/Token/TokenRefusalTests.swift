@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Whose token a 401 is about, where a request carries more than one credential.
-@Suite(.timeLimit(.minutes(1))) struct TokenRefusalTests {
+@Suite(.limited) struct TokenRefusalTests {
   private let fixture = TokenFixture()
   private let refreshes = Box<[String]>([])
 

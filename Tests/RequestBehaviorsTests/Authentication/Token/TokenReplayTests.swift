@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What follows a 401, beside the replay that works.
-@Suite(.timeLimit(.minutes(1))) struct TokenReplayTests {
+@Suite(.limited) struct TokenReplayTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
   private let gate = TestGate()

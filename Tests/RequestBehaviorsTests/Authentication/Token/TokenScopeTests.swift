@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Whose response it is, from the first call after a launch to the sign-out.
-@Suite(.timeLimit(.minutes(1))) struct TokenScopeTests {
+@Suite(.limited) struct TokenScopeTests {
   private let fixture = TokenFixture()
 
   /// Keeps the scopes of calls, and what has ended.

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct TokenSecrecyTests {
+@Suite(.limited) struct TokenSecrecyTests {
   private let canaries = ["canary-access-7731", "canary-refresh-7732", "canary-secret-7733"]
   private let output = Box<[String]>([])
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What a call that has its token does when the user goes before it is sent.
-@Suite(.timeLimit(.minutes(1))) struct TokenSendCheckTests {
+@Suite(.limited) struct TokenSendCheckTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A session outlives the clients that use it: shutting one down ends that client's calls, not the session's work.
-@Suite(.timeLimit(.minutes(1))) struct TokenShutdownTests {
+@Suite(.limited) struct TokenShutdownTests {
   private let fixture = TokenFixture()
   private let gate = TestGate()
 

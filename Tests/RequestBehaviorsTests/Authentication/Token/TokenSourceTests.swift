@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct TokenSourceTests {
+@Suite(.limited) struct TokenSourceTests {
   private let transport = ClosureTransport(200, #"{"access_token":"t1"}"#)
 
   /// The request by which a source gets a token.

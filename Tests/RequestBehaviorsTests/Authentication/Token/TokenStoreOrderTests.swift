@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Session and store hold the same, however slow the store is.
-@Suite(.timeLimit(.minutes(1))) struct TokenStoreOrderTests {
+@Suite(.limited) struct TokenStoreOrderTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
   private let gate = TestGate()

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A call of one user is never sent, answered or kept as another's.
-@Suite(.timeLimit(.minutes(1))) struct TokenUserTests {
+@Suite(.limited) struct TokenUserTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
   private let gate = TestGate()

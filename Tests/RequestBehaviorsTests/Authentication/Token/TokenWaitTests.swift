@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Who waits for a token, how long, and what is tried.
-@Suite(.timeLimit(.minutes(1))) struct TokenWaitTests {
+@Suite(.limited) struct TokenWaitTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
   private let gate = TestGate()

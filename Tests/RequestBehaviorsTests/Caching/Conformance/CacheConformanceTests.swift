@@ -1,7 +1,7 @@
 import Testing
 
 /// The conversations of the public conformance suite for HTTP caches, for a private cache.
-@Suite struct CacheConformanceTests {
+@Suite(.limited) struct CacheConformanceTests {
   private static let all: [CacheCase] =
     CacheCase.cacheControlFreshness + CacheCase.cacheControlParsing + CacheCase.ageParsing + CacheCase.expires
     + CacheCase.expiresParsing + CacheCase.heuristics + CacheCase.statuses + CacheCase.responseDirectives

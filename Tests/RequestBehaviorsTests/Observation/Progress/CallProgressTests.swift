@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What a progress tells of a whole call.
-@Suite struct CallProgressTests {
+@Suite(.limited) struct CallProgressTests {
   private let progress = TransferProgress()
   private let mock = MockTransport(baseURL: baseURL)
 

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite struct TransferProgressTests {
+@Suite(.limited) struct TransferProgressTests {
   private typealias State = TransferProgress.State
 
   private func state(_ attempt: Int, sent: Int64 = 0, of toSend: Int64? = nil, received: Int64 = 0) -> State {

@@ -7,7 +7,7 @@ import Testing
 /// Forms of random parts, read by two readers that share nothing with the encoder.
 ///
 /// The encoder is called itself because the boundary must come from a seed.
-@Suite struct MultipartPropertyTests {
+@Suite(.limited) struct MultipartPropertyTests {
   private struct Form {
     var expected: [ReadPart] = []
     var parts: [MultipartPart] = []

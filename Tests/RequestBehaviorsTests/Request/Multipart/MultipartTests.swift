@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 import Testing
 
-@Suite final class MultipartTests: Sendable {
+@Suite(.limited) final class MultipartTests: Sendable {
   private let directory: URL
 
   init() throws {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BatchBehaviorTests {
+@Suite(.limited) struct BatchBehaviorTests {
   private let clock = ManualClock()
   private let events = RecordedEvents()
 

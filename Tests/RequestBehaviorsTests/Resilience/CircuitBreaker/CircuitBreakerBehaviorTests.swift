@@ -7,7 +7,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct CircuitBreakerBehaviorTests {
+@Suite(.limited) struct CircuitBreakerBehaviorTests {
   private let clock = LeapingClock()
   private let breaker = CircuitBreaker(CircuitPolicy(minimumRequests: 2), random: { 0 })
   private var key: LimitKey { LimitKey.byOrigin(NetworkRequest(url: baseURL)) ?? "none" }

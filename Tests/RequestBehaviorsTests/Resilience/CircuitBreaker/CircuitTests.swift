@@ -19,7 +19,7 @@ private final class Held {
   }
 }
 
-@Suite struct CircuitTests {
+@Suite(.limited) struct CircuitTests {
   private let policy = CircuitPolicy()
 
   private func admitted(_ circuit: Held, at now: Duration) -> Circuit.Ticket? {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CoalescingBehaviorTests {
+@Suite(.limited) struct CoalescingBehaviorTests {
   private let gate = TestGate()
   private let coalescer = Coalescer()
 

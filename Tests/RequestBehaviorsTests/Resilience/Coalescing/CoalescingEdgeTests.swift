@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// When a flight may not be joined any more, and whose response is not shared.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingEdgeTests {
+@Suite(.limited) struct CoalescingEdgeTests {
   private let coalescer = Coalescer()
 
   /// A transport that holds the requests of each method at a gate of its own.

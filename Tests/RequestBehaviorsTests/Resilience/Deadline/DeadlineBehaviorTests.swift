@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DeadlineBehaviorTests {
+@Suite(.limited) struct DeadlineBehaviorTests {
   private let clock = ManualClock()
 
   private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What holds or refuses requests before anything is tried: gates, and a device that is offline.
-@Suite(.timeLimit(.minutes(1))) struct GateBehaviorTests {
+@Suite(.limited) struct GateBehaviorTests {
   private let clock = ManualClock()
   private let transport = ClosureTransport()
   private let events = RecordedEvents()

@@ -5,7 +5,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// What hedging remembers, and what becomes of a response that did not win.
-@Suite(.timeLimit(.minutes(1))) struct HedgingStateTests {
+@Suite(.limited) struct HedgingStateTests {
   @Test func `of more than a hundred requests the latest hundred count`() {
     var samples = LatencySamples()
     for _ in 0..<100 { samples.add(.seconds(1)) }

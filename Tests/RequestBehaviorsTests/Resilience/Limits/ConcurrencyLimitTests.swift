@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConcurrencyLimitTests {
+@Suite(.limited) struct ConcurrencyLimitTests {
   private let limiter = ConcurrencyLimiter(2, queueLimit: 100)
   private var key: LimitKey { LimitKey.byOrigin(NetworkRequest(url: baseURL)) ?? "none" }
 

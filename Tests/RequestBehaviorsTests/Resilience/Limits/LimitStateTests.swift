@@ -4,7 +4,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// What becomes of permits and of places in a queue where a request leaves, and after a reset.
-@Suite(.timeLimit(.minutes(1))) struct LimitStateTests {
+@Suite(.limited) struct LimitStateTests {
   private let key: LimitKey = "k"
 
   @Test func `nobody overtakes those who wait, though a permit is there`() {

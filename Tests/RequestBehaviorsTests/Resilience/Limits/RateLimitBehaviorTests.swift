@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RateLimitBehaviorTests {
+@Suite(.limited) struct RateLimitBehaviorTests {
   private let clock = LeapingClock()
 
   private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {

@@ -13,7 +13,7 @@ private final class Bucket {
   func pause(until end: Duration, at now: Duration) { value.pause(until: end, at: now) }
 }
 
-@Suite struct TokenBucketTests {
+@Suite(.limited) struct TokenBucketTests {
   @Test func `a bucket gives its burst at once and then the rate`() {
     let bucket = Bucket(rate: 2, burst: 3)
     #expect((0..<5).map { _ in bucket.take(at: .zero) } == [true, true, true, false, false])

@@ -1,7 +1,7 @@
 import RequestBehaviors
 import Testing
 
-@Suite struct BackoffTests {
+@Suite(.limited) struct BackoffTests {
   @Test(arguments: [(1, 500), (2, 1_000), (3, 2_000), (6, 16_000), (7, 20_000), (1_000_000, 20_000)])
   func `the longest wait doubles with every retry up to the cap`(retry: Int, milliseconds: Int) {
     #expect(Backoff().delay(beforeRetry: retry, random: 1) == .milliseconds(milliseconds))

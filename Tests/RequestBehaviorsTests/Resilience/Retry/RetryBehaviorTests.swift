@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct RetryBehaviorTests {
+@Suite(.limited) struct RetryBehaviorTests {
   private let clock = LeapingClock()
 
   /// Waits are the longest of each backoff: 0.5 s, 1 s, 2 s.

@@ -2,7 +2,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-@Suite struct RetryBudgetTests {
+@Suite(.limited) struct RetryBudgetTests {
   private let origin = Origin("https://h")
 
   private func taken(_ budget: RetryBudget, of count: Int, at now: Duration) -> Int {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// What no retry is made for, and what a wait and an error tell at the edge.
-@Suite struct RetryEdgeTests {
+@Suite(.limited) struct RetryEdgeTests {
   private let clock = LeapingClock()
 
   private func failure(

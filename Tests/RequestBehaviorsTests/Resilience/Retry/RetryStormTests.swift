@@ -4,7 +4,7 @@
   import Testing
 
   /// Many clients against a server that fails for a minute, in the simulated time of the program `RetryStorm`.
-  @Suite(.timeLimit(.minutes(1))) struct RetryStormTests {
+  @Suite(.limited) struct RetryStormTests {
     /// What the server got for each call, and at most in a tenth of a second.
     private struct Load {
       let amplification: Double
