@@ -10,15 +10,24 @@ public struct NextPage<Page>: Sendable {
 
   /// The rule of servers that give a link to the next page in the `Link` field (RFC 8288).
   ///
-  /// The next request is the one before for another URL, whose query it has instead of its own.
+  /// The next request is the one before for another URL, whose query it has instead of its own. A link that leads to no
+  /// http or https URL, or to one with a user name in it, fails with
+  /// ``NetworkError/Code-swift.struct/linkNotFollowed``.
   ///
   /// - Parameter relation: The relation of the link; by default `next`.
   /// - Returns: The rule.
   public static func link(_ relation: String = "next") -> NextPage {
-    NextPage(isTheURL: true) { page, request in page.http.links[relation].map { request.moved(to: $0) } }
+    NextPage(isTheURL: true) { page, request in
+      let links = page.http.links
+      if let problem = links.problem(of: relation) { throw NetworkError.linkNotFollowed(problem, of: page.http) }
+      return links[relation].map { request.moved(to: $0) }
+    }
   }
 
   /// The rule of servers whose pages have a link to the next one in the body.
+  ///
+  /// A link that leads to no http or https URL, or to one with a user name in it, fails with
+  /// ``NetworkError/Code-swift.struct/linkNotFollowed``.
   ///
   /// - Parameter url: Returns the link of a page, which may be relative to the URL of the page; `nil` after the last one.
   /// - Returns: The rule.
@@ -28,8 +37,12 @@ public struct NextPage<Page>: Sendable {
       // One with a base of its own is relative to that.
       let reference = link.baseURL == nil ? link.relativeString : link.absoluteString
       guard !reference.isEmpty else { return nil }
-      return request.moved(
-        to: try RequestURL.resolve(reference: reference, relativeTo: page.http.request.url, keepsFragment: false))
+      do {
+        return request.moved(
+          to: try RequestURL.resolve(reference: reference, relativeTo: page.http.request.url, keepsFragment: false))
+      } catch {
+        throw NetworkError.linkNotFollowed(error, of: page.http)
+      }
     }
   }
 
@@ -74,6 +87,15 @@ public struct NextPage<Page>: Sendable {
   ) {
     self.isTheURL = isTheURL
     self.request = request
+  }
+}
+
+extension NetworkError {
+  fileprivate static func linkNotFollowed(_ problem: any Error, of page: NetworkResponse) -> NetworkError {
+    let reason = (problem as? NetworkError)?.message ?? "its URL is invalid"
+    return NetworkError(
+      .linkNotFollowed, "the link to the next page cannot be followed: \(reason)", response: page,
+      underlyingError: problem)
   }
 }
 

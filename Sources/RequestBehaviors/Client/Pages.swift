@@ -44,7 +44,8 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     /// Returns the next page, or `nil` after the last one.
     ///
     /// - Throws: What `response(for:)` and the rule throw, and ``NetworkError`` of code
-    ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a page on another origin. Then there are no more pages.
+    ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a link that cannot be followed, or that leads to
+    ///   another origin. Then there are no more pages.
     public mutating func next() async throws -> Response<Page>? {
       let found = next
       next = .end

@@ -4,27 +4,40 @@ import Foundation
 struct LinkField {
   private var rest: Substring.UTF8View
 
+  /// A link whose target is no URL that a request can be sent to.
+  struct Unusable: Sendable {
+    let relations: [String]
+    /// What is wrong with the target.
+    let error: any Error
+  }
+
   /// Returns the links in a value; what comes after a mistake in its syntax is left out.
   ///
   /// - Parameters:
   ///   - value: The value of a field, or of several that were joined.
   ///   - base: The URL of the response, which targets are relative to.
-  /// - Returns: The links about the response, in order.
-  static func links(in value: String, of base: URL) -> [WebLink] {
+  /// - Returns: The links about the response, in order, and those that cannot be followed.
+  static func links(in value: String, of base: URL) -> (links: [WebLink], unusable: [Unusable]) {
     var field = LinkField(rest: value[...].utf8)
     var links: [WebLink] = []
+    var unusable: [Unusable] = []
     while let (target, parameters) = field.nextLink() {
-      let relations = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
-      guard !relations.isEmpty, let url = LinkField.resolve(target, base) else { continue }
+      let names = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
+      let relations = names.map(String.init)
+      guard !relations.isEmpty else { continue }
       let anchor = parameters.first { $0.name == "anchor" }
-      guard anchor.map({ LinkField.resolve($0.value, base) == LinkField.resolve("", base) }) ?? true else { continue }
-      links.append(WebLink(url: url, relations: relations.map(String.init), parameters: parameters))
+      guard anchor.map({ (try? resolve($0.value, base)) == (try? resolve("", base)) }) ?? true else { continue }
+      do {
+        links.append(WebLink(url: try resolve(target, base), relations: relations, parameters: parameters))
+      } catch {
+        unusable.append(Unusable(relations: relations, error: error))
+      }
     }
-    return links
+    return (links, unusable)
   }
 
-  private static func resolve(_ reference: String, _ base: URL) -> URL? {
-    try? RequestURL.resolve(reference: reference, relativeTo: base, keepsFragment: false)
+  private static func resolve(_ reference: String, _ base: URL) throws -> URL {
+    try RequestURL.resolve(reference: reference, relativeTo: base, keepsFragment: false)
   }
 
   /// Takes a target between `<` and `>`, with what is said about it; `nil` at the end.

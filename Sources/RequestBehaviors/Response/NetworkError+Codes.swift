@@ -68,7 +68,7 @@ extension NetworkError.Code {
   public static let unacceptableStatus = Self("unacceptableStatus")
   /// A redirect could not be followed: too many, a loop, or a URL that must not be followed.
   public static let redirectFailed = Self("redirectFailed")
-  /// The next page of a list is on an origin that is not allowed.
+  /// The link to the next page of a list cannot be followed, or leads to an origin that is not allowed.
   public static let linkNotFollowed = Self("linkNotFollowed")
 
   // The response could not be used.

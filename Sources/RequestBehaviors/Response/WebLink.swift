@@ -49,8 +49,16 @@ public struct WebLink: Sendable, Hashable {
 /// ```
 public struct WebLinks: Sendable, RandomAccessCollection {
   private let links: [WebLink]
+  private let unusable: [LinkField.Unusable]
 
-  init(_ links: [WebLink]) { self.links = links }
+  init(_ links: [WebLink], unusable: [LinkField.Unusable] = []) { (self.links, self.unusable) = (links, unusable) }
+
+  /// Why the first link of a relation cannot be followed; `nil` if there is none, or if one can.
+  func problem(of relation: String) -> (any Error)? {
+    guard self[relation] == nil else { return nil }
+    let relation = relation.lowercased()
+    return unusable.first { $0.relations.contains(relation) }?.error
+  }
 
   /// The index of the first link.
   public var startIndex: Int { 0 }
@@ -74,6 +82,7 @@ extension NetworkResponse {
   /// Links that are about something else than the response, by an `anchor` that leads elsewhere, are left out (§3.2), and
   /// so are those without a relation or with a target that is no http or https URL.
   public var links: WebLinks {
-    WebLinks(headers.values(for: "Link").flatMap { LinkField.links(in: $0, of: request.url) })
+    let fields = headers.values(for: "Link").map { LinkField.links(in: $0, of: request.url) }
+    return WebLinks(fields.flatMap(\.links), unusable: fields.flatMap(\.unusable))
   }
 }

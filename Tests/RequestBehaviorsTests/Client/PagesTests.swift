@@ -79,6 +79,62 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
+  private static let unusableLinks = [
+    "file:///etc/passwd", "https://mona:hunter2@api.example.com/v1/i?page=2", "ftp://h/",
+  ]
+
+  @Test(arguments: unusableLinks)
+  func `a link that cannot be followed is an error, not the end`(link: String) async throws {
+    let transport = server(["i?page=1": "<\(link)>; rel=\"next\""])
+    var pages = NetworkClient(transport).pages(request).makeAsyncIterator()
+    #expect(try await pages.next()?.value == [1])
+    let error = await #expect(throws: NetworkError.self) { _ = try await pages.next() }
+    #expect(error?.code == .linkNotFollowed)
+    #expect(error?.message.contains("hunter2") == false)
+    #expect(error.map { "\($0)" }?.contains("hunter2") == false)
+    #expect(error?.response?.statusCode == 200)
+    #expect(try await pages.next() == nil)
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test(arguments: unusableLinks)
+  func `a link in the body that cannot be followed is an error, not the end`(link: String) async throws {
+    let transport = server([:], bodies: ["i": #"{"items":[1],"next":"\#(link)"}"#])
+    var pages = NetworkClient(transport).pages(Request<Page>.get("i"), following: .url { $0.next }).makeAsyncIterator()
+    #expect(try await pages.next()?.value.items == [1])
+    let error = await #expect(throws: NetworkError.self) { _ = try await pages.next() }
+    #expect(error?.code == .linkNotFollowed)
+    #expect(error.map { "\($0)" }?.contains("hunter2") == false)
+    #expect(try await pages.next() == nil)
+  }
+
+  @Test func `a link that cannot be followed is none where another one can, or where it is of another relation`()
+    async throws
+  {
+    let transport = server([
+      "i?page=1": "<file:///a>; rel=next, <?page=2>; rel=next", "i?page=2": "<file:///a>; rel=prev",
+    ])
+    var values: [[Int]] = []
+    for try await page in NetworkClient(transport).pages(request) { values.append(page.value) }
+    #expect(values == [[1], [2]])
+  }
+
+  @Test func `a first page that was redirected is not asked for again where the last one links to it`() async throws {
+    let transport = ClosureTransport { request in
+      let url = request.url.absoluteString.replacingOccurrences(of: "https://api.example.com/v1/", with: "")
+      if url == "latest" {
+        return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "i?page=1"])
+      }
+      let link = url == "i?page=1" ? "i?page=2" : "latest"
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Link": "<\(link)>; rel=next"], body: .data(Data("[1]".utf8)))
+    }
+    var count = 0
+    for try await _ in NetworkClient(transport).pages(Request<[Int]>.get("latest")) { count += 1 }
+    #expect(count == 2)
+    #expect(transport.sent.count == 3)
+  }
+
   @Test func `an origin that is allowed gets no secrets of the request`() async throws {
     let transport = server([
       "i?page=1": "<https://other.example/2>; rel=next",
