@@ -11,6 +11,9 @@ public import Foundation
 /// ```
 public struct MultipartPart: Sendable {
   /// The name of the field.
+  ///
+  /// A backslash in it is sent as it is, as browsers send it. Do not let a name or a file's name end in one: some servers
+  /// read a backslash before the closing quote as an escape (RFC 9110 §5.6.4), and the name then goes on behind it.
   public let name: String
 
   /// The name of the file as the server is told; `nil` for what is no file.

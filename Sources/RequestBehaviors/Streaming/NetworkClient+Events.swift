@@ -48,9 +48,10 @@ extension EventSource {
       return { lastEventID in
         guard reconnection == nil || first.method == .get else { throw NetworkError.notReconnectable(first.method) }
         var request = first
-        // What no field can carry, the server cannot have meant to get back; an empty one resets it.
-        let isSent = !lastEventID.isEmpty && HTTPSyntax.isFieldValue(lastEventID)
-        request.headers["Last-Event-ID"] = isSent ? lastEventID : nil
+        // Outer spaces are not part of a field's value (RFC 9110 §5.5). An id with a control character cannot be sent,
+        // and an empty one resets it.
+        let id = HTTPSyntax.withoutOuterSpace(lastEventID)
+        request.headers["Last-Event-ID"] = !id.isEmpty && HTTPSyntax.isFieldValue(id) ? id : nil
         if reconnection != nil { request.behaviors.append(SameUserBehavior(user: user)) }
         return try await client.stream(request).eventStream()
       }

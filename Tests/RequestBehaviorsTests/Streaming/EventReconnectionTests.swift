@@ -53,6 +53,15 @@ import Testing
     #expect(server.requests.value.map { $0.headers["Last-Event-ID"] } == [nil, nil])
   }
 
+  @Test(arguments: [("  7", "7"), ("7 \t", "7"), (" a b ", "a b"), ("   ", nil)] as [(String, String?)])
+  func `an id is sent without its outer spaces, which no field can carry`(id: String, sent: String?) async throws {
+    let server = StreamFixture(.init("id:\(id)\ndata: a\n\n"), .init("data: b\n\n"))
+    let (events, _) = try await read(2, of: server)
+    // One space after the colon is not part of the id.
+    #expect(events.map(\.id) == Array(repeating: id.hasPrefix(" ") ? String(id.dropFirst()) : id, count: 2))
+    #expect(server.requests.value.map { $0.headers["Last-Event-ID"] } == [nil, sent])
+  }
+
   @Test func `a 204 ends the events`() async throws {
     let server = StreamFixture(.init("data: a\n\n"), StreamFixture.Reply().with(status: 204, headers: [:]))
     #expect(try await read(9, of: server).events.map(\.data) == ["a"])
