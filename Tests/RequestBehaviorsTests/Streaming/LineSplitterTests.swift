@@ -20,6 +20,17 @@ import Testing
     return lines
   }
 
+  @Test func `lines that were read take no memory`() throws {
+    var splitter = LineSplitter()
+    for _ in 0..<1_000 {
+      splitter.add(Data("a line\nand the beginning".utf8))
+      while try splitter.next() != nil {}
+    }
+    // One chunk at most, and the line that it goes on with.
+    let buffer = try #require(Mirror(reflecting: splitter).descendant("buffer") as? [UInt8])
+    #expect(buffer.count < 50)
+  }
+
   @Test(
     arguments: [
       ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("a\n\nb\n", ["a", "", "b"]),

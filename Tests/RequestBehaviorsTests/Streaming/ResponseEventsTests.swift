@@ -48,6 +48,17 @@ import Testing
     }
   }
 
+  @Test func `events that end with an error cancel the body, and there are no more`() async throws {
+    let server = StreamFixture(.init("data: one\n\ndata: more than ten\n\ndata: two\n\n", isOpen: true))
+    let response = try await server.client().stream(.post("chat"))
+    var events = response.events.limit(10).makeAsyncIterator()
+    #expect(try await events.next()?.data == "one")
+    let error = await #expect(throws: NetworkError.self) { _ = try await events.next() }
+    #expect(error?.code == .lineTooLong)
+    #expect(server.cancellations.value == 1)
+    #expect(try await events.next() == nil)
+  }
+
   @Test func `events of JSON become values, and those without data none`() async throws {
     let server = StreamFixture(
       .init("data: {\"text\":\"a\"}\n\nevent: ping\ndata\n\ndata: {\"text\":\ndata: \"b\"}\n\ndata: [DONE]\n\n"))
