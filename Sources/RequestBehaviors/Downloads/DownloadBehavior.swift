@@ -59,12 +59,13 @@ struct DownloadBehavior: RequestBehavior {
       response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
       try checkLimit(total, response)
       response.request.options.progress?.resume(at: length)
-      try await file.resume()
+      try await file.resume(at: length)
       try await drain(response, from: length, total: total)
       response.describeWhole(length: total)
     case .complete:
       try checkLimit(length, response)
       response.body.cancel()
+      try await file.resume(at: length)
       // The type is that of a text which says that there is nothing more.
       response.headers.removeAll { HeaderFields.areEqual($0.name, "Content-Type") }
       response.describeWhole(length: length)
@@ -97,12 +98,10 @@ struct DownloadBehavior: RequestBehavior {
       let part = pending
       pending = Data()
       try await file.write(part)
-      try await file.close()
       if let total, count != total { throw NetworkError.downloadLength(count, of: total) }
     } catch {
       if case .stream(let stream) = body { stream.cancel(throwing: error) }
       try? await file.write(pending)
-      try? await file.close()
       // What is too long, also for the server's own word, is not worth keeping.
       if isTooLong || total.map({ count > $0 }) == true { await file.discard() }
       throw described(error, response)

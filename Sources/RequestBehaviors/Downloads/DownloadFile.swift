@@ -5,7 +5,8 @@ import Foundation
 ///
 /// What has come of `report.pdf` is in `report.pdf.partial`; if its rest can be asked for later,
 /// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long by this is replaced by its
-/// hash. Everything here that may block runs on a queue of its own.
+/// hash. The first file is locked until ``release()``, so that no other process downloads to the destination meanwhile.
+/// Everything here that may block runs on a queue of its own.
 final class DownloadFile: Sendable {
   /// Where the file goes.
   let destination: URL
@@ -15,9 +16,11 @@ final class DownloadFile: Sendable {
   /// The paths of the three, by which no other download may go.
   private let places: [String]
   private let queue = DispatchQueue(label: "RequestBehaviors.DownloadFile")
-  // Used on the queue only.
-  nonisolated(unsafe) private var handle: FileHandle?
-  // Used on the queue only: whether what is in the file came by this download, or is gone on with by it.
+  // All used on the queue only.
+  nonisolated(unsafe) private var file: PartialFile?
+  // Where the next byte goes.
+  nonisolated(unsafe) private var offset: Int64 = 0
+  // Whether the bytes in the file came by this download, or are the beginning of what it goes on with.
   nonisolated(unsafe) private var isOurs = false
 
   /// Takes a destination, which no other download can have until it is ``release()``d.
@@ -31,6 +34,12 @@ final class DownloadFile: Sendable {
     }
     guard DownloadDestinations.shared.insert(file.places) else {
       throw NetworkError.downloadInProgress(file.destination.path)
+    }
+    do {
+      guard try await file.open() else { throw NetworkError.downloadInProgress(file.destination.path) }
+    } catch {
+      await file.release()
+      throw error
     }
     return file
   }
@@ -50,8 +59,32 @@ final class DownloadFile: Sendable {
     return HashFunction.sha256.digest(of: Array(name.utf8)).hexadecimal + ".partial"
   }
 
-  /// Lets another download have the destination.
-  func release() { DownloadDestinations.shared.remove(places) }
+  /// Opens the file and locks it; false if another process has it.
+  private func open() async throws -> Bool {
+    try await run("opened") { [self] in
+      file = try PartialFile.open(partial)
+      return file != nil
+    }
+  }
+
+  /// Removes what has come unless its rest can be asked for later, and lets another download have the destination.
+  func release() async {
+    try? await run { [self] in
+      if let file {
+        // A file that this download did not write may be of another program.
+        let length = (try? file.length()) ?? 0
+        let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
+        if isOurs, length == 0 || !hasRecord {
+          try? DownloadFile.remove(sidecar)
+          file.remove()
+        } else if file.isNew, length == 0 {
+          file.remove()
+        }
+      }
+      file = nil
+      DownloadDestinations.shared.remove(places)
+    }
+  }
 
   /// What has come earlier, if its rest can be asked for.
   ///
@@ -62,13 +95,13 @@ final class DownloadFile: Sendable {
       guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }), record.key == key else {
         return nil
       }
-      let length = DownloadFile.length(of: partial)
+      let length = try file?.length() ?? 0
       return length > 0 ? DownloadStep.Partial(record: record, length: length) : nil
     }
     return found ?? nil
   }
 
-  /// Begins to write an empty file.
+  /// Begins with an empty file.
   ///
   /// - Parameter record: What is to be known to ask for the rest; `nil` if it cannot be asked for.
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, as everything here that writes.
@@ -76,77 +109,52 @@ final class DownloadFile: Sendable {
     try await run("begun") { [self] in
       // The record goes first and comes last: it never is that of other content.
       try DownloadFile.remove(sidecar)
-      try DownloadFile.remove(partial)
-      guard FileManager.default.createFile(atPath: partial.path, contents: nil) else {
-        throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial.path])
-      }
-      handle = try FileHandle(forWritingTo: partial)
       isOurs = true
+      try file?.empty()
+      offset = 0
       if let record { try JSONEncoder().encode(record).write(to: sidecar, options: .atomic) }
     }
   }
 
   /// Begins to write after what is there.
-  func resume() async throws {
+  ///
+  /// - Parameter length: The length after which the rest was asked for.
+  func resume(at length: Int64) async throws {
     try await run("opened") { [self] in
-      let opened = try FileHandle(forWritingTo: partial)
-      try opened.seekToEnd()
-      (handle, isOurs) = (opened, true)
+      guard try file?.length() == length else { throw CocoaError.changed(partial.path) }
+      (offset, isOurs) = (length, true)
     }
   }
 
   /// Adds bytes.
   func write(_ data: Data) async throws {
     guard !data.isEmpty else { return }
-    try await run("written") { [self] in try handle?.write(contentsOf: data) }
-  }
-
-  /// Ends writing.
-  func close() async throws {
-    try await run("closed") { [self] in
-      let opened = handle
-      handle = nil
-      try opened?.close()
+    try await run("written") { [self] in
+      try file?.write(data, at: offset)
+      offset += Int64(data.count)
     }
   }
 
   /// Moves the file to its place, and replaces what is there.
   func commit() async throws {
     try await run("moved to its place") { [self] in
-      guard rename(partial.path, destination.path) == 0 else {
-        throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(errno))])
-      }
+      try file?.move(to: destination, length: offset)
       try? DownloadFile.remove(sidecar)
     }
   }
 
   /// Removes what has come.
   func discard() async {
-    try? await run { [self] in remove() }
-  }
-
-  /// Removes what has come, unless its rest can be asked for later.
-  func discardUnlessResumable() async {
     try? await run { [self] in
-      // A file that this download did not write may be anybody's.
-      guard isOurs else { return }
-      if !FileManager.default.fileExists(atPath: sidecar.path) || DownloadFile.length(of: partial) == 0 { remove() }
+      try DownloadFile.remove(sidecar)
+      try file?.empty()
+      offset = 0
     }
-  }
-
-  private func remove() {
-    try? handle?.close()
-    handle = nil
-    try? DownloadFile.remove(sidecar)
-    try? DownloadFile.remove(partial)
   }
 
   /// Removes a file if there is one; never a folder, which is somebody else's.
   private static func remove(_ file: URL) throws {
-    guard unlink(file.path) != 0, errno != ENOENT else { return }
-    throw CocoaError(
-      .fileWriteUnknown,
-      userInfo: [NSLocalizedDescriptionKey: "\(file.lastPathComponent): \(String(cString: strerror(errno)))"])
+    guard unlink(file.path) == 0 || errno == ENOENT else { throw CocoaError.writing(file.path) }
   }
 
   private func check() throws {
@@ -167,11 +175,6 @@ final class DownloadFile: Sendable {
   private static func place(of destination: URL) -> String {
     let folder = destination.deletingLastPathComponent().resolvingSymlinksInPath()
     return folder.appendingPathComponent(destination.lastPathComponent).standardizedFileURL.path
-  }
-
-  private static func length(of file: URL) -> Int64 {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
   }
 
   private func run<Value: Sendable>(

@@ -59,11 +59,16 @@ struct DownloadRecord: Sendable, Hashable, Codable {
     return sent.timeIntervalSince(modified) >= 1 ? text : nil
   }
 
-  /// Whether the validators of a response to a further request contradict this one.
-  func isContradicted(by headers: HeaderFields) -> Bool {
-    let name = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
-    return headers[name].map { $0 != validator } ?? false
+  /// The validator of this kind in a response to a further request; `nil` if it has none.
+  private func validator(in headers: HeaderFields) -> String? {
+    headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
   }
+
+  /// Whether a response is of the content that the beginning is of: both have the same validator (RFC 9110 §15.3.7.3).
+  func isConfirmed(by headers: HeaderFields) -> Bool { validator(in: headers) == validator }
+
+  /// Whether a response that needs no validator, such as a 416, has another one.
+  func isContradicted(by headers: HeaderFields) -> Bool { validator(in: headers).map { $0 != validator } ?? false }
 }
 
 extension HeaderFields {

@@ -29,6 +29,7 @@ enum DownloadStep: Sendable, Hashable {
   /// | the whole file | 206 | fail |
   /// | the rest | 206 that fits what is there | append |
   /// | the rest | 206 of other content, another range or encoded | restart |
+  /// | the rest | 206 without the validator of what is there | restart |
   /// | the rest | 206 whose lengths contradict each other, or of a file whose length nobody knows | restart |
   /// | the rest | 416, and the file is as long as what is there | complete |
   /// | the rest | 416 otherwise | restart |
@@ -63,7 +64,12 @@ enum DownloadStep: Sendable, Hashable {
   private static func append(to partial: Partial?, _ headers: HeaderFields) -> DownloadStep {
     guard let partial else { return .fail("the server sent a part of the file where all of it was asked for") }
     if headers.hasContentEncoding { return .restart("the rest is encoded") }
+    // A 206 has the validator that a 200 would have (RFC 9110 §15.3.7). Without it, the server may have ignored
+    // `If-Range` and sent a part of another version.
     if partial.record.isContradicted(by: headers) { return .restart("the rest is of other content") }
+    guard partial.record.isConfirmed(by: headers) else {
+      return .restart("the rest does not say of which content it is")
+    }
     guard let range = ContentRange(headers["Content-Range"]), let bytes = range.bytes else {
       return .restart("the rest does not say which part it is")
     }

@@ -26,7 +26,7 @@ extension NetworkClient {
   ///   - limit: The most bytes to write; by default any number.
   /// - Returns: The response.
   /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/downloadInProgress`` while this process
-  ///   downloads to the same destination, ``NetworkError/Code-swift.struct/checksumMismatch``,
+  ///   or another one downloads to the same destination, ``NetworkError/Code-swift.struct/checksumMismatch``,
   ///   ``NetworkError/Code-swift.struct/bodyTooLarge`` or ``NetworkError/Code-swift.struct/fileUnwritable``;
   ///   `CancellationError` if the task was cancelled, or what a behavior threw.
   @concurrent
@@ -44,12 +44,13 @@ extension NetworkClient {
       configuration.options.overridden(by: request.options).progress?.finish()
       throw error
     }
-    defer { file.release() }
     do {
-      return try await download(
+      let response = try await download(
         request, DownloadBehavior(file: file, resumes: resumes, checksum: checksum, limit: limit))
+      await file.release()
+      return response
     } catch {
-      await file.discardUnlessResumable()
+      await file.release()
       throw error
     }
   }

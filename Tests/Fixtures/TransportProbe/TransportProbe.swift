@@ -6,14 +6,15 @@ import TestSupport
 /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
 ///
 /// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
-/// bytes the process has gained; `download URL FILE` downloads, and tells when half a megabyte is on the disk;
-/// `stream URL` reads the streamed response of `large` below a URL.
+/// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
+/// how the download ended; `stream URL` reads the streamed response of `large` below a URL.
 @main
 enum TransportProbe {
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
-    if arguments.count == 3, arguments.first == "download" {
-      return try await download(arguments[arguments.startIndex + 1], to: URL(fileURLWithPath: arguments.last ?? ""))
+    if arguments.count == 4, arguments.first == "download" {
+      let values = Array(arguments)
+      return try await download(values[1], to: URL(fileURLWithPath: values[2]), telling: Int(values[3]) ?? 0)
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
@@ -38,19 +39,24 @@ enum TransportProbe {
   }
 
   /// Looks at the file again and again, because nothing tells what has been written of it.
-  private static func download(_ text: String, to file: URL) async throws {
+  private static func download(_ text: String, to file: URL, telling count: Int) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     let watch = Task {
       while true {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + ".partial")
-        if let size = attributes?[.size] as? NSNumber, size.intValue >= 500_000 { break }
+        if let size = attributes?[.size] as? NSNumber, size.intValue >= count { break }
         // Real time: nothing tells when the system has written what.
         try await RequestClock.system.sleep(for: .milliseconds(5))
       }
-      FileHandle.standardOutput.write(Data("500000 bytes are there\n".utf8))
+      FileHandle.standardOutput.write(Data("\(count) bytes are there\n".utf8))
     }
-    try await NetworkClient(configuration: RequestConfiguration()).download(.get(url: url), to: file)
-    watch.cancel()
+    defer { watch.cancel() }
+    do {
+      try await NetworkClient(configuration: RequestConfiguration()).download(.get(url: url), to: file)
+      print("whole")
+    } catch let error as NetworkError {
+      print(error.code)
+    }
   }
 
   /// Sends through a client of five behaviors, whose calls, responses and errors must all be released.

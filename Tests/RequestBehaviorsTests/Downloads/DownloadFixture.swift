@@ -12,6 +12,10 @@ final class DownloadFixture: Sendable {
   /// What is sent instead of the file, for the requests to come.
   let replies = Box<[(Int, HeaderFields, String)]>([])
   let requests = Box<[NetworkRequest]>([])
+  /// How many bodies were cancelled before their end.
+  let cancellations = Box(0)
+  /// Time passes in waits only.
+  let clock = LeapingClock()
 
   init(_ content: Data = Data((0..<1_000).map { UInt8($0 % 251) })) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
@@ -30,7 +34,7 @@ final class DownloadFixture: Sendable {
 
   func client(_ behaviors: [any RequestBehavior] = []) -> NetworkClient {
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors)
-    configuration.clock = .immediate
+    configuration.clock = clock.requestClock
     let transport = ClosureTransport { [self] in respond(to: $0) }
     return NetworkClient(configuration: configuration, transport: transport)
   }
@@ -65,6 +69,7 @@ final class DownloadFixture: Sendable {
       guard first < content.count else {
         response.statusCode = 416
         response.headers["Content-Range"] = "bytes */\(content.count)"
+        response.headers["Content-Type"] = "text/plain"
         return response
       }
       part = content.dropFirst(first)
@@ -85,6 +90,10 @@ final class DownloadFixture: Sendable {
       rest = rest.dropFirst(100)
     }
     continuation.finish(throwing: cut.map { NetworkError(.truncatedBody, "the test cut the body after \($0) bytes") })
-    return .stream(ByteStream(stream))
+    return .stream(
+      ByteStream(stream) { [cancellations] in
+        cancellations.update { $0 += 1 }
+        continuation.finish()
+      })
   }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
-import TestSupport
 import Testing
 
 /// Downloads over real connections that break off.
@@ -49,25 +48,4 @@ import Testing
     try await client(server).download(.get("file"), to: files.destination)
     #expect(try Data(contentsOf: files.destination) == Data("another".utf8))
   }
-
-  #if os(Linux) || os(macOS)
-    @Test func `what a process that was killed had downloaded is gone on with by another one`() async throws {
-      let file = file
-      let server = try LoopbackServer { request in
-        let part = file.part(for: request)
-        return request.headers["Range"] == nil ? part.fault(.stall, at: .body(after: 800_000)) : part
-      }
-      let probe = try #require(ChildProcess.fixture("TransportProbe"))
-      let child = try ChildProcess(probe, ["download", "\(server.baseURL)file", files.destination.path])
-      let end = await child.kill(afterLines: 1)
-      #expect(end.wasKilled && end.text == "500000 bytes are there\n")
-      #expect(try files.names == ["file.bin.partial", "file.bin.partial.json"])
-      try await NetworkClient(baseURL: server.baseURL).download(.get("file"), to: files.destination)
-      #expect(try Data(contentsOf: files.destination) == content)
-      #expect(try files.names == ["file.bin"])
-      let range = try #require(server.requests.last?.headers["Range"])
-      let start = try #require(Int(range.dropFirst("bytes=".count).dropLast()))
-      #expect((500_000...800_000).contains(start))
-    }
-  #endif
 }

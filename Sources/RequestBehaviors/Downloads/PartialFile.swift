@@ -1,0 +1,116 @@
+import Foundation
+
+/// The file of what has come of a download: open, and locked against other processes.
+///
+/// The file at the path is never replaced while it is open, so that the lock is that of the file at the path. All calls
+/// may block.
+final class PartialFile {
+  /// Whether the file was not there before.
+  let isNew: Bool
+  private let path: String
+  private let descriptor: Int32
+
+  private init(_ path: String, _ descriptor: Int32, isNew: Bool) {
+    self.path = path
+    self.descriptor = descriptor
+    self.isNew = isNew
+  }
+
+  // This frees the lock, too.
+  deinit { Foundation.close(descriptor) }
+
+  /// Opens a file, or makes an empty one, and locks it.
+  ///
+  /// - Returns: The file; `nil` if another process has it locked.
+  /// - Throws: `CocoaError` for what cannot be opened, a link, and anything else that is not a regular file.
+  static func open(_ url: URL) throws -> PartialFile? {
+    for _ in 0..<100 {
+      guard let file = try openUnlocked(url.path) else { continue }
+      guard try file.status().st_mode & S_IFMT == S_IFREG else { throw CocoaError.writing(url.path, EINVAL) }
+      if FileLock.take(file.descriptor) == .busy { return nil }
+      // Before it freed the lock, another process may have moved or removed the file.
+      if file.isInPlace { return file }
+    }
+    return nil
+  }
+
+  /// Opens a file or makes one; `nil` if it was removed between the two.
+  private static func openUnlocked(_ path: String) throws -> PartialFile? {
+    let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC
+    let made = Foundation.open(path, flags | O_CREAT | O_EXCL, 0o666)
+    if made >= 0 { return PartialFile(path, made, isNew: true) }
+    guard errno == EEXIST else { throw CocoaError.writing(path) }
+    let opened = Foundation.open(path, flags)
+    if opened >= 0 { return PartialFile(path, opened, isNew: false) }
+    guard errno == ENOENT else { throw CocoaError.writing(path) }
+    return nil
+  }
+
+  /// Whether the file at the path is this one.
+  var isInPlace: Bool {
+    var there = stat()
+    guard let own = try? status(), lstat(path, &there) == 0 else { return false }
+    return own.st_dev == there.st_dev && own.st_ino == there.st_ino
+  }
+
+  /// The number of bytes in the file.
+  func length() throws -> Int64 { Int64(try status().st_size) }
+
+  private func status() throws -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw CocoaError.writing(path) }
+    return status
+  }
+
+  /// Writes bytes at an offset, whatever the length of the file is.
+  func write(_ data: Data, at offset: Int64) throws {
+    try data.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+        let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+        if count > 0 {
+          written += count
+        } else if errno != EINTR {
+          throw CocoaError.writing(path)
+        }
+      }
+    }
+  }
+
+  /// Removes all bytes of the file.
+  func empty() throws {
+    guard ftruncate(descriptor, 0) == 0 else { throw CocoaError.writing(path) }
+  }
+
+  /// Moves the file to another path in one step, and replaces what is there.
+  ///
+  /// - Parameters:
+  ///   - url: The new path.
+  ///   - length: The number of bytes that it must have.
+  /// - Throws: `CocoaError`, also if the file at the path is another one, or has another length.
+  func move(to url: URL, length: Int64) throws {
+    guard isInPlace, try self.length() == length else { throw CocoaError.changed(path) }
+    guard rename(path, url.path) == 0 else { throw CocoaError.writing(url.path) }
+  }
+
+  /// Removes the file, unless another one is at its path.
+  func remove() {
+    if isInPlace { unlink(path) }
+  }
+}
+
+extension CocoaError {
+  /// The error of a system call that concerned a file.
+  static func writing(_ path: String, _ code: Int32 = errno) -> CocoaError {
+    failed(path, String(cString: strerror(code)))
+  }
+
+  /// The error of a file that something else has written or replaced.
+  static func changed(_ path: String) -> CocoaError { failed(path, "another program changed the file meanwhile") }
+
+  private static func failed(_ path: String, _ reason: String) -> CocoaError {
+    let name = URL(fileURLWithPath: path).lastPathComponent
+    return CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: "\(name): \(reason)"])
+  }
+}

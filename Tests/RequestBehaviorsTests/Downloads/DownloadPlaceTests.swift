@@ -1,0 +1,97 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// What another program does at the place of a download.
+@Suite(.limited) struct DownloadPlaceTests {
+  private let server: DownloadFixture
+
+  init() throws { server = try DownloadFixture() }
+
+  private var partial: URL { server.destination.appendingPathExtension("partial") }
+
+  /// Does something when the file is whole, before it is moved to its place.
+  private func client(_ change: @escaping @Sendable () throws -> Void) -> NetworkClient {
+    server.client([ClosureBehavior(order: .observation, afterSuccess: { _, _ in try change() })])
+  }
+
+  private func append(_ text: String) throws {
+    let handle = try FileHandle(forWritingTo: partial)
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(text.utf8))
+    try handle.close()
+  }
+
+  @Test func `a file that another program made longer is not moved to its place`() async throws {
+    try Data("old".utf8).write(to: server.destination)
+    let client = client { try append("x") }
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .fileUnwritable)
+    #expect(error.map { "\($0)" }?.contains("another program changed the file") == true)
+    #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
+  }
+
+  @Test func `a file that another program put at the place is neither moved nor removed`() async throws {
+    let (partial, other) = (partial, Data(repeating: 1, count: 1_000))
+    let client = client {
+      try FileManager.default.removeItem(at: partial)
+      try other.write(to: partial)
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .fileUnwritable)
+    #expect(try Data(contentsOf: partial) == other)
+    #expect(!FileManager.default.fileExists(atPath: server.destination.path))
+  }
+
+  @Test func `a beginning that another program made longer is not gone on with`() async throws {
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    // Once the rest is asked for.
+    let change = ClosureBehavior(order: .last, modify: { _ in try append("x") })
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client([change]).download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .fileUnwritable)
+    #expect(!FileManager.default.fileExists(atPath: server.destination.path))
+  }
+
+  @Test func `a link at the place is not followed`() async throws {
+    let other = server.folder.appending(path: "notes.txt")
+    try Data("notes".utf8).write(to: other)
+    try FileManager.default.createSymbolicLink(at: partial, withDestinationURL: other)
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .fileUnwritable)
+    #expect(error.map { "\($0)" }?.contains("file.bin.partial") == true)
+    #expect(try Data(contentsOf: other) == Data("notes".utf8))
+  }
+
+  @Test func `the place is free as soon as a download has ended, however it ended`() async throws {
+    server.cuts.value = [300, nil]
+    server.replies.value = [(404, [:], "no"), (304, [:], "")]
+    let client = server.client()
+    for _ in 0..<2 { _ = try? await client.download(.get("file"), to: server.destination) }
+    #expect(try server.names.isEmpty)
+    for _ in 0..<2 { _ = try? await client.download(.get("file"), to: server.destination) }
+    #expect(try server.names == ["file.bin"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a retry after a file that was too long or had another checksum writes to the same place`() async throws {
+    server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": "1"], "12")]
+    let retry = ClosureBehavior("once more", order: .retry) { request, next in
+      do { return try await next(request) } catch is NetworkError { return try await next(request) }
+    }
+    try await server.client([retry]).download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+    #expect(try server.names == ["file.bin"])
+  }
+}

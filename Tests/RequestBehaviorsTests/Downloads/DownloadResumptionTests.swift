@@ -1,0 +1,109 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Which requests go on with what an earlier download left, and what they check.
+@Suite(.limited) struct DownloadResumptionTests {
+  private let server: DownloadFixture
+
+  init() throws { server = try DownloadFixture() }
+
+  private var partial: URL { server.destination.appendingPathExtension("partial") }
+
+  /// Downloads the first 300 bytes.
+  private func begin() async throws {
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+  }
+
+  @Test func `a POST asks for all of it`() async throws {
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.post("file"), to: server.destination)
+    }
+    #expect(try server.names.isEmpty)
+    try await begin()
+    try await server.client().download(.post("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "all -", "all -"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a request for a part asks for that part alone`() async throws {
+    try await begin()
+    try await server.client().download(.get("file").with(header: "Range", "bytes=900-"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=900- -"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value.dropFirst(900))
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `a record without its beginning, or with an empty one, asks for all of it`() async throws {
+    for isEmpty in [true, false] {
+      try await begin()
+      try FileManager.default.removeItem(at: partial)
+      if isEmpty { try Data().write(to: partial) }
+      try await server.client().download(.get("file"), to: server.destination)
+      #expect(try Data(contentsOf: server.destination) == server.content.value)
+    }
+    #expect(server.ranges == ["all -", "all -", "all -", "all -"])
+  }
+
+  @Test func `a rest that makes the file longer than the limit is not read`() async throws {
+    try await begin()
+    let cancelled = server.cancellations.value
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination, limit: 999)
+    }
+    #expect(error?.code == .bodyTooLarge)
+    #expect(server.cancellations.value == cancelled + 1)
+    #expect(try Data(contentsOf: partial).count == 300)
+    try await server.client().download(.get("file"), to: server.destination, limit: 1_000)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `the length that HEAD announces is not that of its body`() async throws {
+    server.replies.value = [(200, ["Content-Length": "1000", "ETag": "\"a\""], "")]
+    try await server.client().download(.init(.head, "file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination).isEmpty)
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `what the request accepts of encodings stays, and the rest comes unencoded`() async throws {
+    let request = Request<NetworkResponse>.get("file").with(header: "Accept-Encoding", "br")
+    server.cuts.value = [300]
+    try await server.client([.retry()]).download(request, to: server.destination)
+    #expect(server.requests.value.map { $0.headers["Accept-Encoding"] } == ["br", "identity"])
+  }
+
+  @Test func `what came from a cache is checked, too`() async throws {
+    let canned = ClosureBehavior(
+      order: .caching,
+      intercept: { request, _ in
+        NetworkResponse(request: request, statusCode: 200, body: .data(Data("canned".utf8)), source: .cache)
+      })
+    let wrong = Checksum.sha256(String(repeating: "0", count: 64))
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client([canned]).download(.get("file"), to: server.destination, checksum: wrong)
+    }
+    #expect(error?.code == .checksumMismatch)
+    let long = await #expect(throws: NetworkError.self) {
+      try await server.client([canned]).download(.get("file"), to: server.destination, limit: 5)
+    }
+    #expect(long?.code == .bodyTooLarge)
+    #expect(try server.names.isEmpty)
+  }
+
+  @Test func `hedging does not send a download twice`() async throws {
+    try await server.client([.hedging(after: .zero)]).download(.get("file"), to: server.destination)
+    #expect(server.requests.value.count == 1)
+  }
+
+  @Test func `the progress of a download that cannot begin is finished`() async throws {
+    let progress = TransferProgress()
+    let request = Request<NetworkResponse>.get("file").with(\.progress, progress)
+    await #expect(throws: NetworkError.self) { try await server.client().download(request, to: server.folder) }
+    #expect(progress.state.isFinished)
+  }
+}

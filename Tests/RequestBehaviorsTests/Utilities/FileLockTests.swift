@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+// No other part of the library can be seen to hold a lock.
+@testable import RequestBehaviors
+
+@Suite(.limited) struct FileLockTests {
+  @Test func `a lock is one descriptor's until that is closed`() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "FileLock-\(UUID().uuidString)")
+    try Data().write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let (first, second) = (open(file.path, O_RDWR), open(file.path, O_RDWR))
+    defer { close(second) }
+    #expect(FileLock.take(first) == .taken)
+    #expect(FileLock.take(first) == .taken)
+    #expect(FileLock.take(second) == .busy)
+    close(first)
+    #expect(FileLock.take(second) == .taken)
+  }
+
+  @Test func `what cannot be locked is not busy`() { #expect(FileLock.take(-1) == .unsupported) }
+}
