@@ -110,6 +110,15 @@ private actor Shelf {
     return try SQLiteStore(path: path, migrations: [migration])
   }
 
+  @Test func `the sample that looks for commits of others opens a store`() throws {
+    let path = path
+    let configuration = SQLiteConfiguration(
+      changePollInterval: .seconds(1))
+    let store = try SQLiteStore(
+      path: path, configuration: configuration)
+    #expect(store.configuration.changePollInterval == .seconds(1))
+  }
+
   @Test func `the landing page's sample saves`() async throws {
     struct ArtworkTags: ResponseSaver {
       func save(_ response: NetworkResponse, in db: Database) throws {

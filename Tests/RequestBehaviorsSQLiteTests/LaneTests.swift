@@ -174,13 +174,12 @@ import Testing
     #expect(try await opening.read { try $0.first("SELECT count(*) FROM locked", as: Int.self) } == 0)
   }
 
-  @Test func `a store keeps no stream of changes that nobody keeps`() throws {
+  @MainActor @Test func `a store keeps no stream of changes that nobody keeps`() async throws {
     let test = try TestStore()
-    do {
-      let ticks = test.store.changes(in: "artwork")
-      #expect(test.store.state.changes.listeners.count == 1)
-      withExtendedLifetime(ticks) {}
-    }
-    #expect(test.store.state.changes.listeners.isEmpty)
+    let waiting = await queue { for await _ in test.store.changes(in: "artwork") {} }
+    #expect(test.store.state.changes.waiterCount == 1)
+    waiting.cancel()
+    try await waiting.value
+    #expect(test.store.state.changes.waiterCount == 0)
   }
 }

@@ -34,6 +34,8 @@ final class Connection {
   var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
+  /// What `data_version` was when it was looked at last; nil before.
+  var dataVersion: Int?
   /// Whether the current transaction has checked the schema's version.
   var knowsSchemaVersion = false
   /// The number of rows that the current upsert has updated; the others that it changed it has inserted.
@@ -177,8 +179,10 @@ final class Connection {
   func failure(_ result: Int32, sql: String? = nil) -> any Error {
     let primary = result & 0xFF
     if primary == SQLITE_AUTH, let word = authorization.takeRefusedWord() { return controlMisuse(word, sql: sql) }
-    if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, mustStop {
-      return state.isSuspended ? state.suspendedError : CancellationError()
+    if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, let interruption {
+      // A suspension may be over meanwhile; its error is not taken for a cancellation then.
+      if interruption.isCancelled { return CancellationError() }
+      if state.isSuspended { return state.suspendedError }
     }
     return SQLiteError(result, handle: handle, sql: sql, path: path)
   }

@@ -1,3 +1,5 @@
+package import RequestBehaviors
+
 /// The settings of a ``SQLiteStore``.
 public struct SQLiteConfiguration: Sendable {
   /// The durability of transactions that do not name one; ``SQLiteDurability/normal`` by default.
@@ -9,6 +11,13 @@ public struct SQLiteConfiguration: Sendable {
 
   /// The number of reads that run at a time, beside the writer; 4 by default, at least 1.
   public var maximumReaders: Int
+
+  /// The interval at which the store looks for commits of other stores and processes while its `values` or
+  /// ``SQLiteStore/changes(in:)`` wait for changes, at least 10 ms; nil, which is never, by default.
+  ///
+  /// For a file that an app and its extension use. SQLite tells that there was a commit, not what it changed: all that
+  /// wait are told. A look takes about 10 µs.
+  public var changePollInterval: Duration?
 
   /// The form in which values are written to columns; GRDB's by default.
   public var format: RowFormat
@@ -25,11 +34,15 @@ public struct SQLiteConfiguration: Sendable {
   /// The name of the SQLite VFS to use, or nil for the system's; tests inject faults through it.
   package var vfs: String?
 
+  /// The clock that the interval is measured by; tests move it by hand.
+  package var clock = RequestClock.system
+
   /// Creates a configuration.
   public init(
     durability: SQLiteDurability = .normal,
     busyTimeout: Duration = .seconds(5),
     maximumReaders: Int = 4,
+    changePollInterval: Duration? = nil,
     format: RowFormat = RowFormat(),
     fileProtection: SQLiteFileProtection? = nil,
     trace: (@Sendable (SQLiteTraceEvent) -> Void)? = nil
@@ -37,6 +50,7 @@ public struct SQLiteConfiguration: Sendable {
     self.durability = durability
     self.busyTimeout = busyTimeout
     self.maximumReaders = maximumReaders
+    self.changePollInterval = changePollInterval
     self.format = format
     self.fileProtection = fileProtection
     self.trace = trace

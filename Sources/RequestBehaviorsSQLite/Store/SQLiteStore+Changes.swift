@@ -1,3 +1,5 @@
+internal import RequestBehaviors
+
 extension SQLiteStore {
   /// Returns what the closure reads: now, and again after each commit that may have changed it.
   ///
@@ -15,7 +17,11 @@ extension SQLiteStore {
   /// out.
   ///
   /// Commits of this store are seen, those of the saving behaviors among them; commits of other stores and processes
-  /// are not. The sequence ends when the store is closed.
+  /// only where ``SQLiteConfiguration/changePollInterval`` says so. While the store is suspended nothing is read; the
+  /// loop goes on when it is resumed. The sequence ends when the store is closed.
+  ///
+  /// After a commit the loops read it in turns, one fewer at a time than ``SQLiteConfiguration/maximumReaders``, so
+  /// that other reads need not wait for all of them.
   ///
   /// - Parameter read: Reads from the database it is given, on the store's thread.
   /// - Returns: A sequence, each loop over which reads for itself. It throws what the closure throws, ``SQLiteError``,
@@ -41,79 +47,44 @@ extension SQLiteStore {
   /// yet become one; the stream ends when the store is closed. It listens from the moment it is made: make it, read,
   /// then read again at each tick, and nothing is missed.
   ///
-  /// Saving rows that are already there unchanged does not tick. Commits of other processes are not seen.
+  /// Saving rows that are already there unchanged does not tick. Commits of other stores and processes are seen only
+  /// where ``SQLiteConfiguration/changePollInterval`` says so, and tick whatever they changed.
   ///
   /// - Parameter tables: Names of tables, in any case; none means all.
   /// - Returns: A stream for one loop.
   public func changes(in tables: String...) -> AsyncStream<Void> {
     let names = tables.isEmpty ? nil : Set(tables.map { $0.lowercased() })
-    let listener = state.changes.listen()
+    let listener = ChangeListener(state.changes)
     return AsyncStream { await listener.wait(for: names) ? () : nil }
   }
 }
 
-/// The values that a closure reads from a store, now and after each change; see `SQLiteStore.values(_:)`.
-public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
-  /// The type of the closure's value.
-  public typealias Element = Value
-
-  let store: SQLiteStore
-  let read: @Sendable (Database) throws -> Value
-  let areEqual: @Sendable (Value, Value) -> Bool
-
-  /// Returns an iterator whose first value is read at its first `next()`.
-  public func makeAsyncIterator() -> Iterator { Iterator(values: self, listener: store.state.changes.listen()) }
-
-  /// Reads the values one after the other.
-  public struct Iterator: AsyncIteratorProtocol {
-    let values: SQLiteValues
-    let listener: ChangeListener
-    /// The tables that were read last, nil before the first value.
-    private var tables: Set<String>?
-    private var last: Value?
-
-    init(values: SQLiteValues, listener: ChangeListener) {
-      self.values = values
-      self.listener = listener
-    }
-
-    /// Returns the next value, or nil when the store is closed.
-    public mutating func next() async throws -> Value? {
-      while true {
-        if let tables, await !listener.wait(for: tables) {
-          try Task.checkCancellation()
-          return nil
-        }
-        // Commits from here on may not be in the snapshot, so they are noted although the tables are not known yet.
-        listener.forget()
-        let (value, tables) = try await values.store.observe(values.read)
-        self.tables = tables
-        if let last, values.areEqual(last, value) { continue }
-        last = value
-        return value
+extension SQLiteStore {
+  /// Looks for commits of other stores and processes in intervals, for as long as anything waits for changes.
+  func pollForChanges(every interval: Duration) {
+    let interval = max(interval, .milliseconds(10))
+    state.changes.poll { [weak self, clock = configuration.clock, changes = state.changes] in
+      Task {
+        repeat {
+          try? await clock.sleep(for: interval)
+          await self?.noticeOtherCommits()
+        } while changes.goesOnPolling()
       }
     }
   }
+
+  private func noticeOtherCommits() async {
+    let changes = state.changes
+    // Not now: while the store is suspended, for example. The next look finds it.
+    try? await perform(on: writer) { if try $0.hasOtherCommits() { changes.publish(nil) } }
+  }
 }
 
-extension SQLiteStore {
-  /// Runs the closure as ``read(_:)`` does and returns, beside its result, the tables that a commit must touch to
-  /// change it.
-  fileprivate func observe<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws -> (T, tables: Set<String>) {
-    let returned = Returned<(T, tables: Set<String>)>()
-    try await perform(on: anyReader) { connection in
-      connection.tablesRead = []
-      defer { connection.tablesRead = nil }
-      let value = try connection.read { database in
-        // Statements know what they read as of the schema they were prepared with.
-        try database.connection().checkSchemaVersion()
-        return try body(database)
-      }
-      // A new schema may change what the same statement reads.
-      returned.value = (value, (connection.tablesRead ?? []).union(["sqlite_master"]))
-    }
-    return try returned.get()
+extension Connection {
+  /// Whether other connections have committed since the last call; true if it is not known.
+  func hasOtherCommits() throws -> Bool {
+    let version = try scalar("PRAGMA data_version")
+    defer { dataVersion = version }
+    return version != dataVersion
   }
 }

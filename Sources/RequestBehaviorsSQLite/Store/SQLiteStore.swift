@@ -38,6 +38,7 @@ public final class SQLiteStore: Sendable {
   let writer: ConnectionLane
   /// Nil where readers could not run beside the writer: in memory, and on file systems without shared memory.
   let readers: ReaderPool?
+  let watchedReads: WatchedReads
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
   ///
@@ -65,11 +66,15 @@ public final class SQLiteStore: Sendable {
       try Connection(state: state, configuration: configuration, isReader: false)
     }
     self.writer = writer
+    let polls = configuration.changePollInterval != nil
     let usesWAL = try writer.performSync { connection in
       try connection.migrate(migrations)
+      if polls { _ = try connection.hasOtherCommits() }
       return connection.usesWAL
     }
     readers = usesWAL ? Self.makeReaders(state, configuration) : nil
+    watchedReads = WatchedReads(readers: usesWAL ? configuration.maximumReaders : 1)
+    if let interval = configuration.changePollInterval { pollForChanges(every: interval) }
   }
 
   private static func makeReaders(_ state: StoreState, _ configuration: SQLiteConfiguration) -> ReaderPool {

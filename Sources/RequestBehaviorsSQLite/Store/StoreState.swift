@@ -1,19 +1,62 @@
 import Foundation
+internal import RequestBehaviors
 
 /// The state that all connections of a store share.
 final class StoreState: Sendable {
   private let closed = AtomicFlag()
   private let suspended = AtomicFlag()
+  private let suspension = Locked(Suspension())
   let path: String
   let changes = ChangeHub()
 
+  private struct Suspension {
+    /// How often the store was suspended or resumed.
+    var changes = 0
+    var waiting: [Waiter<Void>] = []
+  }
+
   init(path: String) { self.path = path }
+
+  var isClosed: Bool { closed.isSet }
 
   var isSuspended: Bool { suspended.isSet }
 
-  func close() { closed.isSet = true }
+  /// How often the store was suspended or resumed.
+  var suspensions: Int { suspension.withLock { $0.changes } }
 
-  func setSuspended(_ value: Bool) { suspended.isSet = value }
+  func close() {
+    closed.isSet = true
+    wakeThoseSuspended()
+  }
+
+  func setSuspended(_ value: Bool) {
+    suspension.withLock { suspension in
+      suspended.isSet = value
+      suspension.changes += 1
+    }
+    if !value { wakeThoseSuspended() }
+  }
+
+  /// Returns when the store is not suspended any more, or is closed.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  func waitUntilResumed() async throws {
+    let waiter = suspension.withLock { suspension -> Waiter<Void>? in
+      guard isSuspended, !isClosed else { return nil }
+      let waiter = Waiter<Void>()
+      suspension.waiting.append(waiter)
+      return waiter
+    }
+    try await waiter?.value()
+  }
+
+  private func wakeThoseSuspended() {
+    let waiting = suspension.withLock { suspension in
+      defer { suspension.waiting = [] }
+      return suspension.waiting
+    }
+    for waiter in waiting { waiter.settle(.success(())) }
+  }
 
   /// Throws if the store is closed or suspended.
   func check() throws {

@@ -1,0 +1,91 @@
+/// The values that a closure reads from a store, now and after each change; see `SQLiteStore.values(_:)`.
+public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
+  /// The type of the closure's value.
+  public typealias Element = Value
+
+  let store: SQLiteStore
+  let read: @Sendable (Database) throws -> Value
+  let areEqual: @Sendable (Value, Value) -> Bool
+
+  /// Returns an iterator whose first value is read at its first `next()`.
+  public func makeAsyncIterator() -> Iterator { Iterator(values: self) }
+
+  /// Reads the values one after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    let values: SQLiteValues
+    let listener: ChangeListener
+    /// Whether the store was closed before the iterator was made, which is a mistake and no end.
+    private let isLate: Bool
+    /// The tables that were read last, nil before the first value.
+    private var tables: Set<String>?
+    private var last: Value?
+
+    init(values: SQLiteValues) {
+      self.values = values
+      listener = ChangeListener(values.store.state.changes)
+      isLate = values.store.state.isClosed
+    }
+
+    /// Returns the next value, or nil when the store is closed.
+    ///
+    /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`. ``SQLiteError/Code/misuse`` when the
+    ///   store was closed before the iterator was made.
+    public mutating func next() async throws -> Value? {
+      while true {
+        if let tables, await !listener.wait(for: tables) {
+          try Task.checkCancellation()
+          return nil
+        }
+        guard let (value, tables) = try await readNow() else { return nil }
+        self.tables = tables
+        if let last, values.areEqual(last, value) { continue }
+        last = value
+        return value
+      }
+    }
+
+    /// Reads the value and the tables that it depends on; nil if the store is closed.
+    ///
+    /// A read that a suspension of the store stops is repeated when the store is resumed.
+    private func readNow() async throws -> (Value, tables: Set<String>)? {
+      let state = values.store.state
+      while true {
+        // Commits from here on may not be in the snapshot, so they are noted although the tables are not known yet.
+        listener.forget()
+        let suspensions = state.suspensions
+        do {
+          return try await values.store.observe(values.read)
+        } catch {
+          if Task.isCancelled { throw error }
+          if state.isClosed, !isLate { return nil }
+          guard state.isSuspended || state.suspensions != suspensions else { throw error }
+          try await state.waitUntilResumed()
+        }
+      }
+    }
+  }
+}
+
+extension SQLiteStore {
+  /// Runs the closure as ``read(_:)`` does and returns, beside its result, the tables that a commit must touch to
+  /// change it.
+  fileprivate func observe<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> (T, tables: Set<String>) {
+    let returned = Returned<(T, tables: Set<String>)>()
+    try await watchedReads.run {
+      try await perform(on: anyReader) { connection in
+        connection.tablesRead = []
+        defer { connection.tablesRead = nil }
+        let value = try connection.read { database in
+          // Statements know what they read as of the schema they were prepared with.
+          try database.connection().checkSchemaVersion()
+          return try body(database)
+        }
+        // A new schema may change what the same statement reads.
+        returned.value = (value, (connection.tablesRead ?? []).union(["sqlite_master"]))
+      }
+    }
+    return try returned.get()
+  }
+}
