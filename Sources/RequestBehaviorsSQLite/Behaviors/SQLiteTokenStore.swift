@@ -6,7 +6,8 @@ public import RequestBehaviors
 /// let tokens = SQLiteTokenStore(store, name: "account")
 /// ```
 ///
-/// The table `access_token` is created when a token is first saved. The file holds the token unencrypted. Saving a
+/// The table `access_token` is created when a token is first saved. The file holds the token unencrypted. A token that
+/// is replaced or removed is overwritten in the file; when it is removed, the `-wal` is emptied too, where it was before. Saving a
 /// token takes the permissions of all but the file's owner from the file, its `-wal` and its `-shm`.
 public final class SQLiteTokenStore: TokenStore {
   private let store: SQLiteStore
@@ -46,7 +47,7 @@ public final class SQLiteTokenStore: TokenStore {
     let name = name
     let path = store.path
     try await reporting("write") {
-      try await store.write(durability: .full) { db in
+      try await store.writeErasing(durability: .full, emptiesLog: token == nil) { db in
         if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
         try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
         if let token {

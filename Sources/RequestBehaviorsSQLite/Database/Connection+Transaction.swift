@@ -3,13 +3,28 @@ internal import CRequestBehaviorsSQLite
 extension Connection {
   /// Runs the closure in a write transaction and returns its result once the commit has succeeded.
   func write<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
+    try transaction(durability: durability) { try transact(Database(connection: self, isReadOnly: false), body) }
+  }
+
+  /// Runs the closure in a write transaction in which SQLite overwrites what is deleted and replaced.
+  func writeErasing<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
+    let before = try pragma("secure_delete")
+    // A connection that goes on overwriting is slower, and no less right.
+    defer { try? control("PRAGMA secure_delete=" + (before == "2" ? "FAST" : before ?? "OFF")) }
+    try control("PRAGMA secure_delete=ON")
+    return try write(durability: durability, body)
+  }
+
+  /// Runs the work in a write transaction and returns its result once the commit has succeeded.
+  func transaction<T>(durability: SQLiteDurability, _ work: () throws -> T) throws -> T {
     let result: T
     do {
       try setDurability(durability)
       try control("BEGIN IMMEDIATE")
       isInTransaction = true
-      result = try transact(Database(connection: self, isReadOnly: false), body)
+      result = try work()
       if mustStop { throw failure(SQLITE_INTERRUPT) }
+      if durability == .full { try checkIsInPlace() }
       // The commit begins. A cancellation is ignored from here on, or the caller would get an error for data that was
       // saved.
       interruption = nil
@@ -22,6 +37,18 @@ extension Connection {
     knowsSchemaVersion = false
     didCommit()
     return result
+  }
+
+  /// Throws if the file is not at its path any more: what is committed would be lost when the file is closed.
+  private func checkIsInPlace() throws {
+    var hasMoved: Int32 = 0
+    let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard result == SQLITE_OK, hasMoved != 0 else { return }
+    var error = SQLiteError(
+      .readOnly, "the file was removed or replaced since it was opened; nothing was saved: open another store",
+      path: path)
+    error.extendedCode = SQLiteError.fileHasMoved
+    throw error
   }
 
   /// Runs the closure on one snapshot of the file, which is that of its first statement.
@@ -92,6 +119,8 @@ extension Connection {
     touched = []
     if !tables.isEmpty { state.changes.publish(tables) }
     for action in actions { action() }
+    // A read was in the way when it was to be emptied.
+    if mustEmptyLog { try? checkpoint() }
   }
 
   private func setDurability(_ durability: SQLiteDurability) throws {

@@ -34,6 +34,8 @@ final class Connection {
   var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
+  /// Whether the WAL file holds pages with what was erased since.
+  var mustEmptyLog = false
   /// What `data_version` was when it was looked at last; nil before.
   var dataVersion: Int?
   /// Whether the current transaction has checked the schema's version.

@@ -66,6 +66,9 @@ extension SQLiteError {
 }
 
 extension SQLiteError {
+  /// `SQLITE_READONLY_DBMOVED`, which is a macro that Swift does not import.
+  static let fileHasMoved: Int32 = SQLITE_READONLY | 4 << 8
+
   /// A primary result code of SQLite.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// SQLite's number for the code.

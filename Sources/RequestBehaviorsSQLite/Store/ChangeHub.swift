@@ -45,6 +45,7 @@ final class ChangeHub: Sendable {
   /// - Parameters:
   ///   - tables: Lower-case names; nil for any table.
   ///   - number: The number of a commit.
+  /// - Returns: What the wait comes to.
   func wait(for tables: Set<String>?, after number: Int) -> Wait {
     let (wait, poll) = state.withLock { state -> (Wait, (@Sendable () -> Void)?) in
       if state.hasTouched(tables, after: number) { return (.isOver(state.commits), nil) }

@@ -72,6 +72,8 @@ public enum SQLiteDurability: Hashable, Sendable {
   case normal
   /// It survives a power cut too; the commit waits for the disk (typically 0.1 to 4 ms more).
   ///
+  /// A write into a file that was removed or replaced while it was open fails with ``SQLiteError/Code/readOnly``.
+  ///
   /// On Apple systems SQLite orders the writes with a barrier; no application can prove more there.
   case full
 }

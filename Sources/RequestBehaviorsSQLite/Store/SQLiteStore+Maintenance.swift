@@ -64,6 +64,27 @@ extension SQLiteStore {
     }
   }
 
+  /// Runs a write that leaves nothing in the file of what it deletes and replaces.
+  ///
+  /// What is deleted is overwritten. The WAL file holds pages as they were before; it is emptied after the commit if
+  /// that is asked for. Reads can be in the way of this: they are waited for as by ``checkpoint()``. If that is not
+  /// enough, one of the next writes does it.
+  ///
+  /// - Parameters:
+  ///   - durability: What the commit survives; the configuration's when nil.
+  ///   - emptiesLog: Whether the WAL file is emptied.
+  ///   - body: Does the work, as in ``write(durability:_:)``.
+  /// - Throws: As ``write(durability:_:)``; that the WAL file is not emptied is no error.
+  package func writeErasing(
+    durability: SQLiteDurability? = nil, emptiesLog: Bool, _ body: @escaping @Sendable (Database) throws -> Void
+  ) async throws {
+    try await perform(on: writer) { [durability = durability ?? configuration.durability] connection in
+      try connection.writeErasing(durability: durability, body)
+      if emptiesLog { connection.mustEmptyLog = true }
+    }
+    if emptiesLog { try? await checkpoint() }
+  }
+
   /// Ends running work, undoing its transactions, and refuses new work until ``resume()``.
   ///
   /// For a file in an iOS app group: iOS ends an app that is suspended while it holds a lock there (0xDEAD10CC).
@@ -96,12 +117,13 @@ extension SQLiteStore {
 extension Connection {
   /// Moves all commits into the database file and empties the WAL file; busy, without waiting, when reads are in the
   /// way.
-  fileprivate func checkpoint() throws {
+  func checkpoint() throws {
     let waits = waitsForLocks
     waitsForLocks = false
     defer { waitsForLocks = waits }
     let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if result != SQLITE_OK { throw failure(result) }
+    mustEmptyLog = false
   }
 
   fileprivate func backup(to path: String) throws {

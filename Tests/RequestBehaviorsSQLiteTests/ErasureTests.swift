@@ -1,0 +1,99 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import Testing
+
+/// What was removed is in no file any more.
+@Suite struct ErasureTests {
+  private let canary = "canary-" + String(repeating: "token", count: 20)
+
+  /// The names of the files in the folder that hold the text.
+  private func files(holding text: String, in folder: TemporaryFolder) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().filter { name in
+      try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  private func setDeletion(_ mode: String, in store: SQLiteStore) async throws {
+    _ = try await store.write { try $0.first(SQL(verbatim: "PRAGMA secure_delete=\(mode)"), as: Int.self) }
+  }
+
+  @Test(arguments: ["OFF", "ON", "FAST"])
+  func `a token that was removed is in no file`(mode: String) async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file())
+    try await setDeletion(mode, in: store)
+    let tokens = SQLiteTokenStore(store)
+    try await tokens.save(AccessToken(canary))
+    #expect(try files(holding: canary, in: folder) == ["store.sqlite-wal"])
+    try await store.checkpoint()
+    #expect(try files(holding: canary, in: folder) == ["store.sqlite"])
+    try await tokens.save(nil)
+    #expect(try files(holding: canary, in: folder) == [])
+    // The caller's own deletions are as they were.
+    let now = try await store.write { try $0.first("PRAGMA secure_delete", as: Int.self) }
+    #expect(now == ["OFF": 0, "ON": 1, "FAST": 2][mode])
+  }
+
+  @Test func `tokens that were replaced before are in no file after the sign-out`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file())
+    try await setDeletion("OFF", in: store)
+    let tokens = SQLiteTokenStore(store)
+    // Each shorter than the one before, so that the place of one is not filled by the next.
+    for length in [60, 40, 20, 1] {
+      try await tokens.save(AccessToken(canary + String(repeating: "x", count: length)))
+      try await store.checkpoint()
+    }
+    try await tokens.save(nil)
+    #expect(try files(holding: canary, in: folder) == [])
+  }
+
+  @Test func `a removal does not fail because of a read, and a later write empties the log`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file(), configuration: SQLiteConfiguration(busyTimeout: .zero))
+    let (tokens, held) = (SQLiteTokenStore(store), HeldWork())
+    try await tokens.save(AccessToken(canary))
+    let reading = Task {
+      try await store.read { db in
+        _ = try db.first("SELECT count(*) FROM access_token", as: Int.self)
+        held.hold()
+      }
+    }
+    await held.isHeld()
+    try await tokens.save(nil)
+    #expect(try await tokens.load() == nil)
+    #expect(try files(holding: canary, in: folder) == ["store.sqlite-wal"])
+    held.letGo()
+    try await reading.value
+    try await store.write { try $0.execute("CREATE TABLE t (a)") }
+    #expect(try files(holding: canary, in: folder) == [])
+  }
+
+  @Test func `a removal that fails removes nothing and leaves deletions as they were`() async throws {
+    let vfs = FaultVFS()
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file(), configuration: vfs.configuration())
+    try await setDeletion("OFF", in: store)
+    let tokens = SQLiteTokenStore(store)
+    try await tokens.save(AccessToken(canary))
+    vfs.fail(at: 1)
+    let error = await #expect(throws: NetworkError.self) { try await tokens.save(nil) }
+    #expect(error?.code == .tokenStoreFailed)
+    #expect(vfs.heal())
+    #expect(try await tokens.load()?.value == canary)
+    #expect(try await store.write { try $0.first("PRAGMA secure_delete", as: Int.self) } == 0)
+    await store.close()
+    withExtendedLifetime(vfs) {}
+  }
+
+  @Test func `a token in a file that was removed is not taken for saved`() async throws {
+    let folder = try TemporaryFolder()
+    let tokens = SQLiteTokenStore(try SQLiteStore(path: folder.file()))
+    try await tokens.save(AccessToken("one"))
+    try FileManager.default.removeItem(atPath: folder.file())
+    let error = await #expect(throws: NetworkError.self) { try await tokens.save(AccessToken("two")) }
+    #expect(error?.code == .tokenStoreFailed)
+    #expect(error?.message.contains("removed or replaced") == true)
+  }
+}
