@@ -10,7 +10,7 @@ extension Benchmark {
   ) { effort in
     let files = try BenchmarkFiles(items: BenchmarkItem.make(10_000))
     return try await saving(files, effort.rounds) + reading(files, effort.rounds) + hopping(files, effort)
-      + resaving(files) + gaps(files, effort.rounds)
+      + resaving(files) + sharing(effort) + watching(effort) + gaps(files, effort.rounds)
   }
 
   private static func saving(_ files: BenchmarkFiles, _ rounds: Int) async throws -> [Row] {

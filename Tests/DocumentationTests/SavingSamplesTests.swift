@@ -119,6 +119,15 @@ private actor Shelf {
     #expect(store.configuration.changePollInterval == .seconds(1))
   }
 
+  @Test func `the samples of a save save`() async throws {
+    let store = try makeStore()
+    let artworks = [Artwork(id: 1, title: "one")]
+    let counts = try await store.save(
+      artworks, into: "artwork", durability: .full)
+    #expect(counts.inserted == 1)
+    try await store.save(artworks, into: "artwork", durability: .full)
+  }
+
   @Test func `the landing page's sample saves`() async throws {
     struct ArtworkTags: ResponseSaver {
       func save(_ response: NetworkResponse, in db: Database) throws {

@@ -88,6 +88,40 @@ import Testing
     await #expect(throws: SQLiteError.self) { try await test.store.backup(to: test.store.path) }
   }
 
+  @Test(arguments: [false, true])
+  func `a full write into a file that was removed or replaced fails and saves nothing`(isReplaced: Bool) async throws {
+    let test = try TestStore()
+    let (store, files) = (test.store, FileManager.default)
+    try await store.write(durability: .full) { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    // From here on there is a reader, which has the file open.
+    #expect(try await test.artworks.count == 1)
+    try files.removeItem(atPath: store.path)
+    if isReplaced { try Data().write(to: URL(filePath: store.path)) }
+    for _ in 1...2 {
+      let error = await #expect(throws: SQLiteError.self) {
+        try await store.write(durability: .full) { try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+      }
+      #expect(error?.code == .readOnly)
+      // SQLITE_READONLY_DBMOVED
+      #expect(error?.extendedCode == 1032)
+      #expect(error?.message.contains("removed or replaced") == true)
+    }
+    let shared = await #expect(throws: SQLiteError.self) {
+      try await store.save([Artwork(id: 2, title: "two")], into: "artwork", durability: .full)
+    }
+    #expect(shared?.code == .readOnly)
+    #expect(try await test.artworks.map(\.id) == [1])
+  }
+
+  @Test func `a full write into a file of another name, or in memory, is in its place`() async throws {
+    let test = try TestStore()
+    let path = test.folder.file("link.sqlite")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: test.store.path)
+    for store in [try SQLiteStore(path: path), try SQLiteStore(path: ":memory:")] {
+      try await store.write(durability: .full) { try $0.execute("CREATE TABLE t (a)") }
+    }
+  }
+
   @Test func `vacuum and checkpoint shrink file and log`() async throws {
     let test = try TestStore()
     let all = (1...2000).map { Artwork(id: $0, title: String(repeating: "x", count: 500)) }

@@ -53,7 +53,7 @@ extension RequestBehavior where Self == SaveBehavior {
     _ type: [Record].Type, at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore,
     deletingOthers scope: SQLiteScope? = nil, durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability, cached: cached) { response in
+    SaveBehavior(store: store, durability: durability, cached: cached, mayRunAgain: true) { response in
       let records = try response.decode(OneOrMany<Record>.self, at: path).records
       return { db in
         if let scope { return try db.save(records, into: table, deletingOthers: scope) }
@@ -81,7 +81,7 @@ extension RequestBehavior where Self == SaveBehavior {
     at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore, columns: [String: String] = [:],
     durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability, cached: cached) { response in
+    SaveBehavior(store: store, durability: durability, cached: cached, mayRunAgain: true) { response in
       let json = try response.data
       return { db in try db.ingest(json, at: path, into: table, columns: columns) }
     }

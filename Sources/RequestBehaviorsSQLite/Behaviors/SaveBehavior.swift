@@ -34,6 +34,8 @@ public struct SaveBehavior: RequestBehavior {
   let durability: SQLiteDurability?
   /// Whether what a cache had already is saved too.
   var cached = CachedResponses.save
+  /// Whether the write may run again, and so be committed together with others.
+  var mayRunAgain = false
   /// Whether a 404 that the request takes as nil is saved too.
   var savesNil = false
   /// Does what needs no database, such as decoding, and returns the write.
@@ -50,7 +52,11 @@ public struct SaveBehavior: RequestBehavior {
     var response = try await received.buffered()
     do {
       let write = try prepare(&response)
-      if let counts = try await store.write(durability: durability, write) {
+      let counts =
+        mayRunAgain
+        ? try await store.writeTogether(durability: durability, write)
+        : try await store.write(durability: durability, write)
+      if let counts {
         response.info[SavedRows.self] = (response.info[SavedRows.self] ?? SQLiteSaveCounts()) + counts
       }
     } catch is CancellationError {

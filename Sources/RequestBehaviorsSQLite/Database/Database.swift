@@ -24,6 +24,12 @@ public final class Database {
 
   func end() { current = nil }
 
+  /// What the commit survives; nil in a read and after the closure.
+  package var durability: SQLiteDurability? { isReadOnly ? nil : current?.durability }
+
+  /// Whether the database is that of a store, whose closure runs.
+  package func belongs(to store: SQLiteStore) -> Bool { current?.state === store.state }
+
   /// The connection, for as long as the closure runs.
   func connection() throws -> Connection {
     guard let current else {
@@ -68,6 +74,7 @@ public final class Database {
     try connection.checkTransaction()
     try connection.control("SAVEPOINT nested")
     let actions = connection.afterCommit.count
+    let touched = connection.touched
     do {
       let result = try body()
       try connection.checkTransaction()
@@ -76,6 +83,7 @@ public final class Database {
     } catch {
       connection.undoSavepoint()
       connection.forgetUndoneSchema()
+      connection.touched = touched
       connection.afterCommit.removeLast(max(0, connection.afterCommit.count - actions))
       throw error
     }

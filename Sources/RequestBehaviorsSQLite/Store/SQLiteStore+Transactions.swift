@@ -74,17 +74,42 @@ extension SQLiteStore {
 
   /// Runs work on a connection of a queue and waits for it without holding a thread.
   func perform(on queue: any WorkQueue, _ work: @escaping @Sendable (Connection) throws -> Void) async throws {
+    try await wait { interruption, continuation in
+      queue.enqueue { lane in
+        // A caller that was cancelled while it waited has its error already.
+        guard interruption.begin() else { return {} }
+        let result = Result { try lane.perform(interruption, work) }
+        return { continuation.resume(with: result) }
+      }
+    }
+  }
+
+  /// Runs a write that may run again, if need be, in one transaction with others that wait at the same time.
+  ///
+  /// It succeeds, fails and is cancelled for itself, as by ``write(durability:_:)``. It runs again when another one, or
+  /// the commit, has undone the transaction.
+  package func writeTogether<T: Sendable>(
+    durability: SQLiteDurability? = nil, _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let returned = Returned<T>()
+    try await wait { [groups, writer, durability = durability ?? configuration.durability] interruption, continuation in
+      let write = GroupedWrite(durability: durability, interruption: interruption, continuation: continuation) {
+        returned.value = try body($0)
+      }
+      groups.add(write, to: writer)
+    }
+    return try returned.get()
+  }
+
+  /// Waits for work that the closure queues; a cancellation before the work begins ends the wait.
+  private func wait(
+    _ enqueue: @escaping @Sendable (Interruption, CheckedContinuation<Void, any Error>) -> Void
+  ) async throws {
     try state.check()
     let interruption = Interruption()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        guard interruption.wait(continuation) else { return }
-        queue.enqueue { lane in
-          // A caller that was cancelled while it waited has its error already.
-          guard interruption.begin() else { return {} }
-          let result = Result { try lane.perform(interruption, work) }
-          return { continuation.resume(with: result) }
-        }
+        if interruption.wait(continuation) { enqueue(interruption, continuation) }
       }
     } onCancel: {
       interruption.cancel()

@@ -39,6 +39,7 @@ public final class SQLiteStore: Sendable {
   /// Nil where readers could not run beside the writer: in memory, and on file systems without shared memory.
   let readers: ReaderPool?
   let watchedReads: WatchedReads
+  let groups = WriteGroups()
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
   ///

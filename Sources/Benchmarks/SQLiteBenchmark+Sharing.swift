@@ -1,0 +1,83 @@
+import Dispatch
+import Foundation
+import RequestBehaviorsSQLite
+
+/// What many tasks at one store cost each other.
+extension Benchmark {
+  /// Saves of full durability by many tasks: commits that they share, beside one for each.
+  static func sharing(_ effort: Effort) async throws -> [Row] {
+    let files = try BenchmarkFiles(items: BenchmarkItem.make(64))
+    let (store, items, repeats) = (files.store, files.items, effort.isQuick ? 5 : 20)
+    let saves = items.count * repeats
+    let works: [Measure.Work] = [
+      {
+        for _ in 0..<repeats {
+          for item in items {
+            try await store.write(durability: .full) { _ = try $0.save(changed(item), into: "item") }
+          }
+        }
+      },
+      {
+        try await savers(of: items, repeats) { item in
+          try await store.write(durability: .full) { _ = try $0.save(changed(item), into: "item") }
+        }
+      },
+      {
+        try await savers(of: items, repeats) { item in
+          _ = try await store.save([changed(item)], into: "item", durability: .full)
+        }
+      },
+    ]
+    let costs = try await Measure.sideBySide(rounds: effort.rounds, count: saves, works)
+    let gain = costs[2].speed(beside: costs[1])
+    return [
+      Row(label: "a full save, one saver", figure: costs[0].typical.description),
+      Row(label: "a full save in a write of its own, 64 savers", figure: costs[1].typical.description),
+      Row(
+        label: "a full save by save(_:into:), 64 savers: times as many", figure: costs[2].typical.description,
+        ratio: gain, target: .atLeast(7, gain)),
+    ]
+  }
+
+  /// Saves by a task for each item.
+  private static func savers(
+    of items: [BenchmarkItem], _ repeats: Int, _ save: @escaping @Sendable (BenchmarkItem) async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for item in items {
+        group.addTask { for _ in 0..<repeats { try await save(item) } }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// The item with another time: an unchanged row would cost nothing.
+  private static func changed(_ item: BenchmarkItem) -> BenchmarkItem {
+    var item = item
+    item.updated = .random(in: 0...1e9)
+    return item
+  }
+
+  /// Commits that a thousand loops watch, by whether they watch another table or the one that is written.
+  static func watching(_ effort: Effort) async throws -> [Row] {
+    let files = try BenchmarkFiles(items: BenchmarkItem.make(1))
+    let (store, item, count) = (files.store, files.items[0], effort.scaled(1_000))
+    try await store.write { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") }
+    let write: Measure.Work = {
+      for _ in 0..<count { try await store.write { _ = try $0.save(changed(item), into: "item") } }
+    }
+    let alone = try await Measure.sideBySide(rounds: effort.rounds, count: count, [write])[0]
+    let loops = (0..<1_000).map { _ in
+      Task { for await _ in store.changes(in: "other") {} }
+    }
+    let watched = try await Measure.sideBySide(rounds: effort.rounds, count: count, [write])[0]
+    for loop in loops { loop.cancel() }
+    let ratio = watched.ratio(to: alone)
+    return [
+      Row(label: "a write of one record", figure: alone.typical.cpuDescription),
+      Row(
+        label: "a write while 1,000 loops watch another table", figure: watched.typical.cpuDescription, ratio: ratio,
+        target: .atMost(1.2, ratio)),
+    ]
+  }
+}

@@ -1,0 +1,31 @@
+extension SQLiteStore {
+  /// Saves records as rows, in a transaction that it may share with other saves which wait at the same time.
+  ///
+  /// ```swift
+  /// let counts = try await store.save(
+  ///   artworks, into: "artwork", durability: .full)
+  /// ```
+  ///
+  /// For many tasks that save: those that wait are committed together, with one wait for the disk. Each is saved, fails
+  /// and is cancelled for itself, as a ``write(durability:_:)`` of its own would be. For the rest see
+  /// ``Database/save(_:into:)-([Record],_)``.
+  ///
+  /// - Parameters:
+  ///   - records: The records. They are encoded again if the shared transaction was undone.
+  ///   - table: The table, such as `"artwork"`.
+  ///   - scope: Rows to delete unless they are among the saved ones; none by default.
+  ///   - durability: What the commit survives; the configuration's when nil. It may survive more, if another save asks
+  ///     for that.
+  /// - Returns: How many rows were inserted, updated, left unchanged and deleted.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  @discardableResult
+  public func save<Record: Encodable & Sendable>(
+    _ records: [Record], into table: SQLiteTable, deletingOthers scope: SQLiteScope? = nil,
+    durability: SQLiteDurability? = nil
+  ) async throws -> SQLiteSaveCounts {
+    try await writeTogether(durability: durability) { db in
+      if let scope { return try db.save(records, into: table, deletingOthers: scope) }
+      return try db.save(records, into: table)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+internal import CRequestBehaviorsSQLite
+internal import RequestBehaviors
+
+/// A write that may run again, and that may be committed together with others.
+///
+/// Used on the writer's queue only, but for its interruption.
+final class GroupedWrite: @unchecked Sendable {
+  let durability: SQLiteDurability
+  let interruption: Interruption
+  let body: @Sendable (Database) throws -> Void
+  private let continuation: CheckedContinuation<Void, any Error>
+  private var hasBegun = false
+  private var isAnswered = false
+  /// How the write ended; nil until its transaction has.
+  var result: Result<Void, any Error>?
+
+  init(
+    durability: SQLiteDurability, interruption: Interruption, continuation: CheckedContinuation<Void, any Error>,
+    body: @escaping @Sendable (Database) throws -> Void
+  ) {
+    self.durability = durability
+    self.interruption = interruption
+    self.continuation = continuation
+    self.body = body
+  }
+
+  var isOpen: Bool { result == nil && !isAnswered }
+
+  /// Whether the write is to run, perhaps again; a caller that was cancelled while it waited has its error already.
+  func begin() -> Bool {
+    if !hasBegun {
+      hasBegun = interruption.begin()
+      isAnswered = !hasBegun
+    } else if interruption.isCancelled {
+      result = .failure(CancellationError())
+    }
+    return isOpen
+  }
+
+  func resume() {
+    if let result { continuation.resume(with: result) }
+  }
+}
+
+/// Commits writes together that wait at the same time: one commit, and for full durability one wait for the disk.
+final class WriteGroups: Sendable {
+  /// The most writes of a transaction.
+  private static let maximumWrites = 64
+
+  private let waiting = Locked<[GroupedWrite]>([])
+
+  /// How many writes wait.
+  var count: Int { waiting.withLock { $0.count } }
+
+  /// Adds a write to those that wait for the lane.
+  func add(_ write: GroupedWrite, to lane: ConnectionLane) {
+    let isFirst = waiting.withLock { waiting in
+      waiting.append(write)
+      return waiting.count == 1
+    }
+    if isFirst { lane.enqueue(runNext) }
+  }
+
+  /// Runs the writes that wait, and returns a closure that resumes their callers.
+  private func runNext(_ lane: ConnectionLane) -> () -> Void {
+    let (writes, hasMore) = waiting.withLock { waiting in
+      defer { waiting.removeFirst(min(Self.maximumWrites, waiting.count)) }
+      return (Array(waiting.prefix(Self.maximumWrites)), waiting.count > Self.maximumWrites)
+    }
+    // Behind what was queued meanwhile, which need not wait for all of them.
+    if hasMore { lane.enqueue(runNext) }
+    run(writes, on: lane)
+    return { for write in writes { write.resume() } }
+  }
+
+  /// Runs the writes until each has ended.
+  private func run(_ writes: [GroupedWrite], on lane: ConnectionLane) {
+    while true {
+      let open = writes.filter(\.isOpen)
+      guard open.count > 1 else { return runSingly(open, on: lane) }
+      do {
+        try lane.perform(Interruption()) { try $0.write(open) }
+      } catch let undone as GroupIsUndone {
+        undone.write?.result = .failure(undone.error)
+        // Only a cancellation is the write's alone; a full disk, for example, may meet the others too.
+        guard undone.write != nil, undone.error is CancellationError else { return runSingly(writes, on: lane) }
+      } catch {
+        for write in open where write.begin() { write.result = .failure(error) }
+      }
+    }
+  }
+
+  private func runSingly(_ writes: [GroupedWrite], on lane: ConnectionLane) {
+    for write in writes where write.isOpen && write.begin() {
+      write.result = Result {
+        try lane.perform(write.interruption) { try $0.write(durability: write.durability, write.body) }
+      }
+    }
+  }
+}
+
+/// A transaction of several writes was undone as a whole.
+private struct GroupIsUndone: Error {
+  /// The write that did it; nil if it was the commit.
+  var write: GroupedWrite?
+  var error: any Error
+}
+
+extension Connection {
+  /// The number of changed rows beyond which a transaction takes no further writes: the commit costs little beside them.
+  private static let rowsOfGroup: Int32 = 1000
+
+  /// Runs writes in one transaction, each in a savepoint of its own, and notes how each ended.
+  ///
+  /// Writes that are left open have not been run.
+  ///
+  /// - Throws: An error that all share when the transaction could not begin; `GroupIsUndone` when it was undone.
+  fileprivate func write(_ group: [GroupedWrite]) throws {
+    var results: [(GroupedWrite, Result<Void, any Error>)] = []
+    var hasBegun = false
+    let shared = interruption
+    do {
+      try transaction(durability: group.contains { $0.durability == .full } ? .full : .normal) {
+        hasBegun = true
+        let changes = sqlite3_total_changes(handle)
+        for write in group where sqlite3_total_changes(handle) &- changes < Self.rowsOfGroup && write.begin() {
+          interruption = write.interruption
+          let result = Result { try runInSavepoint(write.body) }
+          interruption = shared
+          if case .failure(let error) = result, sqlite3_get_autocommit(handle) != 0 {
+            throw GroupIsUndone(write: write, error: error)
+          }
+          results.append((write, result))
+        }
+      }
+    } catch let error as GroupIsUndone {
+      throw error
+    } catch {
+      throw hasBegun ? GroupIsUndone(error: error) : error
+    }
+    for (write, result) in results { write.result = result }
+  }
+
+  private func runInSavepoint(_ body: (Database) throws -> Void) throws {
+    let database = Database(connection: self, isReadOnly: false)
+    defer { database.end() }
+    try database.savepoint {
+      try body(database)
+      if mustStop { throw failure(SQLITE_INTERRUPT) }
+    }
+  }
+}
