@@ -119,6 +119,14 @@ private actor Shelf {
     #expect(store.configuration.changePollInterval == .seconds(1))
   }
 
+  @Test func `the sample for a shared file opens a store`() throws {
+    let path = path
+    let configuration = SQLiteConfiguration(trustsSchema: true)
+    let store = try SQLiteStore(
+      path: path, configuration: configuration)
+    #expect(store.configuration.trustsSchema)
+  }
+
   @Test func `the samples of a save save`() async throws {
     let store = try makeStore()
     let artworks = [Artwork(id: 1, title: "one")]

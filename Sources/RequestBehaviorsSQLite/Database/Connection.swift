@@ -91,7 +91,8 @@ final class Connection {
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     installCallbacks()
-    try runScript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
+    try runScript("PRAGMA trusted_schema=\(configuration.trustsSchema ? "ON" : "OFF")")
+    try runScript("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
     // Up to 8 MB of pages a connection; with SQLite's default of 2 MB every scan of a larger table reads them again.
     try runScript("PRAGMA cache_size=-8000")
     guard !isReader else { return try runScript("PRAGMA query_only=ON") }

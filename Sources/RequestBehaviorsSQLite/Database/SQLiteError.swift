@@ -58,6 +58,9 @@ extension SQLiteError {
     self.init(
       Code(rawValue: extended & 0xFF), text.map { String(cString: $0) } ?? "unknown error", sql: sql, path: path)
     extendedCode = extended
+    if message.hasPrefix("unsafe use of") {
+      message += ", by a trigger or view; set SQLiteConfiguration.trustsSchema if you trust who made the file's schema"
+    }
     systemErrno = matches ? handle.map { sqlite3_system_errno($0) } ?? 0 : 0
     if code == .cannotOpen || code == .io, systemErrno != 0 { message += ": " + String(cString: strerror(systemErrno)) }
     let position = matches ? handle.map { rb_sqlite3_error_offset($0) } ?? -1 : -1

@@ -22,6 +22,14 @@ public struct SQLiteConfiguration: Sendable {
   /// The form in which values are written to columns; GRDB's by default.
   public var format: RowFormat
 
+  /// Whether triggers and views may use virtual tables, such as those of full-text search and R-trees, and any function;
+  /// false by default.
+  ///
+  /// Set it to save into tables whose triggers keep a search index, as GRDB makes them. The schema is part of the file:
+  /// leave it false for files that others than you and those you trust can write (SQLite: "Defense Against The Dark
+  /// Arts").
+  public var trustsSchema: Bool
+
   /// The class of data protection of the files; nil, which leaves the class to the system, by default.
   ///
   /// For iOS, tvOS, watchOS and visionOS. On other platforms opening a store with a class fails with
@@ -44,6 +52,7 @@ public struct SQLiteConfiguration: Sendable {
     maximumReaders: Int = 4,
     changePollInterval: Duration? = nil,
     format: RowFormat = RowFormat(),
+    trustsSchema: Bool = false,
     fileProtection: SQLiteFileProtection? = nil,
     trace: (@Sendable (SQLiteTraceEvent) -> Void)? = nil
   ) {
@@ -52,6 +61,7 @@ public struct SQLiteConfiguration: Sendable {
     self.maximumReaders = maximumReaders
     self.changePollInterval = changePollInterval
     self.format = format
+    self.trustsSchema = trustsSchema
     self.fileProtection = fileProtection
     self.trace = trace
   }
