@@ -4,7 +4,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// What was removed is in no file any more.
-@Suite struct ErasureTests {
+@Suite(.limited) struct ErasureTests {
   private let canary = "canary-" + String(repeating: "token", count: 20)
 
   /// The names of the files in the folder that hold the text.

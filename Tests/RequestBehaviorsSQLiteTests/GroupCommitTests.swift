@@ -8,7 +8,7 @@ import Testing
 @testable import RequestBehaviorsSQLite
 
 /// Writes that wait at the same time share a commit, and nothing else.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct GroupCommitTests {
+@Suite(.limited) @MainActor struct GroupCommitTests {
   private struct Stop: Error {}
 
   /// A store whose statements are noted, and whose writer can be held.

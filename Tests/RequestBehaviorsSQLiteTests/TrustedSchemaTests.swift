@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Tables beside which triggers keep an index in a virtual table, as other programs make them.
-@Suite struct TrustedSchemaTests {
+@Suite(.limited) struct TrustedSchemaTests {
   /// A kind of index: the script that makes it, and a search that finds artworks by their titles' first word.
   struct Index: CustomTestStringConvertible, Sendable {
     var testDescription: String

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Loops over values, and what becomes of them when the store is closed, suspended, busy or changed by others.
-@Suite(.timeLimit(.minutes(1))) struct ValuesLifeTests {
+@Suite(.limited) struct ValuesLifeTests {
   private static let titles: @Sendable (Database) throws -> [String] = {
     try $0.query("SELECT title FROM artwork ORDER BY id", as: String.self)
   }

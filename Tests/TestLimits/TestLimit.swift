@@ -10,6 +10,7 @@ public import Testing
 public struct TestLimit: SuiteTrait, TestTrait, TestScoping {
   private let duration: Duration
   private let run: TestRun
+  private let report: @Sendable (Comment, SourceLocation) -> Void
 
   /// Creates a limit.
   ///
@@ -17,7 +18,12 @@ public struct TestLimit: SuiteTrait, TestTrait, TestScoping {
   ///   - duration: How long a test may take once it has a place; a minute by default.
   ///   - run: What gives the places; by default that of the process.
   public init(_ duration: Duration = .seconds(60), in run: TestRun = .shared) {
-    (self.duration, self.run) = (duration, run)
+    self.init(duration, in: run) { Issue.record($0, sourceLocation: $1) }
+  }
+
+  /// Creates a limit that tells something else than the testing library of tests that exceed it.
+  init(_ duration: Duration, in run: TestRun, report: @escaping @Sendable (Comment, SourceLocation) -> Void) {
+    (self.duration, self.run, self.report) = (duration, run, report)
   }
 
   /// Each test of a suite has the limit for itself.
@@ -49,7 +55,7 @@ public struct TestLimit: SuiteTrait, TestTrait, TestScoping {
           return Task.isCancelled
         }
         guard try await group.next() == false else { return }
-        Issue.record("the test exceeded its limit of \(duration)", sourceLocation: test.sourceLocation)
+        report("the test exceeded its limit of \(duration)", test.sourceLocation)
         run.giveUp(id)
       }
     }

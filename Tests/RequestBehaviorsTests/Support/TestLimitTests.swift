@@ -16,12 +16,10 @@ import Testing
   private func perform(_ body: @escaping @Sendable () async throws -> Void) async throws -> Bool {
     let test = try #require(Test.current)
     let hasExceeded = Box(false)
-    try await withKnownIssue(isIntermittent: true) {
-      try await TestLimit(.seconds(10), in: run).provideScope(for: test, testCase: nil, performing: body)
-    } matching: { issue in
-      if issue.comments.contains("the test exceeded its limit of 10.0 seconds") { hasExceeded.value = true }
-      return true
+    let limit = TestLimit(.seconds(10), in: run) { comment, place in
+      hasExceeded.value = comment == "the test exceeded its limit of 10.0 seconds" && place == test.sourceLocation
     }
+    try await limit.provideScope(for: test, testCase: nil, performing: body)
     return hasExceeded.value
   }
 
@@ -90,7 +88,7 @@ import Testing
     let waits = Task { try await perform {} }
     try await waitForWaitingTest()
     waits.cancel()
-    #expect(try await !waits.value)
+    await #expect(throws: CancellationError.self) { try await waits.value }
     gate.open()
     #expect(try await !holds)
     #expect(try await !perform {})
