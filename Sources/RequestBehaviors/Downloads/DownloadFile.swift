@@ -119,9 +119,14 @@ final class DownloadFile: Sendable {
   /// Begins to write after what is there.
   ///
   /// - Parameter length: The length after which the rest was asked for.
+  /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length now.
   func resume(at length: Int64) async throws {
     try await run("opened") { [self] in
-      guard try file?.length() == length else { throw CocoaError.changed(partial.path) }
+      guard try file?.length() == length else {
+        // What the record says is not true of these bytes.
+        try DownloadFile.remove(sidecar)
+        throw CocoaError.changed(partial.path)
+      }
       (offset, isOurs) = (length, true)
     }
   }
@@ -138,7 +143,11 @@ final class DownloadFile: Sendable {
   /// Moves the file to its place, and replaces what is there.
   func commit() async throws {
     try await run("moved to its place") { [self] in
-      try file?.move(to: destination, length: offset)
+      guard let file, file.isInPlace, try file.length() == offset else {
+        try DownloadFile.remove(sidecar)
+        throw CocoaError.changed(partial.path)
+      }
+      try file.move(to: destination)
       try? DownloadFile.remove(sidecar)
     }
   }

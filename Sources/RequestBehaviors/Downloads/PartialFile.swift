@@ -85,12 +85,9 @@ final class PartialFile {
 
   /// Moves the file to another path in one step, and replaces what is there.
   ///
-  /// - Parameters:
-  ///   - url: The new path.
-  ///   - length: The number of bytes that it must have.
-  /// - Throws: `CocoaError`, also if the file at the path is another one, or has another length.
-  func move(to url: URL, length: Int64) throws {
-    guard isInPlace, try self.length() == length else { throw CocoaError.changed(path) }
+  /// - Parameter url: The new path.
+  /// - Throws: `CocoaError` if it cannot be moved.
+  func move(to url: URL) throws {
     guard rename(path, url.path) == 0 else { throw CocoaError.writing(url.path) }
   }
 

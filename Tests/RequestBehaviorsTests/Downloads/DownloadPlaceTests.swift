@@ -32,6 +32,15 @@ import Testing
     #expect(error?.code == .fileUnwritable)
     #expect(error.map { "\($0)" }?.contains("another program changed the file") == true)
     #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
+    try await expectNewBeginning()
+  }
+
+  /// Expects that a further download goes on with nothing.
+  private func expectNewBeginning() async throws {
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges.last == "all -")
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+    #expect(try server.names == ["file.bin"])
   }
 
   @Test func `a file that another program put at the place is neither moved nor removed`() async throws {
@@ -46,6 +55,7 @@ import Testing
     #expect(error?.code == .fileUnwritable)
     #expect(try Data(contentsOf: partial) == other)
     #expect(!FileManager.default.fileExists(atPath: server.destination.path))
+    try await expectNewBeginning()
   }
 
   @Test func `a beginning that another program made longer is not gone on with`() async throws {
@@ -60,6 +70,7 @@ import Testing
     }
     #expect(error?.code == .fileUnwritable)
     #expect(!FileManager.default.fileExists(atPath: server.destination.path))
+    try await expectNewBeginning()
   }
 
   @Test func `a link at the place is not followed`() async throws {
