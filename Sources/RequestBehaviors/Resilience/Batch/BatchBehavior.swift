@@ -29,8 +29,9 @@ import Foundation
 /// Requests go together that are of one group, and the same but for path, query and body: fields, options, scopes and
 /// credentials (``SharingKey``). They go when the window has passed since the first came, or when there are as many as
 /// the size. The one request is a call of its own without a deadline (``Next/detached()``); each that it stands for has
-/// its own deadline and cancellation, and what is further in does not run for it. A request that is alone is sent as it
-/// is. A response that is not acceptable is everybody's, and what `merge` or `split` throw, too.
+/// its own deadline and cancellation, and what is further in does not run for it. A request that is cancelled before the
+/// batch goes is not sent. A request that is alone is sent as it is. All get a response that is not acceptable, and what
+/// `merge` or `split` throw.
 public struct BatchBehavior: UniqueBehavior {
   /// Returns the group of a request, `nil` for one that is sent by itself.
   public typealias Group = @Sendable (NetworkRequest) -> String?
@@ -72,6 +73,8 @@ public struct BatchBehavior: UniqueBehavior {
     else {
       return try await next(request)
     }
+    // A batch that this request fills goes at once, so a cancelled one must not be added.
+    try Task.checkCancellation()
     let waiter = Waiter<Result<NetworkResponse, any Error>>()
     let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) { next.detached() }
     request.call.record("waits for others of the group", from: "BatchBehavior", kind: .coalescing)
@@ -80,7 +83,7 @@ public struct BatchBehavior: UniqueBehavior {
       request.call.record("merged into call \(batch.call.id)", from: "BatchBehavior", kind: .coalescing)
       return try result.bound(to: request)
     } catch {
-      collector.leave(batch)
+      collector.leave(batch, waiter)
       throw error
     }
   }

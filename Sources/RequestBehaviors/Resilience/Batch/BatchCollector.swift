@@ -40,30 +40,41 @@ final class BatchCollector: Sendable {
       }
     }
 
-    /// Notes that one does not wait any more; when nobody does, what is under way is cancelled.
+    /// Notes that one does not wait any more: before the batch goes its request is left out, later it is under way.
     ///
     /// Called by the collector, so that nobody joins in between.
-    fileprivate func leave() -> Bool {
-      let ended = lock.withLock { () -> (Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
-        state.left += 1
-        return state.left == state.members.count ? (state.task, state.timer) : (nil, nil)
+    ///
+    /// - Parameter waiter: What it waited with.
+    /// - Returns: Whether nobody waits any more; then what is under way is cancelled.
+    fileprivate func leave(_ waiter: Waiter<Outcome>) -> Bool {
+      let (isAbandoned, task, timer) = lock.withLock {
+        () -> (Bool, Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
+        if state.hasGone { state.left += 1 } else { state.members.removeAll { $0.waiter === waiter } }
+        return (state.left == state.members.count, state.task, state.timer)
       }
-      ended.0?.cancel()
-      ended.1?.cancel()
-      return ended.0 != nil || ended.1 != nil
+      guard isAbandoned else { return false }
+      task?.cancel()
+      timer?.cancel()
+      return true
     }
 
-    /// Notes that the batch goes; false if it has gone already.
+    /// Notes that the batch goes; false if it has gone already, or nobody waits for it.
     func go() -> Bool {
       lock.withLock {
         defer { state.hasGone = true }
-        return !state.hasGone
+        return !state.hasGone && !state.members.isEmpty
       }
     }
 
     func keep(timer: Task<Void, any Error>) { lock.withLock { state.timer = timer } }
 
-    func keep(work: Task<NetworkResponse, any Error>) { lock.withLock { state.task = work } }
+    func keep(work: Task<NetworkResponse, any Error>) {
+      let isAbandoned = lock.withLock {
+        state.task = work
+        return state.left == state.members.count
+      }
+      if isAbandoned { work.cancel() }
+    }
 
     var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] { lock.withLock { state.members } }
   }
@@ -118,8 +129,8 @@ final class BatchCollector: Sendable {
   }
 
   /// Notes that one of a batch does not wait any more; one that nobody waits for is not joined either.
-  func leave(_ batch: Batch) {
-    lock.withLock { if batch.leave(), open[batch.key] === batch { open[batch.key] = nil } }
+  func leave(_ batch: Batch, _ waiter: Waiter<Outcome>) {
+    lock.withLock { if batch.leave(waiter), open[batch.key] === batch { open[batch.key] = nil } }
   }
 
   /// Lets nobody join a batch any more; false if it has gone already.
