@@ -10,6 +10,8 @@
 /// key is set on these methods only. ``generated`` makes one for each call; a key that is derived from the thing itself
 /// also covers a second call, after the app was ended in the middle of the first.
 ///
+/// Only a server that knows the field heeds it. Any other carries out each attempt that arrives.
+///
 /// It is not sent on when a redirect changes the method or leads to another origin.
 public struct IdempotencyKey: Sendable, Hashable {
   enum Source: Sendable, Hashable {
@@ -29,6 +31,10 @@ public struct IdempotencyKey: Sendable, Hashable {
   public var isQuoted = false
 
   /// A key that is made once for each call, a random UUID.
+  ///
+  /// With a key the client repeats a POST or PATCH that may have taken effect. A server that does not know the field
+  /// ignores it and carries the request out again: an order is placed twice, a comment stands twice. So set it only for
+  /// servers that document the field.
   public static let generated = IdempotencyKey(source: .generated)
 
   /// A key that the caller derives from what the request is about.

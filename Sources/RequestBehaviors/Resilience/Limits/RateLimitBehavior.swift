@@ -9,8 +9,9 @@ import Foundation
 /// ```
 ///
 /// A request waits until there is a permit: the urgent first (``RequestOptions/priority``), then in the order in which
-/// they came. Every send takes one: retries and redirects too. When the server says that a limit is used up, or answers
-/// 429 or 503 with a `Retry-After` (``ServerHints``), no request of the key goes until then.
+/// they came. Every send takes one: retries and redirects too. When the server says that a limit is used up, no request
+/// of the key goes until it is reset (``ServerHints``). The same holds for a refusal that says when to come back
+/// (``RefusalPolicy``), and for a 503 that does (RFC 9110 §10.2.3).
 ///
 /// A wait that would outlast the call's deadline is refused at once with
 /// ``NetworkError/Code-swift.struct/rateLimited``, and so is one where too many wait already;
@@ -93,7 +94,8 @@ public struct RateLimitBehavior: UniqueBehavior {
   /// Obeys the server, if it is the server.
   private func pause(_ lane: Locked<RateLimiter.Lane>, of key: LimitKey, after response: NetworkResponse) {
     let hints = ServerHints(response)
-    let isRefusal = [429, 503].contains(response.statusCode)
+    let status = response.statusCode
+    let isRefusal = limiter.refusals.isRefusal(status, hints) || status == 503
     let isUsedUp = hints.limits.contains { ($0.remaining ?? 1) <= 0 }
     guard isRefusal || isUsedUp, let delay = hints.delay, delay > .zero else { return }
     let call = response.request.call
@@ -108,9 +110,12 @@ extension RequestBehavior where Self == RateLimitBehavior {
   /// - Parameters:
   ///   - rate: How many may go in a second; at least one in a day, and any number if it is infinite.
   ///   - burst: How many may go at once after a pause; at least one.
+  ///   - refusals: Which responses refuse a request; one with a delay pauses all requests to its origin.
   /// - Returns: The behavior.
-  public static func rateLimit(_ rate: Double, burst: Int) -> RateLimitBehavior {
-    RateLimitBehavior(RateLimiter(rate: rate, burst: burst))
+  public static func rateLimit(
+    _ rate: Double, burst: Int, refusals: RefusalPolicy = .standard
+  ) -> RateLimitBehavior {
+    RateLimitBehavior(RateLimiter(rate: rate, burst: burst, refusals: refusals))
   }
 
   /// Keeps requests to the rate of a limiter; see ``RateLimitBehavior``.

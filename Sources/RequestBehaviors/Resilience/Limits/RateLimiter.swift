@@ -16,6 +16,10 @@ public final class RateLimiter: Sendable {
   public let queueLimit: Int
   /// The longest pause that a server may ask for; 120 seconds by default.
   public let longestPause: Duration
+  /// Which responses refuse a request; 421 and 429 by default.
+  ///
+  /// A refusal that says when to come back pauses all requests of its key.
+  public let refusals: RefusalPolicy
 
   let key: @Sendable (NetworkRequest) -> LimitKey?
   private let lanes: KeyedStates<LimitKey, Lane>
@@ -27,16 +31,19 @@ public final class RateLimiter: Sendable {
   ///   - burst: How many may go at once after a pause; at least one.
   ///   - queueLimit: How many may wait for each key.
   ///   - longestPause: The longest pause that a server may ask for.
+  ///   - refusals: Which responses refuse a request; one with a delay pauses all requests of its key.
   ///   - key: Returns what requests have in common that are counted together, `nil` for one that is not limited; by
   ///     default the origin.
   public init(
     rate: Double, burst: Int, queueLimit: Int = 1_000, longestPause: Duration = .seconds(120),
+    refusals: RefusalPolicy = .standard,
     key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
   ) {
     self.rate = rate
     self.burst = burst
     self.queueLimit = queueLimit
     self.longestPause = longestPause
+    self.refusals = refusals
     self.key = key
     lanes = KeyedStates { Lane(bucket: TokenBucket(rate: rate, burst: burst)) }
   }

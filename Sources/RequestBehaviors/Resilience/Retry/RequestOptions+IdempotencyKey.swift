@@ -10,7 +10,7 @@ extension RequestOptions {
   /// The key that makes a request safe to repeat; `nil`, the default, for none.
   ///
   /// It is obeyed where a ``RetryBehavior`` is listed. Set on a configuration's options, ``IdempotencyKey/generated``
-  /// gives one to each POST and PATCH of the client.
+  /// gives one to each POST and PATCH of the client. A server that does not know the field carries out every attempt.
   public var idempotencyKey: IdempotencyKey? {
     get { self[IdempotencyKeyOption.self] }
     set { self[IdempotencyKeyOption.self] = newValue }

@@ -37,7 +37,7 @@ extension RetryPolicy {
       return .stop(maximumRetries > 0 ? "\(maximumRetries) retries were made" : "no retries are wanted")
     }
     guard situation.request.body?.isReplayable != false else { return .stop("the body can be sent once") }
-    if outcome.isStaleConnection, !situation.wasStale, isHarmless(outcome, in: situation) {
+    if outcome.isStaleConnection, !situation.wasStale, isHarmless(outcome, hints, in: situation) {
       return Verdict(
         decision: .retry(after: .zero), reason: "a kept-alive connection that the server closed", isResend: true)
     }
@@ -49,23 +49,25 @@ extension RetryPolicy {
   private func objection(to outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> String? {
     switch outcome {
     case .response(let response):
-      if response.statusCode == 421, response.isVerified {
+      let status = response.statusCode
+      if status == 421, response.isVerified, refusals.isRefusal(status, hints) {
         return situation.wasMisdirected ? "it was misdirected before" : nil
       }
       if hints?.shouldRetry == false { return "the server wants no retry" }
-      if hints?.shouldRetry != true, !statuses.contains(response.statusCode) {
-        return "\(response.statusCode) is not worth a retry"
+      if hints?.shouldRetry != true, !statuses.contains(status), !refusals.isDelay(status, hints) {
+        return "\(status) is not worth a retry"
       }
     case .failure(let error as NetworkError):
       if !errors.contains(error.code) { return "\(error.code) is not worth a retry" }
     case .failure: return "an error of a behavior's own is not worth a retry"
     }
-    return isHarmless(outcome, in: situation) ? nil : "\(situation.request.method) may have taken effect"
+    return isHarmless(outcome, hints, in: situation) ? nil : "\(situation.request.method) may have taken effect"
   }
 
   /// Whether another attempt does no more than the first did.
-  private func isHarmless(_ outcome: AttemptOutcome, in situation: Situation) -> Bool {
+  private func isHarmless(_ outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> Bool {
     if situation.request.method.isIdempotent || situation.hasIdempotencyKey { return true }
+    if let response = outcome.response, response.isVerified { return refusals.isRefusal(response.statusCode, hints) }
     return (outcome.error as? NetworkError)?.lastAttemptMayHaveArrived == false
   }
 

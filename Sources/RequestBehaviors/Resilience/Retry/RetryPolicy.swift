@@ -18,8 +18,8 @@
 /// | PUT, DELETE | yes | twice has the effect of once (RFC 9110 §9.2.2) |
 /// | POST, PATCH and others | with an idempotency key | the server recognises the second; see ``IdempotencyKey`` |
 ///
-/// What cannot have reached the server (``NetworkError/mayHaveArrived``) is repeated whatever its method. A one-shot body
-/// that was sent is never sent again.
+/// What cannot have reached the server (``NetworkError/mayHaveArrived``), and what the server refused without acting on it
+/// (``refusals``), is repeated whatever its method. A one-shot body that was sent is never sent again.
 ///
 /// ## Which outcomes
 ///
@@ -27,8 +27,10 @@
 ///
 /// | outcome | repeated | because |
 /// |---|---|---|
-/// | 408, 425, 429, 500, 502, 503, 504 | yes | the server may do better in a moment (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2) |
+/// | 408, 425, 500, 502, 503, 504 | yes | the server may do better in a moment (RFC 9110 §15, RFC 8470 §5.2) |
 /// | 421 | once, whatever the method | another connection may lead to the right server (RFC 9110 §15.5.20) |
+/// | 429 | yes, whatever the method | the server did not look at the request (RFC 6585 §4) |
+/// | those of ``RefusalPolicy/statusesWithDelay`` | if they say when | you said so |
 /// | any with `x-should-retry` | as that says | the server knows best |
 /// | other statuses | no | the server would refuse it again |
 /// | `cannotConnect`, `dnsFailed`, `connectionLost`, `truncatedBody`, `timedOut`, `transportFailed` | yes | networks come and go |
@@ -47,6 +49,9 @@ public struct RetryPolicy: Sendable {
   /// The statuses worth a retry; ``StatusCodes/transient`` by default.
   public var statuses: StatusCodes
 
+  /// Which responses refuse a request without having acted on it; 421 and 429 by default.
+  public var refusals: RefusalPolicy
+
   /// The errors worth a retry; ``defaultErrors`` by default.
   public var errors: Set<NetworkError.Code>
 
@@ -63,15 +68,18 @@ public struct RetryPolicy: Sendable {
   ///   - statuses: The statuses worth a retry.
   ///   - errors: The errors worth a retry.
   ///   - longestServerDelay: The longest wait that a server may ask for.
+  ///   - refusals: Which responses refuse a request without having acted on it.
   public init(
     maximumRetries: Int = 3, backoff: Backoff = Backoff(), statuses: StatusCodes = .transient,
-    errors: Set<NetworkError.Code> = Self.defaultErrors, longestServerDelay: Duration = .seconds(120)
+    errors: Set<NetworkError.Code> = Self.defaultErrors, longestServerDelay: Duration = .seconds(120),
+    refusals: RefusalPolicy = .standard
   ) {
     self.maximumRetries = maximumRetries
     self.backoff = backoff
     self.statuses = statuses
     self.errors = errors
     self.longestServerDelay = longestServerDelay
+    self.refusals = refusals
   }
 
   /// The policy of the tables above: 3 retries.
