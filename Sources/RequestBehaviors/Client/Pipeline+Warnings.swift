@@ -9,8 +9,11 @@ extension Pipeline {
   /// ```
   ///
   /// Each is a sentence that names the behaviors, the values and the remedy. ``RequestBehavior/warnings(in:)`` makes
-  /// them, and ``RequestOption/warning(for:in:)`` of each option that is set.
-  public var warnings: [String] { entries.flatMap { $0.behavior.warnings(in: self) } + options.warnings(in: self) }
+  /// them, and ``RequestOption/warning(for:in:)`` of each option that is set. Behaviors that ``RequestBehavior/ordered(_:)``
+  /// put on the wrong side of each other are named too (<doc:TheStandardOrder>).
+  public var warnings: [String] {
+    entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + options.warnings(in: self)
+  }
 
   /// Returns the behavior of a type; the outermost of several, `nil` if none is listed.
   public func behavior<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {

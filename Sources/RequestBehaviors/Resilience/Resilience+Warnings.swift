@@ -2,7 +2,7 @@
 // is compared: a default that another value makes pointless contradicts nobody.
 
 extension DeadlineBehavior {
-  /// Warns of a deadline that comes before the timeout of an attempt, and of one that covers attempts only.
+  /// Warns of a deadline that comes before the timeout of an attempt.
   public func warnings(in pipeline: Pipeline) -> [String] {
     guard let deadline = pipeline.deadline else { return [] }
     guard deadline > .zero else {
@@ -15,8 +15,6 @@ extension DeadlineBehavior {
         + "\(timeout.inWords) and is repeated then; make the \(name) shorter or the deadline longer"
     }
     return late
-      + pipeline.misplacement(
-        of: RetryBehavior.self, insteadOfInside: DeadlineBehavior.self, "so each attempt has a deadline of its own")
   }
 }
 
@@ -50,23 +48,14 @@ extension RetryBehavior {
 }
 
 extension CircuitBreakerBehavior {
-  /// Warns of a window that is over before two attempts are, and of a breaker that judges calls instead of attempts.
+  /// Warns of a window that is over before two attempts are.
   public func warnings(in pipeline: Pipeline) -> [String] {
-    var warnings: [String] = []
     let window = breaker.policy.window
-    if let timeout = pipeline.options.timeout, window - timeout < timeout {
-      warnings.append(
-        "CircuitBreakerBehavior counts the failures of \(window.inWords), in which not even two attempts with a "
-          + "timeout of \(timeout.inWords) fail; make the window twice as long as the timeout, or longer")
-    }
-    return warnings
-      + pipeline.misplacement(
-        of: CircuitBreakerBehavior.self, insteadOfInside: RetryBehavior.self, "so it judges calls, not attempts")
-      + pipeline.misplacement(
-        of: CircuitBreakerBehavior.self, insteadOfInside: RateLimitBehavior.self, "so a probe waits for the rate")
-      + pipeline.misplacement(
-        of: CircuitBreakerBehavior.self, insteadOfInside: ConcurrencyLimitBehavior.self, "so a probe waits for a permit"
-      )
+    guard let timeout = pipeline.options.timeout, window - timeout < timeout else { return [] }
+    return [
+      "CircuitBreakerBehavior counts the failures of \(window.inWords), in which not even two attempts with a "
+        + "timeout of \(timeout.inWords) fail; make the window twice as long as the timeout, or longer"
+    ]
   }
 }
 
@@ -88,8 +77,9 @@ extension HedgingBehavior {
         "HedgingBehavior's second send waits for the first to give the only permit of ConcurrencyLimitBehavior back; "
           + "allow at least 2 requests at a time")
     }
-    if pipeline.behavior(RetryBehavior.self) == nil, budget.isEmpty {
-      warnings.append("HedgingBehavior's budget allows no second send; raise its ratio or its reserve")
+    let budget = pipeline.behavior(RetryBehavior.self)?.budget ?? budget
+    if budget.ratio <= 0, budget.reserve < .max {
+      warnings.append("HedgingBehavior's budget allows no second send; raise its ratio")
     }
     return warnings
   }
@@ -98,20 +88,13 @@ extension HedgingBehavior {
 extension RateLimitBehavior {
   /// Warns of a rate at which the next permit comes after the deadline only.
   public func warnings(in pipeline: Pipeline) -> [String] {
-    var warnings: [String] = []
     var bucket = TokenBucket(rate: limiter.rate, burst: 1)
     let interval = bucket.take(at: .zero) ? bucket.delay(for: 1, at: .zero) : .zero
-    if let deadline = pipeline.deadline, deadline > .zero, interval >= deadline {
-      warnings.append(
-        "RateLimitBehavior has a permit every \(interval.inWords), so whoever waits for one is refused at the deadline "
-          + "of \(deadline.inWords); raise the rate or the deadline")
-    }
-    return warnings
-      + pipeline.misplacement(
-        of: ConcurrencyLimitBehavior.self, insteadOfInside: RateLimitBehavior.self,
-        "so a request holds a permit while it waits for the rate")
-      + pipeline.misplacement(
-        of: RateLimitBehavior.self, insteadOfInside: RetryBehavior.self, "so retries are not limited")
+    guard let deadline = pipeline.deadline, deadline > .zero, interval >= deadline else { return [] }
+    return [
+      "RateLimitBehavior has a permit every \(interval.inWords), so a request that waits for one is refused at the "
+        + "deadline of \(deadline.inWords); raise the rate or the deadline"
+    ]
   }
 }
 
@@ -152,25 +135,4 @@ extension Gate {
 
 extension RetryBudget {
   fileprivate var isEmpty: Bool { ratio <= 0 && reserve <= 0 }
-}
-
-extension Pipeline {
-  /// Returns a warning if a behavior stands further out than one that it belongs inside of.
-  ///
-  /// - Parameters:
-  ///   - inner: The behavior that belongs further in.
-  ///   - outer: The one that belongs further out.
-  ///   - consequence: What comes of the wrong order.
-  /// - Returns: The sentence, or nothing.
-  fileprivate func misplacement<Inner: RequestBehavior, Outer: RequestBehavior>(
-    of inner: Inner.Type, insteadOfInside outer: Outer.Type, _ consequence: String
-  ) -> [String] {
-    guard let innerIndex = entries.firstIndex(where: { $0.behavior is Inner }),
-      let outerIndex = entries.firstIndex(where: { $0.behavior is Outer }), innerIndex < outerIndex
-    else { return [] }
-    let names = (inner: entries[innerIndex].name, outer: entries[outerIndex].name)
-    return [
-      "\(names.inner) stands further out than \(names.outer), \(consequence); list both without ordered(_:)"
-    ]
-  }
 }

@@ -68,6 +68,9 @@ import Testing
         """
       ])
     #expect(try warnings(.deadline(.seconds(3.6)), .retry()) == [])
+    let once = RetryPolicy(maximumRetries: 1)
+    #expect(try warnings(.deadline(.milliseconds(500)), .retry(once)).count == 1)
+    #expect(try warnings(.deadline(.milliseconds(501)), .retry(once)) == [])
     let single = Request<Void>.get("x").with(\.retryPolicy, RetryPolicy.none)
     #expect(try warnings(.deadline(.seconds(1)), .retry(), request: single) == [])
     let endless = RetryPolicy(maximumRetries: 9, backoff: Backoff(floor: .seconds(Int64.max)))
@@ -89,6 +92,10 @@ import Testing
     #expect(try warnings(.retry(budget: empty)).first?.contains("budget allows no retry") == true)
     #expect(try warnings(.hedging(budget: empty)).first?.contains("budget allows no second send") == true)
     #expect(try warnings(.retry(), .hedging(budget: empty)) == [])
+    let reserve = RetryBudget(ratio: 0, reserve: 1)
+    #expect(try warnings(.retry(budget: reserve)) == [])
+    #expect(try warnings(.hedging(budget: reserve)).first?.contains("budget allows no second send") == true)
+    #expect(try warnings(.retry(budget: reserve), .hedging()).first?.contains("budget allows no second send") == true)
     #expect(try warnings(.retry(budget: .unlimited)) == [])
   }
 

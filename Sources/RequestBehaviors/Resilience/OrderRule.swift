@@ -1,0 +1,98 @@
+/// That one behavior belongs further in than another, and what goes wrong otherwise: a line of "The standard order".
+///
+/// A list contradicts a rule only where ``RequestBehavior/ordered(_:)`` put a behavior elsewhere. Pairs count, not
+/// places: two behaviors that do nothing to each other may stand in any order.
+struct OrderRule {
+  let inner: any RequestBehavior.Type
+  let outer: [any RequestBehavior.Type]
+  let consequence: String
+
+  init(_ inner: any RequestBehavior.Type, inside outer: (any RequestBehavior.Type)..., consequence: String) {
+    self.inner = inner
+    self.outer = outer
+    self.consequence = consequence
+  }
+
+  static let all: [OrderRule] = [
+    OrderRule(
+      CoalescingBehavior.self, inside: DeadlineBehavior.self,
+      consequence: "so the deadline of the first caller ends the others' calls too"),
+    OrderRule(
+      RetryBehavior.self, inside: DeadlineBehavior.self, consequence: "so each attempt has a deadline of its own"),
+    OrderRule(
+      RetryBehavior.self, inside: CoalescingBehavior.self, consequence: "so each attempt looks for others to share with"
+    ),
+    OrderRule(
+      CachingBehavior.self, inside: CoalescingBehavior.self,
+      consequence: "so each caller asks the server for the same response"),
+    OrderRule(
+      RetryBehavior.self, inside: GateBehavior.self, OfflineBehavior.self,
+      consequence: "so each attempt waits and is refused for itself"),
+    OrderRule(
+      RetryBehavior.self, inside: BatchBehavior.self, consequence: "so each attempt waits for others to be merged with"),
+    OrderRule(
+      HedgingBehavior.self, inside: RetryBehavior.self,
+      consequence: "so a second call begins where a second attempt is enough"),
+    OrderRule(
+      TokenAuthBehavior.self, inside: RetryBehavior.self, HedgingBehavior.self,
+      consequence: "so a further attempt carries the old token"),
+    OrderRule(
+      TokenAuthBehavior.self, inside: RedirectsBehavior.self,
+      consequence: "so a redirect is not authenticated for its own origin"),
+    OrderRule(
+      OAuth1Behavior.self, inside: RetryBehavior.self, HedgingBehavior.self, RedirectsBehavior.self,
+      consequence: "so a further send carries the old signature"),
+    OrderRule(
+      NonceVerificationBehavior.self, inside: RetryBehavior.self, HedgingBehavior.self, RedirectsBehavior.self,
+      consequence: "so a further send carries the old nonce"),
+    OrderRule(
+      RateLimitBehavior.self, inside: TokenAuthBehavior.self,
+      consequence: "so a request that waits for a token has taken a permit"),
+    OrderRule(
+      ConcurrencyLimitBehavior.self, inside: TokenAuthBehavior.self,
+      consequence: "so a request that waits for a token holds a permit"),
+    OrderRule(
+      RateLimitBehavior.self, inside: RetryBehavior.self, HedgingBehavior.self,
+      consequence: "so further attempts are not limited"),
+    OrderRule(
+      ConcurrencyLimitBehavior.self, inside: RetryBehavior.self,
+      consequence: "so a request holds a permit while it waits for its next attempt"),
+    OrderRule(
+      ConcurrencyLimitBehavior.self, inside: RateLimitBehavior.self,
+      consequence: "so a request holds a permit while it waits for the rate"),
+    OrderRule(
+      CircuitBreakerBehavior.self, inside: RetryBehavior.self, consequence: "so it judges calls, not attempts"),
+    OrderRule(
+      CircuitBreakerBehavior.self, inside: RateLimitBehavior.self, consequence: "so a probe waits for the rate"),
+    OrderRule(
+      CircuitBreakerBehavior.self, inside: ConcurrencyLimitBehavior.self, consequence: "so a probe waits for a permit"),
+  ]
+}
+
+extension Pipeline {
+  /// What stands on the wrong side of another behavior of the list: a sentence for each pair.
+  var misplacements: [String] {
+    let places = entries.enumerated().filter { isInUse($0.element.behavior) }
+    return OrderRule.all.flatMap { rule in
+      let inner = places.filter { type(of: $0.element.behavior) == rule.inner }
+      let outer = places.filter { place in rule.outer.contains { $0 == type(of: place.element.behavior) } }
+      return inner.flatMap { inner in
+        outer.filter { inner.offset < $0.offset }.map { outer in
+          "\(inner.element.name) stands further out than \(outer.element.name), \(rule.consequence); list both without "
+            + "ordered(_:)"
+        }
+      }
+    }
+  }
+
+  /// Whether a behavior does anything to the request, as the options say.
+  private func isInUse(_ behavior: any RequestBehavior) -> Bool {
+    switch behavior {
+    case is DeadlineBehavior: deadline != nil
+    case let retry as RetryBehavior: (options.retryPolicy ?? retry.policy).maximumRetries > 0
+    case let hedging as HedgingBehavior: (options.explicit(HedgingOption.self) ?? hedging.policy) != nil
+    case is RedirectsBehavior: options.redirects.limit > 0
+    default: true
+    }
+  }
+}
