@@ -27,6 +27,42 @@ import Testing
     #expect(orders == [.deadline, .retry, .redirects, .rateLimit, .circuitBreaker])
   }
 
+  @Test func `a refusal with a delay is set for retries and for the rate`() throws {
+    let refusals = RefusalPolicy(statusesWithDelay: [403])
+    let behaviors: [any RequestBehavior] = [
+      .retry(RetryPolicy(refusals: refusals)),
+      .rateLimit(10, burst: 20, refusals: refusals),
+    ]
+    let client = NetworkClient(baseURL: baseURL, behaviors: behaviors)
+    #expect(try client.pipeline(for: Request<Void>.get("x")).warnings.isEmpty)
+  }
+
+  @Test func `a circuit breaker has longer breaks`() throws {
+    let policy = CircuitPolicy(
+      breakDuration: .seconds(5), longestBreak: .seconds(60))
+    let behavior: CircuitBreakerBehavior = .circuitBreaker(
+      CircuitBreaker(policy))
+    let client = NetworkClient(baseURL: baseURL, behaviors: [behavior])
+    #expect(try client.pipeline(for: Request<Void>.get("x")).warnings.isEmpty)
+  }
+
+  @Test func `a list tells of a behavior on the wrong side of another`() throws {
+    let breaker = CircuitBreakerBehavior().ordered(.first)
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.retry(), breaker])
+    print(try client.pipeline(for: Request<User>.get("me")))
+    // …
+    // warning: CircuitBreakerBehavior stands further out than
+    // RetryBehavior, so it judges calls, not attempts; list both
+    // without ordered(_:)
+    let warnings = try client.pipeline(for: Request<User>.get("me")).warnings
+    #expect(
+      warnings == [
+        "CircuitBreakerBehavior stands further out than RetryBehavior, so it judges calls, not attempts; list both "
+          + "without ordered(_:)"
+      ])
+  }
+
   @Test func `a client says what contradicts itself`() throws {
     let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()])
     let pipeline = try client.pipeline(for: Request<User>.get("me"))

@@ -51,6 +51,18 @@ private struct Payment: Decodable, Sendable {
     #expect(try client.pipeline(for: Request<Void>.get("x")).entries.count == 2)
   }
 
+  @Test func `a server refuses with 403`() throws {
+    // GitHub refuses with 403, and says when to come back.
+    let refusals = RefusalPolicy(statusesWithDelay: [403])
+    let client = NetworkClient(
+      baseURL: baseURL,
+      behaviors: [
+        .retry(RetryPolicy(refusals: refusals)),
+        .rateLimit(10, burst: 20, refusals: refusals),
+      ])
+    #expect(try client.pipeline(for: Request<Void>.get("x")).warnings.isEmpty)
+  }
+
   @Test func `a request has a policy of its own`() async throws {
     let client = client(.retry())
     mock.on(.put, "draft").respond(503)

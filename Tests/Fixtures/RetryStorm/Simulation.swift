@@ -68,9 +68,10 @@ struct Simulation {
       let time = tick * now
       var sends = 0
       for (client, number) in calls + retries[now] {
-        if number == 1 { clients[client].budget.noteCall(to: nil, at: time) }
+        if number == 1 { clients[client].budget.noteCall(to: nil, at: time, succeeded: !isDown) }
         guard send(from: &clients[client], defence, isDown, at: time, &random) else { continue }
         sends += 1
+        if number > 1 { clients[client].budget.noteRetry(to: nil, at: time, succeeded: !isDown) }
         guard isDown, number <= maximumRetries else { continue }
         if defence.hasBudget, !clients[client].budget.takeRetry(to: nil, at: time) { continue }
         let wait = defence.backoff.delay(beforeRetry: number, random: .random(in: 0...1, using: &random))

@@ -71,7 +71,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let policy = CircuitPolicy(
       minimumRequests: 4, window: .seconds(10), breakDuration: .seconds(2),
-      probes: Int.random(in: 1...3, using: &random))
+      probes: Int.random(in: 1...3, using: &random), probeInterval: .seconds(3))
     var circuit = Circuit(policy)
     var now = Duration.zero
     var underWay: [(ticket: Circuit.Ticket, leaseEnd: Duration)] = []

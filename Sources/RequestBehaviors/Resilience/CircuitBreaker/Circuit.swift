@@ -19,6 +19,12 @@ public struct Circuit: Sendable {
     case refused(until: Duration?)
   }
 
+  private struct Probe: Sendable {
+    let start: Duration
+    /// When it counts no more.
+    let end: Duration
+  }
+
   private let policy: CircuitPolicy
   /// What the circuit lets through, as of the latest request.
   public private(set) var state = CircuitState.closed
@@ -26,8 +32,10 @@ public struct Circuit: Sendable {
   private var lastNumber = 0
   private var successes: SlidingCount
   private var failures: SlidingCount
-  /// When the leases of the probes under way end, by number.
-  private var probes: [Int: Duration] = [:]
+  /// The probes under way, by number.
+  private var probes: [Int: Probe] = [:]
+  /// When the latest of those probes was sent that succeeded.
+  private var latestSuccess: Duration?
   private var probeSuccesses = 0
   private var breaks = 0
 
@@ -56,9 +64,10 @@ public struct Circuit: Sendable {
     case .halfOpen, .closed: break
     }
     // A probe that never returns must not keep the circuit half open for ever.
-    probes = probes.filter { $0.value > now }
-    guard probes.count < max(policy.probes, 1) else { return .refused(until: probes.values.min()) }
-    probes[lastNumber] = now + max(lease ?? policy.probeLease, .nanoseconds(1))
+    probes = probes.filter { $0.value.end > now }
+    let places = probes.values.map { min($0.start + policy.probeInterval, $0.end) }.filter { $0 > now }
+    guard places.count < max(policy.probes, 1) else { return .refused(until: places.min()) }
+    probes[lastNumber] = Probe(start: now, end: now + max(lease ?? policy.probeLease, .nanoseconds(1)))
     return .go(Ticket(era: era, number: lastNumber, isProbe: true))
   }
 
@@ -74,8 +83,8 @@ public struct Circuit: Sendable {
     switch state {
     case .closed: count(verdict, at: now, random)
     case .halfOpen:
-      guard probes.removeValue(forKey: ticket.number) != nil else { return }
-      judge(verdict, at: now, random)
+      guard let probe = probes.removeValue(forKey: ticket.number) else { return }
+      judge(verdict, of: probe, at: now, random)
     case .open, .isolated: break
     }
   }
@@ -106,29 +115,44 @@ public struct Circuit: Sendable {
     open(at: now, random)
   }
 
-  private mutating func judge(_ verdict: CircuitVerdict, at now: Duration, _ random: Double) {
+  private mutating func judge(_ verdict: CircuitVerdict, of probe: Probe, at now: Duration, _ random: Double) {
     switch verdict {
     case .none: break
-    case .failure: open(at: now, random)
+    case .failure:
+      // A probe that was sent later, and succeeded, tells more.
+      if let latestSuccess, probe.start < latestSuccess { return }
+      probeSuccesses = 0
+      open(at: now, since: probe.start, random)
     case .success:
+      latestSuccess = max(probe.start, latestSuccess ?? probe.start)
       probeSuccesses += 1
       if probeSuccesses >= policy.successesToClose { close() }
     }
   }
 
-  private mutating func open(at now: Duration, _ random: Double) {
+  /// Begins a break.
+  ///
+  /// - Parameters:
+  ///   - now: The time.
+  ///   - start: When the probe was sent that failed: a server that hung then may be back now. By default now.
+  ///   - random: Which part of a tenth is added.
+  private mutating func open(at now: Duration, since start: Duration? = nil, _ random: Double) {
     var length = policy.breakDuration
     for _ in 0..<min(breaks, 32) where length < policy.longestBreak { length = length * 2 }
     length = min(length, policy.longestBreak)
     breaks += 1
     let share = random.isNaN ? 0 : min(max(random, 0), 1)
-    enter(.open(until: now + length + Duration(clamping: length.seconds * 0.1 * share)))
+    let end = (start ?? now) + length + Duration(clamping: length.seconds * 0.1 * share)
+    // Half open, and the break would be over: the next probe may go.
+    guard end > now || state != .halfOpen else { return }
+    enter(.open(until: end))
   }
 
   private mutating func enter(_ new: CircuitState) {
     state = new
     era += 1
     probes = [:]
+    latestSuccess = nil
     probeSuccesses = 0
     successes = SlidingCount(window: policy.window)
     failures = SlidingCount(window: policy.window)

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Refuses requests to a server that fails, instead of letting users wait for it and adding to its load.
 ///
 /// ```swift
@@ -12,8 +8,10 @@ import Foundation
 /// ```
 ///
 /// When half of at least ten requests of 30 seconds failed (``CircuitPolicy``), requests to the origin fail at once with
-/// ``NetworkError/Code-swift.struct/circuitOpen`` for 5 seconds; ``NetworkError/availableAt`` tells until when. Then a
-/// probe goes through: two successes in a row close the circuit, a failure opens it for twice as long, up to a minute.
+/// ``NetworkError/Code-swift.struct/circuitOpen`` for a second; ``NetworkError/availableAt`` tells until when. Then up to
+/// three probes go through at a time: two successes in a row close the circuit, a failure opens it again. So after an
+/// outage a client learns within about a second that the server is back. A server that needs more rest gets it by
+/// ``CircuitPolicy/breakDuration`` and ``CircuitPolicy/longestBreak``.
 ///
 /// | end of a request | counts as |
 /// |---|---|
@@ -24,8 +22,8 @@ import Foundation
 /// | cancelled otherwise, refused on this side, no network at all | nothing |
 /// | unverified or intercepted, an error of a behavior's own | nothing: who knows whose it was |
 ///
-/// A probe that is cancelled gives its place back, and one that does not end in time loses it: by the request's
-/// `timeout`, else by ``CircuitPolicy/probeLease``.
+/// A probe that is cancelled gives its place back. One that has no response within ``CircuitPolicy/probeInterval`` lets a
+/// further one go beside it; it still counts until the request's `timeout`, else until ``CircuitPolicy/probeLease``.
 public struct CircuitBreakerBehavior: UniqueBehavior {
   /// Further in than the limits, so that no probe is held while a request waits there.
   public let order = BehaviorOrder.circuitBreaker
@@ -50,36 +48,14 @@ public struct CircuitBreakerBehavior: UniqueBehavior {
     case .refused(let end): throw refusal(key, until: end, request)
     case .go(let ticket):
       if ticket.isProbe { call.record("probes \(key)", from: "CircuitBreakerBehavior", kind: .circuitBreaker) }
-      do {
-        let response = try await next(request)
-        breaker.report(ticket, verdict(on: response), to: circuit, at: call.clock.now())
-        return response
-      } catch {
-        breaker.report(ticket, verdict(on: error, call), to: circuit, at: call.clock.now())
-        throw error
-      }
+      let outcome = await AttemptOutcome(of: request, next)
+      breaker.report(ticket, CircuitVerdict(outcome, of: call), to: circuit, at: call.clock.now())
+      return try outcome.get()
     }
   }
 
   /// Closes all circuits.
   public func reset() async { breaker.reset() }
-
-  private func verdict(on response: NetworkResponse) -> CircuitVerdict {
-    guard response.isVerified else { return .none }
-    switch response.statusCode {
-    case 501, 505: return .success
-    case 408, 429, 500...: return .failure
-    default: return .success
-    }
-  }
-
-  private func verdict(on error: any Error, _ call: Call) -> CircuitVerdict {
-    if error is CancellationError { return call.isLate ? .failure : .none }
-    guard let error = error as? NetworkError, NetworkError.networkFailures.contains(error.code) else { return .none }
-    let offline: Set<URLError.Code> = [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff]
-    if let cause = error.underlyingError as? URLError, offline.contains(cause.code) { return .none }
-    return .failure
-  }
 
   private func refusal(_ key: LimitKey, until end: Duration?, _ request: NetworkRequest) -> NetworkError {
     let clock = request.call.clock

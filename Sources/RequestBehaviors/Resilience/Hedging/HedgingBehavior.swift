@@ -9,7 +9,12 @@
 /// It cuts the longest waits where a few requests are slow for no reason of their own, at the price of a few more sends.
 /// GET and HEAD are hedged, others with an ``IdempotencyKey``; never one with a one-shot body. The second send is
 /// authenticated, limited and signed for itself, and draws from the ``RetryBudget``, the one of the retry behavior where
-/// that is listed. If this side refuses it, by an open circuit breaker for example, the first goes on alone.
+/// that is listed. There is no reserve for it: of fewer than five calls within the budget's window none is hedged. If
+/// this side refuses it, by an open circuit breaker for example, the first goes on alone.
+///
+/// Second sends make an overloaded server slower. So there are none while more than a tenth of the requests to the origin
+/// fail, while more than a fifth of them take unusually long, or while the first response comes first more often than the
+/// second.
 ///
 /// The first acceptable response wins; the other send is cancelled and waited for. If neither is acceptable, the outcome
 /// is that of the first.
@@ -49,14 +54,17 @@ public struct HedgingBehavior: UniqueBehavior {
     // What is listed to retry counts the calls itself.
     if retry == nil { budget.noteCall(to: request.origin, at: start) }
     let budget = retry?.budget ?? budget
-    let response =
+    history.signs(of: key) { $0.noteRequest(at: start) }
+    let outcome =
       if let delay = delay(of: policy, key) {
-        try await race(request, after: delay, budget, next)
+        await race(request, after: delay, key, budget, next)
       } else {
-        try await next(request)
+        await AttemptOutcome(of: request, next)
       }
-    if response.isAcceptable { history.add(request.call.clock.now() - start, of: key) }
-    return response
+    let end = request.call.clock.now()
+    if CircuitVerdict(outcome, of: request.call) == .failure { history.signs(of: key) { $0.noteFailure(at: end) } }
+    if outcome.isAcceptable { history.add(end - start, of: key) }
+    return try outcome.get()
   }
 
   /// Forgets how long requests took and what the budget counted.
@@ -80,8 +88,8 @@ public struct HedgingBehavior: UniqueBehavior {
 
   /// Sends the request, sends it again after the delay, and returns the first acceptable response.
   private func race(
-    _ request: NetworkRequest, after delay: Duration, _ budget: RetryBudget, _ next: Next
-  ) async throws -> NetworkResponse {
+    _ request: NetworkRequest, after delay: Duration, _ key: LimitKey, _ budget: RetryBudget, _ next: Next
+  ) async -> AttemptOutcome {
     // The outcome of the first, or `nil` when it is late.
     let waiter = Waiter<AttemptOutcome?>()
     let first = Task {
@@ -91,30 +99,31 @@ public struct HedgingBehavior: UniqueBehavior {
     }
     let timer = request.call.clock.schedule(after: delay) { waiter.settle(.success(nil)) }
     defer { timer.cancel() }
-    if let early = try? await waiter.value() { return try early.get() }
-    guard !Task.isCancelled, takeHedge(request, after: delay, budget) else {
-      return try await withTaskCancellationHandler {
-        try await first.value.get()
+    if let early = try? await waiter.value() { return early }
+    guard !Task.isCancelled, takeHedge(request, after: delay, key, budget) else {
+      return await withTaskCancellationHandler {
+        await first.value
       } onCancel: {
         first.cancel()
-      }
+      }.orCancelled()
     }
     let second = Task {
       let outcome = await AttemptOutcome(of: request, next)
       if outcome.isAcceptable { first.cancel() }
       return outcome
     }
-    return try await withTaskCancellationHandler {
-      try await better(of: first, second, request).get()
+    return await withTaskCancellationHandler {
+      await better(of: first, second, request, key)
     } onCancel: {
       first.cancel()
       second.cancel()
-    }
+    }.orCancelled()
   }
 
   /// Waits for both sends, so that nothing of the request goes on; the one that lost has been cancelled.
   private func better(
-    of first: Task<AttemptOutcome, Never>, _ second: Task<AttemptOutcome, Never>, _ request: NetworkRequest
+    of first: Task<AttemptOutcome, Never>, _ second: Task<AttemptOutcome, Never>, _ request: NetworkRequest,
+    _ key: LimitKey
   ) async -> AttemptOutcome {
     let outcome = await first.value
     if outcome.isAcceptable { second.cancel() }
@@ -124,14 +133,25 @@ public struct HedgingBehavior: UniqueBehavior {
       return outcome
     }
     request.call.record("the second send won", from: "HedgingBehavior", kind: .hedge)
+    history.signs(of: key) { $0.noteWin(at: request.call.clock.now()) }
     outcome.response?.body.cancel()
     return other
   }
 
-  private func takeHedge(_ request: NetworkRequest, after delay: Duration, _ budget: RetryBudget) -> Bool {
+  /// Whether a request that is late may be sent a second time.
+  private func takeHedge(
+    _ request: NetworkRequest, after delay: Duration, _ key: LimitKey, _ budget: RetryBudget
+  ) -> Bool {
     let call = request.call
-    let isGranted = budget.takeRetry(to: request.origin, at: call.clock.now())
-    let message = isGranted ? "sent a second time after \(delay.inWords)" : "not sent a second time: no budget is left"
+    let now = call.clock.now()
+    let isOverloaded = history.signs(of: key) { signs in
+      signs.noteLate(at: now)
+      return signs.areThere(at: now)
+    }
+    let isGranted = !isOverloaded && budget.takeHedge(to: request.origin, at: now)
+    if isGranted { history.signs(of: key) { $0.noteHedge(at: now) } }
+    let reason = isOverloaded ? "the origin is overloaded" : "no budget is left"
+    let message = isGranted ? "sent a second time after \(delay.inWords)" : "not sent a second time: \(reason)"
     call.record(message, from: "HedgingBehavior", kind: .hedge)
     return isGranted
   }
@@ -139,6 +159,13 @@ public struct HedgingBehavior: UniqueBehavior {
 
 extension AttemptOutcome {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
+
+  /// The outcome, or a cancellation where the task was cancelled: what a server said before is not why it ended.
+  fileprivate func orCancelled() -> AttemptOutcome {
+    guard Task.isCancelled, !isAcceptable else { return self }
+    response?.body.cancel()
+    return .failure(CancellationError())
+  }
 }
 
 enum HedgingOption: RequestOption {

@@ -56,28 +56,27 @@ public struct RetryBehavior: UniqueBehavior {
     let call = original.call
     var request = original
     request.setIdempotencyKey(making: makeKey)
-    var outcome: AttemptOutcome
-    do {
-      let response = try await next(request)
-      // Nobody knows whose an unverified response is: it gives no credit.
-      if response.isVerified { budget.noteCall(to: request.origin, at: call.clock.now()) }
-      if response.isAcceptable { return response }
-      outcome = .response(response)
-    } catch {
-      budget.noteCall(to: request.origin, at: call.clock.now())
-      outcome = .failure(error)
+    var outcome = await AttemptOutcome(of: request, next)
+    // It is not known whose an unverified response is: it gives no credit.
+    if outcome.response?.isVerified != false {
+      let succeeded = CircuitVerdict(outcome, of: call) == .success
+      budget.noteCall(to: request.origin, at: call.clock.now(), succeeded: succeeded)
     }
+    if case .response(let response) = outcome, response.isAcceptable { return response }
 
-    var retries = Retries(policy: request.options.retryPolicy ?? policy)
+    let isDownload = next.pipeline.behavior(DownloadBehavior.self) != nil
+    var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload)
     while let delay = try await retries.delay(after: &outcome, request, self) {
       outcome = await outcome.settled()
       try await call.clock.sleep(for: delay)
       let latest = await AttemptOutcome(of: request, next)
       // What this side refuses says nothing: the server's last response does.
       if let refusal = latest.error as? NetworkError, refusal.isRefusedLocally {
+        try Task.checkCancellation()
         call.record("no further retry: \(refusal.code)", from: "RetryBehavior", kind: .retryStopped)
         return try outcome.get(availableAt: refusal.availableAt)
       }
+      if !retries.resumes(latest) { note(latest, of: request) }
       if case .response(let response) = latest, response.isAcceptable { return response }
       outcome = latest
     }
@@ -87,9 +86,17 @@ public struct RetryBehavior: UniqueBehavior {
   /// Forgets what the budget counted.
   public func reset() async { budget.reset() }
 
+  /// Tells the budget how a retry ended, if that says something of the server.
+  private func note(_ outcome: AttemptOutcome, of request: NetworkRequest) {
+    let verdict = CircuitVerdict(outcome, of: request.call)
+    guard verdict != .none else { return }
+    budget.noteRetry(to: request.origin, at: request.call.clock.now(), succeeded: verdict == .success)
+  }
+
   /// What is remembered between the attempts of one request.
   private struct Retries {
     let policy: RetryPolicy
+    let isDownload: Bool
     var made = 0
     var wasMisdirected = false
     var wasStale = false
@@ -145,8 +152,8 @@ public struct RetryBehavior: UniqueBehavior {
         outcome.note(availableAt: call.clock.date().addingTimeInterval(delay.seconds))
         return stop("in \(delay.inWords) the deadline will have passed", request)
       }
-      // A connection that the server closed is no sign of trouble, and costs nothing there.
-      guard verdict.isResend || budget.takeRetry(to: request.origin, at: now) else {
+      // A connection that the server closed is no sign of trouble, and costs nothing there. A download asks for its rest.
+      guard verdict.isResend || resumes(outcome) || budget.takeRetry(to: request.origin, at: now) else {
         return stop("the retry budget of \(request.origin?.description ?? "the origin") is used up", request)
       }
       if verdict.isResend { wasStale = true } else { made += 1 }
@@ -154,6 +161,12 @@ public struct RetryBehavior: UniqueBehavior {
       let what = verdict.isResend ? "sent again at once" : "retry \(made) in \(delay.inWords)"
       call.record("\(what), because of \(verdict.reason)", from: "RetryBehavior", kind: .retry)
       return delay
+    }
+
+    /// Whether the next attempt goes on where a download broke off.
+    func resumes(_ outcome: AttemptOutcome) -> Bool {
+      guard isDownload, let error = outcome.error as? NetworkError else { return false }
+      return error.code == .truncatedBody || error.progress?.stage == .headReceived
     }
 
     private func stop(_ reason: String, _ request: NetworkRequest) -> Duration? {

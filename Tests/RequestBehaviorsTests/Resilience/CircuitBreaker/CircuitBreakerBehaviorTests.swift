@@ -9,7 +9,9 @@ import Testing
 
 @Suite(.limited) struct CircuitBreakerBehaviorTests {
   private let clock = LeapingClock()
-  private let breaker = CircuitBreaker(CircuitPolicy(minimumRequests: 2), random: { 0 })
+  private let breaker = CircuitBreaker(
+    CircuitPolicy(minimumRequests: 2, breakDuration: .seconds(5), probes: 1, probeInterval: .seconds(30)),
+    random: { 0 })
   private var key: LimitKey { LimitKey.byOrigin(NetworkRequest(url: baseURL)) ?? "none" }
 
   private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {

@@ -20,7 +20,9 @@ private final class Held {
 }
 
 @Suite(.limited) struct CircuitTests {
-  private let policy = CircuitPolicy()
+  /// Long breaks that grow, and probes that wait for each other.
+  private let policy = CircuitPolicy(
+    breakDuration: .seconds(5), longestBreak: .seconds(60), probes: 1, probeInterval: .seconds(30))
 
   private func admitted(_ circuit: Held, at now: Duration) -> Circuit.Ticket? {
     if case .go(let ticket) = circuit.admit(at: now) { ticket } else { nil }
@@ -157,7 +159,7 @@ private final class Held {
   func `over random schedules at most so many probes are under way and the circuit always closes again`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<50 {
-      var policy = CircuitPolicy()
+      var policy = policy
       policy.probes = Int.random(in: 1...3, using: &random)
       let circuit = Held(policy)
       var probesSince: Duration?

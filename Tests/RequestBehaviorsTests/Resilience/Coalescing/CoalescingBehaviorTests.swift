@@ -237,7 +237,7 @@ import Testing
       return NetworkResponse(request: request, statusCode: number < 3 ? 503 : 200)
     }
     let client = NetworkClient(
-      transport, .immediate, [.coalescing(coalescer), events, RetryBehavior(random: { 0 })])
+      transport, .immediate, [.coalescing(coalescer), events, RetryBehavior(budget: .unlimited, random: { 0 })])
     let results = await joined(10) { _ in try await client.send(Request<NetworkResponse>.get("x")) }
     #expect(try results.map { try $0.get().attempts.count } == Array(repeating: 3, count: 10))
     #expect(transport.sent.count == 3)

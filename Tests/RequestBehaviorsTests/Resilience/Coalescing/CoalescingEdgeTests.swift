@@ -66,4 +66,29 @@ import Testing
     // Whether or not they joined in time, each was sent for itself.
     #expect(transport.sent.count == 3 && joins.value <= 2)
   }
+
+  @Test func `a streamed response that comes when nobody waits any more is cancelled`() async throws {
+    let (gate, cancelled) = (TestGate(), Box(0))
+    let ended = TestGate()
+    let stream = ByteStream(
+      ByteStream(chunks: [Data("x".utf8)]),
+      onCancel: {
+        cancelled.update { $0 += 1 }
+        ended.arrive()
+      })
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, body: .stream(stream))
+    }
+    let client = NetworkClient(transport, [.coalescing(coalescer)])
+    let calls = (0..<2).map { _ in Task { try await client.send(.get("x")) } }
+    await gate.waitForArrivals(1)
+    for call in calls {
+      call.cancel()
+      await #expect(throws: CancellationError.self) { try await call.value }
+    }
+    gate.open()
+    await ended.waitForArrivals(1)
+    #expect(cancelled.value == 1)
+  }
 }

@@ -20,7 +20,9 @@ import Testing
     })
   }
 
-  private func hedged(_ transport: any Transport) -> NetworkClient { client(transport, .hedging(after: .seconds(1))) }
+  private func hedged(_ transport: any Transport) -> NetworkClient {
+    client(transport, .hedging(after: .seconds(1), budget: .unlimited))
+  }
 
   /// Sends a request and moves the clock, each time when so many waits are under way.
   private func run(
@@ -60,7 +62,7 @@ import Testing
   @Test func `when neither is acceptable the outcome is that of the first`() async throws {
     let transport = sends((.seconds(3), 503), (.milliseconds(100), 500))
     let request = Request<NetworkResponse>.get("x").with(\.acceptableStatuses, [200])
-    let client = client(transport, .hedging(after: .seconds(1)))
+    let client = client(transport, .hedging(after: .seconds(1), budget: .unlimited))
     let error = await #expect(throws: NetworkError.self) {
       try await run(client, request, (2, .seconds(1)), (2, .milliseconds(100)), (1, .seconds(2)))
     }
@@ -98,18 +100,20 @@ import Testing
       .get("x").with(\.hedging, nil),
     ] {
       let transport = sends((.seconds(3), 200))
-      _ = try await run(client(transport, .hedging(after: .seconds(1))), request, (1, .seconds(3)))
+      _ = try await run(client(transport, .hedging(after: .seconds(1), budget: .unlimited)), request, (1, .seconds(3)))
       #expect(transport.sent.count == 1, "\(request.method)")
     }
     let keyed = sends((.seconds(3), 200))
     let post = Request<NetworkResponse>.post("x").with(\.idempotencyKey, .generated)
-    _ = try await run(client(keyed, .hedging(after: .seconds(1)), .retry()), post, (2, .seconds(1)), (2, .seconds(2)))
+    let client = client(keyed, .hedging(after: .seconds(1)), .retry(budget: .unlimited))
+    _ = try await run(client, post, (2, .seconds(1)), (2, .seconds(2)))
     #expect(keyed.sent.count == 2)
     #expect(keyed.sent[0].headers["Idempotency-Key"] == keyed.sent[1].headers["Idempotency-Key"])
   }
 
   @Test func `retries and second sends draw from the same budget`() async throws {
-    let budget = RetryBudget(ratio: 0, reserve: 1)
+    let budget = RetryBudget(ratio: 0.5, reserve: 0)
+    for _ in 0..<2 { budget.noteCall(to: Origin(baseURL), at: .zero) }
     let transport = sends((.seconds(3), 503), (.seconds(3), 503))
     let client = client(transport, .hedging(after: .seconds(1)), RetryBehavior(budget: budget, random: { 0 }))
     let request = Request<NetworkResponse>.get("x")
@@ -130,7 +134,7 @@ import Testing
       throw NetworkError(.circuitOpen, "open")
     }
     let transport = sends((.seconds(3), 200))
-    let client = client(transport, .hedging(after: .seconds(1)), breaker)
+    let client = client(transport, .hedging(after: .seconds(1), budget: .unlimited), breaker)
     let call = Task { try await client.send(.get("x")) as NetworkResponse }
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
@@ -146,7 +150,7 @@ import Testing
       try await request.call.clock.sleep(for: .milliseconds(number == 21 ? 29_500 : 100))
       return NetworkResponse(request: request, statusCode: 200)
     })
-    let client = client(transport, .hedging())
+    let client = client(transport, .hedging(budget: .unlimited))
     for _ in 0..<20 { _ = try await run(client, .get("x"), (1, .seconds(30))) }
     #expect(transport.sent.count == 20)
     // Of twenty that took as long as the clock was moved, that is the unusual time.
@@ -156,7 +160,7 @@ import Testing
 
   @Test func `cancelling a call ends both sends`() async throws {
     let transport = sends((.seconds(60), 200))
-    let client = client(transport, .hedging(after: .seconds(1)))
+    let client = client(transport, .hedging(after: .seconds(1), budget: .unlimited))
     let call = Task { try await client.send(.get("x")) }
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))

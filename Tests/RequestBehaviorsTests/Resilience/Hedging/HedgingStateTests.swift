@@ -39,7 +39,7 @@ import Testing
       guard number == 1 else { return NetworkResponse(request: request, statusCode: 200) }
       return NetworkResponse(request: request, statusCode: 503, body: .stream(stream))
     })
-    let client = NetworkClient(transport, clock.requestClock, [.hedging(after: .seconds(1))])
+    let client = NetworkClient(transport, clock.requestClock, [.hedging(after: .seconds(1), budget: .unlimited)])
     let call = Task { try await client.send(Request<NetworkResponse>.get("x")) }
     for _ in 1...2 {
       await clock.waitForSleepers(2)

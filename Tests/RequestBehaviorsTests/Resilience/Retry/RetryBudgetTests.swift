@@ -23,6 +23,58 @@ import Testing
     #expect(taken(budget, of: 10, at: .seconds(10)) == 3)
   }
 
+  @Test func `by default the reserve is one retry in ten seconds`() {
+    let budget = RetryBudget()
+    #expect(taken(budget, of: 10, at: .zero) == 1)
+    #expect(taken(budget, of: 10, at: .seconds(10)) == 1)
+  }
+
+  @Test func `after a retry that failed the reserve comes back with the next success only`() {
+    let budget = RetryBudget(ratio: 0, reserve: 2)
+    #expect(taken(budget, of: 1, at: .zero) == 1)
+    budget.noteRetry(to: origin, at: .seconds(1), succeeded: false)
+    // What of the reserve was not used may be.
+    #expect(taken(budget, of: 10, at: .seconds(2)) == 1)
+    budget.noteCall(to: origin, at: .seconds(60))
+    #expect(taken(budget, of: 10, at: .seconds(60)) == 0)
+    budget.noteCall(to: origin, at: .seconds(70), succeeded: true)
+    #expect(taken(budget, of: 10, at: .seconds(70)) == 2)
+  }
+
+  @Test func `a retry that succeeds gives the reserve back after the window`() {
+    let budget = RetryBudget(ratio: 0, reserve: 1)
+    #expect(taken(budget, of: 1, at: .zero) == 1)
+    budget.noteRetry(to: origin, at: .zero, succeeded: false)
+    budget.noteRetry(to: origin, at: .zero, succeeded: true)
+    #expect(taken(budget, of: 1, at: .seconds(9)) == 0)
+    #expect(taken(budget, of: 1, at: .seconds(10)) == 1)
+  }
+
+  @Test func `an outage of any length costs a client the reserve and its share`() {
+    let budget = RetryBudget()
+    var retries = 0
+    for second in 0..<600 {
+      budget.noteCall(to: origin, at: .seconds(second))
+      guard budget.takeRetry(to: origin, at: .seconds(second)) else { continue }
+      retries += 1
+      budget.noteRetry(to: origin, at: .seconds(second), succeeded: false)
+    }
+    #expect(retries <= 600 / 5 + 1)
+    #expect(retries >= 600 / 5 - 2)
+  }
+
+  @Test func `hedges have no reserve, and share the rest with retries`() {
+    let budget = RetryBudget(ratio: 0.2, reserve: 5)
+    for _ in 0..<4 { budget.noteCall(to: origin, at: .zero) }
+    #expect(!budget.takeHedge(to: origin, at: .zero))
+    for _ in 0..<6 { budget.noteCall(to: origin, at: .zero) }
+    #expect(budget.takeHedge(to: origin, at: .zero))
+    #expect(budget.takeHedge(to: origin, at: .zero))
+    #expect(!budget.takeHedge(to: origin, at: .zero))
+    #expect(taken(budget, of: 10, at: .zero) == 5)
+    #expect(RetryBudget.unlimited.takeHedge(to: origin, at: .zero))
+  }
+
   @Test func `calls older than the window count no more, a slot after the other`() {
     let budget = RetryBudget(ratio: 1, reserve: 0)
     for second in 0..<10 { budget.noteCall(to: origin, at: .seconds(second)) }

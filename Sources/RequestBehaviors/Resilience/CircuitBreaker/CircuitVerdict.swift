@@ -1,0 +1,52 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What the end of a request says of the server.
+public enum CircuitVerdict: Sendable, Hashable {
+  /// It works.
+  case success
+  /// It does not.
+  case failure
+  /// Nothing, because the request was cancelled or refused on this side for example.
+  case none
+}
+
+extension CircuitVerdict {
+  /// Judges the end of a request, by the table of ``CircuitBreakerBehavior``.
+  ///
+  /// - Parameters:
+  ///   - outcome: How the request ended.
+  ///   - call: The call that it belongs to.
+  init(_ outcome: AttemptOutcome, of call: Call) {
+    self =
+      switch outcome {
+      case .response(let response): CircuitVerdict(response)
+      case .failure(let error): CircuitVerdict(error, of: call)
+      }
+  }
+
+  private init(_ response: NetworkResponse) {
+    guard response.isVerified else {
+      self = .none
+      return
+    }
+    self =
+      switch response.statusCode {
+      case 501, 505: .success
+      case 408, 429, 500...: .failure
+      default: .success
+      }
+  }
+
+  private init(_ error: any Error, of call: Call) {
+    self = .none
+    if error is CancellationError, call.isLate { self = .failure }
+    guard let error = error as? NetworkError, NetworkError.networkFailures.contains(error.code) else { return }
+    let offline: Set<URLError.Code> = [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff]
+    if let cause = error.underlyingError as? URLError, offline.contains(cause.code) { return }
+    self = .failure
+  }
+}

@@ -1,0 +1,45 @@
+/// How long the latest successful requests took: values in, value out.
+package struct LatencySamples: Sendable {
+  static let minimum = 20
+  static let maximum = 100
+
+  private var samples: [Duration] = []
+  /// The same in ascending order.
+  private var sorted: [Duration] = []
+  private var oldest = 0
+
+  /// Creates no samples.
+  package init() {}
+
+  /// Adds how long a request took; of more than 100 the oldest is forgotten.
+  package mutating func add(_ duration: Duration) {
+    if samples.count < LatencySamples.maximum {
+      samples.append(duration)
+    } else {
+      sorted.remove(at: place(of: samples[oldest]))
+      samples[oldest] = duration
+      oldest = (oldest + 1) % LatencySamples.maximum
+    }
+    sorted.insert(duration, at: place(of: duration))
+  }
+
+  /// The index of the first of those in order that are not shorter.
+  private func place(of duration: Duration) -> Int {
+    var (low, high) = (0, sorted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sorted[middle] < duration { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Returns what a share of the requests did not exceed.
+  ///
+  /// - Parameter share: The share, from 0 to 1.
+  /// - Returns: `nil` with too few requests.
+  package func percentile(_ share: Double) -> Duration? {
+    guard sorted.count >= LatencySamples.minimum, !share.isNaN else { return nil }
+    let rank = (min(max(share, 0), 1) * Double(sorted.count)).rounded(.up)
+    return sorted[min(max(Int(rank) - 1, 0), sorted.count - 1)]
+  }
+}

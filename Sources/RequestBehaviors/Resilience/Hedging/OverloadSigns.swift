@@ -1,0 +1,44 @@
+/// Tells from the latest requests to an origin whether it is overloaded, so that hedges would make it worse: values in,
+/// value out.
+///
+/// A hedge helps where a few requests are slow for no reason of their own. Where many are, the origin is slow, and a
+/// second send takes the place of another request. Each of these is a sign, over the last 10 seconds:
+///
+/// - More than a tenth of the requests failed, besides one.
+/// - More than a fifth of the requests had no response when their hedge was due, besides one.
+/// - Two hedges more did not win than did.
+package struct OverloadSigns: Sendable {
+  private static let window = Duration.seconds(10)
+
+  private var requests = SlidingCount(window: window)
+  private var failures = SlidingCount(window: window)
+  private var late = SlidingCount(window: window)
+  private var hedges = SlidingCount(window: window)
+  private var wins = SlidingCount(window: window)
+
+  /// Creates the signs of an origin to which nothing was sent.
+  package init() {}
+
+  /// Counts a request.
+  package mutating func noteRequest(at now: Duration) { requests.add(at: now) }
+
+  /// Counts a request that failed.
+  package mutating func noteFailure(at now: Duration) { failures.add(at: now) }
+
+  /// Counts a request that has no response when its hedge is due.
+  package mutating func noteLate(at now: Duration) { late.add(at: now) }
+
+  /// Counts a hedge; until it wins it counts as one that does not.
+  package mutating func noteHedge(at now: Duration) { hedges.add(at: now) }
+
+  /// Counts a hedge that won.
+  package mutating func noteWin(at now: Duration) { wins.add(at: now) }
+
+  /// Whether one of the signs is there.
+  package mutating func areThere(at now: Duration) -> Bool {
+    let all = requests.count(at: now)
+    let won = wins.count(at: now)
+    return (failures.count(at: now) - 1) * 10 > all || (late.count(at: now) - 1) * 5 > all
+      || hedges.count(at: now) - won >= won + 2
+  }
+}

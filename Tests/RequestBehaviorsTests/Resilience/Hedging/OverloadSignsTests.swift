@@ -1,0 +1,137 @@
+import Foundation
+import RequestBehaviorsTesting
+import Testing
+
+@testable import RequestBehaviors
+
+/// No request is sent a second time while the origin's failures or latencies say overload.
+@Suite(.limited) struct OverloadSignsTests {
+  private let clock = ManualClock()
+
+  private func signs(_ change: (inout OverloadSigns) -> Void) -> OverloadSigns {
+    var signs = OverloadSigns()
+    for _ in 0..<100 { signs.noteRequest(at: .zero) }
+    change(&signs)
+    return signs
+  }
+
+  private func areThere(_ signs: OverloadSigns, at now: Duration = .zero) -> Bool {
+    var signs = signs
+    return signs.areThere(at: now)
+  }
+
+  @Test func `more than a tenth of failures, besides one, is a sign`() {
+    #expect(!areThere(signs { signs in for _ in 0..<11 { signs.noteFailure(at: .zero) } }))
+    #expect(areThere(signs { signs in for _ in 0..<12 { signs.noteFailure(at: .zero) } }))
+  }
+
+  @Test func `more than a fifth of late requests, besides one, is a sign`() {
+    #expect(!areThere(signs { signs in for _ in 0..<21 { signs.noteLate(at: .zero) } }))
+    #expect(areThere(signs { signs in for _ in 0..<22 { signs.noteLate(at: .zero) } }))
+  }
+
+  @Test func `two hedges more that do not win than do are a sign`() {
+    #expect(!areThere(signs { $0.noteHedge(at: .zero) }))
+    let two = signs { signs in for _ in 0..<2 { signs.noteHedge(at: .zero) } }
+    #expect(areThere(two))
+    var won = two
+    won.noteWin(at: .zero)
+    #expect(!areThere(won))
+    won.noteHedge(at: .zero)
+    #expect(!areThere(won))
+    won.noteHedge(at: .zero)
+    #expect(areThere(won))
+  }
+
+  @Test func `a first request that is late or fails is no sign, and signs pass`() {
+    var single = OverloadSigns()
+    single.noteRequest(at: .zero)
+    single.noteLate(at: .zero)
+    single.noteFailure(at: .zero)
+    #expect(!areThere(single))
+    single.noteLate(at: .zero)
+    #expect(areThere(single))
+    #expect(areThere(single, at: .seconds(9)))
+    #expect(!areThere(single, at: .seconds(10)))
+  }
+
+  /// Sends a request that takes three seconds, and returns what was decided about a second one.
+  private func decision(_ client: NetworkClient, _ events: RecordedEvents, sleepers: Int) async throws -> String? {
+    let count = events.count("sent a second") + events.count("not sent")
+    let call = Task { try await client.send(Request<NetworkResponse>.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    await clock.waitForSleepers(sleepers)
+    clock.advance(by: .seconds(2))
+    let messages = try await call.value.request.call.messages(of: .hedge)
+    #expect(events.count("sent a second") + events.count("not sent") == count + 1)
+    return messages.first
+  }
+
+  @Test func `of requests that are all slow, one is sent a second time`() async throws {
+    let transport = ClosureTransport { request in
+      try await request.call.clock.sleep(for: .seconds(3))
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let events = RecordedEvents()
+    let hedging = HedgingBehavior.hedging(after: .seconds(1), budget: .unlimited)
+    let client = NetworkClient(transport, clock.requestClock, [events, hedging])
+    #expect(try await decision(client, events, sleepers: 2) == "sent a second time after 1 s")
+    let overloaded = "not sent a second time: the origin is overloaded"
+    #expect(try await decision(client, events, sleepers: 1) == overloaded)
+    #expect(try await decision(client, events, sleepers: 1) == overloaded)
+    #expect(transport.sent.count == 4)
+  }
+
+  @Test func `hedges that win go on`() async throws {
+    let transport = ClosureTransport(numbered: { number, request in
+      try await request.call.clock.sleep(for: number.isMultiple(of: 2) ? .seconds(2) : .seconds(60))
+      return NetworkResponse(request: request, statusCode: 200)
+    })
+    let events = RecordedEvents()
+    let hedging = HedgingBehavior.hedging(after: .seconds(1), budget: .unlimited)
+    let client = NetworkClient(transport, clock.requestClock, [events, hedging])
+    // Others are as quick as usual, so that few are late.
+    let quick = NetworkClient(ClosureTransport(), clock.requestClock, [hedging])
+    for _ in 0..<20 { try await quick.send(.get("x")) }
+    for _ in 0..<3 {
+      #expect(try await decision(client, events, sleepers: 2) == "sent a second time after 1 s")
+    }
+    #expect(transport.sent.count == 6)
+  }
+
+  @Test func `an origin of which requests fail is not sent a second one`() async throws {
+    let hedging = HedgingBehavior.hedging(after: .seconds(1), budget: .unlimited)
+    let failing = NetworkClient(ClosureTransport(503), clock.requestClock, [hedging])
+    for _ in 0..<2 { await #expect(throws: NetworkError.self) { try await failing.send(.get("x")) } }
+    let (gate, events) = (TestGate(), RecordedEvents())
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, clock.requestClock, [events, hedging])
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    await events.waitFor(1, "not sent a second time: the origin is overloaded")
+    gate.open()
+    try await call.value
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `of more than 256 origins the one that was not used for the longest time is forgotten`() {
+    let history = LatencyHistory()
+    func fill(_ number: Int) {
+      for _ in 0..<20 { history.add(.seconds(number), of: .named("\(number)")) }
+    }
+    for number in 0..<256 { fill(number) }
+    // The first one is used again.
+    history.add(.seconds(0), of: "0")
+    fill(256)
+    #expect(history.percentile(0.5, of: "0") == .zero)
+    #expect(history.percentile(0.5, of: "1") == nil)
+    for number in 2...256 { #expect(history.percentile(0.5, of: .named("\(number)")) == .seconds(number)) }
+    history.reset()
+    #expect(history.percentile(0.5, of: "256") == nil)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import RequestBehaviorsTesting
+import Testing
+
+@testable import RequestBehaviors
+
+/// Which requests a limit holds, of which keys, and which options travel with them.
+@Suite(.limited) struct LimitReachTests {
+  /// A transport that holds what it is sent at a gate.
+  private func held(_ gate: TestGate) -> ClosureTransport {
+    ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+  }
+
+  @Test func `a request that bypasses limits takes no permit of a concurrency limit`() async throws {
+    let gate = TestGate()
+    let limiter = ConcurrencyLimiter(1)
+    let client = NetworkClient(held(gate), [.concurrencyLimit(limiter)])
+    let first = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await client.send(.get("y").with(\.bypassesLimits, true)) }
+    await gate.waitForArrivals(2)
+    #expect(limiter.inUse(of: try #require(LimitKey.byOrigin(NetworkRequest(url: baseURL)))) == 1)
+    gate.open()
+    try await first.value
+    try await second.value
+  }
+
+  @Test func `of more keys than are remembered, those with a request under way keep to their limit`() async throws {
+    let (gate, events) = (TestGate(), RecordedEvents())
+    let limiter = ConcurrencyLimiter(1) { .named($0.url.lastPathComponent) }
+    let transport = held(gate)
+    let client = NetworkClient(transport, [events, .concurrencyLimit(limiter)])
+    var calls = (0..<300).map { number in Task { try await client.send(.get("\(number)")) } }
+    await gate.waitForArrivals(300)
+    calls += (0..<300).map { number in Task { try await client.send(.get("\(number)")) } }
+    await events.waitFor(300, "waits")
+    #expect(transport.sent.count == 300)
+    gate.open()
+    for call in calls { try await call.value }
+    #expect(transport.sent.count == 600)
+  }
+
+  @Test func `a prerequisite request takes a permit of the rate`() async throws {
+    let clock = LeapingClock()
+    let token = ClosureBehavior("token", order: .authentication) { request, next in
+      try await next.client(omitting: ClosureBehavior.self).send(.post("token"))
+      return try await next(request)
+    }
+    let client = NetworkClient(ClosureTransport(), clock.requestClock, [.rateLimit(1, burst: 1), token])
+    try await client.send(.get("x"))
+    #expect(clock.now == .seconds(1))
+  }
+
+  @Test func `what is said of a request's urgency and bounds goes on to other origins, its key does not`() {
+    var options = RequestOptions()
+    options.priority = .high
+    options.bypassesLimits = true
+    options.bypassesGate = true
+    options.bypassesCircuitBreaker = true
+    options.offlineRule = .wait
+    options.deadline = .seconds(3)
+    options.retryPolicy = RetryPolicy(maximumRetries: 7)
+    options.hedging = HedgingPolicy(delay: .fixed(.seconds(1)))
+    options.redirects = .none
+    options.idempotencyKey = .generated
+    let kept = options.portable()
+    #expect(kept.priority == .high)
+    #expect(kept.bypassesLimits)
+    #expect(kept.bypassesGate)
+    #expect(kept.bypassesCircuitBreaker)
+    #expect(kept.offlineRule == .wait)
+    #expect(kept.deadline == .seconds(3))
+    #expect(kept.retryPolicy?.maximumRetries == 7)
+    #expect(kept.hedging == HedgingPolicy(delay: .fixed(.seconds(1))))
+    #expect(kept.redirects == .none)
+    #expect(kept.idempotencyKey == nil)
+  }
+}
