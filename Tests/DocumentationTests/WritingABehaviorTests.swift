@@ -56,7 +56,7 @@ struct KeyBehavior {
 }
 
 extension KeyBehavior: CredentialBehavior {
-  var order: BehaviorOrder { .authentication }
+  var order: BehaviorOrder { .request }
   var credential: String { "key" }
 
   func headers(for request: NetworkRequest) -> HeaderFields {

@@ -20,6 +20,8 @@ public struct ClosureBehavior: RequestBehavior {
   public typealias AfterSuccess = @Sendable (NetworkResponse, NetworkRequest) async throws -> Void
   /// Observes a failure.
   public typealias AfterFailure = @Sendable (any Error, NetworkRequest) async -> Void
+  /// Returns whose the response is.
+  public typealias Scope = @Sendable (NetworkRequest) async -> String?
   /// Surrounds everything further in.
   public typealias Intercept = @Sendable (NetworkRequest, Next) async throws -> NetworkResponse
 
@@ -33,12 +35,24 @@ public struct ClosureBehavior: RequestBehavior {
   private let afterSuccess: AfterSuccess?
   private let afterFailure: AfterFailure?
   private let intercept: Intercept?
+  private let scope: Scope?
 
   /// Creates a behavior of the hooks that are given; see ``RequestBehavior`` for what each may do.
+  ///
+  /// One that adds a credential gives a scope too, so that caches and shared requests tell its users apart:
+  ///
+  /// ```swift
+  /// let ticket = ClosureBehavior(
+  ///   "ticket", order: .authentication,
+  ///   headers: { _ in
+  ///     HeaderFields([.init("X-Ticket", user.ticket, sensitive: .baseURL)])
+  ///   },
+  ///   scope: { _ in "ticket:\(user.id)" })
+  /// ```
   public init(
     _ name: String = "ClosureBehavior", order: BehaviorOrder = .middle, headers: Headers? = nil,
     modify: Modify? = nil, beforeSend: BeforeSend? = nil, afterSuccess: AfterSuccess? = nil,
-    afterFailure: AfterFailure? = nil, intercept: Intercept? = nil
+    afterFailure: AfterFailure? = nil, intercept: Intercept? = nil, scope: Scope? = nil
   ) {
     self.name = name
     self.order = order
@@ -48,6 +62,7 @@ public struct ClosureBehavior: RequestBehavior {
     self.afterSuccess = afterSuccess
     self.afterFailure = afterFailure
     self.intercept = intercept
+    self.scope = scope
   }
 
   /// Creates a behavior that surrounds everything further in.
@@ -82,6 +97,15 @@ public struct ClosureBehavior: RequestBehavior {
   /// Calls the closure.
   public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
     await afterFailure?(error, request)
+  }
+
+  /// Returns what the closure returns; nothing without one.
+  public func scope(for request: NetworkRequest) async -> String? {
+    guard let scope else {
+      HookProbe.current?.note(.scope, of: Self.self)
+      return nil
+    }
+    return await scope(request)
   }
 
   /// Calls the closure; without one, `next`.

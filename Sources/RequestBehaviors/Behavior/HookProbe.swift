@@ -42,6 +42,7 @@ extension Next {
     let pipeline = try Pipeline([(.request, [EmptyBehavior()])])
     let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration(), waits: ClientWaits())
     let run = ChainRun(chain, call)
-    return Next(run: run, index: 0, step: run.beginStep())
+    let request = NetworkRequest(url: URL(filePath: "/"), call: call)
+    return Next(run: run, index: 0, step: run.beginStep(), original: request)
   }
 }

@@ -60,7 +60,12 @@ struct LearningBehavior {
   ) async rethrows -> Value {
     let type = type(of: behavior)
     let probe = HookProbe()
-    defer { LearnedHooks.shared.note(hook, of: ObjectIdentifier(type), isDefault: probe.hasDefault(probed, of: type)) }
+    // What one closure behavior leaves out, another one has.
+    let isPerInstance = behavior is ClosureBehavior
+    defer {
+      let isDefault = !isPerInstance && probe.hasDefault(probed, of: type)
+      LearnedHooks.shared.note(hook, of: ObjectIdentifier(type), isDefault: isDefault)
+    }
     return try await HookProbe.$current.withValue(probe, operation: call)
   }
 }

@@ -15,6 +15,8 @@ public struct Next: Sendable {
   let run: ChainRun
   let index: Int
   let step: Int
+  /// The request as the behavior got it.
+  let original: NetworkRequest
 
   /// Runs everything further in.
   ///
@@ -33,6 +35,7 @@ public struct Next: Sendable {
       oneShot = body
     }
     defer { oneShot?.leave(level: index) }
+    run.noteSecrets(addedTo: request, since: original, at: index)
     return try await run.chain.runHooks(at: index, request, in: run)
   }
 

@@ -78,7 +78,8 @@ public protocol RequestBehavior: Sendable {
   /// Does what must be finished before the caller gets the response.
   ///
   /// - Parameters:
-  ///   - response: A response with an acceptable status.
+  ///   - response: A response with an acceptable status. Inside of a cache that may be a 304 without a body, which says
+  ///     that the stored response is still good.
   ///   - request: The request that ``beforeSend(_:)`` got; `response.request` may be another one (redirected, cached).
   /// - Throws: What shall fail the request.
   func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws
@@ -108,6 +109,9 @@ public protocol RequestBehavior: Sendable {
   var runsForPrerequisites: Bool { get }
 
   /// Returns whose response this will be, for the keys of coalescing and caching.
+  ///
+  /// A behavior that adds a credential further in than these stand gives a scope: without one they cannot tell whose a
+  /// response is, so they neither keep nor share it (``Next/knowsOwner(of:)``).
   ///
   /// A behavior that must first read who is signed in waits for that here, so that the first call after a launch has the
   /// same scope as those before it.

@@ -67,11 +67,12 @@ extension CacheExchange {
       statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
     if let refusal { return refusal }
     if CacheVariant(of: response.headers, to: request.headers) == nil { return .varyStar }
-    let isSeen = CacheVariant.isSeen(
-      of: response.headers, at: request.headers, sent: response.request.headers, isScoped: !key.scopes.isEmpty)
-    guard isSeen else { return .variesUnseen }
     // Of a response that came in the background the call is another one.
     guard request.call.keepsScopes, response.request.call.keepsScopes else { return .otherUser }
+    guard place.knowsOwner(of: response) else { return .unknownOwner }
+    guard CacheVariant.isSeen(of: response.headers, at: request.headers, sent: response.request.headers) else {
+      return .variesUnseen
+    }
     if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
     guard case .data(let body) = response.body else { return nil }
     guard Storability.isComplete(body.count, response.headers) else { return .incomplete }
@@ -84,7 +85,7 @@ extension CacheExchange {
   ) async {
     note(.notStored) { $0.refusal = refusal }
     let replaces = response.statusCode < 300 || [404, 410].contains(response.statusCode)
-    guard replaces, [.responseForbids, .varyStar, .tooLarge].contains(refusal), let stored else { return }
+    guard replaces, [.responseForbids, .varyStar, .tooLarge, .unknownOwner].contains(refusal), let stored else { return }
     await remove(stored)
   }
 
@@ -92,7 +93,7 @@ extension CacheExchange {
 
   /// Whether a 304 says that a stored response is still good.
   func confirms(_ response: NetworkResponse, _ stored: StoredResponse) -> Bool {
-    response.isVerified && isOwn(response) && response.request.call.keepsScopes && request.call.keepsScopes
+    response.isVerified && isOwn(response) && place.knowsOwner(of: response)
       && CacheValidators(stored.headers).isConfirmed(by: response.headers)
   }
 
@@ -123,7 +124,9 @@ extension CacheExchange {
 
   /// Updates a stored response by a response to a HEAD, or removes it if that is about other content (RFC 9111 §4.3.5).
   private func update(_ stored: StoredResponse?, byHead response: NetworkResponse) async {
-    guard let stored, response.statusCode == 200, response.isVerified, isOwn(response) else { return }
+    guard let stored, response.statusCode == 200, response.isVerified, isOwn(response),
+      place.knowsOwner(of: response)
+    else { return }
     guard stored.statusCode == 200, CacheValidators.describesSameContent(response.headers, as: stored.headers),
       let updated = updated(stored, by: response)
     else { return await remove(stored) }
@@ -136,7 +139,7 @@ extension CacheExchange {
   static func passBy(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) async throws -> NetworkResponse {
     let response = try await next(request)
     let urls = CacheInvalidation.urls(after: response, to: request)
-    guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, digestKey: cache.store.digestKey) else {
+    guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else {
       return response
     }
     let exchange = CacheExchange(request, next, cache: cache, key: key)

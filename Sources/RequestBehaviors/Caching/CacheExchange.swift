@@ -7,6 +7,8 @@ struct CacheExchange: Sendable {
 
   let request: NetworkRequest
   private(set) var forward: Forward
+  /// The place of the cache in the list.
+  let place: Next
   let cache: CachingBehavior
   let key: CacheKey
   let demand: CacheDemand
@@ -16,13 +18,16 @@ struct CacheExchange: Sendable {
   /// Begins a request that may be looked up: GET, HEAD and QUERY; `nil` for others.
   init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
     guard [.get, .head, .query].contains(request.method) else { return nil }
-    guard let key = CacheKey(request, digestKey: cache.store.digestKey) else { return nil }
+    // What the transport adds, such as a cookie, is no part of a key.
+    guard !next.addsCredentials(to: request) else { return nil }
+    guard let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else { return nil }
     self.init(request, next, cache: cache, key: key)
   }
 
   init(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, key: CacheKey) {
     self.request = request
     forward = { try await next($0) }
+    place = next
     requiresVerification = next.verifies(request)
     self.cache = cache
     self.key = key

@@ -27,18 +27,20 @@ public struct CacheKey: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - request: The request as it stands at the cache.
+  ///   - place: The place of the cache in the list.
   ///   - digestKey: The store's key for digests.
-  init?(_ request: NetworkRequest, digestKey: Data) {
+  init?(_ request: NetworkRequest, at place: Next, digestKey: Data) {
     var parts: [String] = []
     if let environment = request.options.environment, !environment.headers.isEmpty {
-      let fields = environment.headers.filter { !$0.isSensitive && !$0.isNamedLikeCredential }
+      let fields = environment.headers.filter { !$0.isSecret }
       parts += fields.map { "\($0.name.lowercased()): \($0.value)" }
     }
-    let secrets = request.headers.filter { $0.isSensitive || $0.isNamedLikeCredential }
+    let secrets = request.headers.filter(\.isSecret)
     if !secrets.isEmpty {
       let text = secrets.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
       parts.append(CacheKey.digest(Data(text.utf8), digestKey))
     }
+    if let digest = place.credentialDigest(for: request, salt: digestKey) { parts.append(digest) }
     if request.method == .query {
       guard let content = CacheKey.content(of: request) else { return nil }
       parts.append("QUERY " + CacheKey.digest(content, digestKey))

@@ -31,6 +31,9 @@ public struct CacheRefusal: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let variesUnseen = Self("Vary names a field that the cache does not see")
   /// Somebody signed in or out while the response was under way.
   public static let otherUser = Self("its user has changed meanwhile")
+  /// A secret was added further in by a behavior without a scope, or by the transport, so that nobody could tell whose
+  /// the response is (``Next/knowsOwner(of:)``).
+  public static let unknownOwner = Self("a credential was added further in without a scope")
   /// No later request can match the `Vary` of the response.
   public static let varyStar = Self("Vary matches no request")
   /// A response to a POST is stored only with explicit freshness and a `Content-Location` that is its own URL.

@@ -44,17 +44,15 @@ public struct CacheVariant: Sendable, Hashable {
   /// - Parameters:
   ///   - response: The header fields of the response.
   ///   - request: The header fields of the request at the cache.
-  ///   - sent: Those of the request as it was sent.
-  ///   - isScoped: Whether the key of the response tells users apart, by whatever credentials further in.
-  /// - Returns: `false` if a field that `Vary` names was added or changed further in.
-  static func isSeen(
-    of response: HeaderFields, at request: HeaderFields, sent: HeaderFields, isScoped: Bool
-  ) -> Bool {
+  ///   - sent: Those of the request as it was sent; its secrets are told apart by the ``CacheKey``.
+  /// - Returns: `false` if another field that `Vary` names was added or changed further in.
+  static func isSeen(of response: HeaderFields, at request: HeaderFields, sent: HeaderFields) -> Bool {
     guard let value = response["Vary"] else { return true }
     return QuotedList.members(of: value).allSatisfy { member in
       let name = String(member)
       guard sent[name] != request[name] else { return true }
-      return isScoped && sent.field(named: name).map { $0.isSensitive || $0.isNamedLikeCredential } == true
+      // A transport that keeps cookies shows an empty one: what it adds is not known, and no key has it.
+      return sent.field(named: name).map { $0.isSecret && !$0.value.isEmpty } == true
     }
   }
 
@@ -65,7 +63,7 @@ public struct CacheVariant: Sendable, Hashable {
 
   /// The normal form of a field's value.
   private static func value(of name: String, in request: HeaderFields) -> String? {
-    guard let field = request.field(named: name), !field.isSensitive, !field.isNamedLikeCredential,
+    guard let field = request.field(named: name), !field.isSecret,
       let value = request[name]
     else { return nil }
     let members = QuotedList.members(of: value)

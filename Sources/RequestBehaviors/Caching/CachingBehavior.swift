@@ -67,6 +67,11 @@ public struct CachingBehavior: UniqueBehavior {
     return try await exchange.revalidate(stored)
   }
 
+  /// Warns of credentials further in that have no scope.
+  public func warnings(in pipeline: Pipeline) -> [String] {
+    pipeline.warningsOfUnknownOwners(for: CachingBehavior.self, "what it is sent with is not stored")
+  }
+
   /// Removes what is stored for a scope, such as a user who signed out.
   ///
   /// A response that is under way is not stored. What the store cannot remove is not used until it can.

@@ -58,6 +58,7 @@ public final class Call: Sendable {
   struct State: Sendable {
     var deadline: Duration?
     var scopes: [String] = []
+    var coverage = CredentialCoverage()
     var attempts: [Attempt] = []
     var events: [Event] = []
     /// Who is told of events; nobody when the `send` has ended, because they may keep the call.
@@ -131,7 +132,13 @@ public final class Call: Sendable {
   /// Whose response this is, as the behaviors' ``RequestBehavior/scope(for:)`` returned before the chain began.
   public var scopes: [String] { withState { $0.scopes } }
 
-  func add(scope: String) { withState { $0.scopes.append(scope) } }
+  /// Adds the scope that the behavior at a place of the list gave.
+  func add(scope: String, of index: Int) {
+    withState { state in
+      state.scopes.append(scope)
+      state.coverage.scoped.append(index)
+    }
+  }
 }
 
 private enum CallCounter {

@@ -2,7 +2,7 @@
 ///
 /// The fields are kept as they were, because which of their values are secret depends on the redactor that asks.
 struct CallSecrets: Sendable {
-  private var added: [String] = []
+  private(set) var added: [String] = []
   // Most calls have the fields of one request: a list of them would be another allocation for each.
   private var latest: HeaderFields
   private var earlier: [HeaderFields] = []

@@ -55,7 +55,7 @@ final class Chain: Sendable {
       // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the
       // response is not that user's.
       guard let scope = await pipeline.entries[index].behavior(place).scope(for: request) else { continue }
-      if pipeline.entries[index].credential?.applies(to: request) != false { request.call.add(scope: scope) }
+      if pipeline.entries[index].credential?.applies(to: request) != false { request.call.add(scope: scope, of: index) }
     }
     return try await proceed(from: 0, request, in: run)
   }
@@ -118,7 +118,7 @@ final class Chain: Sendable {
     let step = run.beginStep()
     defer { run.endStep(step) }
     do {
-      let next = Next(run: run, index: index, step: step)
+      let next = Next(run: run, index: index, step: step, original: request)
       let behavior = pipeline.entries[index].behavior(run.places[index])
       let response = try await behavior.intercept(request, next: next)
       return try run.checkOwner(of: response, from: index)
@@ -150,6 +150,9 @@ final class Chain: Sendable {
     if place.hasCredential, let credential = pipeline.entries[index].credential {
       request.headers.markUnmarked(as: credential.origins, except: original.headers)
     }
+    if !hooks.isDisjoint(with: [.headers, .modify]) {
+      run.noteSecrets(addedTo: request, since: original, at: index)
+    }
     run.note(request.body)
     if hooks.contains(.beforeSend) { await behavior.beforeSend(request) }
     let response: NetworkResponse
@@ -159,8 +162,6 @@ final class Chain: Sendable {
       await behavior.afterFailure(error, for: request)
       throw error
     }
-    // Only the cache that made the request conditional knows what its 304 means.
-    if response.statusCode == 304, request.options.isCacheValidation { return response }
     guard response.isAcceptable else {
       await behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
       return response
@@ -183,12 +184,14 @@ final class Chain: Sendable {
     run.call.noteSecrets(in: original.headers)
     var request = original
     removeForeignSecrets(&request)
+    run.noteSecrets(addedByTransportTo: request)
     try run.call.check(request)
     let number = try run.beginAttempt(request)
     request.attemptNumber = number
     for observer in observers { observer.attemptStarted(request) }
     do {
       let response = try await receive(request)
+      run.noteSecrets(addedByTransportTo: request)
       if case .stream(let stream) = response.body {
         run.endAttempt(number, with: response, at: stream, of: request)
       } else {

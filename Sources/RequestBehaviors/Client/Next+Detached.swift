@@ -20,7 +20,7 @@ extension Next {
   ///
   /// - Returns: The place, with a new call.
   public func detached() -> DetachedNext {
-    DetachedNext(run: ChainRun(run.chain, Call(detachedFrom: run.call)), index: index)
+    DetachedNext(run: ChainRun(run.chain, Call(detachedFrom: run.call)), index: index, original: original)
   }
 }
 
@@ -28,6 +28,8 @@ extension Next {
 public struct DetachedNext: Sendable {
   let run: ChainRun
   let index: Int
+  /// The request as the behavior got it.
+  let original: NetworkRequest
 
   /// The call that the requests belong to.
   public var call: Call { run.call }
@@ -47,6 +49,7 @@ public struct DetachedNext: Sendable {
     }
     for observer in run.chain.observers { observer.callStarted(request) }
     defer { run.end() }
+    run.noteSecrets(addedTo: request, since: original, at: index)
     do {
       let response = try await run.chain.runHooks(at: index, request, in: run)
       if response.isAcceptable, case .stream(let stream) = response.body {
@@ -96,6 +99,7 @@ extension Call {
       memory: state.memory)
     withState {
       $0.scopes = state.scopes
+      $0.coverage.scoped = state.coverage.scoped
       $0.secrets = state.secrets
       $0.sendChecks = state.sendChecks
     }

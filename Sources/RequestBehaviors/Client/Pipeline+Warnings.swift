@@ -15,6 +15,23 @@ extension Pipeline {
     entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + options.warnings(in: self)
   }
 
+  /// Returns a warning for each behavior that adds a credential further in than another one, and gives no scope.
+  ///
+  /// - Parameters:
+  ///   - keeper: The behavior that keeps or shares responses.
+  ///   - consequence: What it does not do without a scope.
+  /// - Returns: The sentences.
+  func warningsOfUnknownOwners<Keeper: RequestBehavior>(for keeper: Keeper.Type, _ consequence: String) -> [String] {
+    guard let outer = entries.firstIndex(where: { $0.behavior is Keeper }) else { return [] }
+    let unscoped = entries[(outer + 1)...].filter { entry in
+      entry.addsCredentials && !entry.behavior.hasOwnScope
+    }
+    return unscoped.map { entry -> String in
+      "\(entry.name) adds a credential further in than \(entries[outer].name) and gives no scope, so \(consequence); "
+        + "give it a scope(for:) that tells its users apart"
+    }
+  }
+
   /// Returns the behavior of a type; the outermost of several, `nil` if none is listed.
   public func behavior<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
     for entry in entries { if let behavior = entry.behavior as? Behavior { return behavior } }

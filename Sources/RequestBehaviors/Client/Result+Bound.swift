@@ -12,6 +12,7 @@ extension Result where Success == NetworkResponse, Failure == any Error {
     switch self {
     case .success(let response):
       request.call.adoptAttempts(of: response.request.call)
+      request.call.adoptOwner(of: response.request.call)
       var bound = response.bound(to: request)
       if let source { bound.source = source }
       return bound
@@ -19,6 +20,7 @@ extension Result where Success == NetworkResponse, Failure == any Error {
       var bound = error
       if let sent = error.request {
         request.call.adoptAttempts(of: sent.call)
+        request.call.adoptOwner(of: sent.call)
         bound.request = sent.bound(to: request.call)
       }
       bound.response = error.response?.bound(to: request)

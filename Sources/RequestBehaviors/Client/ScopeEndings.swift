@@ -54,8 +54,10 @@ extension Call {
   ///
   /// - Parameter scope: The scope to which the credentials of the send belong.
   public func noteSend(for scope: String) {
-    if !scopes.contains(scope) { self[HasLeftScopes.self] = true }
+    if !scopes.contains(scope) { leaveScopes() }
   }
+
+  func leaveScopes() { self[HasLeftScopes.self] = true }
 
   /// Whether every send went for those for whom the call was begun; if not, its response is neither stored nor shared.
   public var keepsScopes: Bool { !self[HasLeftScopes.self] }

@@ -8,7 +8,7 @@ public struct SharingKey: Hashable, Sendable {
   private let list: ObjectIdentifier
   /// Whose response it is.
   public let scopes: [String]
-  private let credentials: String?
+  private let credentials: [String?]
   private let content: Content
 
   private enum Content: Hashable, Sendable {
@@ -44,9 +44,14 @@ public struct SharingKey: Hashable, Sendable {
   fileprivate init?(
     _ request: NetworkRequest, name: String?, ignoring ignored: Set<String>, in chain: Chain, at index: Int
   ) {
+    // What the transport adds, such as a cookie, is another one's tomorrow, and no key has it.
+    guard !chain.transport.addsCredentials(to: request) else { return nil }
     list = ObjectIdentifier(chain.base ?? chain)
     scopes = request.call.scopes
-    credentials = request.credentialDigest(salt: SharingKey.salt)
+    credentials = [
+      request.credentialDigest(salt: SharingKey.salt),
+      chain.credentialDigest(for: request, below: index, salt: SharingKey.salt),
+    ]
     if let name {
       content = .named(name)
       return
@@ -74,14 +79,16 @@ extension Next {
   ///
   /// That is the list of behaviors further in, the scopes, method and URL, every field but those that are ignored, the
   /// request's options that affect a response (``RequestOption/affectsResponse``), and its body. Sensitive fields take
-  /// part as a salted digest.
+  /// part as a salted digest. A secret that is added further in is in no key: ask ``knowsOwner(of:)`` before a response
+  /// is shared.
   ///
   /// - Parameters:
   ///   - request: The request as it is here.
   ///   - name: A name that the user gave instead: only client, scopes and sensitive fields must be the same besides.
   ///   - ignored: The fields that do not matter, in lower case.
-  /// - Returns: The key. `nil` without a name for a request whose body is not in memory, or that brings or leaves out
-  ///   behaviors further in: nobody knows whether these are the same.
+  /// - Returns: The key; `nil` if the transport adds a credential of its own (``Transport/addsCredentials(to:)``).
+  ///   `nil` too, without a name, for a request whose body is not in memory, or that brings or leaves out behaviors
+  ///   further in: nobody knows whether these are the same.
   public func sharingKey(
     for request: NetworkRequest, named name: String? = nil,
     ignoring ignored: Set<String> = SharingKey.defaultIgnoredFields
@@ -95,7 +102,23 @@ extension Next {
   }
 }
 
+extension Next {
+  /// Returns a digest of what the behaviors further in will add to a request, as far as they tell: see
+  /// ``CredentialBehavior/credentialDigest(salt:)``.
+  func credentialDigest(for request: NetworkRequest, salt: Data) -> String? {
+    run.chain.credentialDigest(for: request, below: index, salt: salt)
+  }
+}
+
 extension Chain {
+  fileprivate func credentialDigest(for request: NetworkRequest, below index: Int, salt: Data) -> String? {
+    let digests = pipeline.entries[(index + 1)...].compactMap { entry -> String? in
+      guard let credential = entry.credential, credential.applies(to: request) else { return nil }
+      return credential.credentialDigest(salt: salt)
+    }
+    return digests.isEmpty ? nil : digests.joined(separator: "\n")
+  }
+
   /// How many behaviors are further in than an index, if they are those that every request of the client has.
   fileprivate func sharedDepth(below index: Int) -> Int? {
     let inner = pipeline.entries[(index + 1)...]
@@ -121,11 +144,6 @@ extension NetworkRequest {
     let secrets = headers.filter(\.isSecret)
     guard !secrets.isEmpty else { return nil }
     let text = secrets.map { "\($0.name.lowercased()):\($0.value)\n" }.sorted().joined()
-    let code = Array(text.utf8).withUnsafeBytes { MessageAuthenticator(.sha256, key: Array(salt)).code(for: $0) }
-    return code.hexadecimal
+    return CredentialDigest.make(of: text, salt: salt)
   }
-}
-
-extension HeaderFields.Field {
-  fileprivate var isSecret: Bool { isSensitive || isNamedLikeCredential }
 }

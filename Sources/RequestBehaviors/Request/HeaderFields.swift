@@ -152,6 +152,13 @@ public struct HeaderFields: Sendable, Hashable {
     return trimmed
   }
 
+  /// Whether two lists are copies of one that nobody has changed since; then they are equal.
+  func isIdentical(to other: HeaderFields) -> Bool {
+    fields.withUnsafeBufferPointer { own in
+      other.fields.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+    }
+  }
+
   /// Replaces same-named fields by those of another list, and adds its others at the end.
   public mutating func merge(_ other: HeaderFields) {
     if fields.isEmpty {

@@ -114,8 +114,8 @@ private enum CacheValidation: RequestOption {
 extension RequestOptions {
   /// Whether the conditions of the request are a cache's, which asks whether a stored response is still good.
   ///
-  /// A behavior that sets it sees the 304 in its `intercept`; no hook of a behavior further in does, for the 304 is no
-  /// response to what anybody asked. A redirect leaves the conditions behind.
+  /// A behavior that sets it gets the 304 in its `intercept`. The 304 is a success for every behavior further in, whose
+  /// ``RequestBehavior/afterSuccess(_:for:)`` gets it without a body. A redirect leaves the conditions behind.
   public var isCacheValidation: Bool {
     get { self[CacheValidation.self] }
     set { self[CacheValidation.self] = newValue }

@@ -113,6 +113,9 @@ public struct NetworkRequest: Sendable {
 }
 
 extension NetworkRequest {
+  /// Whether two requests have the same URL; this costs little where they are copies of one.
+  func hasSameURL(as other: NetworkRequest) -> Bool { storage === other.storage || url == other.url }
+
   /// Returns the same request of another call.
   func bound(to call: Call) -> NetworkRequest {
     guard call !== storage.call else { return self }

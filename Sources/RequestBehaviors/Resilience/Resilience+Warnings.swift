@@ -111,10 +111,11 @@ extension OfflineBehavior {
 }
 
 extension BatchBehavior {
-  /// Warns of a window that is longer than the deadline.
+  /// Warns of a window that is longer than the deadline, and of credentials further in that have no scope.
   public func warnings(in pipeline: Pipeline) -> [String] {
-    guard let deadline = pipeline.deadline, deadline > .zero, collector.window >= deadline else { return [] }
-    return [
+    let unknown = pipeline.warningsOfUnknownOwners(for: BatchBehavior.self, "what it is sent with is not merged")
+    guard let deadline = pipeline.deadline, deadline > .zero, collector.window >= deadline else { return unknown }
+    return unknown + [
       "BatchBehavior collects requests for \(collector.window.inWords), but DeadlineBehavior ends a call after "
         + "\(deadline.inWords); make the window shorter"
     ]

@@ -47,6 +47,11 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   /// Whether the platform adds cookies to requests.
   var addsCookies: Bool { configuration.httpShouldSetCookies && configuration.httpCookieStorage != nil }
 
+  /// Whether the platform has cookies for a URL.
+  func hasCookies(for url: URL) -> Bool {
+    addsCookies && configuration.httpCookieStorage?.cookies(for: url)?.isEmpty == false
+  }
+
   private func makeSession() -> URLSession {
     URLSession(configuration: configuration, delegate: self, delegateQueue: delegateQueue)
   }

@@ -40,6 +40,17 @@ public protocol Transport: Sendable {
   /// - Throws: ``NetworkError``, or `CancellationError` when the task is cancelled.
   func send(_ request: NetworkRequest) async throws -> NetworkResponse
 
+  /// Whether the transport itself adds a credential to a request, such as a cookie that it keeps.
+  ///
+  /// Nobody can then tell whose the response is: it is neither stored nor shared (``Next/knowsOwner(of:)``). It is asked
+  /// before a request is sent, and once more when its response is there. By default it adds none.
+  func addsCredentials(to request: NetworkRequest) -> Bool
+
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
   func shutdown() async
+}
+
+extension Transport {
+  /// By default a transport adds no credentials.
+  public func addsCredentials(to request: NetworkRequest) -> Bool { false }
 }

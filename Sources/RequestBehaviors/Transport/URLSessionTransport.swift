@@ -77,6 +77,9 @@ public final class URLSessionTransport: Transport {
     return response(to: transfer, received)
   }
 
+  /// Whether the platform adds cookies: it keeps some for the URL, and ``Configuration/handlesCookies`` is on.
+  public func addsCredentials(to request: NetworkRequest) -> Bool { registry.hasCookies(for: request.url) }
+
   private func response(to transfer: Transfer, _ received: Transfer.Received) -> NetworkResponse {
     var body = ResponseBody.data(received.body ?? Data())
     if let stream = transfer.stream {

@@ -26,12 +26,17 @@ extension TwiceBehavior: RequestBehavior {
 }
 
 struct TicketBehavior {
+  let holder: String
   let ticket: String
 }
 
 extension TicketBehavior: CredentialBehavior {
   var order: BehaviorOrder { .authentication }
   var credential: String { "ticket" }
+
+  func scope(for request: NetworkRequest) -> String? {
+    applies(to: request) ? "ticket:\(holder)" : nil
+  }
 
   func headers(for request: NetworkRequest) -> HeaderFields {
     HeaderFields([.init("X-Ticket", ticket, sensitive: origins)])
@@ -154,10 +159,25 @@ private final class Failures: @unchecked Sendable {
       baseURL: baseURL, behaviors: [.apiKey("X-API-Key", key)])
     mock.on().respond()
     try await NetworkClient(configuration: client.configuration, transport: mock)
-      .send(Request<Void>.get("x").with(TicketBehavior(ticket: "t1")))
+      .send(Request<Void>.get("x").with(TicketBehavior(holder: "me", ticket: "t1")))
     let fields = try #require(mock.sent.first?.headers)
     #expect(fields["X-API-Key"] == "s3cret")
     #expect(fields["X-Ticket"] == "t1")
+  }
+
+  @Test func `a closure that adds a credential gives a scope too`() async throws {
+    mock.on().respond()
+    let user = (id: "7", ticket: "t1")
+    let ticket = ClosureBehavior(
+      "ticket", order: .authentication,
+      headers: { _ in
+        HeaderFields([.init("X-Ticket", user.ticket, sensitive: .baseURL)])
+      },
+      scope: { _ in "ticket:\(user.id)" })
+    let client = NetworkClient(baseURL: baseURL, behaviors: [ticket], transport: mock)
+    let response: NetworkResponse = try await client.send(.get("x"))
+    #expect(response.request.call.scopes == ["ticket:7"])
+    #expect(mock.sent.first?.headers["X-Ticket"] == "t1")
   }
 
   @Test func `a wait of a behavior ends when its gate opens`() async throws {

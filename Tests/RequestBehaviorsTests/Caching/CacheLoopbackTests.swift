@@ -33,6 +33,25 @@ import Testing
     #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"v1\"", "\"v1\"", "\"v2\""])
   }
 
+  @Test func `the response to one user's cookie is not another's, and none of before goes to who has one`() async throws
+  {
+    let server = try LoopbackServer { request in
+      if let user = request.headers["X-User"] {
+        return LoopbackResponse.text("hello").header("Set-Cookie", "session=\(user); Path=/")
+      }
+      return LoopbackResponse.text(request.headers["Cookie"] ?? "nobody").header("Cache-Control", "max-age=3600")
+    }
+    let transport = URLSessionTransport(configuration: .init(handlesCookies: true))
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: [.caching(MemoryCacheStore()), .coalescing()], transport: transport)
+    var texts = [try await client.send(Request<String>.get("me"))]
+    for user in ["alice", "bob"] {
+      try await client.send(.post("login", headers: ["X-User": user]))
+      texts.append(try await client.send(.get("me")))
+    }
+    #expect(texts == ["nobody", "session=alice", "session=bob"])
+  }
+
   @Test func `a fresh response needs no server at all`() async throws {
     let server = try server(Box(1), cacheControl: "max-age=3600")
     let client = NetworkClient(baseURL: server.baseURL, behaviors: [.caching(MemoryCacheStore())])

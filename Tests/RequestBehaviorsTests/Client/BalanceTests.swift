@@ -93,6 +93,48 @@ import Testing
     #expect(journal.count(of: "c.afterSuccess") == 2)
   }
 
+  @Test func `promise 2: the hooks are balanced when a cache asks whether what it stored is still good`() async throws {
+    let transport = ClosureTransport { request in
+      let isConfirmed = request.headers["If-None-Match"] == "\"1\""
+      return NetworkResponse(request: request, statusCode: isConfirmed ? 304 : 200, headers: ["ETag": "\"1\""])
+    }
+    var list = behaviors()
+    list.insert(.caching(MemoryCacheStore()), at: 1)
+    let gauge = Box(0)
+    list.append(
+      ClosureBehavior(
+        "gauge", beforeSend: { _ in gauge.update { $0 += 1 } }, afterSuccess: { _, _ in gauge.update { $0 -= 1 } },
+        afterFailure: { _, _ in gauge.update { $0 -= 1 } }))
+    let client = NetworkClient(transport, list)
+    for _ in 0..<100 { try await client.send(.get("x")) }
+    #expect(gauge.value == 0)
+    expectBalance()
+    // The cache stands outside of all of them, and each 304 is a success.
+    #expect(Self.names.allSatisfy { journal.count(of: "\($0).afterSuccess") == 100 })
+  }
+
+  @Test(arguments: [304, 500])
+  func `promise 2: the hooks are balanced when a validation is redirected, refused or thrown`(status: Int) async throws
+  {
+    let isThrowing = Box(false)
+    let transport = ClosureTransport { request in
+      guard request.headers.contains("If-None-Match") || request.url.path().hasSuffix("y") else {
+        return NetworkResponse(request: request, statusCode: 200, headers: ["ETag": "\"1\""])
+      }
+      if isThrowing.value { throw Failure("down") }
+      let isFirst = request.headers.contains("If-None-Match")
+      return NetworkResponse(
+        request: request, statusCode: isFirst && status == 304 ? 307 : status, headers: ["Location": "y"])
+    }
+    let client = NetworkClient(transport, [.caching(MemoryCacheStore())] + behaviors())
+    try await client.send(.get("x"))
+    _ = try? await client.send(.get("x"))
+    isThrowing.value = true
+    _ = try? await client.send(.get("x"))
+    expectBalance("\(status)")
+    #expect(journal.count(of: "a.beforeSend") > 2)
+  }
+
   @Test(arguments: names, JournalBehavior.Hook.allCases)
   func `promises 2 and 6: the hooks are balanced when the task is cancelled in any hook of any position`(
     name: String, hook: JournalBehavior.Hook

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Authenticates with a user name and password (RFC 7617).
 ///
@@ -41,6 +41,11 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
 
   /// The responses are this user's.
   public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "basic:\(user)" : nil }
+
+  /// Returns a digest of user and password: who has a wrong password does not get what a right one got.
+  public func credentialDigest(salt: Data) -> String? {
+    (try? value.get()).map { CredentialDigest.make(of: $0, salt: salt) }
+  }
 
   /// Returns the field's value, as RFC 7617 §2 builds it.
   private static func credentials(_ user: String, _ password: String) throws(NetworkError) -> String {

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Signs requests by OAuth 1.0a (RFC 5849).
 ///
@@ -68,6 +68,9 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     session.scopes.follow(request.call)
     return applies(to: request) ? session.scope : nil
   }
+
+  /// Returns a digest of the secrets of the consumer and the token, as the scope has only their names.
+  public func credentialDigest(salt: Data) -> String? { session.credentialDigest(salt: salt) }
 
   /// Forgets what the service told of its clock; the user stays signed in.
   public func reset() async { session.forgetClocks() }

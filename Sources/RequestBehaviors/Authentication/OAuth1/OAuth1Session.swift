@@ -99,11 +99,16 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     if let ended { scopes.end(ended) }
   }
 
-  /// Who is signed in: a hash of the consumer's key and the token; `nil` if nobody is.
+  /// Who is signed in: a hash of the consumer's key and the token, if there is one; `nil` if nobody is.
   var scope: String? {
-    guard let token = credentials?.token else { return nil }
-    let digest = HashFunction.sha256.digest(of: Array((consumer.key + "&" + token).utf8))
+    guard let credentials else { return nil }
+    let digest = HashFunction.sha256.digest(of: Array((consumer.key + "&" + (credentials.token ?? "")).utf8))
     return "oauth1 " + Data(digest).base64EncodedString()
+  }
+
+  /// A digest of the secrets of the consumer and the token; `nil` if nobody is signed in.
+  func credentialDigest(salt: Data) -> String? {
+    credentials.map { CredentialDigest.make(of: consumer.secret + "&" + $0.secret, salt: salt) }
   }
 
   var currentSigner: OAuth1Signer? { lock.withLock { signer } }

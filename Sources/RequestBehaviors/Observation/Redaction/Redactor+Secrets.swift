@@ -40,7 +40,8 @@ extension Redactor {
     }
   }
 
-  private func secrets(inQueryOf url: URL) -> [String] {
+  /// The values of sensitive names in the query of a URL.
+  func secrets(inQueryOf url: URL) -> [String] {
     guard let query = url.query(percentEncoded: true) else { return [] }
     return secretValues(inPairs: query[...], separatedBy: "&;")
   }

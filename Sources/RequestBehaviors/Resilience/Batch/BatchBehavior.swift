@@ -30,8 +30,9 @@ import Foundation
 /// credentials (``SharingKey``). They go when the window has passed since the first came, or when there are as many as
 /// the size. The one request is a call of its own without a deadline (``Next/detached()``); each that it stands for has
 /// its own deadline and cancellation, and what is further in does not run for it. A request that is cancelled before the
-/// batch goes is not sent. A request that is alone is sent as it is. All get a response that is not acceptable, and what
-/// `merge` or `split` throw.
+/// batch goes is not sent. A request that is alone is sent as it is, and so is each where a behavior further in adds a
+/// secret without a scope (``Next/knowsOwner(of:)``). All get a response that is not acceptable, and what `merge` or
+/// `split` throw.
 public struct BatchBehavior: UniqueBehavior {
   /// Returns the group of a request, `nil` for one that is sent by itself.
   public typealias Group = @Sendable (NetworkRequest) -> String?
@@ -82,6 +83,10 @@ public struct BatchBehavior: UniqueBehavior {
       let result = try await waiter.value()
       request.call.record("merged into call \(batch.call.id)", from: "BatchBehavior", kind: .coalescing)
       return try result.bound(to: request)
+    } catch is BatchCollector.IsSentAlone {
+      request.call.record(
+        "sends for itself: nobody knows whose the response is", from: "BatchBehavior", kind: .coalescing)
+      return try await next(request)
     } catch {
       collector.leave(batch, waiter)
       throw error

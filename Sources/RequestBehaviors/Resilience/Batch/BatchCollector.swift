@@ -4,6 +4,9 @@ import Foundation
 final class BatchCollector: Sendable {
   typealias Outcome = Result<NetworkResponse, any Error>
 
+  /// What a member gets whose batch was not sent: it is to be sent by itself.
+  struct IsSentAlone: Error {}
+
   struct Key: Hashable, Sendable {
     let group: String
     let shared: SharingKey
@@ -144,6 +147,8 @@ final class BatchCollector: Sendable {
     let requests = batch.members.map(\.request)
     do {
       let merged = requests.count == 1 ? requests[0] : try merge(requests)
+      // A request for several must not leave with the credential of one of them.
+      if requests.count > 1 { batch.place.requireKnownOwner() }
       batch.keep(work: batch.place.start(merged) { outcome in self.end(batch, with: outcome) })
     } catch {
       end(batch, with: .failure(error))
@@ -153,6 +158,7 @@ final class BatchCollector: Sendable {
   /// Gives each request its part of the outcome.
   private func end(_ batch: Batch, with outcome: Outcome) {
     let members = batch.members
+    let outcome = batch.place.isRefused(outcome) ? Outcome.failure(IsSentAlone()) : outcome
     let parts = parts(of: outcome, for: members.map(\.request))
     for (member, part) in zip(members, parts) { member.waiter.settle(.success(part)) }
   }

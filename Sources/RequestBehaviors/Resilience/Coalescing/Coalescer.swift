@@ -70,21 +70,23 @@ public final class Coalescer: Sendable {
       let waiting = lock.withLock {
         isOver = true
         defer { waiters = [:] }
-        return waiters.sorted { $0.key < $1.key }.map(\.value)
+        return waiters.sorted { $0.key < $1.key }
       }
+      let (knowsOwner, isForOne) = (place.knowsOwner, isForOne(result))
       var isTaken = false
-      for waiter in waiting {
-        let outcome: Outcome = isTaken && !canBeShared(result) ? .alone : .shared(result)
-        if waiter.settle(.success(outcome)) { isTaken = true }
+      for (number, waiter) in waiting {
+        // What nobody knows the owner of is for the caller that it was sent for: the first.
+        let mayTake = knowsOwner ? !isForOne || !isTaken : number == 1
+        if waiter.settle(.success(mayTake ? .shared(result) : .alone)), mayTake { isTaken = true }
       }
       if !isTaken, case .success(let response) = result { response.body.cancel() }
     }
 
-    /// A stream is read once, a file has one owner, and somebody else's response is nobody's else.
-    private func canBeShared(_ result: Result<NetworkResponse, any Error>) -> Bool {
-      guard case .success(let response) = result else { return true }
-      guard case .data = response.body else { return false }
-      return place.call.keepsScopes
+    /// Whether one alone can have the result: a stream is read once, and a file has one owner.
+    private func isForOne(_ result: Result<NetworkResponse, any Error>) -> Bool {
+      guard case .success(let response) = result else { return false }
+      if case .data = response.body { return false }
+      return true
     }
   }
 

@@ -15,7 +15,7 @@
 /// What is further in runs once, in a call of its own without a deadline (``Next/detached()``), whoever came first. Each
 /// who waits has a cancellation and a deadline of its own, and judges and decodes the response for itself. When the last
 /// one has left, the request is cancelled. A failure is shared like a success. Not shared are streamed bodies, files, and
-/// what turned out to be another user's: all but the first then send for themselves.
+/// what nobody knows the owner of (``Next/knowsOwner(of:)``): all but the first then send for themselves.
 ///
 /// When a request that may change something ends, such as a POST, nobody joins the requests for its URL that began
 /// before.
@@ -57,6 +57,11 @@ public struct CoalescingBehavior: UniqueBehavior {
       return try await next(request)
     }
     return try result.bound(to: request, as: isNew ? nil : .coalesced)
+  }
+
+  /// Warns of credentials further in that have no scope.
+  public func warnings(in pipeline: Pipeline) -> [String] {
+    pipeline.warningsOfUnknownOwners(for: CoalescingBehavior.self, "what it is sent with is not shared")
   }
 
   /// Lets later requests start anew.
