@@ -137,6 +137,10 @@ extension CacheExchange {
 
   /// Sends a request that is not looked up; one that changes its URL makes what is stored of it invalid (RFC 9111 §4.4).
   static func passBy(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) async throws -> NetworkResponse {
+    if CacheDemand(request, policy: cache.policy).isOnlyIfCached {
+      CacheEvent(kind: .miss, request: request).note(by: cache)
+      return .gatewayTimeout(to: request)
+    }
     let response = try await next(request)
     let urls = CacheInvalidation.urls(after: response, to: request)
     guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else {

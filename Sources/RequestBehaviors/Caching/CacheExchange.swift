@@ -102,7 +102,7 @@ struct CacheExchange: Sendable {
   /// The response to a request that may not use the network (RFC 9111 §5.2.1.7).
   func gatewayTimeout() -> NetworkResponse {
     note(.miss)
-    return NetworkResponse(request: request, statusCode: 504, source: .cache)
+    return .gatewayTimeout(to: request)
   }
 
   // MARK: - What the server sends
@@ -198,8 +198,23 @@ struct CacheExchange: Sendable {
   func note(_ kind: CacheEvent.Kind, _ complete: (inout CacheEvent) -> Void = { _ in }) {
     var event = CacheEvent(kind: kind, request: request)
     complete(&event)
-    request.call.record(event.refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior")
-    cache.onEvent?(event)
+    event.note(by: cache)
+  }
+}
+
+extension CacheEvent {
+  /// Notes the event, in the call and for whoever wants to know.
+  func note(by cache: CachingBehavior) {
+    request.call.record(refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior")
+    cache.onEvent?(self)
+  }
+}
+
+extension NetworkResponse {
+  /// Returns the response to a request that may not use the network and for which nothing is stored
+  /// (RFC 9111 §5.2.1.7).
+  static func gatewayTimeout(to request: NetworkRequest) -> NetworkResponse {
+    NetworkResponse(request: request, statusCode: 504, source: .cache)
   }
 }
 

@@ -17,7 +17,9 @@ public enum CachingMode: Sendable, Hashable {
   ///
   /// A fresh one that is `immutable` is used at once (RFC 8246). The request says `Cache-Control: max-age=0`.
   case revalidate
-  /// Nothing is sent: what is not stored, or may not be used, is a 504 (RFC 9111 §5.2.1.7).
+  /// Nothing is sent, whatever the method is: what is not stored, or may not be used, is a 504 (RFC 9111 §5.2.1.7).
+  ///
+  /// That holds without a cache too: every request is a 504 then.
   case onlyIfCached
   /// A stored response is used however old it is, unless it forbids that; what is missing is fetched and stored.
   case preferStale
@@ -40,7 +42,7 @@ private enum StaleIfError: RequestOption {
 extension RequestOptions {
   /// How the request uses the cache; ``CachingMode/standard`` by default.
   ///
-  /// Without a ``CachingBehavior`` in the list it has no effect.
+  /// Without a ``CachingBehavior`` in the list it has no effect, but for ``CachingMode/onlyIfCached``.
   public var caching: CachingMode {
     get { self[Caching.self] }
     set { self[Caching.self] = newValue }

@@ -182,6 +182,8 @@ final class Chain: Sendable {
   private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
     run.call.noteSecrets(in: original.headers)
+    // Where there is no cache that would have answered, nothing may leave either.
+    if original.options.caching == .onlyIfCached { return .gatewayTimeout(to: original) }
     var request = original
     removeForeignSecrets(&request)
     run.noteSecrets(addedByTransportTo: request)
