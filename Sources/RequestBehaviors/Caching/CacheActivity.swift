@@ -17,7 +17,7 @@ final class CacheActivity: Sendable {
     var unremovedScopes: Set<String> = []
     /// Whether so much could not be removed that nothing of the store is used before it has been emptied.
     var mustBeEmptied = false
-    var waiting: [CacheKey: [AsyncStream<Never>.Continuation]] = [:]
+    var waiting: [CacheKey: [Waiter<Validation>]] = [:]
     /// What is validated in the background.
     var refreshed: Set<CacheKey> = []
   }
@@ -145,26 +145,37 @@ final class CacheActivity: Sendable {
 
   // MARK: - Validations
 
+  /// What came of a validation, for those who waited for it.
+  enum Validation: Sendable {
+    /// Nobody validates: the caller does, and then calls ``endValidation(of:_:)``.
+    case own
+    /// The server was asked: they look again at what is stored.
+    case ended
+    /// The server failed: they need not ask it too.
+    case failed(Result<NetworkResponse, any Error>)
+    /// Nobody knows, because the one that asked has left: one of them asks.
+    case abandoned
+  }
+
   /// Becomes the one that validates what is stored under a key, or waits for the one that does.
   ///
-  /// - Returns: Whether the caller is the one, which then calls ``endValidation(of:)``; if not, another validation has
-  ///   ended in the meantime, whatever came of it.
+  /// - Returns: What is to be done.
   /// - Throws: `CancellationError`, or that the client was shut down.
-  func beginValidation(of key: CacheKey, for call: Call) async throws -> Bool {
-    let stream: AsyncStream<Never>? = lock.withLock {
+  func beginValidation(of key: CacheKey, for call: Call) async throws -> Validation {
+    let waiter: Waiter<Validation>? = lock.withLock {
       guard state.waiting[key] != nil else {
         state.waiting[key] = []
         return nil
       }
-      let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-      state.waiting[key]?.append(continuation)
-      return stream
+      let waiter = Waiter<Validation>()
+      state.waiting[key]?.append(waiter)
+      return waiter
     }
-    guard let stream else { return true }
+    guard let waiter else { return .own }
     call.record("waits while another request asks the server", from: "CachingBehavior")
-    try await call.wait { for await _ in stream {} }
+    let outcome = try await call.wait { try await waiter.value() }
     try Task.checkCancellation()
-    return false
+    return outcome
   }
 
   /// Becomes the one that validates what is stored under a key in the background, unless somebody validates it.
@@ -178,9 +189,9 @@ final class CacheActivity: Sendable {
   func endRefresh(of key: CacheKey) { lock.withLock { _ = state.refreshed.remove(key) } }
 
   /// Lets those go on that wait for a validation.
-  func endValidation(of key: CacheKey) {
-    let continuations = lock.withLock { state.waiting.removeValue(forKey: key) ?? [] }
-    for continuation in continuations { continuation.finish() }
+  func endValidation(of key: CacheKey, _ outcome: Validation) {
+    let waiters = lock.withLock { state.waiting.removeValue(forKey: key) ?? [] }
+    for waiter in waiters { waiter.settle(.success(outcome)) }
   }
 }
 

@@ -75,6 +75,16 @@ package struct CacheDemand: Sendable, Hashable {
     }
   }
 
+  /// Whether a later request like this one could use a response, now or when it is stale.
+  func couldUse(_ stored: StoredResponse) -> Bool {
+    let terms = stored.terms
+    if !CacheValidators(stored.headers).isEmpty { return true }
+    guard !terms.requiresValidation else { return false }
+    if terms.isFresh(at: terms.responseTime) { return true }
+    let allowsStale = prefersStale || maxStale != nil || staleIfError != nil
+    return terms.allowsStale && (allowsStale || terms.staleIfError != nil || terms.staleWhileRevalidate != nil)
+  }
+
   /// The directive that tells caches on the way what the request's option asks for; `nil` if it asks for nothing.
   static func directive(for mode: CachingMode) -> String? {
     switch mode {

@@ -20,6 +20,10 @@ extension CacheExchange {
       return response
     }
     guard var new = storedForm(of: fetched) else { return response }
+    guard demand.couldUse(new) else {
+      await refuse(response, .unusable, insteadOf: stored)
+      return response
+    }
     var kept = response
     switch response.body {
     case .file:
@@ -74,7 +78,11 @@ extension CacheExchange {
       return .variesUnseen
     }
     if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
-    guard case .data(let body) = response.body else { return nil }
+    guard case .data(let body) = response.body else {
+      // What is known to be too large is not even collected.
+      let told = response.headers["Content-Length"].flatMap { Int($0) } ?? 0
+      return told > cache.store.maximumBodySize ? .tooLarge : nil
+    }
     guard Storability.isComplete(body.count, response.headers) else { return .incomplete }
     return body.count > cache.store.maximumBodySize ? .tooLarge : nil
   }
@@ -85,7 +93,7 @@ extension CacheExchange {
   ) async {
     note(.notStored) { $0.refusal = refusal }
     let replaces = response.statusCode < 300 || [404, 410].contains(response.statusCode)
-    guard replaces, [.responseForbids, .varyStar, .tooLarge, .unknownOwner].contains(refusal), let stored else { return }
+    guard replaces, [.responseForbids, .varyStar, .tooLarge, .unusable, .unknownOwner].contains(refusal), let stored else { return }
     await remove(stored)
   }
 

@@ -121,11 +121,18 @@ struct CacheExchange: Sendable {
   }
 
   /// Asks the server whether a stored response is still good (RFC 9111 §4.3).
-  func revalidate(_ stored: StoredResponse) async throws -> NetworkResponse {
+  ///
+  /// - Parameters:
+  ///   - stored: The stored response.
+  ///   - onFailure: Is told if the server fails, also where the stored response then stands in.
+  /// - Returns: The stored response as the server confirmed it, or the new one.
+  func revalidate(
+    _ stored: StoredResponse, onFailure: (Result<NetworkResponse, any Error>) -> Void = { _ in }
+  ) async throws -> NetworkResponse {
     var conditional = request
     conditional.headers.merge(CacheValidators(stored.headers).conditionalFields)
     conditional.options.isCacheValidation = true
-    let fetched = try await send(conditional, insteadOf: stored)
+    let fetched = try await send(conditional, insteadOf: stored, onFailure: onFailure)
     defer { fetched.end(cache.activity) }
     guard fetched.fetch != nil, fetched.response.statusCode == 304 else {
       return await keep(fetched, insteadOf: stored)
@@ -164,7 +171,10 @@ struct CacheExchange: Sendable {
   }
 
   /// Sends a request; what is stored stands in if the server fails and if that is allowed (RFC 5861 §4).
-  private func send(_ original: NetworkRequest, insteadOf stored: StoredResponse?) async throws -> FetchedResponse {
+  private func send(
+    _ original: NetworkRequest, insteadOf stored: StoredResponse?,
+    onFailure: (Result<NetworkResponse, any Error>) -> Void = { _ in }
+  ) async throws -> FetchedResponse {
     var outgoing = original
     if let directive = CacheDemand.directive(for: request.options.caching), !request.headers.contains("Cache-Control") {
       outgoing.headers.set("Cache-Control", directive)
@@ -172,22 +182,24 @@ struct CacheExchange: Sendable {
     let fetch = cache.activity.beginFetch(of: key)
     do {
       let response = try await forward(outgoing)
-      guard [500, 502, 503, 504].contains(response.statusCode), let substitute = try standIn(stored) else {
+      guard [500, 502, 503, 504].contains(response.statusCode) else {
         return FetchedResponse(response: response, fetch: fetch)
       }
+      onFailure(.success(response))
+      guard let substitute = try standIn(stored) else { return FetchedResponse(response: response, fetch: fetch) }
       cache.activity.end(fetch)
       response.body.cancel()
       return FetchedResponse(response: substitute, fetch: nil)
     } catch {
       cache.activity.end(fetch)
-      guard FetchedResponse.isServerFailure(error, call: request.call), let substitute = try standIn(stored) else {
-        throw error
-      }
+      guard FetchedResponse.isServerFailure(error, call: request.call) else { throw error }
+      onFailure(.failure(error))
+      guard let substitute = try standIn(stored) else { throw error }
       return FetchedResponse(response: substitute, fetch: nil)
     }
   }
 
-  private func standIn(_ stored: StoredResponse?) throws -> NetworkResponse? {
+  func standIn(_ stored: StoredResponse?) throws -> NetworkResponse? {
     guard let stored, CacheDecision.standsIn(stored.terms, for: demand, now: now) else { return nil }
     return try use(stored, .stale)
   }

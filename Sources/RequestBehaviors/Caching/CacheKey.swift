@@ -4,7 +4,7 @@ import Foundation
 ///
 /// GET and HEAD share a key. The fields that `Vary` names are compared afterwards, by the ``CacheVariant``.
 public struct CacheKey: Sendable, Hashable {
-  /// The full URL without its fragment.
+  /// The full URL without its fragment, scheme and host in lower case, without the default port.
   public let url: String
 
   /// Whose response it is: the scopes of the call, as ``RequestBehavior/scope(for:)`` told.
@@ -49,12 +49,8 @@ public struct CacheKey: Sendable, Hashable {
       url: CacheKey.text(of: request.url), scopes: request.call.scopes, discriminator: parts.joined(separator: "\n"))
   }
 
-  /// The URL as the key has it: without the fragment, which no server sees (RFC 9110 §4.2.5).
-  static func text(of url: URL) -> String {
-    let text = url.absoluteString
-    guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
-    return String(text[..<mark])
-  }
+  /// The URL as the key has it: the same for all ways to write it that make no difference to a server.
+  static func text(of url: URL) -> String { url.normalizedText }
 
   /// The content of a QUERY and what it is (RFC 10008); `nil` if it is not in memory.
   private static func content(of request: NetworkRequest) -> Data? {

@@ -44,6 +44,10 @@ public struct CacheRefusal: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let otherURL = Self("it is of another URL")
   /// The body is shorter or longer than the response says, or its stream was not read to its end.
   public static let incomplete = Self("it is not complete")
+  /// The body has no end, such as `text/event-stream`.
+  public static let endless = Self("it is a stream of events or parts without an end")
+  /// The response is not fresh, and nothing could validate it: no later request could use it.
+  public static let unusable = Self("it is not fresh and has no validator")
   /// The body is longer than the store takes.
   public static let tooLarge = Self("it is too large")
   /// The body is a file of the user's.

@@ -58,13 +58,16 @@ public struct CachingBehavior: UniqueBehavior {
     // If nothing is stored that may still be good, the server's response is it.
     guard decision == .revalidate, let stored else { return try await exchange.fetch(insteadOf: stored) }
 
-    // If somebody asks the server already whether it is good, we look again after that, once.
+    // If another request asks the server already whether it is good, we look again after that, once.
     guard !hasWaited, exchange.canShareValidation(of: stored) else { return try await exchange.revalidate(stored) }
-    guard try await activity.beginValidation(of: exchange.key, for: exchange.request.call) else {
-      return try await run(exchange, next, hasWaited: true)
+    switch try await activity.beginValidation(of: exchange.key, for: exchange.request.call) {
+    case .own: return try await exchange.revalidateForAll(stored)
+    case .ended: return try await run(exchange, next, hasWaited: true)
+    case .abandoned: return try await run(exchange, next, hasWaited: false)
+    case .failed(let failure):
+      guard exchange.canShare(failure) else { return try await exchange.revalidate(stored) }
+      return try exchange.share(failure, insteadOf: stored)
     }
-    defer { activity.endValidation(of: exchange.key) }
-    return try await exchange.revalidate(stored)
   }
 
   /// Warns of credentials further in that have no scope.

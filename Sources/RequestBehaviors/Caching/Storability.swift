@@ -25,6 +25,8 @@ enum Storability {
     case ..<200: return .status
     default: break
     }
+    // What has no end is not collected to be stored.
+    if let type = MediaType(headers["Content-Type"] ?? ""), type.isEndless { return .endless }
     // A server that says must-understand uses no-store for caches that know nothing of the former.
     let isUnderstood = CacheableStatus.isUnderstood(statusCode)
     if control.contains("must-understand") {

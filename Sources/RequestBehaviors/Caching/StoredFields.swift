@@ -22,6 +22,8 @@ enum StoredFields {
     var merged = stored
     merged.remove("Age")
     merged.merge(fields)
+    // What `no-cache` lists from now on must not be used again either (RFC 9111 §5.2.2.4).
+    for name in CacheControl(merged).fieldNames("no-cache") { merged.remove(name) }
     return merged
   }
 

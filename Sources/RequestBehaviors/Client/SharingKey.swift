@@ -31,7 +31,7 @@ public struct SharingKey: Hashable, Sendable {
     }
   }
 
-  /// The URL, without its fragment; `nil` under a name.
+  /// The URL without its fragment, scheme and host in lower case, without the default port; `nil` under a name.
   public var url: String? {
     if case .request(_, let url, _, _, _, _) = content { url } else { nil }
   }
@@ -65,7 +65,7 @@ public struct SharingKey: Hashable, Sendable {
     }
     let fields = request.headers.filter { !$0.isSecret && !ignored.contains($0.name.lowercased()) }
     content = .request(
-      method: request.method.rawValue, url: request.url.textWithoutFragment,
+      method: request.method.rawValue, url: request.url.normalizedText,
       fields: fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted(), options: request.options.identity,
       body: body, depth: depth)
   }

@@ -54,4 +54,25 @@ extension URL {
     guard let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
     return String(text[..<end])
   }
+
+  /// The text by which two URLs are the same for every server (RFC 3986 §6.2.2.1, §6.2.3; RFC 9110 §4.2.3).
+  ///
+  /// It has no fragment. Scheme and host are in lower case, the default port is left out, and an empty path is `/`.
+  var normalizedText: String {
+    let text = textWithoutFragment
+    guard let mark = text.range(of: "://") else { return text }
+    let rest = text[mark.upperBound...]
+    let end = rest.utf8.firstIndex { "/?".utf8.contains($0) } ?? rest.endIndex
+    let scheme = text[..<mark.lowerBound].lowercased()
+    var authority = rest[..<end].lowercased()
+    // User information is case-sensitive.
+    if let at = rest[..<end].lastIndex(of: "@") {
+      authority = String(rest[...at]) + rest[rest.index(after: at)..<end].lowercased()
+    }
+    for port in [":", scheme == "https" ? ":443" : scheme == "http" ? ":80" : ":"] where authority.hasSuffix(port) {
+      authority.removeLast(port.count)
+    }
+    let slash = rest[end...].first == "/" ? "" : "/"
+    return scheme + "://" + authority + slash + rest[end...]
+  }
 }

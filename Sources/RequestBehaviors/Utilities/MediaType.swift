@@ -17,6 +17,11 @@ package struct MediaType: Hashable, Sendable {
   /// Whether the type is a form's fields.
   package var isForm: Bool { type == "application" && subtype == "x-www-form-urlencoded" }
 
+  /// Whether a body of the type goes on for as long as the server likes: events, and parts that replace each other.
+  package var isEndless: Bool {
+    type == "text" && subtype == "event-stream" || type == "multipart" && subtype == "x-mixed-replace"
+  }
+
   /// Whether the type matches a pattern such as `text/*` or `*/*+json`.
   package func matches(_ pattern: String) -> Bool {
     guard let pattern = MediaType(pattern) else { return false }

@@ -13,16 +13,19 @@ import Testing
     let transport: ClosureTransport
     let client: NetworkClient
 
-    init(_ cacheControl: String, fails: Bool = false) {
+    init(
+      _ cacheControl: String, fails: Bool = false, status: Int = 304, failure: NetworkError.Code = .cannotConnect
+    ) {
       let (gate, clock, events) = (gate, clock, events)
+      let fails = fails || failure != .cannotConnect
       transport = ClosureTransport { request in
         let headers: HeaderFields = ["ETag": "\"a\"", "Cache-Control": cacheControl]
         guard request.headers.contains("If-None-Match") else {
           return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data("body".utf8)))
         }
         await gate.pass()
-        if fails { throw NetworkError(.cannotConnect, "the test's server fails") }
-        return NetworkResponse(request: request, statusCode: 304, headers: headers)
+        if fails { throw NetworkError(failure, "the test's server fails", request: request) }
+        return NetworkResponse(request: request, statusCode: status, headers: headers)
       }
       var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(MemoryCacheStore())])
       configuration.clock = clock.requestClock
@@ -52,12 +55,68 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a validation that fails is tried by those that waited, each for itself`() async throws {
+  @Test func `a validation that fails has failed for all who waited for it`() async throws {
     let server = Server("max-age=60", fails: true)
-    let tasks = try await server.crowd(5, asking: 1)
+    let tasks = try await server.crowd(50, asking: 1)
     server.gate.open()
-    for task in tasks { await #expect(throws: NetworkError.self) { try await task.value } }
-    #expect(server.transport.sent.count == 6)
+    for task in tasks {
+      let error = await #expect(throws: NetworkError.self) { try await task.value }
+      #expect(error?.code == .cannotConnect)
+      #expect(error?.attempts.count == 1)
+    }
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test(arguments: [500, 502, 503, 504])
+  func `a server that answers a validation with a failure is asked once for all who waited`(status: Int) async throws {
+    let server = Server("max-age=60", status: status)
+    let tasks = try await server.crowd(50, asking: 1)
+    server.gate.open()
+    for task in tasks {
+      let error = await #expect(throws: NetworkError.self) { try await task.value }
+      #expect(error?.statusCode == status)
+    }
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test(arguments: [nil, 503])
+  func `where the stored response stands in for a failure, it does for all who waited`(status: Int?) async throws {
+    let server = Server("max-age=60, stale-if-error=600", fails: status == nil, status: status ?? 304)
+    let tasks = try await server.crowd(50, asking: 1)
+    server.gate.open()
+    for task in tasks { #expect(try await task.value == .stale) }
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a validation that takes too long for one caller is tried again for those with more time`() async throws {
+    let server = Server("max-age=60", failure: .timedOut)
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let hasty = Task { try await server.client.send(Request<Void>.get("a").with(\.timeout, .seconds(1))) }
+    await server.gate.waitForArrivals(1)
+    let others = (0..<2).map { _ in Task { try await server.send() } }
+    await server.events.waitFor(2, "waits")
+    server.gate.open()
+    for other in others { await #expect(throws: NetworkError.self) { try await other.value } }
+    await #expect(throws: NetworkError.self) { try await hasty.value }
+    #expect(server.transport.sent.count > 2)
+  }
+
+  @Test func `a validation that is cancelled is taken over by one who waited, the others go on waiting`() async throws {
+    let server = Server("max-age=60")
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send() }
+    await server.gate.waitForArrivals(1)
+    let others = (0..<5).map { _ in Task { try await server.send().source } }
+    await server.events.waitFor(5, "waits")
+    first.cancel()
+    server.gate.open()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    var sources: [ResponseSource: Int] = [:]
+    for other in others { sources[try await other.value, default: 0] += 1 }
+    #expect(sources == [.revalidated: 1, .cache: 4])
+    #expect(server.transport.sent.count == 3)
   }
 
   @Test func `a validation that is cancelled lets those go on that waited for it`() async throws {

@@ -212,7 +212,7 @@ import Testing
 }
 
 /// A store that can fail to remove.
-private final class FailingStore: CacheStore {
+final class FailingStore: CacheStore {
   let fails = Box(false)
   private let base: MemoryCacheStore
 

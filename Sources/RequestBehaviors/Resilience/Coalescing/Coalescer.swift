@@ -107,7 +107,7 @@ public final class Coalescer: Sendable {
   ///
   /// - Parameter url: The URL; its fragment does not matter.
   public func forget(_ url: URL) {
-    let text = url.textWithoutFragment
+    let text = url.normalizedText
     lock.withLock { flights = flights.filter { $0.key.url != text } }
   }
 

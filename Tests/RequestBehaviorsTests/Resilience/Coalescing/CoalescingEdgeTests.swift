@@ -30,6 +30,38 @@ import Testing
     try await get.value
   }
 
+  @Test func `a streamed response that nobody takes is cancelled`() async throws {
+    let (gate, source) = (TestGate(), ChunkSource())
+    // Answers also after it was cancelled.
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, body: .stream(source.stream))
+    }
+    let shielded = ClosureBehavior("shielded", order: .inside(.coalescing)) { request, _ in
+      let detached = Task.detached { try await transport.send(request) }
+      return try await detached.value
+    }
+    let client = NetworkClient(transport, [.coalescing(coalescer), shielded])
+    let call = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    gate.open()
+    await source.isCancelled()
+    #expect(source.cancelCount == 1)
+  }
+
+  @Test func `a URL is forgotten however it is written`() async throws {
+    let gate = TestGate()
+    let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
+    let call = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    coalescer.forget(try #require(URL(string: "HTTPS://API.example.com:443/v1/x")))
+    #expect(coalescer.flightCount == 0)
+    gate.open()
+    try await call.value
+  }
+
   @Test func `a URL is forgotten whatever its fragment is, and no other`() async throws {
     let gate = TestGate()
     let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
