@@ -61,13 +61,18 @@ final class CacheActivity: Sendable {
   // MARK: - Fetches
 
   /// Notes that a response of a URL is fetched.
-  func beginFetch(of key: CacheKey) -> Fetch {
+  ///
+  /// - Parameters:
+  ///   - key: The key of the request.
+  ///   - sinceOldest: Whether the fetch began as early as any that is under way.
+  /// - Returns: The fetch.
+  func beginFetch(of key: CacheKey, sinceOldest: Bool = false) -> Fetch {
     lock.withLock {
       let url = key.url
       state.fetches[url, default: Fetches()].count += 1
       return Fetch(
-        url: url, scopes: key.scopes, invalidations: state.fetches[url]?.invalidations ?? 0,
-        scopeEndings: state.endedScopes.count)
+        url: url, scopes: key.scopes, invalidations: sinceOldest ? 0 : state.fetches[url]?.invalidations ?? 0,
+        scopeEndings: sinceOldest ? 0 : state.endedScopes.count)
     }
   }
 

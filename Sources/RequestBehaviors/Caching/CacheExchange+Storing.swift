@@ -54,7 +54,7 @@ extension CacheExchange {
   }
 
   /// Returns the stored form of a response, without its body.
-  private func storedForm(of fetched: FetchedResponse) -> StoredResponse? {
+  func storedForm(of fetched: FetchedResponse) -> StoredResponse? {
     let times = fetched.times
     return StoredResponse(
       fetched.response, body: Data(), to: request, requestTime: times.request, responseTime: times.response,
@@ -62,7 +62,7 @@ extension CacheExchange {
   }
 
   /// Returns why a response is not stored; `nil` if it may be.
-  private func refusal(of response: NetworkResponse, _ fetch: CacheActivity.Fetch) -> CacheRefusal? {
+  func refusal(of response: NetworkResponse, _ fetch: CacheActivity.Fetch) -> CacheRefusal? {
     if !response.isVerified { return .unverified }
     if demand.forbidsStoring { return .requestForbids }
     // What a redirect led to, or a behavior further in made of it, is not the URL that was asked.
@@ -174,7 +174,7 @@ extension CacheExchange {
   }
 
   @discardableResult
-  private func save(_ new: StoredResponse) async -> Bool {
+  func save(_ new: StoredResponse) async -> Bool {
     await perform {
       let evicted = try await cache.store.save(new, for: key, matching: request.headers)
       note(.stored)

@@ -46,7 +46,7 @@ struct CacheExchange: Sendable {
       let stored = try await cache.store.response(for: key, matching: request.headers)
       // What was stored without a check is none for a request whose response would be checked.
       if requiresVerification, stored?.verification != .verified { return nil }
-      return stored.map(wouldBeFollowed) == true ? nil : stored
+      return stored
     } catch {
       note(.failed) { $0.error = error }
       return nil
@@ -70,12 +70,6 @@ struct CacheExchange: Sendable {
       note(.failed) { $0.error = error }
       return false
     }
-  }
-
-  /// Whether a stored response is a redirect, which from the server would be followed, further in.
-  private func wouldBeFollowed(_ stored: StoredResponse) -> Bool {
-    Redirect.statuses.contains(stored.statusCode) && stored.headers.contains("Location")
-      && request.options.redirects.limit > 0
   }
 
   /// Decides what to do with what is stored.

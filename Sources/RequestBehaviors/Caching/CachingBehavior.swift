@@ -6,9 +6,10 @@
 ///
 /// What is stored is kept apart by ``RequestBehavior/scope(for:)``, by the secrets in the request's own fields and by
 /// the fields that the response's `Vary` names, all as they stand at this behavior: a field that is set further in, such
-/// as a token's, counts by its scope alone. A redirected response is not stored, for it is another URL's; neither is one
-/// that is not verified, or varies by a field that was added further in. A request with an unsafe method makes what is
-/// stored of its URL invalid.
+/// as a token's, counts by its scope alone. So a response is not stored if a secret was added further in without a scope
+/// (``Next/knowsOwner(of:)``), if it varies by a field that was added further in, or if it is not verified. Of a request
+/// that is redirected each hop is stored, and used again, under its own URL. A request with an unsafe method makes what
+/// is stored of its URL invalid.
 public struct CachingBehavior: UniqueBehavior {
   /// Around everything that tries, waits and authenticates; within what saves.
   public let order = BehaviorOrder.caching
@@ -43,8 +44,14 @@ public struct CachingBehavior: UniqueBehavior {
   }
 
   private func run(_ exchange: CacheExchange, _ next: Next, hasWaited: Bool) async throws -> NetworkResponse {
-    let stored = await exchange.find()
-    let decision = exchange.decide(on: stored)
+    var stored = await exchange.find()
+    var decision = exchange.decide(on: stored)
+
+    // A stored redirect is followed as the server's would be; one that may not be used is as good as none.
+    if let redirect = stored, exchange.wouldBeFollowed(redirect) {
+      if let hop = try exchange.hop(from: redirect, decision) { return try await intercept(hop, next: next) }
+      (stored, decision) = (nil, exchange.decide(on: nil))
+    }
 
     // If a stored response may be used, we are done; a stale one may be refreshed for the next time.
     if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) {

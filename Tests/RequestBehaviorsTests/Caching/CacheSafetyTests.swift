@@ -82,9 +82,10 @@ import Testing
       Reply(headers: fresh, body: "2"),
     ])
     #expect(try await fixture.send().text == "1")
-    #expect(try await fixture.send().text == "2")
+    // The redirect is asked for again. Where it leads is stored under its own URL.
+    #expect(try await fixture.send().text == "1")
     #expect(fixture.refusals == [.otherURL, .otherURL])
-    #expect(fixture.store.count == 0)
+    #expect(await fixture.store.entries(limit: 9).map(\.key.url) == [location])
   }
 
   @Test(arguments: ["https://api.example.com/v1/b", "https://cdn.example.com/b"])

@@ -26,23 +26,24 @@ public struct RedirectsBehavior: UniqueBehavior {
     guard (300...399).contains(response.statusCode) else { return response }
     let policy = request.options.redirects
     guard policy.limit > 0 else { return response }
+    let cache = RedirectCache(around: request, next)
     var current = request
     var visited: Set<Visit> = [Visit(request)]
-    var hops = 0
-    while case .follow(let hop) = try Redirect.decide(response, to: current, policy: policy) {
-      hops += 1
-      guard hops <= policy.limit else {
-        throw NetworkError(.redirectFailed, "more than \(policy.limit) redirects in a row", response: response)
-      }
+    var isFirst = true
+    while case .follow(let target) = try Redirect.decide(response, to: current, policy: policy) {
+      let hop = try target.counted(after: response, policy)
       visited.insert(Visit(response.request))
       guard visited.insert(Visit(hop)).inserted else {
         throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
       }
       let shown = Redactor.standard.hiding(secretsOf: hop).redact(hop.url)
       request.call.record("redirect to \(shown)", from: "RedirectsBehavior", kind: .redirect)
+      // What came of a later hop the cache has seen itself.
+      if isFirst { await cache?.keep(response, to: request) }
+      isFirst = false
       response.body.cancel()
       current = hop
-      response = try await next(hop)
+      response = if let cache { try await cache.send(hop) } else { try await next(hop) }
     }
     return response
   }

@@ -1,0 +1,68 @@
+import Foundation
+
+// Each hop of a redirect is cacheable for itself (RFC 9111 §3, RFC 9110 §15.4). The cache stands outside of the
+// behavior that follows redirects and sees their end only, so that one asks the cache for each hop.
+
+extension CacheExchange {
+  /// Whether a stored response is a redirect, which from the server would be followed, further in.
+  func wouldBeFollowed(_ stored: StoredResponse) -> Bool {
+    Redirect.statuses.contains(stored.statusCode) && stored.headers.contains("Location")
+      && request.options.redirects.limit > 0
+  }
+
+  /// Returns the request to which a stored redirect leads; `nil` if the server must be asked.
+  ///
+  /// - Throws: ``NetworkError`` of code `redirectFailed` for a location that must not be followed, and for too many.
+  func hop(from stored: StoredResponse, _ decision: CacheDecision) throws -> NetworkRequest? {
+    // What may be used only while it is validated is validated at once: a redirect costs no body.
+    guard case .use(let use) = decision, use != .whileRevalidating else { return nil }
+    guard let response = try self.use(stored, use) else { return nil }
+    let policy = request.options.redirects
+    guard case .follow(let hop) = try Redirect.decide(response, to: request, policy: policy) else { return nil }
+    return try hop.counted(after: response, policy)
+  }
+
+  /// Stores a redirect under its own URL, if that may be stored.
+  func keep(redirect response: NetworkResponse) async {
+    let fetch = cache.activity.beginFetch(of: key, sinceOldest: true)
+    let fetched = FetchedResponse(response: response, fetch: fetch)
+    defer { fetched.end(cache.activity) }
+    guard refusal(of: response, fetch) == nil, case .data(let body) = response.body,
+      var new = storedForm(of: fetched), demand.couldUse(new)
+    else { return }
+    new.body = body
+    await save(new)
+  }
+}
+
+/// The cache of a list, as far as redirects need it.
+struct RedirectCache: Sendable {
+  private let cache: CachingBehavior
+  private let next: Next
+
+  /// Finds the cache outside of a behavior that follows redirects; `nil` if there is none, and for a request that may
+  /// change what is stored: what it leads to must be asked of the server.
+  init?(around request: NetworkRequest, _ next: Next) {
+    guard request.method.isSafe, let cache = next.outer(CachingBehavior.self) else { return nil }
+    self.cache = cache
+    self.next = next
+  }
+
+  /// Stores a redirect under its own URL.
+  func keep(_ redirect: NetworkResponse, to request: NetworkRequest) async {
+    await CacheExchange(request, next, cache: cache)?.keep(redirect: redirect)
+  }
+
+  /// Returns a stored response to a hop, or what the server sends, which is stored.
+  func send(_ hop: NetworkRequest) async throws -> NetworkResponse { try await cache.intercept(hop, next: next) }
+}
+
+extension Next {
+  /// Returns the innermost behavior of a type that stands further out than this place.
+  fileprivate func outer<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
+    for entry in pipeline.entries[..<index].reversed() {
+      if let behavior = entry.behavior as? Behavior { return behavior }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Each hop of a redirect is stored, and used again, for itself (RFC 9111 §3, RFC 9110 §15.4).
+@Suite(.limited) struct CacheRedirectTests {
+  private let store = MemoryCacheStore()
+  private let clock = ManualClock()
+  private let events = Box<[CacheEvent]>([])
+
+  private struct Hop: Sendable {
+    var status = 302
+    var to: String?
+    var cacheControl: String?
+    var body = ""
+  }
+
+  /// A server of hops by their last path component.
+  private func server(_ hops: [String: Hop]) -> ClosureTransport {
+    ClosureTransport { request in
+      let hop = hops[request.url.lastPathComponent] ?? Hop(status: 404)
+      var headers: HeaderFields = [:]
+      if let location = hop.to { headers["Location"] = location }
+      if let control = hop.cacheControl { headers["Cache-Control"] = control }
+      return NetworkResponse(
+        request: request, statusCode: hop.to == nil ? 200 : hop.status, headers: headers,
+        body: .data(Data(hop.body.utf8)))
+    }
+  }
+
+  private func client(_ transport: any Transport, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    let events = events
+    let cache = CachingBehavior(store) { event in events.update { $0.append(event) } }
+    return NetworkClient(transport, clock.requestClock, [cache] + behaviors)
+  }
+
+  private func sent(_ transport: ClosureTransport) -> [String] { transport.sent.map(\.url.lastPathComponent) }
+
+  @Test(arguments: ["b", "https://cdn.example.com/b"])
+  func `where a redirect leads is stored under its own URL, the redirect is asked for again`(location: String)
+    async throws
+  {
+    let transport = server([
+      "a": Hop(to: location, cacheControl: "no-store"), "b": Hop(cacheControl: "max-age=60", body: "b"),
+    ])
+    let client = client(transport)
+    for _ in 0..<2 { #expect(try await client.send(Request<String>.get("a")) == "b") }
+    #expect(sent(transport) == ["a", "b", "a"])
+    #expect(await store.entries(limit: 9).map { $0.key.url.suffix(2) } == ["/b"])
+  }
+
+  @Test func `what a redirect led to answers a request for its own URL`() async throws {
+    let transport = server(["a": Hop(to: "b"), "b": Hop(cacheControl: "max-age=60", body: "b")])
+    let client = client(transport)
+    _ = try await client.send(Request<String>.get("a"))
+    let direct = try await client.send(Request<NetworkResponse>.get("b"))
+    #expect(direct.source == .cache)
+    #expect(sent(transport) == ["a", "b"])
+  }
+
+  @Test(arguments: [301, 302, 307, 308])
+  func `a fresh redirect is followed without asking, and the server is asked for what is not stored`(status: Int)
+    async throws
+  {
+    let transport = server([
+      "a": Hop(status: status, to: "b", cacheControl: "max-age=60"),
+      "b": Hop(cacheControl: "max-age=10", body: "b"),
+    ])
+    let client = client(transport)
+    for _ in 0..<2 { #expect(try await client.send(Request<String>.get("a")) == "b") }
+    #expect(sent(transport) == ["a", "b"])
+    clock.advance(by: .seconds(11))
+    let response = try await client.send(Request<NetworkResponse>.get("a"))
+    #expect(try response.text == "b")
+    #expect(response.request.url.lastPathComponent == "b")
+    #expect(sent(transport) == ["a", "b", "b"])
+    clock.advance(by: .seconds(60))
+    _ = try await client.send(Request<String>.get("a"))
+    #expect(sent(transport) == ["a", "b", "b", "a", "b"])
+  }
+
+  @Test func `each hop of several is used for itself`() async throws {
+    let transport = server([
+      "a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(to: "c"), "c": Hop(to: "d", cacheControl: "max-age=60"),
+      "d": Hop(cacheControl: "max-age=60", body: "d"),
+    ])
+    let client = client(transport)
+    for _ in 0..<2 { #expect(try await client.send(Request<String>.get("a")) == "d") }
+    #expect(sent(transport) == ["a", "b", "c", "d", "b"])
+  }
+
+  @Test func `a redirect without explicit freshness, or with no-store, is not stored`() async throws {
+    for control in [nil, "no-store"] {
+      let transport = server(["a": Hop(to: "b", cacheControl: control), "b": Hop(body: "b")])
+      let client = client(transport)
+      _ = try await client.send(Request<String>.get("a"))
+      #expect(store.count == 0)
+    }
+  }
+
+  @Test func `a request that follows no redirects gets the stored one itself`() async throws {
+    let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(body: "b")])
+    let client = client(transport)
+    let request = Request<NetworkResponse>.get("a").with(\.acceptableStatuses, .all)
+    _ = try await client.send(request)
+    let response = try await client.send(request.with(\.redirects, .none))
+    #expect(response.statusCode == 302)
+    #expect(response.source == .cache)
+    #expect(sent(transport) == ["a", "b"])
+  }
+
+  @Test func `stored redirects count as redirects, and a loop of them ends`() async throws {
+    let transport = server([
+      "a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(to: "c", cacheControl: "max-age=60"),
+      "c": Hop(to: "a", cacheControl: "max-age=60"), "x": Hop(body: "x"),
+    ])
+    let client = client(transport)
+    for _ in 0..<3 {
+      let error = await #expect(throws: NetworkError.self) { try await client.send(Request<String>.get("a")) }
+      #expect(error?.code == .redirectFailed)
+    }
+    #expect(transport.sent.count < 10)
+  }
+
+  @Test func `the limit holds where some of the redirects are stored`() async throws {
+    let transport = server([
+      "a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(to: "c", cacheControl: "max-age=60"),
+      "c": Hop(to: "d"), "d": Hop(body: "d"),
+    ])
+    let client = client(transport)
+    #expect(try await client.send(Request<String>.get("a")) == "d")
+    let limited = Request<String>.get("a").with(\.redirects, RedirectPolicy(limit: 2))
+    let error = await #expect(throws: NetworkError.self) { try await client.send(limited) }
+    #expect(error?.code == .redirectFailed)
+    #expect(try await client.send(limited.with(\.redirects, RedirectPolicy(limit: 3))) == "d")
+  }
+
+  @Test func `secrets do not follow a stored redirect to another origin`() async throws {
+    let transport = server(["a": Hop(to: "https://cdn.example.com/b", cacheControl: "max-age=60"), "b": Hop(body: "b")])
+    let client = client(transport, .apiKey("X-API-Key", "key"))
+    for _ in 0..<2 { _ = try await client.send(Request<String>.get("a")) }
+    #expect(sent(transport) == ["a", "b", "b"])
+    #expect(transport.sent.map { $0.headers.contains("X-API-Key") } == [true, false, false])
+  }
+
+  @Test func `one user's redirect is not another's`() async throws {
+    let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60")])
+    for user in ["alice", "bob"] {
+      _ = try await client(transport, .basicAuth(user: user, password: "p")).send(Request<String>.get("a"))
+    }
+    #expect(sent(transport) == ["a", "b", "a", "b"])
+  }
+
+  @Test func `what a POST is redirected to is asked of the server`() async throws {
+    let transport = server([
+      "form": Hop(status: 303, to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60", body: "b"),
+    ])
+    let client = client(transport)
+    _ = try await client.send(Request<String>.get("b"))
+    _ = try await client.send(Request<String>(.post, "form"))
+    #expect(sent(transport) == ["b", "form", "b"])
+  }
+
+  @Test func `a redirect that came while its URL was changed is not stored`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      guard request.url.lastPathComponent == "a", request.method == .get else {
+        return NetworkResponse(request: request, statusCode: 200)
+      }
+      await gate.pass()
+      return NetworkResponse(
+        request: request, statusCode: 302, headers: ["Location": "b", "Cache-Control": "max-age=60"])
+    }
+    let client = client(transport)
+    let before = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    try await client.send(.put("a"))
+    gate.open()
+    try await before.value
+    #expect(store.count == 0)
+    try await client.send(.get("a"))
+    #expect(store.count == 1)
+  }
+
+  @Test func `a cache inside of redirects sees each hop without being asked`() async throws {
+    let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60")])
+    let client = NetworkClient(
+      transport, clock.requestClock, [CachingBehavior(store).ordered(.inside(.redirects))])
+    for _ in 0..<2 { _ = try await client.send(Request<String>.get("a")) }
+    #expect(sent(transport) == ["a", "b"])
+    #expect(store.count == 2)
+  }
+}
