@@ -91,6 +91,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
+      session.coordinator.update { state, _ in state.noteSendWithoutToken() }
       return try await next(request)
     }
     let response = try await next(authorized(request, issued))

@@ -61,6 +61,8 @@ struct TokenState: Sendable {
   var failureCount = 0
   /// Whose answers these are, for the keys of caches; no secret.
   private(set) var scope: String
+  /// Whether nothing was sent in the scope yet, so that the first token may have it.
+  private var isScopeFree = true
   /// Whether the store lacks what the session has because it could not be written.
   var isUnsaved = false
   /// What the store held when it was last read or written.
@@ -162,7 +164,11 @@ struct TokenState: Sendable {
     expiry = nil
     version += 1
     scope = makeID()
+    isScopeFree = true
   }
+
+  /// Notes that a request was sent without a token: its response is nobody's who signs in later.
+  mutating func noteSendWithoutToken() { isScopeFree = false }
 
   mutating func beginGeneration() {
     isLoaded = true
@@ -205,7 +211,10 @@ struct TokenState: Sendable {
     version += 1
     if emptyGeneration == generation { emptyGeneration = nil }
     var new = new
-    if new.sessionID == nil { new.sessionID = makeID() }
+    // The call that got the first token began with the scope that the session has had until now, and its response is
+    // kept under that.
+    if new.sessionID == nil { new.sessionID = isScopeFree ? scope : makeID() }
+    isScopeFree = false
     issued = IssuedToken(token: new, version: version, generation: generation)
     scope = new.sessionID ?? scope
     arrival = nil

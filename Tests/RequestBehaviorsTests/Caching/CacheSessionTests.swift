@@ -1,0 +1,103 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Whose responses are kept while sessions begin, and what the first token has to do with it.
+@Suite(.limited) struct CacheSessionTests {
+  private let store = MemoryCacheStore()
+  private let events = Box<[CacheEvent]>([])
+
+  private var caching: CachingBehavior {
+    let events = events
+    return CachingBehavior(store) { event in events.update { $0.append(event) } }
+  }
+
+  /// Answers with the token that came.
+  private let transport = ClosureTransport { request in
+    let token = request.headers["Authorization"] ?? "none"
+    return NetworkResponse(
+      request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"], body: .data(Data(token.utf8)))
+  }
+
+  private let get = Request<String>.get("me")
+
+  @Test func `the response to the request that waited for the very first token is cached`() async throws {
+    let session = TokenSession(source: .closure { _ in AccessToken("t1") })
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    for _ in 0..<2 { #expect(try await client.send(get) == "Bearer t1") }
+    #expect(events.value.map(\.kind) == [.miss, .stored, .hit])
+  }
+
+  @Test func `the responses to all who waited for the very first token are`() async throws {
+    let gate = TestGate()
+    let session = TokenSession(
+      source: .closure { _ in
+        await gate.pass()
+        return AccessToken("t1")
+      })
+    let observer = RecordedEvents()
+    let client = NetworkClient(transport, [observer, caching, .tokenAuth(session)])
+    let calls = (0..<3).map { index in Task { try await client.send(Request<String>.get("users/\(index)")) } }
+    await observer.waitFor(3, "miss")
+    await gate.waitForArrivals(1)
+    gate.open()
+    for call in calls { _ = try await call.value }
+    #expect(store.count == 3)
+    #expect(events.value.compactMap(\.refusal).isEmpty)
+  }
+
+  @Test func `the first token after a sign-out has a scope of its own`() async throws {
+    let count = Box(0)
+    let session = TokenSession(
+      source: .closure { _ in
+        let number = count.update { count in
+          count += 1
+          return count
+        }
+        return AccessToken("t\(number)")
+      })
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    for number in 1...3 {
+      for _ in 0..<2 { #expect(try await client.send(get) == "Bearer t\(number)") }
+      try await session.signOut()
+      #expect(store.count == 0)
+    }
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `what came without a token is not given to the one who signs in, nor the reverse`() async throws {
+    let isDown = Box(true)
+    let session = TokenSession(
+      source: .closure { _ in
+        if isDown.value { throw Failure("no token") }
+        return AccessToken("t1")
+      })
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    let optional = get.with(\.authentication, .optional)
+    for _ in 0..<2 { #expect(try await client.send(optional) == "none") }
+    #expect(transport.sent.count == 1)
+    isDown.value = false
+    try await session.signIn(AccessToken("t2"))
+    #expect(try await client.send(optional) == "Bearer t2")
+    try await session.signOut()
+    isDown.value = true
+    #expect(try await client.send(optional) == "none")
+  }
+
+  @Test func `what came without a token is not given to the one whose first token came later`() async throws {
+    let isDown = Box(true)
+    let session = TokenSession(
+      source: .closure { _ in
+        if isDown.value { throw Failure("no token") }
+        return AccessToken("t1")
+      })
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    #expect(try await client.send(get.with(\.authentication, .optional)) == "none")
+    isDown.value = false
+    #expect(try await client.send(get.with(\.caching, .reload)) == "Bearer t1")
+    #expect(try await client.send(get) == "Bearer t1")
+    let scopes = await Set(store.entries(limit: 9).map(\.key.scopes))
+    #expect(scopes.count == store.count)
+  }
+}
