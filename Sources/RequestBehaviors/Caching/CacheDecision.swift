@@ -53,10 +53,7 @@ package enum CacheDecision: Sendable, Hashable {
     guard isYoung, demand.minFresh == 0, left <= 0 else { return nil }
     if let maxStale = demand.maxStale, -left <= maxStale { return .stale }
     // What asks for a certain age does not want an older one now and a newer one later.
-    if let window = terms.staleWhileRevalidate, demand.maxAge == nil, -left <= window {
-      // Where nothing may be sent, nobody can validate it.
-      return demand.isOnlyIfCached ? .stale : .whileRevalidating
-    }
+    if let window = terms.staleWhileRevalidate, demand.maxAge == nil, -left <= window { return .whileRevalidating }
     return nil
   }
 

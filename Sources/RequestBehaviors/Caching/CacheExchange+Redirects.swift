@@ -15,7 +15,7 @@ extension CacheExchange {
   /// - Throws: ``NetworkError`` of code `redirectFailed` for a location that must not be followed, and for too many.
   func hop(from stored: StoredResponse, _ decision: CacheDecision) throws -> NetworkRequest? {
     // What may be used only while it is validated is validated at once: a redirect costs no body.
-    guard case .use(let use) = decision, use != .whileRevalidating else { return nil }
+    guard case .use(let use) = decision, use != .whileRevalidating || demand.isOnlyIfCached else { return nil }
     guard let response = try self.use(stored, use) else { return nil }
     let policy = request.options.redirects
     guard case .follow(let hop) = try Redirect.decide(response, to: request, policy: policy) else { return nil }

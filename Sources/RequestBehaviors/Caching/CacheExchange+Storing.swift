@@ -93,7 +93,8 @@ extension CacheExchange {
   ) async {
     note(.notStored) { $0.refusal = refusal }
     let replaces = response.statusCode < 300 || [404, 410].contains(response.statusCode)
-    guard replaces, [.responseForbids, .varyStar, .tooLarge, .unusable, .unknownOwner].contains(refusal), let stored else { return }
+    guard replaces, [.responseForbids, .varyStar, .tooLarge, .unusable, .unknownOwner].contains(refusal), let stored
+    else { return }
     await remove(stored)
   }
 
@@ -151,7 +152,8 @@ extension CacheExchange {
     }
     let response = try await next(request)
     let urls = CacheInvalidation.urls(after: response, to: request)
-    guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else {
+    guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, at: next, digestKey: cache.store.digestKey)
+    else {
       return response
     }
     let exchange = CacheExchange(request, next, cache: cache, key: key)

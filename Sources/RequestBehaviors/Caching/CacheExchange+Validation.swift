@@ -42,7 +42,8 @@ extension CacheExchange {
   }
 
   /// Returns what the request gets where the server failed for another one: the stored response if that may stand in.
-  func share(_ failure: Result<NetworkResponse, any Error>, insteadOf stored: StoredResponse) throws -> NetworkResponse {
+  func share(_ failure: Result<NetworkResponse, any Error>, insteadOf stored: StoredResponse) throws -> NetworkResponse
+  {
     if let substitute = try standIn(stored) { return substitute }
     return try failure.bound(to: request, as: .coalesced)
   }

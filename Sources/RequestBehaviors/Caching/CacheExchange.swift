@@ -120,6 +120,7 @@ struct CacheExchange: Sendable {
   ///   - stored: The stored response.
   ///   - onFailure: Is told if the server fails, also where the stored response then stands in.
   /// - Returns: The stored response as the server confirmed it, or the new one.
+  /// - Throws: What sending throws, where the stored response may not stand in.
   func revalidate(
     _ stored: StoredResponse, onFailure: (Result<NetworkResponse, any Error>) -> Void = { _ in }
   ) async throws -> NetworkResponse {

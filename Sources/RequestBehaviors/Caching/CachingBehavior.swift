@@ -55,7 +55,7 @@ public struct CachingBehavior: UniqueBehavior {
 
     // If a stored response may be used, we are done; a stale one may be refreshed for the next time.
     if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) {
-      if use == .whileRevalidating { exchange.revalidateLater(stored, next) }
+      if use == .whileRevalidating, !exchange.demand.isOnlyIfCached { exchange.revalidateLater(stored, next) }
       return response
     }
 

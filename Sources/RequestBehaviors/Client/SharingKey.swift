@@ -74,6 +74,17 @@ public struct SharingKey: Hashable, Sendable {
   private static let salt = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
 }
 
+extension SharingKey: CustomStringConvertible, CustomReflectable {
+  /// The URL without secrets; nothing of fields and body.
+  public var description: String {
+    let shown = url.flatMap { URL(string: $0) }.map { Redactor.standard.redact($0) }
+    return "SharingKey(\(shown ?? "named"), scopes: \(scopes.count))"
+  }
+
+  /// A mirror with the description only.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 extension Next {
   /// Returns what a request must have in common with another one to share its response.
   ///

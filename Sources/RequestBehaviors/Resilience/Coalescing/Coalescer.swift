@@ -147,3 +147,11 @@ public final class Coalescer: Sendable {
     lock.withLock { if flights[flight.key] === flight { flights[flight.key] = nil } }
   }
 }
+
+extension Coalescer: CustomStringConvertible, CustomReflectable {
+  /// How many requests are in flight.
+  public var description: String { "Coalescer(\(flightCount) in flight)" }
+
+  /// A mirror with the description only, because requests in flight hold secrets.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
