@@ -48,7 +48,9 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    .target(name: "TestSupport", dependencies: ["RequestBehaviors"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     // Apart from TestSupport, because programs that have no testing library use that.
     .target(name: "TestLimits", dependencies: ["RequestBehaviors"], path: "Tests/TestLimits", swiftSettings: strict),
     .executableTarget(

@@ -6,7 +6,11 @@
 #define CURL_DISABLE_TYPECHECK
 #endif
 #include <curl/curl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <stdint.h>
 #include <time.h>
 #include <zlib.h>
 #ifdef __linux__
@@ -27,6 +31,7 @@ typedef int (*rb_curl_seek_callback)(void *context, curl_off_t offset, int origi
 typedef int (*rb_curl_prerequest_callback)(
     void *context, char *remote_address, char *local_address, int remote_port, int local_port);
 typedef curl_socket_t (*rb_curl_socket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*rb_curl_close_callback)(void *context, curl_socket_t descriptor);
 typedef int (*rb_curl_resolver_callback)(void *resolver, void *reserved, void *context);
 
 static inline const curl_version_info_data *rb_curl_facts(void) { return curl_version_info(CURLVERSION_NOW); }
@@ -73,6 +78,10 @@ static inline CURLcode rb_curl_set_socket_callback(CURL *handle, rb_curl_socket_
   return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
 }
 
+static inline CURLcode rb_curl_set_close_callback(CURL *handle, rb_curl_close_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
 static inline CURLcode rb_curl_set_resolver_callback(CURL *handle, rb_curl_resolver_callback callback) {
   return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, callback);
 }
@@ -84,6 +93,49 @@ static inline curl_socket_t rb_curl_open_socket(const struct curl_sockaddr *addr
 #else
   return socket(address->family, address->socktype, address->protocol);
 #endif
+}
+
+/* The port of a socket's own end; -1 if it has none, or is no socket of IP. */
+static inline int rb_curl_local_port(curl_socket_t descriptor) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) return -1;
+  if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+  if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+  return -1;
+}
+
+/* Whether nothing has come from the other side that was not read, neither bytes nor an end. Takes nothing. */
+static inline int rb_curl_is_quiet(curl_socket_t descriptor) {
+  char byte;
+  ssize_t count = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}
+
+/* A function of the process, whichever library has it; NULL if none has. */
+static inline void *rb_curl_find(const char *name) {
+  void *process = dlopen(NULL, RTLD_LAZY);
+  return process ? dlsym(process, name) : NULL;
+}
+
+/* The connection of OpenSSL's that the transfer uses at the moment; NULL if there is none, or one of another library. */
+static inline void *rb_curl_openssl(CURL *handle) {
+  struct curl_tlssessioninfo *info = NULL;
+  if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+  return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+/* What OpenSSL's SSL_has_pending says: whether bytes were read from the socket that nobody has taken. */
+static inline int rb_openssl_has_pending(void *function, void *connection) {
+  return ((int (*)(const void *))function)(connection);
+}
+
+/* Whether both sides have agreed on HTTP/2, by OpenSSL's SSL_get0_alpn_selected. */
+static inline int rb_openssl_speaks_http2(void *function, void *connection) {
+  const unsigned char *name = NULL;
+  unsigned int length = 0;
+  ((void (*)(const void *, const unsigned char **, unsigned int *))function)(connection, &name, &length);
+  return length == 2 && name && name[0] == 'h' && name[1] == '2';
 }
 
 /*
@@ -156,6 +208,30 @@ static inline CURLcode rb_curl_get_pointer(CURL *handle, CURLINFO info, void **v
 
 static inline CURLMcode rb_curl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
+}
+
+typedef void (*rb_curl_lock)(CURL *handle, curl_lock_data data, curl_lock_access access, void *context);
+typedef void (*rb_curl_unlock)(CURL *handle, curl_lock_data data, void *context);
+
+/* Has a share hold the sessions of TLS, under locks of the caller's. */
+static inline void rb_curl_share_sessions(CURLSH *share, void *context, rb_curl_lock lock, rb_curl_unlock unlock) {
+  curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock);
+  curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock);
+  curl_share_setopt(share, CURLSHOPT_USERDATA, context);
+  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+}
+
+typedef CURLcode (*rb_curl_ssl_callback)(CURL *handle, void *context, void *user);
+
+static inline CURLcode rb_curl_set_ssl_callback(CURL *handle, rb_curl_ssl_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
+typedef void (*rb_openssl_info)(const void *connection, int what, int value);
+
+/* Has OpenSSL tell what happens to the connections of a context, by its SSL_CTX_set_info_callback. */
+static inline void rb_openssl_set_info(void *function, void *context, rb_openssl_info info) {
+  ((void (*)(void *, rb_openssl_info))function)(context, info);
 }
 
 /* Makes a decoder of zlib's: 47 is for gzip and zlib, told apart by their first bytes, -15 for neither's header. */

@@ -46,8 +46,11 @@
     /// Whether a body is encoded at all.
     package static func isIdentity(_ encoding: String) -> Bool { ["", "identity", "none"].contains(encoding) }
 
-    /// Whether the data came to its end; a body without any is not cut off.
-    package var isWhole: Bool { isAtEnd || !isStarted }
+    /// Whether the data came to its end.
+    ///
+    /// - Parameter mayBeNone: Whether a body without any data is whole: where the end of the body was told.
+    /// - Returns: Whether nothing is missing.
+    package func isWhole(mayBeNone: Bool) -> Bool { isAtEnd || (mayBeNone && !isStarted) }
 
     /// Decodes as much as fits.
     ///

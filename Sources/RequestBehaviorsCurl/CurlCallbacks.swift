@@ -1,5 +1,6 @@
 #if canImport(CRequestBehaviorsCurl)
   import CRequestBehaviorsCurl
+  import Foundation
 
   // What libcurl calls on the loop's thread. They call nothing of libcurl's that acts on transfers.
 
@@ -44,19 +45,35 @@
     CURL_SEEKFUNC_FAIL
   }
 
-  /// Called before a request goes out over a connection; refuses to have it go out again.
+  /// Called before a request goes out over a connection; refuses to have it go out again, or over a connection on which
+  /// something unasked has come.
   func curlWillSend(
     _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
     _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
   ) -> Int32 {
     guard let transfer = transfer(of: context) else { return CURL_PREREQFUNC_ABORT }
+    let handle = transfer.handle
     transfer.touch()
     transfer.hasBegun = true
-    transfer.attemptCount += 1
-    guard transfer.attemptCount == 1 else { return CURL_PREREQFUNC_ABORT }
-    // For an attempt that is refused there would be another connection.
-    transfer.isOverReusedConnection = transfer.handle.isOverReusedConnection
+    guard transfer.attemptCount == 0 else { return CURL_PREREQFUNC_ABORT }
+    let ports = CurlSockets.Ports(local: localPort, remote: remotePort)
+    if handle.isOverReusedConnection {
+      guard handle.mayReuse(ports) else {
+        transfer.needsNewConnection = true
+        return CURL_PREREQFUNC_ABORT
+      }
+      transfer.isOverReusedConnection = true
+    } else {
+      handle.share.sockets.note(transfer.openedSockets, ports)
+    }
+    transfer.attemptCount = 1
+    transfer.upload?.connectionIsReady()
     return CURL_PREREQFUNC_OK
+  }
+
+  func curlClosesSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+    if let context { Unmanaged<CurlSockets>.fromOpaque(context).takeUnretainedValue().forget(descriptor) }
+    return close(descriptor)
   }
 
   func curlWillResolve(
@@ -74,6 +91,8 @@
     guard let transfer = transfer(of: context), let address, !transfer.isAbandoned else { return -1 }
     transfer.isResolving = false
     transfer.hasBegun = true
-    return rb_curl_open_socket(address)
+    let descriptor = rb_curl_open_socket(address)
+    if descriptor >= 0 { transfer.openedSockets.append(descriptor) }
+    return descriptor
   }
 #endif

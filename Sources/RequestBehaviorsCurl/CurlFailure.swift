@@ -11,12 +11,15 @@
     package let text: String
     /// Whether the head of the response was there.
     package let hasHead: Bool
+    /// Whether the connection had been used before.
+    package let isOverReusedConnection: Bool
 
     /// Creates a failure.
-    package init(result: UInt32, text: String, hasHead: Bool) {
+    package init(result: UInt32, text: String, hasHead: Bool, isOverReusedConnection: Bool) {
       self.result = result
-      self.text = text
+      self.text = EnvironmentProxies.hidingCredentials(in: text)
       self.hasHead = hasHead
+      self.isOverReusedConnection = isOverReusedConnection
     }
 
     /// The error for the caller.
@@ -38,7 +41,9 @@
 
     /// The code for the result.
     package var code: NetworkError.Code {
-      switch CURLcode(rawValue: result) {
+      // It says so with the code of a name that cannot be resolved, or of a connection that cannot be made.
+      if text.contains("Unsupported proxy") { return .invalidURL }
+      return switch CURLcode(rawValue: result) {
       case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dnsFailed
       case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED: .cannotConnect
       case CURLE_OPERATION_TIMEDOUT: .timedOut
@@ -52,7 +57,8 @@
         CURLE_SSL_ENGINE_SETFAILED:
         .tlsFailed
       case CURLE_RECV_ERROR: receivingCode
-      case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND,
+      case CURLE_SEND_ERROR: refusesHandshake ? .tlsFailed : .connectionLost
+      case CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND,
         CURLE_ABORTED_BY_CALLBACK:
         .connectionLost
       // Without a status line libcurl takes a response for HTTP/0.9. 100 is a header that is too long, from 8.6 on.
@@ -68,10 +74,19 @@
     /// The code for what was wrong with reading, which only the text tells apart.
     private var receivingCode: NetworkError.Code {
       let text = text.lowercased()
+      // Over TLS, where an end without a closure alert is none that libcurl reads over.
+      if text.contains("unexpected eof") { return hasHead ? .truncatedBody : .connectionLost }
+      if refusesHandshake { return .tlsFailed }
       if text.contains("proxy") || text.contains("connect tunnel") { return .cannotConnect }
       let isMalformed = ["chunk", "hexadecimal", "malformed", "nul byte", "illegal"].contains { text.contains($0) }
       return isMalformed ? .badResponse : .connectionLost
     }
+
+    /// Whether the server ended the handshake after the client's part was over.
+    ///
+    /// With TLS 1.3 a client sends its request before the server has looked at its certificate (RFC 8446 §4.4.2.4), and
+    /// learns of a refusal by an alert where the response should be.
+    private var refusesHandshake: Bool { !hasHead && !isOverReusedConnection && text.lowercased().contains("alert") }
 
     private static let meanings: [NetworkError.Code: String] = [
       .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",

@@ -21,11 +21,16 @@
     let usesHTTP2: Bool
     var leavesResolverBehind: Bool
     var securedHost: String?
+    /// Whether the request is to an `https` URL.
+    var isSecure = false
+    /// Whether the request goes over a new connection, whatever others there are.
+    var isFresh = false
     var url = ""
     var shape = Shape.noBody
     var method: String?
     var decodes: Bool?
     var bufferSize = 0
+    var uploadBufferSize = 0
     var connectTime = 0
     var list: UnsafeMutablePointer<curl_slist>?
     var line: [UInt8] = []
@@ -56,7 +61,8 @@
         try set(CURLOPT_URL, url, name: "URL")
         settings.url = url
       }
-      if let origin = request.origin, origin.scheme == "https" {
+      settings.isSecure = request.origin?.scheme == "https"
+      if let origin = request.origin, settings.isSecure {
         try setSecurity(of: origin.host)
         // Over cleartext, requests would wait for the first response instead of for the connection.
         if settings.usesHTTP2 { try set(CURLOPT_PIPEWAIT, 1, name: "PIPEWAIT") }
@@ -94,6 +100,12 @@
       case .upload:
         let length = curl_off_t(upload?.length ?? -1)
         try check(rb_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, length), "INFILESIZE")
+        // A long body in larger pieces: each costs a turn of the loop.
+        let size = length < 0 || length > 1 << 20 ? 256 * 1_024 : 64 * 1_024
+        if size != settings.uploadBufferSize {
+          try set(CURLOPT_UPLOAD_BUFFERSIZE, size, name: "UPLOAD_BUFFERSIZE")
+          settings.uploadBufferSize = size
+        }
       case .head, .noBody: break
       }
       try setMethod(method.rawValue, isImplied: shape == .noBody && method == .get || shape == .head)
@@ -134,8 +146,18 @@
       }
     }
 
+    /// Has the request go over a new connection.
+    func avoidKeptConnections() throws {
+      try set(CURLOPT_FRESH_CONNECT, 1, name: "FRESH_CONNECT")
+      settings.isFresh = true
+    }
+
     /// Removes the request's bytes and fields from the handle.
     func clearRequest() {
+      if settings.isFresh {
+        _ = rb_curl_set_number(easy, CURLOPT_FRESH_CONNECT, 0)
+        settings.isFresh = false
+      }
       if settings.shape == .bytes || settings.shape == .upload {
         _ = rb_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, nil)
         _ = rb_curl_set_number(easy, CURLOPT_HTTPGET, 1)
@@ -168,6 +190,9 @@
           if !hasCookie { try append(field.name, headers.values(for: "Cookie").joined(separator: "; ")) }
           hasCookie = true
         } else {
+          // libcurl would wait for the server's leave, and after a 417 send the request again without the field. With the
+          // field removed first it takes it for another; the upload waits instead.
+          if HeaderFields.areEqual(field.name, "Expect") { try append("Expect", nil) }
           try append(field.name, field.value)
         }
       }

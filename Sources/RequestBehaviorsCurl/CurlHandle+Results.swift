@@ -91,11 +91,17 @@
         firstByte == nil ? .sent : .headReceived, reusedConnection: isOverReusedConnection)
     }
 
+    /// How far the transfer had come when it failed.
+    func progress(of error: NetworkError) -> NetworkError.Progress {
+      // What came over a connection that the server does not accept was not read.
+      error.code == .tlsFailed ? NetworkError.Progress(.notSent) : attemptProgress
+    }
+
     /// How the body that followed a head ended.
     var endOfStream: Result<Void, any Error> {
       guard var error = objection ?? (result == CURLE_OK ? missing : failure) else { return .success(()) }
       error.request = request
-      error.progress = attemptProgress
+      error.progress = progress(of: error)
       return .failure(error)
     }
 
@@ -106,8 +112,11 @@
 
     /// What libcurl says of a transfer that it has ended badly.
     var failure: NetworkError {
-      CurlFailure(result: result.rawValue, text: handle.failureText, hasHead: firstByte != nil)
-        .networkError(hint: handle.proxyRefusal ?? handle.connectionHint)
+      CurlFailure(
+        result: result.rawValue, text: handle.failureText, hasHead: firstByte != nil,
+        isOverReusedConnection: isOverReusedConnection
+      )
+      .networkError(hint: handle.proxyRefusal ?? handle.connectionHint)
     }
   }
 #endif

@@ -13,6 +13,8 @@
       try set(CURLOPT_PROXY_SSLVERSION, Int(least), name: "PROXY_SSLVERSION")
       try set(CURLOPT_SSL_VERIFYPEER, 1, name: "SSL_VERIFYPEER")
       try set(CURLOPT_SSL_VERIFYHOST, 2, name: "SSL_VERIFYHOST")
+      // Over another library than OpenSSL there is no such option.
+      if configuration.requiresTLSClosure { _ = rb_curl_set_ssl_callback(easy, curlPreparesTLS) }
       do {
         try setAuthorities(configuration.trust.basis)
       } catch let error as RefusedOption {

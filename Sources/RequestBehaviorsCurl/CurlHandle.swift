@@ -19,12 +19,14 @@
     /// What the handle works for, while it is with the loop.
     var transfer: CurlTransfer?
 
+    let share: CurlShare
     private let errorText: UnsafeMutablePointer<CChar>
     private let configuration: CurlTransport.Configuration
     var settings: RequestSettings
 
-    init(_ configuration: CurlTransport.Configuration) throws {
+    init(_ configuration: CurlTransport.Configuration, _ share: CurlShare) throws {
       easy = try CurlHandle.makeEasy()
+      self.share = share
       self.configuration = configuration
       errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
       errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -39,10 +41,13 @@
       return easy
     }
 
+    var requiresTLSClosure: Bool { configuration.requiresTLSClosure }
+
     /// What to say of a connection that could not be made.
     var connectionHint: String? { configuration.proxy.connectionHint }
 
     private func setUp() throws {
+      try check(share.join(easy), "SHARE")
       try connectCallbacks()
       try setDefaults()
       try setSecurity(configuration)
@@ -122,6 +127,10 @@
       try check(rb_curl_set_seek_callback(easy, curlNeedsRewind), "SEEKFUNCTION")
       try check(rb_curl_set_prerequest_callback(easy, curlWillSend), "PREREQFUNCTION")
       try check(rb_curl_set_socket_callback(easy, curlNeedsSocket), "OPENSOCKETFUNCTION")
+      // Called when a connection is closed, which may outlive the handle.
+      let sockets = Unmanaged.passUnretained(share.sockets).toOpaque()
+      try check(rb_curl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, sockets), "CLOSESOCKETDATA")
+      try check(rb_curl_set_close_callback(easy, curlClosesSocket), "CLOSESOCKETFUNCTION")
       try check(rb_curl_set_resolver_callback(easy, curlWillResolve), "RESOLVER_START_FUNCTION")
     }
 

@@ -15,17 +15,21 @@
     }
 
     private let configuration: CurlTransport.Configuration
+    private let share: CurlShare
     private let lock = NSLock()
     // Protected by `lock`.
     nonisolated(unsafe) private var state = State()
 
     /// Creates an empty pool.
-    init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
+    init(_ configuration: CurlTransport.Configuration, _ share: CurlShare) {
+      self.configuration = configuration
+      self.share = share
+    }
 
     /// Returns a handle that is ready for a request.
     ///
     /// - Throws: What a new handle throws if libcurl refuses an option of the configuration.
-    func take() throws -> CurlHandle { try lock.withLock { state.spare.popLast() } ?? CurlHandle(configuration) }
+    func take() throws -> CurlHandle { try lock.withLock { state.spare.popLast() } ?? CurlHandle(configuration, share) }
 
     /// Keeps a handle for a further request.
     func put(_ handle: CurlHandle) {

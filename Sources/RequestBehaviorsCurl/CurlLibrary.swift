@@ -26,6 +26,12 @@
     /// The file of the authorities that the library trusts by default; `nil` if it has none.
     static let authorities = facts.pointee.cainfo.map { String(cString: $0) }
 
+    // Functions of OpenSSL's, which libcurl has loaded and nothing here is linked to; `nil` where it is over another
+    // library. They stay where they are for as long as the process lives.
+    nonisolated(unsafe) static let opensslPending = rb_curl_find("SSL_has_pending")
+    nonisolated(unsafe) static let opensslALPN = rb_curl_find("SSL_get0_alpn_selected")
+    nonisolated(unsafe) static let opensslInfoCallback = rb_curl_find("SSL_CTX_set_info_callback")
+
     // The library has this table for as long as the process lives.
     private static var facts: UnsafePointer<curl_version_info_data> { rb_curl_facts() }
 

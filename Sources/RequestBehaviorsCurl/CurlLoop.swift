@@ -24,7 +24,7 @@
 
     /// The handles that no transfer has.
     let handles: CurlHandlePool
-    private let multi: UnsafeMutableRawPointer
+    let multi: UnsafeMutableRawPointer
     private let clock: RequestClock
     private let lock = NSLock()
     // All protected by `lock`.
@@ -33,11 +33,13 @@
     private var isAsleep = false
 
     // Used on the thread only.
-    private var transfers: [CurlTransfer] = []
-    private var ended: [CurlTransfer] = []
+    var transfers: [CurlTransfer] = []
+    var ended: [CurlTransfer] = []
+    var queue: CurlQueue<CurlTransfer>
     private var timer: DeadlineTimer
-    /// Whether a transfer may wait for a connection.
-    private var mayHaveWaiting = false
+    /// Whether a transfer that libcurl has may wait for a connection.
+    var mayHaveWaiting = false
+    var isClosing = false
     /// Whether the system can wait for microseconds.
     private var mayPause = false
     private var lastRestart = ContinuousClock.now
@@ -49,11 +51,15 @@
       guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
       self.multi = multi
       self.clock = clock
-      handles = CurlHandlePool(configuration)
+      handles = CurlHandlePool(configuration, CurlShare())
       timer = DeadlineTimer(clock: clock)
       now = clock.now()
       let perHost = max(configuration.maximumConnectionsPerHost, 1)
       let total = configuration.maximumConnections.map { max($0, 1) } ?? 0
+      // Over HTTP/2 a connection has many requests; 100 is what libcurl sends over one at most.
+      let streams = configuration.httpVersion.usesHTTP2 ? 100 : 1
+      queue = CurlQueue(
+        limit: perHost.multipliedSafely(by: streams), total: total > 0 ? total.multipliedSafely(by: streams) : nil)
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, total)
       // By default it follows the number of transfers, so that a burst's connections are closed after it.
@@ -141,9 +147,9 @@
     /// one response after the other: with 64 transfers whose callers do some work that took a tenth of all processor time.
     /// Of more than 128 transfers there is enough to do after each turn without one.
     private func pause() {
-      guard mayPause, 9...128 ~= transfers.count else { return }
+      guard mayPause, 9...128 ~= queue.count else { return }
       // 300 nanoseconds for each, which is less than a look at it takes.
-      rb_curl_pause(min(transfers.count * 300, 20_000))
+      rb_curl_pause(min(queue.count * 300, 20_000))
     }
 
     /// Waits until a connection, one of libcurl's timers or a command has something to do.
@@ -169,104 +175,13 @@
       let now = ContinuousClock.now
       guard now - lastRestart >= .milliseconds(Int(CurlLoop.restartInterval)) else { return }
       lastRestart = now
-      let waiting = transfers.filter { !$0.hasBegun }
+      let waiting = transfers.filter { $0.isWithLibrary && !$0.hasBegun }
       mayHaveWaiting = !waiting.isEmpty
-      for transfer in waiting {
-        curl_multi_remove_handle(multi, transfer.handle.easy)
-        let code = curl_multi_add_handle(multi, transfer.handle.easy)
-        guard code != CURLM_OK else { continue }
-        transfer.fail(CurlLoop.refusal(code))
-        end(transfer)
-      }
-    }
-
-    private func begin(_ transfer: CurlTransfer) {
-      guard !transfer.isSettled else {
-        transfer.upload?.cancel()
-        return handles.put(transfer.handle)
-      }
-      transfer.handle.transfer = transfer
-      let code = curl_multi_add_handle(multi, transfer.handle.easy)
-      guard code == CURLM_OK else {
-        transfer.handle.transfer = nil
-        transfer.upload?.cancel()
-        return transfer.fail(CurlLoop.refusal(code))
-      }
-      transfer.index = transfers.count
-      transfers.append(transfer)
-      mayHaveWaiting = true
-      transfer.started = transfer.request.call.clock.now()
-      let options = transfer.request.options
-      transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)
-      if let deadline = transfer.deadline.deadline { arm(deadline) }
-    }
-
-    private static func refusal(_ code: CURLMcode) -> NetworkError {
-      NetworkError(.transportFailed, "libcurl could not send: \(String(cString: curl_multi_strerror(code)))")
-    }
-
-    /// Takes a transfer from libcurl.
-    private func remove(_ transfer: CurlTransfer) {
-      guard let index = transfer.index, let last = transfers.popLast() else { return }
-      if last !== transfer {
-        transfers[index] = last
-        last.index = index
-      }
-      transfer.index = nil
-      curl_multi_remove_handle(multi, transfer.handle.easy)
-      transfer.handle.transfer = nil
-      transfer.upload?.cancel()
-    }
-
-    /// Ends what a settled transfer still does.
-    private func end(_ transfer: CurlTransfer) {
-      guard transfer.index != nil else { return }
-      if transfer.isResolving {
-        // To remove it would wait for the resolver.
-        transfer.isAbandoned = true
-        transfer.upload?.cancel()
-        return
-      }
-      remove(transfer)
-      handles.put(transfer.handle)
-    }
-
-    /// Settles what libcurl has ended, all at once when its turn is over.
-    private func collect() {
-      var result = CURLE_OK
-      while let easy = rb_curl_multi_next_ended(multi, &result) {
-        guard let transfer = CurlHandle.transfer(of: easy) else { continue }
-        transfer.result = result
-        remove(transfer)
-        ended.append(transfer)
-      }
-      for transfer in ended {
-        transfer.lastByte = transfer.request.call.clock.now()
-        if transfer.settle(.ended) { continue }
-        transfer.stream?.end(transfer.endOfStream, trailers: transfer.trailers)
-        handles.put(transfer.handle)
-      }
-      ended.removeAll(keepingCapacity: true)
-    }
-
-    private func resume(_ transfer: CurlTransfer) {
-      guard transfer.index != nil, !transfer.isAbandoned else { return }
-      if transfer.isReceivingPaused, transfer.stream?.hasRoom() != false {
-        transfer.isReceivingPaused = false
-        transfer.touch()
-        if let deadline = transfer.currentDeadline.deadline { arm(deadline) }
-      }
-      transfer.isSendingPaused = false
-      // It calls the callbacks at once, and they may pause again.
-      let mask = transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
-      curl_easy_pause(transfer.handle.easy, mask)
+      for transfer in waiting { restart(transfer) }
     }
 
     private func close() {
-      for transfer in transfers {
-        transfer.fail(NetworkError.clientShutDown())
-        remove(transfer)
-      }
+      endAll()
       timer.stop()
       let refused = lock.withLock {
         phase = .closed
@@ -282,7 +197,7 @@
   // MARK: - Deadlines, on the thread
 
   extension CurlLoop {
-    private func arm(_ deadline: Duration) {
+    func arm(_ deadline: Duration) {
       timer.arm(deadline, fire: { [weak self] in self?.post(.expire) })
     }
 
@@ -295,6 +210,13 @@
       }
       let next = transfers.lazy.filter { !$0.isAbandoned }.compactMap(\.currentDeadline.deadline).min()
       if let next { arm(next) }
+    }
+  }
+
+  extension Int {
+    fileprivate func multipliedSafely(by factor: Int) -> Int {
+      let (product, overflows) = multipliedReportingOverflow(by: factor)
+      return overflows ? .max : product
     }
   }
 #endif

@@ -53,8 +53,18 @@
     var deadline: TransferDeadline
     /// Where the loop has it; `nil` if it has not.
     var index: Int?
-    /// How often libcurl was about to send the request; only the first time it may.
+    /// The number under which it waits for a connection; `nil` if it does not.
+    var waitingNumber: Int?
+    /// Whether libcurl has it.
+    var isWithLibrary = false
+    /// How often the request went out; libcurl may send it once.
     var attemptCount = 0
+    /// How its connection ends over TLS, where that is the end of the body; `nil` where it does not matter.
+    var tlsEnd: CurlTLSEnd?
+    /// The sockets that were made for it.
+    var openedSockets: [curl_socket_t] = []
+    /// Whether something unasked had come over the connection that libcurl wanted to use.
+    var needsNewConnection = false
     /// Whether the connection of the first attempt had been used before.
     var isOverReusedConnection = false
     private var sentCount: Int64 = 0
@@ -138,13 +148,17 @@
     func didReceiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
       touch()
       switch handle.head.add(line) {
-      case .more: return true
+      case .more:
+        if handle.head.givesLeave { allowBody() }
+        return true
       case .refused(let reason):
         objection = NetworkError(.badResponse, "the response is refused: \(reason)")
         return false
       case .isComplete:
         firstByte = request.call.clock.now()
+        allowBody()
         interimHeads = handle.head.interimHeads
+        if handle.head.endsWithConnection(isHead: request.method == .head) { tlsEnd = handle.watchTLSEnd() }
         guard chooseDecoder() else { return false }
         // What few bytes the body had went out with the head of the request.
         if upload == nil, let length = request.body?.length { progress?.sent(length) }
@@ -152,9 +166,7 @@
         head = handle.head.head
         connection = handle.connectionTimings(queued: queued)
         // An error that takes its time is none to wait for.
-        if request.options.timesEndAtHead, let status = head.withUnsafeBytes({ ResponseHead.status(of: $0) }),
-          request.call.acceptableStatuses.contains(status)
-        {
+        if request.options.timesEndAtHead, request.call.acceptableStatuses.contains(handle.head.status) {
           deadline.total = nil
         }
         settle(.head)
@@ -162,9 +174,18 @@
       }
     }
 
+    /// Lets the request's body go out that waits for the server's leave.
+    ///
+    /// libcurl ends no transfer whose sending is paused, even if a response came that wants no more of the body.
+    private func allowBody() {
+      guard let upload else { return }
+      upload.allow()
+      if isSendingPaused { loop.post(.resume(self)) }
+    }
+
     /// Makes a decoder for the body, unless the request names encodings itself; returns false if there is none.
     private func chooseDecoder() -> Bool {
-      let encoding = handle.head.encoding
+      let encoding = handle.head.framing.encoding
       guard handle.settings.decodes == true, !ContentDecoder.isIdentity(encoding) else { return true }
       decoder = ContentDecoder(encoding)
       if decoder == nil {
@@ -234,8 +255,21 @@
 
     /// Why a body that libcurl takes for whole is not; `nil` if it is.
     var missing: NetworkError? {
-      guard decoder?.isWhole == false else { return nil }
-      return NetworkError(.truncatedBody, "the compressed data of the response's body ended before its end")
+      let (head, isHead) = (handle.head, request.method == .head)
+      let hasOtherEnd = !head.endsWithConnection(isHead: isHead)
+      if tlsEnd?.isProper == false {
+        return NetworkError(
+          .truncatedBody,
+          "the body ends with its connection, which ended without a closure alert (RFC 9112 §9.8); set the transport's "
+            + "requiresTLSClosure to false if the server never sends one")
+      }
+      if decoder?.isWhole(mayBeNone: hasOtherEnd) == false {
+        return NetworkError(.truncatedBody, "the compressed data of the response's body ended before its end")
+      }
+      guard case .length(let length)? = head.expectedEnd(isHead: isHead),
+        let count = handle.size(CURLINFO_SIZE_DOWNLOAD_T), count != length
+      else { return nil }
+      return NetworkError(.truncatedBody, "the body ended after \(count) of \(length) bytes")
     }
 
     /// Copies bytes of the request's body; `nil` if the transfer must end.

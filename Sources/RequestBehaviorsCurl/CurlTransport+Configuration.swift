@@ -46,6 +46,14 @@
       /// The least version of TLS; 1.2 by default.
       public var minimumTLSVersion = TLSVersion.tls12
 
+      /// Whether a body that ends with its connection over TLS must end with a closure alert; true by default.
+      ///
+      /// A response without `Content-Length` and chunks is as long as its connection. Without the alert, whoever can cut
+      /// the connection can cut the response, so it is incomplete (RFC 9112 §9.8): the send fails with `NetworkError` of
+      /// code `truncatedBody`. Set it to false for an old server that sends none. It needs a libcurl over OpenSSL 3;
+      /// another library for TLS decides for itself.
+      public var requiresTLSClosure = true
+
       /// Which servers are trusted; those that the system trusts by default.
       ///
       /// Pins are compared with the key of the server's own certificate, not with those of its authorities: a host with

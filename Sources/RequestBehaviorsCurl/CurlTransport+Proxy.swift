@@ -47,8 +47,8 @@
       /// What to say of a connection that could not be made, if the environment has a proxy that is not obeyed.
       var connectionHint: String? {
         let environment = ProcessInfo.processInfo.environment
-        let names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
-        guard self == .none, let name = names.first(where: { environment[$0]?.isEmpty == false }) else { return nil }
+        guard self == .none, let name = EnvironmentProxies.names.first(where: { environment[$0]?.isEmpty == false })
+        else { return nil }
         return "the environment's \(name) is not obeyed; set the transport's proxy to .environment if it is needed"
       }
     }

@@ -57,6 +57,7 @@
           transfer.attach(continuation)
           // Before the loop asks for its bytes.
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
+          if request.awaitsLeave { transfer.upload?.awaitLeave(clock: clock) { loop.post(.resume(transfer)) } }
           loop.post(.start(transfer))
         }
       } onCancel: {
@@ -105,7 +106,10 @@
     private func upload(of request: NetworkRequest) async throws -> CurlUpload? {
       guard let body = request.body else { return nil }
       switch body.content {
-      case .data(let data): return data.count > CurlHandle.inlineLimit ? CurlUpload(data) : nil
+      case .data(let data):
+        // Bytes that go out with the head cannot wait.
+        let isInline = data.isEmpty || data.count <= CurlHandle.inlineLimit && !request.awaitsLeave
+        return isInline ? nil : CurlUpload(data)
       case .stream(let makeStream): return try await upload(of: makeStream(), length: body.length)
       case .oneShot(let stream): return try await upload(of: stream.take(), length: body.length)
       case .file(let url):
@@ -176,11 +180,18 @@
     }
   }
 
+  extension NetworkRequest {
+    /// Whether the body waits until the server gives leave to send it.
+    fileprivate var awaitsLeave: Bool {
+      !headers.isEmpty && headers["Expect"].map { HeaderFields.areEqual($0, "100-continue") } ?? false
+    }
+  }
+
   extension NetworkError {
     fileprivate func of(_ transfer: CurlTransfer) -> NetworkError {
       var error = self
       error.request = transfer.request
-      error.progress = transfer.attemptProgress
+      error.progress = transfer.progress(of: error)
       return error
     }
   }

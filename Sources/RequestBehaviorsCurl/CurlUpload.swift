@@ -22,6 +22,11 @@
       /// Whether libcurl has found nothing, and waits.
       var isStarving = false
       var isOver = false
+      /// Whether the server's leave to send is waited for.
+      var awaitsLeave = false
+      /// What ends that wait, from when there is a connection.
+      var endWait: (@Sendable () async -> Void)?
+      var wait: Task<Void, Never>?
       /// What waits until the chunk has been taken.
       var source: UnsafeContinuation<Void, Never>?
       /// What begins to read the stream, until it has.
@@ -57,7 +62,7 @@
     /// Whether libcurl waits although there is something for it.
     func takeWakeup() -> Bool {
       lock.withLock {
-        guard state.isStarving, state.isReady else { return false }
+        guard state.isStarving, state.isReady, !state.awaitsLeave else { return false }
         state.isStarving = false
         return true
       }
@@ -65,10 +70,15 @@
 
     /// Copies bytes to libcurl.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
-      let begin = lock.withLock {
+      let (mayBegin, begin) = lock.withLock { () -> (Bool, (@Sendable () -> Void)?) in
+        guard !state.awaitsLeave else {
+          state.isStarving = true
+          return (false, nil)
+        }
         defer { state.begin = nil }
-        return state.begin
+        return (true, state.begin)
       }
+      guard mayBegin else { return .notYet }
       begin?()
       let (reading, source) = lock.withLock { () -> (Reading, UnsafeContinuation<Void, Never>?) in
         if let failure = state.failure { return (.failed(failure), nil) }
@@ -91,6 +101,48 @@
 
   extension CurlUpload.State {
     fileprivate var isReady: Bool { !chunk.isEmpty || isComplete || failure != nil }
+  }
+
+  // MARK: - The server's leave
+
+  extension CurlUpload {
+    /// How long a server may take that does not know of `Expect`.
+    private static let patience: Duration = .seconds(1)
+
+    /// Has the body wait until the server gives leave, or says nothing for a second (RFC 9110 §10.1.1).
+    ///
+    /// - Parameters:
+    ///   - clock: What the second is measured on.
+    ///   - wake: Called when the second is over.
+    func awaitLeave(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
+      lock.withLock {
+        state.awaitsLeave = true
+        state.endWait = { [weak self] in
+          guard (try? await clock.sleep(for: CurlUpload.patience)) != nil else { return }
+          self?.allow()
+          wake()
+        }
+      }
+    }
+
+    /// Begins to count the second: the head of the request goes out now.
+    func connectionIsReady() {
+      lock.withLock {
+        guard state.awaitsLeave, !state.isOver, let endWait = state.endWait else { return }
+        state.endWait = nil
+        state.wait = Task.detached { await endWait() }
+      }
+    }
+
+    /// Lets the body go out.
+    func allow() {
+      let wait = lock.withLock {
+        state.awaitsLeave = false
+        defer { state.wait = nil }
+        return state.wait
+      }
+      wait?.cancel()
+    }
   }
 
   // MARK: - The stream
@@ -144,10 +196,11 @@
       let (pump, source, isAtEnd) = lock.withLock {
         state.isOver = true
         state.chunk = Data()
-        state.begin = nil
+        (state.begin, state.endWait) = (nil, nil)
         defer { (state.pump, state.source) = (nil, nil) }
         return (state.pump, state.source, state.isComplete)
       }
+      allow()
       pump?.cancel()
       source?.resume()
       if !isAtEnd { stream?.cancel() }

@@ -23,17 +23,24 @@
     package private(set) var head: [UInt8] = []
     /// The interim heads before it, each like ``head``.
     package private(set) var interimHeads: [[UInt8]] = []
-    /// The value of `Content-Encoding` in lower case; empty if there is none.
-    package private(set) var encoding = ""
+    /// Where the body ends, and how it is encoded.
+    package private(set) var framing = BodyFraming()
+    /// The status; 0 before there is one.
+    package private(set) var status = 0
     /// The fields after the body.
     package private(set) var trailers: [UInt8] = []
     private var place = Place.status
     private var count = 0
     private var lineCount = 0
+    /// Whether an interim head told a length, which libcurl would keep for a response without one.
+    private var hasInterimLength = false
 
     /// Creates an empty collector with room for a usual head.
     package init() { head.reserveCapacity(1_024) }
 
+    /// Whether the line that was taken last ended an interim head of status 100, which gives leave to send the body
+    /// (RFC 9110 §15.2.1).
+    package private(set) var givesLeave = false
     /// Whether the head is complete.
     package var isComplete: Bool { place == .trailers }
 
@@ -42,9 +49,10 @@
       head.removeAll(keepingCapacity: true)
       if !interimHeads.isEmpty { interimHeads = [] }
       if !trailers.isEmpty { trailers = [] }
-      if !encoding.isEmpty { encoding = "" }
+      framing = BodyFraming()
       place = .status
-      (count, lineCount) = (0, 0)
+      (status, count, lineCount) = (0, 0, 0)
+      hasInterimLength = false
     }
 
     /// Takes a line with its end.
@@ -57,17 +65,22 @@
       guard lineCount <= HeadCollector.maximumLineCount else {
         return .refused("its header has more than \(HeadCollector.maximumLineCount) lines")
       }
+      givesLeave = false
       switch place {
       case .status:
         guard line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2F]) else { return .refused("it has no status line") }
+        guard let number = ResponseHead.status(of: line) else { return .refused("its status line is none") }
+        status = number
         head.removeAll(keepingCapacity: true)
-        if !encoding.isEmpty { encoding = "" }
+        framing = BodyFraming()
         head.append(contentsOf: line)
         place = .fields
       case .fields:
         guard HeadCollector.isEmpty(line) else {
+          // libcurl takes it for the end of the head.
+          guard line.first != 0x0D else { return .refused("a line of its header begins with a carriage return") }
           head.append(contentsOf: line)
-          noteEncoding(line)
+          framing.add(line)
           return .more
         }
         return endHead()
@@ -79,30 +92,39 @@
 
     /// Tells interim heads from the one that counts (RFC 9110 §15.2).
     private mutating func endHead() -> Step {
-      guard let status = head.withUnsafeBytes({ ResponseHead.status(of: $0) }) else {
-        return .refused("its status line is none")
-      }
       if status == 101 { return .refused("it switches to another protocol, which was not asked for") }
       guard status < 200 else {
+        if let objection = framing.objection(isHTTP10: hasVersion("HTTP/1.0")) { return .refused(objection) }
+        if hasInterimLength, framing.end == .connection {
+          return .refused("an interim response before it tells a length, and it tells none")
+        }
         place = .trailers
         return .isComplete
       }
+      // Neither may have them (RFC 9112 §6.1, RFC 9110 §8.6), and libcurl takes them for the final response's.
+      if framing.isCoded { return .refused("an interim response before it has Transfer-Encoding") }
+      if framing.hasLength || framing.objection(isHTTP10: false) != nil { hasInterimLength = true }
+      givesLeave = status == 100
       interimHeads.append(head)
       place = .status
       return .more
     }
 
-    /// Reads `Content-Encoding`, which decides about the body before anybody reads the other fields.
-    private mutating func noteEncoding(_ line: UnsafeRawBufferPointer) {
-      // The letter and the dash tell nearly all others apart.
-      guard line.count > 17, line[0] | 0x20 == 0x63, line[7] == 0x2D, line[8] | 0x20 == 0x65, line[16] == 0x3A else {
-        return
-      }
-      let text = String(decoding: line, as: UTF8.self).lowercased()
-      guard text.hasPrefix("content-encoding:") else { return }
-      let value = text.dropFirst(17).filter { !$0.isWhitespace }
-      // Several fields are one list (RFC 9110 §5.3).
-      encoding += encoding.isEmpty || value.isEmpty ? value : "," + value
+    private func hasVersion(_ version: StaticString) -> Bool {
+      head.starts(with: UnsafeBufferPointer(start: version.utf8Start, count: version.utf8CodeUnitCount))
+    }
+
+    /// Whether the body of the response has ended only when its connection has, which a lost connection looks like too.
+    ///
+    /// - Parameter isHead: Whether the request was `HEAD`, to which no response has a body (RFC 9112 §6.3).
+    /// - Returns: Whether that is so; over HTTP/2 a body has an end of its own.
+    package func endsWithConnection(isHead: Bool) -> Bool {
+      expectedEnd(isHead: isHead) == .connection && hasVersion("HTTP/1.")
+    }
+
+    /// What ends the body; `nil` for a response that has none, whatever it says.
+    package func expectedEnd(isHead: Bool) -> BodyFraming.End? {
+      isHead || status == 204 || status == 304 ? nil : framing.end
     }
 
     private static func isEmpty(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -94,6 +94,25 @@
       }
     }
 
+    @Test(arguments: [SecureServer.Door.secure, .onlyTLS12])
+    func `a further connection goes on with the session of an earlier one, pinned or not`(
+      door: SecureServer.Door
+    ) async throws {
+      let (right, wrong) = try (server.certificate("server").publicKeyPin, server.certificate("other").publicKeyPin)
+      for trust in [try server.trust, try server.trust.pinning(["localhost": [right]])] {
+        var settings = CurlTransport.Configuration(trust: trust)
+        settings.idleConnectionLifetime = .zero
+        let transport = CurlTransport(configuration: settings)
+        let request = NetworkRequest(url: try server.url(door, path: "session"))
+        var texts: [String] = []
+        for _ in 1...3 { texts.append(try await transport.send(request).text) }
+        #expect(texts == [".", "r", "r"])
+      }
+      // Another transport knows nothing of it.
+      let pinned = try server.trust.pinning(["localhost": [wrong]])
+      #expect(try await code(door, CurlTransport.Configuration(trust: pinned)) == .tlsFailed)
+    }
+
     @Test func `a client shows its certificate to the hosts that it is for`() async throws {
       let file = try Data(contentsOf: server.directory.appending(path: "client.p12"))
       func settings(_ host: String, _ passphrase: String = "secret") throws -> CurlTransport.Configuration {

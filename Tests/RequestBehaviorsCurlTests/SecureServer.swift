@@ -28,7 +28,7 @@
       return nil
     }()
 
-    private static func path(_ name: String) -> URL? {
+    static func path(_ name: String) -> URL? {
       ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { URL(fileURLWithPath: "\($0)/\(name)") }
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
@@ -151,6 +151,7 @@
       }
       let locations = """
         location = / { return 200 "$ssl_protocol $server_protocol $ssl_client_s_dn"; }
+        location = /session { return 200 "$ssl_session_reused"; }
         location /back/ {
           proxy_pass http://127.0.0.1:\(backend)/;
           proxy_http_version 1.1;
@@ -165,6 +166,7 @@
         events { worker_connections 1024; }
         http {
           access_log off;
+          ssl_session_cache shared:sessions:1m;
           client_max_body_size 0;
           client_body_temp_path \(directory)/body;
           proxy_temp_path \(directory)/proxy;

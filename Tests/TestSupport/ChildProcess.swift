@@ -132,6 +132,9 @@
       }
     }
 
+    /// Writes to the program's standard input, and leaves it open.
+    public func write(_ data: Data) async { await offThePool { try? self.input.write(contentsOf: data) } }
+
     /// Stops the program where it is, as SIGSTOP does.
     public func pause() { signal(SIGSTOP) }
 

@@ -38,7 +38,7 @@ extension NetworkClient {
   /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior or the type threw.
   @concurrent
   public func send<Value: ResponseConvertible>(_ request: Request<Value>) async throws -> Value {
-    let performed = try await perform(request)
+    let performed = try await perform(request, accept: request.asksForDecodable ? acceptedTypes : nil)
     let start = performed.call.clock.now()
     do {
       let value = try await Value(performed.response)

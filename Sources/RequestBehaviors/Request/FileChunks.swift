@@ -5,7 +5,8 @@ package import Foundation
 package struct FileChunks: AsyncSequence, Sendable {
   package typealias Element = Data
 
-  private static let chunkCount = 256 * 1_024
+  /// How many bytes are read at once of a file: more of a long one, because each chunk costs changes of thread.
+  private static func chunkCount(_ length: Int64) -> Int64 { Swift.min(Swift.max(length / 16, 256 * 1_024), 1 << 20) }
 
   /// A file that is open.
   fileprivate struct OpenFile: Sendable {
@@ -59,7 +60,7 @@ package struct FileChunks: AsyncSequence, Sendable {
       if let file { open = file } else { open = try await OpenFile(url) }
       file = open
       // What a writer adds meanwhile is not what was announced.
-      let count = Int(Swift.min(Int64(FileChunks.chunkCount), open.length - readCount))
+      let count = Int(Swift.min(FileChunks.chunkCount(open.length), open.length - readCount))
       guard count > 0 else { return nil }
       let data = try await FileQueue.run { [handle = open.handle] in try handle.read(upToCount: count) }
       guard let data, !data.isEmpty else { return nil }

@@ -43,6 +43,8 @@ public struct Request<Value>: Sendable {
   /// Behaviors of this request only; one that is unique by type replaces the configuration's.
   public var behaviors: [any RequestBehavior] = []
   var removedBehaviors: [any RequestBehavior.Type] = []
+  /// Whether what was asked for before the whole response was is for the decoder, so that the same is sent.
+  var asksForDecodable = false
 
   /// Creates a request for a path below the base URL.
   public init(
@@ -72,11 +74,18 @@ public struct Request<Value>: Sendable {
   }
 
   /// Returns the same request for a response of another type.
+  ///
+  /// What is sent stays the same with `NetworkResponse`: the `Accept` of the type before it too. With another type the
+  /// client asks for what that is decoded from.
   public func returning<Other>(_ type: Other.Type) -> Request<Other> {
     var request = Request<Other>(method, target: target.cast(), query: query, headers: headers, body: body)
     request.options = options
     request.behaviors = behaviors
     request.removedBehaviors = removedBehaviors
+    if Other.self is any ResponseConvertible.Type {
+      let isDecoded = Value.self is any Decodable.Type && ResponseDecoding.decodes(Value.self)
+      request.asksForDecodable = asksForDecodable || isDecoded
+    }
     return request
   }
 }

@@ -25,6 +25,8 @@ package struct ResponseFraming {
   private(set) var bodyLength: Int64?
 
   private let isRedirect: Bool
+  /// Whether a body with an encoding is as long as its connection.
+  private var isEncodedToTheEnd = false
 
   /// Reads the head of a response.
   ///
@@ -47,31 +49,50 @@ package struct ResponseFraming {
       objection = "the response has \(fieldCount) header fields; at most \(limit) are accepted"
       return
     }
-    // Transfer-Encoding overrides Content-Length.
-    guard response.value(forHTTPHeaderField: "Transfer-Encoding") == nil,
-      let text = response.value(forHTTPHeaderField: "Content-Length")
-    else { return }
-    guard let length = readLength(text) else { return }
+    let coding = response.value(forHTTPHeaderField: "Transfer-Encoding")
+    let length = response.value(forHTTPHeaderField: "Content-Length")
+    let encoding = response.value(forHTTPHeaderField: "Content-Encoding")
     let hasNoBody = method == .head || response.statusCode == 204 || response.statusCode == 304
+    guard coding == nil else {
+      // It overrides Content-Length.
+      objection = ResponseFraming.objection(coding: coding)
+      return
+    }
+    guard let length else {
+      // Over HTTP/2, which is spoken over TLS only, an empty body has an end of its own.
+      isEncodedToTheEnd = !hasNoBody && encoding != nil && response.url?.scheme?.lowercased() == "http"
+      return
+    }
+    guard let length = readLength(length) else { return }
     // The length of a compressed body is told, and the decompressed body is delivered.
-    if !hasNoBody, response.value(forHTTPHeaderField: "Content-Encoding") == nil { bodyLength = length }
+    if !hasNoBody, encoding == nil { bodyLength = length }
+  }
+
+  /// Why the end of a body with a transfer coding is in doubt (RFC 9112 §6.3); `nil` if it is not.
+  private static func objection(coding: String?) -> String? {
+    // Apple's URLSession names another coding than came.
+    guard !isLenient, let coding else { return nil }
+    // With another one libcurl delivers the chunks' sizes as a part of the body, or knows no end.
+    let isChunked = coding.trimmingCharacters(in: .whitespaces).lowercased() == "chunked"
+    return isChunked ? nil : "the response's Transfer-Encoding is not chunked: \(coding)"
   }
 
   /// Reads the value of Content-Length: one number, or a list of the same number.
   private mutating func readLength(_ text: String) -> Int64? {
     // Mostly it is one number.
-    if ResponseFraming.isNumber(text) { return Int64(text) ?? .max }
+    if ResponseFraming.isNumber(text), let length = Int64(text) { return length }
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
-    guard lengths.allSatisfy(ResponseFraming.isNumber) else {
-      objection = "the response's Content-Length is not a number: \(text)"
+    let numbers = Set(lengths.map { ResponseFraming.isNumber($0) ? Int64($0) : nil })
+    guard !numbers.contains(nil) else {
+      objection = "the response's Content-Length is no number, or too great a one: \(text)"
       return nil
     }
-    guard lengths.count == 1, let length = lengths.first else {
+    guard numbers.count == 1, let length = numbers.first else {
       objection = "the response has more than one Content-Length: \(text)"
       return nil
     }
-    return Int64(length) ?? .max
+    return length
   }
 
   private static func isNumber(_ text: String) -> Bool {
@@ -83,6 +104,8 @@ package struct ResponseFraming {
   /// - Parameter count: The number of bytes that came.
   /// - Returns: The message, or `nil` if the body is whole.
   func missing(from count: Int) -> String? {
+    // No compressed data is empty.
+    if isEncodedToTheEnd, count == 0 { return "the compressed data of the body is missing" }
     guard let bodyLength, count < bodyLength else { return nil }
     // URLSession on Linux loses the body of a redirect that leads nowhere.
     if isRedirect, count == 0 { return nil }

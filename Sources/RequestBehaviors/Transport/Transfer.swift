@@ -32,6 +32,7 @@ final class Transfer: @unchecked Sendable {
   private var outcome: Result<Received, any Error>?
   // Protected by `lock` too.
   private var hasHead = false
+  private var watch: Task<Void, Never>?
 
   // Used on the registry's queue only.
   var urlRequest: URLRequest
@@ -86,6 +87,24 @@ final class Transfer: @unchecked Sendable {
     return false
   }
 
+  /// Keeps a task that looks after the body while it is sent.
+  func keep(_ watch: Task<Void, Never>) {
+    let isLate = lock.withLock {
+      if outcome == nil { self.watch = watch }
+      return outcome != nil
+    }
+    if isLate { watch.cancel() }
+  }
+
+  /// Ends the task that looks after the body: all of it is sent, or no more is.
+  func stopWatching() {
+    let watch = lock.withLock {
+      defer { self.watch = nil }
+      return self.watch
+    }
+    watch?.cancel()
+  }
+
   /// Settles the outcome and resumes the caller; returns false if it was settled before.
   @discardableResult
   func settle(_ result: Result<Received, any Error>) -> Bool {
@@ -95,6 +114,7 @@ final class Transfer: @unchecked Sendable {
       defer { continuation = nil }
       return (true, continuation)
     }
+    if isFirst { stopWatching() }
     waiting?.resume(with: result)
     return isFirst
   }

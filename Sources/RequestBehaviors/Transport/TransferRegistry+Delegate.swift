@@ -56,6 +56,7 @@ extension TransferRegistry: URLSessionDataDelegate {
           "the body file has grown from \(length) bytes while it was sent; send a copy that stays as it is"
         ))
     }
+    if totalBytesSent == transfer.announcedLength { transfer.stopWatching() }
     transfer.progress?.sent(totalBytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil)
   }
 

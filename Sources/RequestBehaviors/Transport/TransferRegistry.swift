@@ -12,11 +12,12 @@ import Foundation
 final class TransferRegistry: NSObject, @unchecked Sendable {
   // Unchecked because `lock` protects what callbacks use too, and `queue` the rest; see below.
   // On the shared threads, which are awake more often than one of its own: a change of thread less for a request.
-  private let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport", target: .global())
+  let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport", target: .global())
   private let configuration: URLSessionConfiguration
   private let delegateQueue: OperationQueue
-  private let spool: BodySpool
-  private let clock: RequestClock
+  private let connectionReuse: URLSessionTransport.ConnectionReuse
+  let spool: BodySpool
+  let clock: RequestClock
   #if canImport(ObjectiveC)
     let serverTrust: ServerTrust
   #endif
@@ -35,6 +36,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     #if canImport(ObjectiveC)
       serverTrust = ServerTrust(configuration.trust, configuration.identity)
     #endif
+    self.connectionReuse = configuration.connectionReuse
     self.delegateQueue = DelegateQueue.make(over: queue)
     self.spool = spool
     self.clock = clock
@@ -137,83 +139,45 @@ extension TransferRegistry {
     }
   }
 
-  private func send(_ data: Data, of transfer: Transfer, in session: URLSession) {
-    #if canImport(FoundationNetworking)
-      guard !data.isEmpty || transfer.request.method.isIdempotent else { return sendAlone(transfer) }
-    #endif
-    launch(session.dataTask(with: transfer.urlRequest), of: transfer)
+  func send(_ data: Data, of transfer: Transfer, in session: URLSession) {
+    launch(of: transfer, in: session, isAlone: data.isEmpty && mayBeRepeated(transfer)) {
+      $0.dataTask(with: transfer.urlRequest)
+    }
   }
 
-  /// Sends a file that others may write to meanwhile.
+  /// Whether URLSession may send a request without a body again though that might take effect twice.
   ///
-  /// URLSession on Linux sends whatever such a file has at its end, though it announced less: the server would take the
-  /// rest for another request, and a later one would get its response. So a file that is small is read first, and
-  /// another one has a connection of its own, on which nothing follows.
-  private func sendFile(_ file: URL, of transfer: Transfer, in session: URLSession) {
-    do {
-      let length = try RequestBody.length(ofFile: file)
-      transfer.announcedLength = length
-      guard length > Int64(spool.memoryLimit) else {
-        let data = try TransferRegistry.read(length, of: file)
-        transfer.urlRequest.httpBody = data
-        return send(data, of: transfer, in: session)
-      }
-      #if canImport(FoundationNetworking)
-        if transfer.urlRequest.value(forHTTPHeaderField: "Connection") == nil {
-          transfer.urlRequest.setValue("close", forHTTPHeaderField: "Connection")
-        }
-        let own = makeSession()
-        launch(own.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
-        own.finishTasksAndInvalidate()
-      #else
-        send(file, of: transfer, in: session)
-      #endif
-    } catch {
-      transfer.fail(error)
-      end(transfer)
-    }
-  }
-
-  /// Reads the beginning of a small file.
-  private static func read(_ length: Int64, of file: URL) throws -> Data {
-    guard length > 0 else { return Data() }
-    do {
-      let handle = try FileHandle(forReadingFrom: file)
-      defer { try? handle.close() }
-      let data = try handle.read(upToCount: Int(length)) ?? Data()
-      guard data.count == Int(length) else { throw CocoaError(.fileReadCorruptFile) }
-      return data
-    } catch {
-      throw NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
-    }
+  /// On Linux it does so when a kept-alive connection dies before the response begins. With a body that can be seen and
+  /// stopped; without one nothing tells of it.
+  private func mayBeRepeated(_ transfer: Transfer) -> Bool {
+    #if canImport(FoundationNetworking)
+      !transfer.request.method.isIdempotent
+    #else
+      false
+    #endif
   }
 
   /// Sends a file that nobody else writes to.
-  private func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
-    launch(session.uploadTask(with: transfer.urlRequest, fromFile: file), of: transfer)
+  func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
+    launch(of: transfer, in: session, isAlone: false) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
   }
 
-  #if canImport(FoundationNetworking)
-    /// Sends over a connection that was not used before.
-    ///
-    /// When a kept-alive connection dies before the response begins, URLSession on Linux sends the request again. With a
-    /// body that can be seen and stopped; without one nothing tells of it, and a `POST` might take effect twice. A
-    /// session of its own has no connection that it could send again for. (`Connection: close` would need a server that
-    /// obeys it.)
-    private func sendAlone(_ transfer: Transfer) {
-      let own = makeSession()
-      launch(own.dataTask(with: transfer.urlRequest), of: transfer)
-      own.finishTasksAndInvalidate()
-    }
-  #endif
-
-  private func launch(_ task: URLSessionTask, of transfer: Transfer) {
+  /// Sends, over a connection that serves nothing else if the transport's settings or the request demand it.
+  ///
+  /// A session of its own has no connection to use again. (`Connection: close` would need a server that obeys it.)
+  func launch(
+    of transfer: Transfer, in session: URLSession, isAlone: Bool, _ makeTask: (URLSession) -> URLSessionTask
+  ) {
+    let isAlone = isAlone || !connectionReuse.includes(transfer.request.method)
+    let session = isAlone ? makeSession() : session
+    let task = makeTask(session)
     transfer.task = task
     lock.withLock { transfers[ObjectIdentifier(task)] = transfer }
     task.resume()
+    if isAlone { session.finishTasksAndInvalidate() }
   }
 
-  private func end(_ transfer: Transfer) {
+  func end(_ transfer: Transfer) {
     lock.withLock { deadlines.remove(transfer) }
     transfer.reading?.cancel()
     transfer.reading = nil

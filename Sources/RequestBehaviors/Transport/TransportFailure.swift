@@ -23,7 +23,16 @@ package struct TransportFailure {
   package var networkError: NetworkError {
     let code = self.code
     let meaning = TransportFailure.meanings[code] ?? "the platform could not send"
-    return NetworkError(code, "\(meaning): \(error.localizedDescription)", underlyingError: error)
+    let text = EnvironmentProxies.hidingCredentials(in: error.localizedDescription)
+    let underlying = text == error.localizedDescription ? error : TransportFailure.copy(of: error, text)
+    return NetworkError(code, "\(meaning): \(text)", underlyingError: underlying)
+  }
+
+  /// An error of the same kind that says something else; what the platform added quotes the first text.
+  private static func copy(of error: any Error, _ text: String) -> any Error {
+    let info = [NSLocalizedDescriptionKey: text]
+    if let error = error as? URLError { return URLError(error.code, userInfo: info) }
+    return NSError(domain: (error as NSError).domain, code: (error as NSError).code, userInfo: info)
   }
 
   /// The code for the error.
@@ -86,6 +95,7 @@ package struct TransportFailure {
       ("broken pipe", .connectionLost), ("connection reset", .connectionLost), ("connection died", .connectionLost),
       ("empty reply", .connectionLost), ("recv failure", .connectionLost), ("send failure", .connectionLost),
       ("not closed cleanly", .connectionLost), ("syscall, errno", .connectionLost),
+      ("unsupported proxy", .invalidURL),
       ("certificate", .tlsFailed), ("ssl", .tlsFailed), ("tls", .tlsFailed),
       ("hexadecimal", .badResponse), ("chunk", .badResponse), ("header", .badResponse), ("encoding", .badResponse),
       ("http/0.9", .badResponse), ("framing", .badResponse), ("out of memory", .badResponse),

@@ -13,6 +13,13 @@ extension URLSessionTransport {
     /// By default 128, so that the platform's own limit of 6 holds nobody up.
     public var maximumConnectionsPerHost: Int
 
+    /// Which requests may go over a connection that has served others; all of them by default.
+    ///
+    /// What a server sends unasked over an idle connection becomes the response to the next request over it: URLSession
+    /// lets nobody look before. A connection that serves one request has no such response, and costs its making, with TLS
+    /// a handshake. See ``ConnectionReuse``.
+    public var connectionReuse = ConnectionReuse.all
+
     /// Whether cookies that servers set are kept, in memory, and sent back; false by default.
     ///
     /// If so, they replace a `Cookie` field of a request on Linux.
@@ -77,6 +84,29 @@ extension URLSessionTransport {
       self.identity = identity
       self.adjustPlatform = adjustPlatform
     }
+  }
+}
+
+extension URLSessionTransport {
+  /// Which requests may go over a connection that has served others.
+  public struct ConnectionReuse: Sendable, Hashable {
+    private enum Kind { case all, safe, never }
+
+    private let kind: Kind
+
+    /// All requests, as URLSession sees fit.
+    public static let all = ConnectionReuse(kind: .all)
+
+    /// Requests with a safe method, such as `GET` (RFC 9110 §9.2.1).
+    ///
+    /// Each of the others has a connection of its own, so that no stray response passes for the server's consent to a
+    /// change.
+    public static let safeRequests = ConnectionReuse(kind: .safe)
+
+    /// None: each request has a connection of its own.
+    public static let never = ConnectionReuse(kind: .never)
+
+    func includes(_ method: RequestMethod) -> Bool { kind == .all || kind == .safe && method.isSafe }
   }
 }
 

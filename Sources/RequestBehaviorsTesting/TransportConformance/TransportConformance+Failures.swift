@@ -38,6 +38,17 @@ extension TransportConformance {
         try await bench.failure(of: try bench.request(), .badResponse, because: "there are two lengths")
       }
     },
+    Case("a length that no number can hold is an error of code badResponse") { bench in
+      bench.server.enqueue(.raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n12345"))
+      try await bench.failure(of: try bench.request(), .badResponse, because: "no body is that long")
+    },
+    Case("a transfer coding other than chunks is an error of code badResponse") { bench in
+      for coding in ["gzip", "identity", "chunkedx", "chunked, chunked"] {
+        bench.server.enqueue(
+          .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n5\r\n12345\r\n0\r\n\r\n"))
+        try await bench.failure(of: try bench.request(), .badResponse, because: "nobody asked for \(coding)")
+      }
+    },
     Case("a response that is not HTTP is an error of code badResponse") { bench in
       bench.server.enqueue(.garbage)
       try await bench.failure(of: try bench.request(), .badResponse, because: "the response is not HTTP")

@@ -22,8 +22,8 @@
       switch (arguments.first, arguments.last) {
       case ("get", let text?): try await get(text, .none)
       case ("proxied", let text?): try await get(text, .environment)
-      case ("fuzz", let text?): try await Fuzz().run(Int(text) ?? 0)
-      case ("mutation", let text?): try await Fuzz().show(Int(text) ?? 0)
+      case ("fuzz", let text?): try await ResponseFuzz(CurlTransport()).run(Int(text) ?? 0)
+      case ("mutation", let text?): try await ResponseFuzz(CurlTransport()).show(Int(text) ?? 0)
       case ("cancel", let text?): try await Cancellations().run(Int(text) ?? 0)
       case ("soak", let text?): try await soak(Int(text) ?? 0)
       case ("stream", let text?): try await stream(text)
@@ -40,7 +40,7 @@
       do {
         print(try await transport.send(NetworkRequest(url: url)).text)
       } catch let error as NetworkError {
-        print(error.code, error.message)
+        print(error.code, error.message, error, String(reflecting: error), "\(error.underlyingError as Any)")
       }
     }
 

@@ -18,11 +18,34 @@ enum TransportProbe {
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
+    #if os(Linux)
+      case ("fuzz", let text?): try await fuzz.run(Int(text) ?? 0)
+      case ("mutation", let text?): try await fuzz.show(Int(text) ?? 0)
+    #endif
     case ("soak", let text?): try await soak(Int(text) ?? 0)
     case ("stream", let text?): try await stream(text)
     default: throw CocoaError(.featureUnsupported)
     }
   }
+
+  #if os(Linux)
+    /// A fuzz without what ends the process, as Limitations in the documentation says.
+    ///
+    /// That is heads without an end, lengths that no number holds, and trailers. Each response has a connection of its
+    /// own, because what comes unasked over another would be the next one's.
+    private static var fuzz: ResponseFuzz {
+      var settings = URLSessionTransport.Configuration()
+      settings.connectionReuse = .never
+      return ResponseFuzz(URLSessionTransport(configuration: settings)) { _, reading in
+        switch reading {
+        case .response(let message), .lenient(let message):
+          !message.hasTrailers && !message.fields.contains { $0.value.hasPrefix("92233") }
+        case .incomplete(let isWithinBody, _): isWithinBody
+        case .malformed(let reason, _): ["Transfer-Encoding", "Content-Length", "both"].contains(reason)
+        }
+      }
+    }
+  #endif
 
   private static func stream(_ text: String) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
@@ -34,7 +57,7 @@ enum TransportProbe {
     do {
       print(try await URLSessionTransport().send(NetworkRequest(url: url)).statusCode)
     } catch let error as NetworkError {
-      print(error.code)
+      print(error.code, error.message, error, String(reflecting: error), "\(error.underlyingError as Any)")
     }
   }
 

@@ -18,6 +18,24 @@ import Testing
     #expect(transport.sent[0].headers["Accept"] == "application/json, text/json")
   }
 
+  @Test func `a request whose whole response is wanted asks for the same as before`() async throws {
+    let transport = ClosureTransport(200, "1")
+    let client = NetworkClient(transport)
+    let typed: Request<[Int]> = .get("x")
+    _ = try await client.send(typed.returning(NetworkResponse.self))
+    let raw: Request<Data> = .get("x")
+    _ = try await client.send(raw.returning(NetworkResponse.self))
+    let optional: Request<Int?> = .get("x")
+    _ = try await client.send(optional.returning(NetworkResponse.self).returning(NetworkResponse.self))
+    let none: Request<Void> = .get("x")
+    _ = try await client.send(none.returning(NetworkResponse.self))
+    _ = try await client.send(typed.returning(NetworkResponse.self).returning(String.self))
+    #expect(
+      transport.sent.map { $0.headers["Accept"] } == [
+        "application/json, text/json", nil, "application/json, text/json", nil, nil,
+      ])
+  }
+
   @Test func `an Accept of the user's own is not replaced, nor one of the environment`() async throws {
     let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
     let _: User = try await NetworkClient(transport).send(.get("x", headers: ["accept": "application/vnd.a+json"]))

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -45,6 +46,26 @@ import Testing
     let server = try LoopbackServer()
     server.enqueue(raw("Content-Length: 5\r\nContent-Length: 5"), raw("Content-Length: 5, 5"))
     for _ in 1...2 { #expect(try await transport.send(server.request()).text == "hello") }
+  }
+
+  @Test(
+    .enabled(if: isLinux, "elsewhere the platform names another coding than came"),
+    arguments: ["gzip", "identity", "chunked, chunked", "gzip, chunked", "chunkedx", "\"chunked\""])
+  func `a transfer coding other than chunks is refused`(coding: String) async throws {
+    let server = try LoopbackServer()
+    server.enqueue(raw("Transfer-Encoding: \(coding)", "5\r\nhello\r\n0\r\n\r\n"))
+    let error = try await transport.failure(of: server.request())
+    #expect(error.code == .badResponse)
+  }
+
+  @Test(.enabled(if: isLinux, "not known of others"))
+  func `encoded data that is missing altogether is incomplete where the connection's end is the body's`() async throws {
+    let server = try LoopbackServer()
+    server.enqueue(raw("Content-Encoding: gzip", ""))
+    #expect(try await transport.failure(of: server.request()).code == .truncatedBody)
+    server.enqueue(raw("Content-Encoding: gzip\r\nContent-Length: 0", ""), raw("Content-Encoding: gzip", ""))
+    #expect(try await transport.send(server.request()).data.isEmpty)
+    #expect(try await transport.send(server.request(.head)).data.isEmpty)
   }
 
   @Test func `a length that no number can hold is too long`() async throws {

@@ -62,6 +62,28 @@ import Testing
       #expect(try await client.send(Request<String>.put("next", body: .text("hi"))) == "2")
       #expect(!server.requests.contains { $0.path == "/evil" })
     }
+
+    @Test func `a file that becomes shorter while it is sent fails the send within a second`() async throws {
+      let file = directory.appending(path: "log")
+      try Data(count: 32 << 20).write(to: file)
+      let gate = LoopbackGate()
+      server.enqueue(.text("").held(by: gate, at: .accept))
+      let progress = TransferProgress()
+      var options = RequestOptions()
+      options.progress = progress
+      let call = Call(clock: clock.requestClock, options: options)
+      let request = NetworkRequest(.put, url: server.baseURL, body: .file(file), options: options, call: call)
+      let sent = Task { try await transport.send(request) }
+      for await state in progress.states where state.sent > 0 { break }
+      try FileHandle(forWritingTo: file).truncate(atOffset: 1_000)
+      // One is for the idle timeout.
+      await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(1))
+      let error = try await #require(throws: NetworkError.self) { try await sent.value }
+      #expect(error.code == .bodyUnreadable)
+      #expect(error.message.contains("shorter than its \(32 << 20) bytes"))
+      gate.open()
+    }
   #endif
 
   @Test func `a small file is sent as it was when it was read`() async throws {

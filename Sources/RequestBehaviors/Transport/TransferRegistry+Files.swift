@@ -1,0 +1,75 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+// Files as bodies, on the queue.
+extension TransferRegistry {
+  /// Sends a file that others may write to meanwhile.
+  ///
+  /// URLSession on Linux sends whatever such a file has at its end, though it announced less: the server would take the
+  /// rest for another request, and a later one would get its response. So a file that is small is read first, and
+  /// another one has a connection of its own, on which nothing follows.
+  func sendFile(_ file: URL, of transfer: Transfer, in session: URLSession) {
+    do {
+      let length = try RequestBody.length(ofFile: file)
+      transfer.announcedLength = length
+      guard length > Int64(spool.memoryLimit) else {
+        let data = try TransferRegistry.read(length, of: file)
+        transfer.urlRequest.httpBody = data
+        return send(data, of: transfer, in: session)
+      }
+      #if canImport(FoundationNetworking)
+        if transfer.urlRequest.value(forHTTPHeaderField: "Connection") == nil {
+          transfer.urlRequest.setValue("close", forHTTPHeaderField: "Connection")
+        }
+        launch(of: transfer, in: session, isAlone: true) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
+        try watch(file, length, of: transfer)
+      #else
+        send(file, of: transfer, in: session)
+      #endif
+    } catch {
+      transfer.fail(error)
+      end(transfer)
+    }
+  }
+
+  /// Reads the beginning of a small file.
+  private static func read(_ length: Int64, of file: URL) throws -> Data {
+    guard length > 0 else { return Data() }
+    do {
+      let handle = try FileHandle(forReadingFrom: file)
+      defer { try? handle.close() }
+      let data = try handle.read(upToCount: Int(length)) ?? Data()
+      guard data.count == Int(length) else { throw CocoaError(.fileReadCorruptFile) }
+      return data
+    } catch {
+      throw NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
+    }
+  }
+
+  #if canImport(FoundationNetworking)
+    /// How often a file is looked at that is being sent.
+    private static let watchInterval: Duration = .seconds(1)
+
+    /// Ends the send of a file that becomes shorter: URLSession on Linux would wait for the rest of it.
+    private func watch(_ file: URL, _ length: Int64, of transfer: Transfer) throws {
+      // The file that was there, whatever has its name later.
+      let handle = try FileHandle(forReadingFrom: file)
+      transfer.keep(
+        Task.detached { [clock, weak self, weak transfer] in
+          while (try? await clock.sleep(for: TransferRegistry.watchInterval)) != nil {
+            let count = try? await FileQueue.run { try handle.seekToEnd() }
+            guard let self, let transfer, !transfer.isSettled else { return }
+            guard let count, count < UInt64(length) else { continue }
+            transfer.fail(
+              .bodyUnreadable,
+              "the body file has become shorter than its \(length) bytes while it was sent; send a copy that stays as it is"
+            )
+            return self.abandon(transfer)
+          }
+        })
+    }
+  #endif
+}

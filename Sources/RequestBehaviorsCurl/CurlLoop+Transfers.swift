@@ -1,0 +1,132 @@
+#if canImport(CRequestBehaviorsCurl)
+  import CRequestBehaviorsCurl
+  import Foundation
+  import RequestBehaviors
+
+  // The way of a transfer through the loop, on the thread.
+  extension CurlLoop {
+    /// Takes a transfer: libcurl gets it at once, or when there may be a connection for it.
+    func begin(_ transfer: CurlTransfer) {
+      guard !transfer.isSettled else {
+        transfer.upload?.cancel()
+        return handles.put(transfer.handle)
+      }
+      transfer.index = transfers.count
+      transfers.append(transfer)
+      let options = transfer.request.options
+      transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)
+      if let deadline = transfer.deadline.deadline { arm(deadline) }
+      transfer.waitingNumber = queue.add(transfer, to: transfer.request.origin)
+      if transfer.waitingNumber == nil { handOver(transfer) }
+    }
+
+    /// Gives a transfer to libcurl.
+    private func handOver(_ transfer: CurlTransfer) {
+      transfer.waitingNumber = nil
+      transfer.handle.transfer = transfer
+      transfer.isWithLibrary = true
+      transfer.started = transfer.request.call.clock.now()
+      mayHaveWaiting = true
+      add(transfer)
+    }
+
+    private func add(_ transfer: CurlTransfer) {
+      let code = curl_multi_add_handle(multi, transfer.handle.easy)
+      guard code != CURLM_OK else { return }
+      transfer.fail(
+        NetworkError(.transportFailed, "libcurl could not send: \(String(cString: curl_multi_strerror(code)))"))
+      end(transfer)
+    }
+
+    /// Has libcurl begin anew with a transfer of which nothing was sent.
+    func restart(_ transfer: CurlTransfer) {
+      curl_multi_remove_handle(multi, transfer.handle.easy)
+      transfer.hasBegun = false
+      mayHaveWaiting = true
+      add(transfer)
+    }
+
+    /// Takes a transfer from libcurl, or from those that wait.
+    private func remove(_ transfer: CurlTransfer) {
+      guard let index = transfer.index, let last = transfers.popLast() else { return }
+      if last !== transfer {
+        transfers[index] = last
+        last.index = index
+      }
+      transfer.index = nil
+      transfer.upload?.cancel()
+      let origin = transfer.request.origin
+      if let number = transfer.waitingNumber {
+        transfer.waitingNumber = nil
+        return queue.remove(number, of: origin)
+      }
+      curl_multi_remove_handle(multi, transfer.handle.easy)
+      transfer.handle.transfer = nil
+      transfer.isWithLibrary = false
+      if let next = queue.release(origin), !isClosing { handOver(next) }
+    }
+
+    /// Ends what a settled transfer still does.
+    func end(_ transfer: CurlTransfer) {
+      guard transfer.index != nil else { return }
+      if transfer.isResolving {
+        // To remove it would wait for the resolver.
+        transfer.isAbandoned = true
+        transfer.upload?.cancel()
+        return
+      }
+      remove(transfer)
+      handles.put(transfer.handle)
+    }
+
+    /// Settles what libcurl has ended, all at once when its turn is over.
+    func collect() {
+      var result = CURLE_OK
+      while let easy = rb_curl_multi_next_ended(multi, &result) {
+        guard let transfer = CurlHandle.transfer(of: easy) else { continue }
+        if transfer.needsNewConnection, !transfer.isSettled, avoidKeptConnections(transfer) { continue }
+        transfer.result = result
+        remove(transfer)
+        ended.append(transfer)
+      }
+      for transfer in ended {
+        transfer.lastByte = transfer.request.call.clock.now()
+        if transfer.settle(.ended) { continue }
+        transfer.stream?.end(transfer.endOfStream, trailers: transfer.trailers)
+        handles.put(transfer.handle)
+      }
+      ended.removeAll(keepingCapacity: true)
+    }
+
+    /// Has a transfer begin anew over a new connection; returns false if libcurl does not take that.
+    private func avoidKeptConnections(_ transfer: CurlTransfer) -> Bool {
+      guard (try? transfer.handle.avoidKeptConnections()) != nil else { return false }
+      transfer.needsNewConnection = false
+      restart(transfer)
+      return true
+    }
+
+    func resume(_ transfer: CurlTransfer) {
+      guard transfer.isWithLibrary, !transfer.isAbandoned else { return }
+      if transfer.isReceivingPaused, transfer.stream?.hasRoom() != false {
+        transfer.isReceivingPaused = false
+        transfer.touch()
+        if let deadline = transfer.currentDeadline.deadline { arm(deadline) }
+      }
+      transfer.isSendingPaused = false
+      // It calls the callbacks at once, and they may pause again.
+      let mask = transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
+      curl_easy_pause(transfer.handle.easy, mask)
+    }
+
+    /// Ends everything.
+    func endAll() {
+      // None of those that wait takes the place of one that ends.
+      isClosing = true
+      for transfer in transfers {
+        transfer.fail(NetworkError.clientShutDown())
+        remove(transfer)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,26 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Which requests go over a connection that has served others.
+@Suite struct ConnectionReuseTests {
+  @Test(arguments: [
+    (URLSessionTransport.ConnectionReuse.all, [0, 0, 0, 0, 0]), (.safeRequests, [0, 1, 0, 2, 0]),
+    (.never, [0, 1, 2, 3, 4]),
+  ])
+  func `requests that must not meet a stray response have connections of their own`(
+    reuse: URLSessionTransport.ConnectionReuse, connections: [Int]
+  ) async throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    var settings = URLSessionTransport.Configuration()
+    #expect(settings.connectionReuse == .all)
+    settings.connectionReuse = reuse
+    let transport = URLSessionTransport(configuration: settings)
+    for method in [RequestMethod.get, .post, .head, .delete, .get] {
+      let body: RequestBody? = method == .post ? .data(Data("x".utf8)) : nil
+      _ = try await transport.send(server.request(method, body: body))
+    }
+    #expect(server.requests.map(\.connectionIndex) == connections)
+  }
+}
