@@ -40,6 +40,8 @@ import Testing
         "framing headers are refused", "a body without a meaning is refused",
         "a URL that is not plain http or https is refused", "a send after shutdown is refused",
         "contradicting lengths are an error of code badResponse",
+        "a length that no number can hold is an error of code badResponse",
+        "a transfer coding other than chunks is an error of code badResponse",
       ], .seconds(20)
     ),
     (.ignoresShutdown, ["shutdown ends what is in flight", "a send after shutdown is refused"], .milliseconds(300)),
