@@ -11,7 +11,75 @@ import Testing
 
   @Test func `a file that is no database any more is replaced by an empty cache`() async throws {
     let folder = try TemporaryFolder()
+    await (try CacheBench(folder)).store.close()
     try write(Data(String(repeating: "no database at all ", count: 100).utf8), to: folder.file("cache.sqlite"))
+    let bench = try CacheBench(folder)
+    bench.serve("body")
+    _ = try await bench.send()
+    #expect(try await bench.send().source == .cache)
+  }
+
+  @Test(arguments: ["My notes.\n", String(repeating: "My notes.\n", count: 1_000), "SQLite format 3\0My notes."])
+  func `a file that was no cache is refused and left alone, also the second time`(text: String) throws {
+    let folder = try TemporaryFolder()
+    try write(Data(text.utf8), to: folder.file("cache.sqlite"))
+    for _ in 0..<2 {
+      let error = #expect(throws: SQLiteError.self) { try CacheBench(folder) }
+      #expect(error?.message.contains("is no cache") == true)
+      #expect(error?.path == folder.file("cache.sqlite"))
+    }
+    #expect(try Data(contentsOf: URL(filePath: folder.file("cache.sqlite"))) == Data(text.utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cache.sqlite"])
+  }
+
+  @Test(arguments: [100, 4_096]) func `a damaged database of something else is refused and left alone`(from start: Int)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("cache.sqlite"), migrations: [TestStore.artwork])
+    try await store.write { try $0.execute("INSERT INTO artwork (id, title) VALUES (1, 'a')") }
+    await store.close()
+    var bytes = try Data(contentsOf: URL(filePath: store.path))
+    for offset in start..<bytes.count { bytes[offset] = UInt8(truncatingIfNeeded: offset &* 31) }
+    try write(bytes, to: store.path)
+    #expect(throws: SQLiteError.self) { try CacheBench(folder) }
+    #expect(try Data(contentsOf: URL(filePath: store.path)) == bytes)
+  }
+
+  @Test(arguments: [0, 100]) func `a cache whose first page is damaged is replaced by an empty one`(from start: Int)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let first = try CacheBench(folder)
+    first.serve("body")
+    _ = try await first.send()
+    await first.store.close()
+    var bytes = try Data(contentsOf: URL(filePath: first.store.path))
+    for offset in start..<4_096 { bytes[offset] = UInt8(truncatingIfNeeded: offset &* 31) }
+    try write(bytes, to: first.store.path)
+    let bench = try CacheBench(folder)
+    #expect(try await bench.store.entries(limit: 9).isEmpty)
+  }
+
+  @Test(arguments: ["DELETE FROM cache", "UPDATE cache SET digest_key = x''", "DROP TABLE cache"])
+  func `a cache without its key for digests is replaced by an empty one`(damage: String) async throws {
+    let folder = try TemporaryFolder()
+    let first = try CacheBench(folder)
+    first.serve("body")
+    _ = try await first.send()
+    await first.store.close()
+    let raw = try SQLiteStore(path: folder.file("cache.sqlite"))
+    try await raw.write { try $0.execute(script: damage) }
+    await raw.close()
+    let bench = try CacheBench(folder)
+    #expect(bench.store.digestKey.count == 32)
+    #expect(try await bench.store.entries(limit: 9).isEmpty)
+  }
+
+  @Test func `an empty database becomes a cache, as one of a process that was killed while it made one`() async throws {
+    let folder = try TemporaryFolder()
+    await (try SQLiteStore(path: folder.file("cache.sqlite"))).close()
+    #expect(FileManager.default.fileExists(atPath: folder.file("cache.sqlite")))
     let bench = try CacheBench(folder)
     bench.serve("body")
     _ = try await bench.send()
@@ -114,6 +182,27 @@ import Testing
     await bench.store.close()
   }
 
+  @Test(arguments: [1_000, 100_000])
+  func `a body of which one byte was changed is a miss, in the file and beside it`(count: Int) async throws {
+    let bench = try CacheBench()
+    let body = String(repeating: "x", count: count)
+    bench.serve(body)
+    _ = try await bench.send()
+    if let file = bench.bodyFiles.first {
+      let path = bench.folder.file("cache.sqlite-bodies/") + file
+      var bytes = try Data(contentsOf: URL(filePath: path))
+      bytes[77_777] ^= 1
+      try write(bytes, to: path)
+    } else {
+      let changed = Data((String(repeating: "x", count: count - 1) + "y").utf8)
+      try await bench.store.database.write { _ = try $0.execute("UPDATE body SET body = \(changed)") }
+    }
+    let response = try await bench.send()
+    #expect(response.source == .network)
+    #expect(try response.text == body)
+    #expect(try await bench.send().source == .cache)
+  }
+
   @Test func `orphaned body files of long ago are swept when the cache is opened`() async throws {
     let folder = try TemporaryFolder()
     let first = try CacheBench(folder)
@@ -126,8 +215,30 @@ import Testing
       try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
     }
     let bench = try CacheBench(folder)
-    #expect(bench.bodyFiles.count == 2 && bench.bodyFiles.contains("new"))
+    #expect(bench.bodyFiles.count == 1)
     #expect(try await bench.send().source == .cache)
+  }
+
+  @Test func `what a process left that was killed goes with the next eviction, while the cache is open`() async throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 400_000)
+    bench.serve(String(repeating: "x", count: 100_000))
+    for path in ["a", "b", "c", "d"] { _ = try await bench.send(path) }
+    try write(Data(count: 400_000), to: bench.folder.file("cache.sqlite-bodies/orphan"))
+    _ = try await bench.send("e")
+    #expect(!bench.bodyFiles.contains("orphan"))
+    #expect(bench.bodyFiles.count == 4)
+  }
+
+  @Test func `a body whose entry could not be stored leaves no file`() async throws {
+    let vfs = FaultVFS()
+    let bench = try CacheBench(TemporaryFolder(), configuration: vfs.configuration())
+    bench.serve(String(repeating: "x", count: 100_000))
+    vfs.fail(at: 1, andAfter: true)
+    let response = try await bench.send()
+    #expect(response.source == .network)
+    #expect(vfs.heal())
+    #expect(bench.bodyFiles.isEmpty)
+    await bench.store.close()
   }
 }
 

@@ -68,6 +68,48 @@ private final class CacheServer: Transport {
     #expect(Set(kept) == Set((7...70).map { "\($0)" }))
   }
 
+  @Test func `of too many variants the one that was not used for the longest time goes`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])
+    func send(_ number: Int) async throws -> ResponseSource {
+      try await bench.client().send(.get("a", headers: ["X-Request-ID": "\(number)"])).source
+    }
+    for number in 0..<64 { _ = try await send(number) }
+    #expect(try await send(0) == .cache)
+    #expect(try await send(64) == .network)
+    #expect(try await send(0) == .cache)
+    #expect(try await send(1) == .network)
+  }
+
+  @Test func `uses are written once for 256 responses, without anything that is stored`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body")
+    for number in 0..<256 { _ = try await bench.send("\(number)") }
+    func oldest() async throws -> String? { try await bench.store.entries(limit: .max).last?.key.url }
+    for number in 1..<256 { _ = try await bench.send("\(number)") }
+    _ = try await bench.send("1")
+    #expect(try await oldest()?.hasSuffix("/0") == true)
+    let commits = await bench.store.database.values { db in
+      try db.first("SELECT url FROM entry ORDER BY last_used LIMIT 1", as: String.self)
+    }
+    _ = try await bench.send("0")
+    for try await url in commits where url?.hasSuffix("/2") == true { break }
+    // The last one of the 256 was used last.
+    #expect(try await bench.store.entries(limit: 2).map(\.key.url.last) == ["0", "1"])
+  }
+
+  @Test func `what is stored after the clock was set back does not go first`() async throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 400_000)
+    bench.serve(String(repeating: "x", count: 100_000))
+    for path in ["a", "b", "c"] { _ = try await bench.send(path) }
+    let earlier = ManualClock(date: Date(timeIntervalSince1970: 1_000_000_000))
+    let store = try SQLiteCacheStore(
+      path: bench.store.path, capacity: 500_000, maximumBodySize: 400_000, clock: earlier.requestClock)
+    let client = bench.client().with { $0.behaviors = [.caching(store)] }
+    for path in ["d", "e"] as [RequestPath] { _ = try await client.send(.get(path)) as NetworkResponse }
+    #expect(try await store.entries(limit: 9).compactMap(\.key.url.last) == ["e", "d", "c", "b"])
+  }
+
   @Test func `a stored response is used after the file was closed and opened again, as it was`() async throws {
     let folder = try TemporaryFolder()
     let headers: HeaderFields = [

@@ -28,6 +28,8 @@ final class CacheActivity: Sendable {
     fileprivate let scopes: [String]
     fileprivate let invalidations: Int
     fileprivate let scopeEndings: Int
+    /// What the store had removed when the fetch began; `nil` if it could not tell.
+    var mark: CacheMark?
   }
 
   private let lock = NSLock()

@@ -24,14 +24,14 @@ extension CacheExchange {
 
   /// Stores a redirect under its own URL, if that may be stored.
   func keep(redirect response: NetworkResponse) async {
-    let fetch = cache.activity.beginFetch(of: key, sinceOldest: true)
+    let fetch = await beginFetch(sinceOldest: true)
     let fetched = FetchedResponse(response: response, fetch: fetch)
     defer { fetched.end(cache.activity) }
     guard refusal(of: response, fetch) == nil, case .data(let body) = response.body,
       var new = storedForm(of: fetched), demand.couldUse(new)
     else { return }
     new.body = body
-    await save(new)
+    await save(new, since: fetch.mark)
   }
 }
 

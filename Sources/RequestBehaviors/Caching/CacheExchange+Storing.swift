@@ -11,10 +11,10 @@ extension CacheExchange {
     let response = fetched.response
     guard let fetch = fetched.fetch else { return response }
     if request.method == .head {
-      await update(stored, byHead: response)
+      await update(stored, byHead: response, since: fetch.mark)
       return response
     }
-    if response.statusCode == 304 { await update(stored, byOwn: response) }
+    if response.statusCode == 304 { await update(stored, byOwn: response, since: fetch.mark) }
     if let refusal = refusal(of: response, fetch) {
       await refuse(response, refusal, insteadOf: stored)
       return response
@@ -30,17 +30,17 @@ extension CacheExchange {
       await refuse(response, .file, insteadOf: stored)
       return response
     case .stream(let stream):
-      kept.body = .stream(storing(stream, of: new))
+      kept.body = .stream(storing(stream, of: new, since: fetch.mark))
     case .data(let body):
       new.body = body
-      guard await save(new) else { return response }
+      guard await save(new, since: fetch.mark) else { return response }
     }
     kept.info[CacheFacts.self] = CacheFacts(new, at: now, isChanged: true)
     return kept
   }
 
   /// Returns a stream that stores its body when its reader has reached the end.
-  private func storing(_ stream: ByteStream, of head: StoredResponse) -> ByteStream {
+  private func storing(_ stream: ByteStream, of head: StoredResponse, since mark: CacheMark?) -> ByteStream {
     let fetch = LongFetch(of: key, at: cache.activity)
     return StoringStream.make(stream, limit: cache.store.maximumBodySize) { body in
       var refusal: CacheRefusal?
@@ -49,7 +49,7 @@ extension CacheExchange {
       guard refusal == nil, let body else { return note(.notStored) { $0.refusal = refusal ?? .tooLarge } }
       var new = head
       new.body = body
-      await save(new)
+      await save(new, since: mark)
     }
   }
 
@@ -115,31 +115,31 @@ extension CacheExchange {
   }
 
   /// Puts an updated response in the place of the stored one.
-  func replace(_ stored: StoredResponse, by updated: StoredResponse) async {
+  func replace(_ stored: StoredResponse, by updated: StoredResponse, since mark: CacheMark?) async {
     if updated.variant == stored.variant {
       await perform { try await cache.store.update(stored, to: updated, for: key) }
     } else {
-      await save(updated)
+      await save(updated, since: mark)
     }
   }
 
   /// Updates a stored response by a 304 to the user's own conditions, which passes (RFC 9111 §4.3.4).
   ///
   /// Only an entity tag tells that the 304 is about the stored response, and not about one that the user has.
-  private func update(_ stored: StoredResponse?, byOwn response: NetworkResponse) async {
+  private func update(_ stored: StoredResponse?, byOwn response: NetworkResponse, since mark: CacheMark?) async {
     guard let stored, CacheValidators(response.headers).etag != nil, confirms(response, stored) else { return }
-    if let updated = updated(stored, by: response) { await replace(stored, by: updated) }
+    if let updated = updated(stored, by: response) { await replace(stored, by: updated, since: mark) }
   }
 
   /// Updates a stored response by a response to a HEAD, or removes it if that is about other content (RFC 9111 §4.3.5).
-  private func update(_ stored: StoredResponse?, byHead response: NetworkResponse) async {
+  private func update(_ stored: StoredResponse?, byHead response: NetworkResponse, since mark: CacheMark?) async {
     guard let stored, response.statusCode == 200, response.isVerified, isOwn(response),
       place.knowsOwner(of: response)
     else { return }
     guard stored.statusCode == 200, CacheValidators.describesSameContent(response.headers, as: stored.headers),
       let updated = updated(stored, by: response)
     else { return await remove(stored) }
-    await replace(stored, by: updated)
+    await replace(stored, by: updated, since: mark)
   }
 
   // MARK: - Other methods
@@ -163,7 +163,7 @@ extension CacheExchange {
     }
     guard request.method == .post else { return response }
     // RFC 9110 §9.3.3: the response to a POST may be what a GET would now get.
-    let fetched = FetchedResponse(response: response, fetch: cache.activity.beginFetch(of: key))
+    let fetched = FetchedResponse(response: response, fetch: await exchange.beginFetch())
     defer { fetched.end(cache.activity) }
     return await exchange.keep(fetched, insteadOf: nil)
   }
@@ -175,12 +175,23 @@ extension CacheExchange {
     CacheKey.text(of: response.request.url) == key.url
   }
 
+  /// Stores a response unless the store refuses it.
+  ///
+  /// - Parameters:
+  ///   - new: The response.
+  ///   - mark: The store's mark before the request; without one nothing is stored.
+  /// - Returns: Whether it is stored.
   @discardableResult
-  func save(_ new: StoredResponse) async -> Bool {
-    await perform {
-      let evicted = try await cache.store.save(new, for: key, matching: request.headers)
-      note(.stored)
-      if evicted > 0 { note(.evicted) { $0.count = evicted } }
+  func save(_ new: StoredResponse, since mark: CacheMark?) async -> Bool {
+    guard let mark else { return false }
+    do {
+      let saving = try await cache.store.save(new, for: key, matching: request.headers, since: mark)
+      note(saving.refusal == nil ? .stored : .notStored) { $0.refusal = saving.refusal }
+      if saving.evicted > 0 { note(.evicted) { $0.count = saving.evicted } }
+      return saving.refusal == nil
+    } catch {
+      note(.failed) { $0.error = error }
+      return false
     }
   }
 

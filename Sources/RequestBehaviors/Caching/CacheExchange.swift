@@ -138,7 +138,7 @@ struct CacheExchange: Sendable {
     guard confirms(fetched.response, stored), let updated = updated(stored, by: fetched.response),
       let response = try updated.response(to: request, source: .revalidated, now: now)
     else { return try await fetchAnew(insteadOf: stored) }
-    await replace(stored, by: updated)
+    await replace(stored, by: updated, since: fetched.fetch?.mark)
     note(.revalidated)
     return response
   }
@@ -159,6 +159,16 @@ struct CacheExchange: Sendable {
     }
   }
 
+  /// Notes that a response is fetched, and takes the store's mark: what is removed after it must not come back by this
+  /// response.
+  ///
+  /// - Parameter sinceOldest: Whether it counts as begun with the oldest fetch under way; false by default.
+  func beginFetch(sinceOldest: Bool = false) async -> CacheActivity.Fetch {
+    var fetch = cache.activity.beginFetch(of: key, sinceOldest: sinceOldest)
+    do { fetch.mark = try await cache.store.mark() } catch { note(.failed) { $0.error = error } }
+    return fetch
+  }
+
   private func fetchAnew(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
     let fetched = try await send(request, insteadOf: stored)
     defer { fetched.end(cache.activity) }
@@ -174,7 +184,7 @@ struct CacheExchange: Sendable {
     if let directive = CacheDemand.directive(for: request.options.caching), !request.headers.contains("Cache-Control") {
       outgoing.headers.set("Cache-Control", directive)
     }
-    let fetch = cache.activity.beginFetch(of: key)
+    let fetch = await beginFetch()
     do {
       let response = try await forward(outgoing)
       guard [500, 502, 503, 504].contains(response.statusCode) else {

@@ -3,7 +3,7 @@ import Foundation
 /// What a stored response is found by: the URL, whose response it is, and for QUERY the content of the request.
 ///
 /// GET and HEAD share a key. The fields that `Vary` names are compared afterwards, by the ``CacheVariant``.
-public struct CacheKey: Sendable, Hashable {
+public struct CacheKey: Sendable, Hashable, Codable {
   /// The full URL without its fragment, scheme and host in lower case, without the default port.
   public let url: String
 

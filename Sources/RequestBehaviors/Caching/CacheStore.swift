@@ -7,6 +7,12 @@ public import Foundation
 /// nothing were stored.
 ///
 /// Calls come from several tasks at a time. A store that is shared by several behaviors or processes gets those of all.
+///
+/// A response may be under way while its URL is changed or its user signs out. A store counts such removals (see
+/// ``CacheRemovals``), tells the count as a ``mark()``, and refuses a response that was requested before the removal of
+/// its URL or of one of its scopes. It compares in the transaction that saves, so that no removal of another task or
+/// process comes between. Without the two functions for that, the cache sees only the removals of its own process, and
+/// one that comes in the middle of a save is missed.
 public protocol CacheStore: Sendable {
   /// The key for digests of secrets in a ``CacheKey``: random bytes, the same for as long as the responses last.
   var digestKey: Data { get }
@@ -23,7 +29,26 @@ public protocol CacheStore: Sendable {
   /// - Throws: What keeps the store from its work; the cache goes on without it.
   func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse?
 
-  /// Stores a response in place of those under its key that the same request matches.
+  /// Returns a mark of the removals so far; the cache takes one before it sends a request.
+  ///
+  /// - Throws: What keeps the store from its work; the response is then not stored.
+  func mark() async throws -> CacheMark
+
+  /// Stores a response in place of those under its key that the same request matches, unless it was removed meanwhile.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - key: The key of its request.
+  ///   - request: The header fields of its request.
+  ///   - mark: The mark that was taken before the request was sent.
+  /// - Returns: Whether the response is stored. One that is larger than the store as a whole is refused as
+  ///   ``CacheRefusal/tooLarge``; those that it would replace go all the same, and no others.
+  /// - Throws: What keeps the store from its work; the cache goes on without it.
+  func save(
+    _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, since mark: CacheMark
+  ) async throws -> CacheSaving
+
+  /// Stores a response in place of those under its key that the same request matches, whatever was removed before.
   ///
   /// - Parameters:
   ///   - response: The response.
@@ -50,16 +75,16 @@ public protocol CacheStore: Sendable {
   /// - Throws: What keeps the store from its work; the cache goes on without it.
   func remove(_ response: StoredResponse, for key: CacheKey) async throws
 
-  /// Removes all responses of a URL, whosever they are.
+  /// Removes all responses of a URL, of every scope, and counts the removal.
   ///
   /// - Parameter url: The URL as ``CacheKey/url`` has it.
   /// - Throws: What keeps the store from its work; the cache goes on without it.
   func removeAll(url: String) async throws
 
-  /// Removes all responses of a scope, such as those of a user who signed out.
+  /// Removes all responses of a scope, such as those of a user who signed out, and counts the removal.
   func removeAll(scope: String) async throws
 
-  /// Removes everything.
+  /// Removes everything, and counts the removal.
   func removeAll() async throws
 
   /// Returns what is stored, without bodies, the latest used first.
@@ -68,4 +93,16 @@ public protocol CacheStore: Sendable {
   /// - Returns: The entries.
   /// - Throws: What keeps the store from its work; the cache goes on without it.
   func entries(limit: Int) async throws -> [CacheEntry]
+}
+
+extension CacheStore {
+  /// Returns the same mark always, for a store that does not count removals.
+  public func mark() async throws -> CacheMark { CacheMark(0) }
+
+  /// Stores a response whatever was removed before, for a store that does not count removals.
+  public func save(
+    _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, since mark: CacheMark
+  ) async throws -> CacheSaving {
+    .stored(evicting: try await save(response, for: key, matching: request))
+  }
 }

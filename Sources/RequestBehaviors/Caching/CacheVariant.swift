@@ -3,9 +3,9 @@
 /// Values are compared in a normal form: the lines of a field are one list, white space around its members does not
 /// matter, and for `Accept-Language` and `Accept-Encoding` neither do case and order. A field that is missing is not the
 /// same as an empty one. A field that holds a secret is left out: it is part of the ``CacheKey`` already, as a digest.
-public struct CacheVariant: Sendable, Hashable {
+public struct CacheVariant: Sendable, Hashable, Codable {
   /// A field that a response was chosen by.
-  public struct Field: Sendable, Hashable {
+  public struct Field: Sendable, Hashable, Codable {
     /// The name in lower case.
     public let name: String
     /// The value in its normal form; `nil` if the request had no such field.

@@ -5,12 +5,15 @@ struct LeastRecentlyUsed<Element> {
     var element: Element?
     var newer: Int?
     var older: Int?
+    /// The number of its last use.
+    var lastUse = 0
   }
 
   // Elements are linked by their positions: a chain of references would be released recursively.
   private var slots: [Slot] = []
   private var free: [Int] = []
   private var newest: Int?
+  private var useCount = 0
 
   /// The position of the element that was not used for the longest time; `nil` if there is none.
   private(set) var oldest: Int?
@@ -54,6 +57,11 @@ struct LeastRecentlyUsed<Element> {
     free.append(position)
   }
 
+  /// The one of some positions whose element was not used for the longest time.
+  func leastRecentlyUsed(of positions: [Int]) -> Int? {
+    positions.min { slots[$0].lastUse < slots[$1].lastUse }
+  }
+
   /// Calls a closure with the elements, the latest used first, until it returns false.
   func visit(_ body: (Element) -> Bool) {
     var next = newest
@@ -64,6 +72,8 @@ struct LeastRecentlyUsed<Element> {
   }
 
   private mutating func link(_ position: Int) {
+    useCount += 1
+    slots[position].lastUse = useCount
     slots[position].newer = nil
     slots[position].older = newest
     if let newest { slots[newest].newer = position }

@@ -18,10 +18,40 @@ public final class MemoryCacheStore: CacheStore {
 
   private struct State {
     var nodes = LeastRecentlyUsed<Node>()
-    /// The positions of the nodes of a URL.
-    var positions: [String: [Int]] = [:]
+    /// The positions of the nodes of each key, those of a URL together.
+    var positions: [String: [CacheKey: [Int]]] = [:]
     var size = 0
+    var removals = CacheRemovals()
+
+    /// The positions of the nodes of a key.
+    func positions(of key: CacheKey) -> [Int] { positions[key.url]?[key] ?? [] }
+
+    /// Removes the responses of a key that a condition is true for.
+    mutating func remove(_ key: CacheKey, where condition: (StoredResponse) -> Bool) {
+      for position in positions(of: key) {
+        if let response = nodes[position]?.response, condition(response) { remove(position) }
+      }
+    }
+
+    /// Removes a node.
+    mutating func remove(_ position: Int) {
+      guard let node = nodes[position] else { return }
+      size -= node.response.size
+      nodes.remove(position)
+      positions[node.key.url]?[node.key]?.removeAll { $0 == position }
+      if positions[node.key.url]?[node.key]?.isEmpty == true { positions[node.key.url]?[node.key] = nil }
+      if positions[node.key.url]?.isEmpty == true { positions[node.key.url] = nil }
+    }
+
+    /// Removes what was not used for the longest time, until no more bytes are stored than a limit.
+    mutating func evict(above limit: Int) {
+      while size > limit, let oldest = nodes.oldest { remove(oldest) }
+    }
   }
+
+  /// The most responses of one key: each look-up goes through them, and a server may vary by a field that is never twice
+  /// the same.
+  private static let variantLimit = 64
 
   /// The most bytes that are stored, bodies and fields.
   public let capacity: Int
@@ -40,10 +70,10 @@ public final class MemoryCacheStore: CacheStore {
   ///
   /// - Parameters:
   ///   - capacity: The most bytes to store; 32 MiB by default.
-  ///   - maximumBodySize: The most bytes of a body; by default a quarter of the capacity.
+  ///   - maximumBodySize: The most bytes of a body, at most the capacity; by default a quarter of it.
   public init(capacity: Int = 32 << 20, maximumBodySize: Int? = nil) {
     self.capacity = max(0, capacity)
-    self.maximumBodySize = maximumBodySize ?? self.capacity / 4
+    self.maximumBodySize = min(maximumBodySize ?? self.capacity / 4, self.capacity)
     var random = SystemRandomNumberGenerator()
     digestKey = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
   }
@@ -58,77 +88,99 @@ public final class MemoryCacheStore: CacheStore {
   public func response(for key: CacheKey, matching request: HeaderFields) async -> StoredResponse? {
     lock.withLock {
       var best: (position: Int, response: StoredResponse)?
-      for position in state.positions[key.url] ?? [] {
-        guard let node = state.nodes[position], node.key == key, node.response.variant.matches(request) else {
-          continue
-        }
-        if let best, !node.response.isMoreRecent(than: best.response) { continue }
-        best = (position, node.response)
+      for position in state.positions(of: key) {
+        guard let response = state.nodes[position]?.response, response.variant.matches(request) else { continue }
+        if let best, !response.isMoreRecent(than: best.response) { continue }
+        best = (position, response)
       }
       if let best { state.nodes.use(best.position) }
       return best?.response
     }
   }
 
-  /// Stores a response in place of those that the same request matches.
+  /// Returns a mark of the removals so far.
+  public func mark() async -> CacheMark { lock.withLock { state.removals.mark } }
+
+  /// Stores a response in place of those that the same request matches, unless it was removed meanwhile.
+  public func save(
+    _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, since mark: CacheMark
+  ) async -> CacheSaving {
+    lock.withLock {
+      guard state.removals.allow(key, since: mark) else { return .refused(.changedMeanwhile) }
+      return insert(response, for: key, matching: request)
+    }
+  }
+
+  /// Stores a response in place of those that the same request matches, unless it is larger than the whole store.
   ///
   /// - Returns: How many others went to make room.
   public func save(_ response: StoredResponse, for key: CacheKey, matching request: HeaderFields) async -> Int {
-    lock.withLock {
-      for position in state.positions[key.url] ?? [] {
-        guard let node = state.nodes[position], node.key == key, node.response.variant.matches(request) else {
-          continue
-        }
-        remove(position)
-      }
-      let before = state.nodes.count
-      // A Vary with a value for every request would else make each look through all of them.
-      if let own = state.positions[key.url], own.count >= 64 { remove(own[0]) }
-      state.positions[key.url, default: []].append(state.nodes.insert(Node(key: key, response: response)))
-      state.size += response.size
-      while state.size > capacity, let oldest = state.nodes.oldest { remove(oldest) }
-      return before + 1 - state.nodes.count
+    lock.withLock { insert(response, for: key, matching: request).evicted }
+  }
+
+  /// Stores a response; the lock is held.
+  private func insert(
+    _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields
+  ) -> CacheSaving {
+    state.remove(key) { $0.variant.matches(request) || $0.variant == response.variant }
+    guard response.size <= capacity else { return .refused(.tooLarge) }
+    let before = state.nodes.count
+    let own = state.positions(of: key)
+    if own.count >= MemoryCacheStore.variantLimit, let oldest = state.nodes.leastRecentlyUsed(of: own) {
+      state.remove(oldest)
     }
+    let position = state.nodes.insert(Node(key: key, response: response))
+    state.positions[key.url, default: [:]][key, default: []].append(position)
+    state.size += response.size
+    state.evict(above: capacity)
+    return .stored(evicting: before + 1 - state.nodes.count)
   }
 
   /// Replaces everything but the body of a response.
   public func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) async {
     lock.withLock {
-      for position in state.positions[key.url] ?? [] {
-        guard let node = state.nodes[position], node.key == key, node.response.isSame(as: old) else { continue }
+      for position in state.positions(of: key) {
+        guard let current = state.nodes[position]?.response, current.isSame(as: old) else { continue }
         var updated = new
-        updated.body = node.response.body
-        state.size += updated.size - node.response.size
+        updated.body = current.body
+        state.size += updated.size - current.size
         state.nodes[position]?.response = updated
       }
+      state.evict(above: capacity)
     }
   }
 
   /// Removes a response.
   public func remove(_ response: StoredResponse, for key: CacheKey) async {
+    lock.withLock { state.remove(key) { $0.isSame(as: response) } }
+  }
+
+  /// Removes all responses of a URL, and counts the removal.
+  public func removeAll(url: String) async {
     lock.withLock {
-      for position in state.positions[key.url] ?? [] {
-        if let node = state.nodes[position], node.key == key, node.response.isSame(as: response) { remove(position) }
-      }
+      state.removals.note(url: url)
+      for position in state.positions[url]?.values.flatMap(\.self) ?? [] { state.remove(position) }
     }
   }
 
-  /// Removes all responses of a URL.
-  public func removeAll(url: String) async {
-    lock.withLock { for position in state.positions[url] ?? [] { remove(position) } }
-  }
-
-  /// Removes all responses of a scope.
+  /// Removes all responses of a scope, and counts the removal.
   public func removeAll(scope: String) async {
     lock.withLock {
-      for position in state.positions.values.flatMap(\.self) {
-        if state.nodes[position]?.key.scopes.contains(scope) == true { remove(position) }
+      state.removals.note(scope: scope)
+      for keys in state.positions.values {
+        for (key, positions) in keys where key.scopes.contains(scope) { positions.forEach { state.remove($0) } }
       }
     }
   }
 
-  /// Removes everything.
-  public func removeAll() async { lock.withLock { state = State() } }
+  /// Removes everything, and counts the removal.
+  public func removeAll() async {
+    lock.withLock {
+      var removals = state.removals
+      removals.noteAll()
+      state = State(removals: removals)
+    }
+  }
 
   /// Returns what is stored, the latest used first.
   public func entries(limit: Int) async -> [CacheEntry] {
@@ -143,21 +195,5 @@ public final class MemoryCacheStore: CacheStore {
       }
       return entries
     }
-  }
-
-  /// Removes a node; the lock is held.
-  private func remove(_ position: Int) {
-    guard let node = state.nodes[position] else { return }
-    state.size -= node.response.size
-    state.nodes.remove(position)
-    let left = state.positions[node.key.url]?.filter { $0 != position } ?? []
-    state.positions[node.key.url] = left.isEmpty ? nil : left
-  }
-}
-
-extension StoredResponse {
-  /// Whether two values are the same response of the same arrival.
-  package func isSame(as other: StoredResponse) -> Bool {
-    receivedAt == other.receivedAt && storedAt == other.storedAt && variant == other.variant
   }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A response in a cache, with what is needed to use it again.
-public struct StoredResponse: Sendable {
+public struct StoredResponse: Sendable, Hashable {
   /// The status code.
   public let statusCode: Int
 
@@ -43,10 +43,20 @@ public struct StoredResponse: Sendable {
     headers.reduce(body.count + 256) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
   }
 
-  /// Whether it is more recent than another: by `Date`, then by its arrival (RFC 9111 §4).
-  package func isMoreRecent(than other: StoredResponse) -> Bool {
+  /// Whether it is more recent than another response that the same request matches: of several, a store returns the
+  /// most recent one (RFC 9111 §4).
+  ///
+  /// Generated later, by `Date` and `Age`, is more recent; of two that were generated at the same time it is the one that
+  /// was received later.
+  public func isMoreRecent(than other: StoredResponse) -> Bool {
     let ages = (terms.generatedAt, other.terms.generatedAt)
     return ages.0 == ages.1 ? terms.responseTime >= other.terms.responseTime : ages.0 > ages.1
+  }
+
+  /// Whether two values are the same response of the same arrival, for ``CacheStore/update(_:to:for:)`` and
+  /// ``CacheStore/remove(_:for:)``.
+  public func isSame(as other: StoredResponse) -> Bool {
+    receivedAt == other.receivedAt && storedAt == other.storedAt && variant == other.variant
   }
 }
 

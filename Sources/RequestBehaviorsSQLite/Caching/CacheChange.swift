@@ -4,48 +4,81 @@ import RequestBehaviors
 /// What one transaction does to the entries of a cache.
 final class CacheChange {
   private let db: Database
+  private let bodies: CacheBodies
+  /// The time of the next use that is written down.
+  private var nextUse: Int
   /// The files of bodies that no entry has any more, once the transaction is committed.
   private(set) var removedFiles: [String] = []
 
   /// The most responses of one key, as in memory.
   private static let variantLimit = 64
 
-  init(_ db: Database) { self.db = db }
+  /// The most removals that are remembered, as in memory.
+  private static let removalLimit = 1_000
 
-  /// Writes down when entries were used.
-  func note(_ uses: [Int64: Int]) throws {
-    for (id, minute) in uses {
-      try db.execute("UPDATE entry SET last_used = \(minute) WHERE id = \(id) AND last_used < \(minute)")
-    }
+  /// Begins a change.
+  ///
+  /// - Parameters:
+  ///   - db: The database, in a write transaction.
+  ///   - bodies: The bodies that have files.
+  ///   - now: The current time in milliseconds. A use is later than all before it, also when the clock was set back.
+  init(_ db: Database, _ bodies: CacheBodies, now: Int) throws {
+    self.db = db
+    self.bodies = bodies
+    let latest = try db.first("SELECT max(last_used) FROM entry") { row in try row[0] as Int? } ?? nil
+    nextUse = max(now, (latest ?? 0) + 1)
   }
 
+  // MARK: - Uses
+
+  /// Writes down that entries were used, in this order.
+  func note(_ uses: [Int64]) throws {
+    for id in uses { try db.execute("UPDATE entry SET last_used = \(takeUse()) WHERE id = \(id)") }
+  }
+
+  private func takeUse() -> Int {
+    defer { nextUse += 1 }
+    return nextUse
+  }
+
+  // MARK: - Entries
+
   /// Adds an entry in place of those that the same request matches.
-  func insert(_ row: CacheRow.Values, body: Data, matching request: HeaderFields, _ bodies: CacheBodies) throws {
-    var others = try db.query(CacheRow.select(row.key)) { try CacheRow($0) }
-    let replaced = others.filter {
-      $0.response.variant.matches(request) || $0.response.variant == row.response.variant
-    }
-    others.removeAll { other in replaced.contains { $0.id == other.id } }
-    // A server may tell every request from every other by its Vary, and each of them would be read for each request.
-    let excess = others.sorted { $0.id < $1.id }.dropLast(CacheChange.variantLimit - 1)
-    for old in replaced + excess { try delete(where: "id = \(old.id)") }
+  ///
+  /// - Parameters:
+  ///   - row: The entry.
+  ///   - request: The fields of its request.
+  ///   - onFile: Gets the name of the body's file, which must go if the transaction fails.
+  /// - Returns: The number of the entry.
+  func insert(_ row: CacheRow.Values, matching request: HeaderFields, onFile: (String) -> Void) throws -> Int64 {
+    try makeRoom(for: row, matching: request)
+    let body = row.response.body
     let file = body.count > CacheBodies.inlineLimit ? try bodies.write(body) : nil
-    do {
-      let values: [any SQLBindable] = row.identity + row.terms + [body.count, row.minute, file]
-      try db.execute(SQL(verbatim: CacheRow.insertion, arguments: values))
-      if file == nil { try db.execute("INSERT INTO body (id, body) VALUES (\(db.lastInsertedRowID), \(body))") }
-    } catch {
-      if let file { bodies.remove([file]) }
-      throw error
+    if let file { onFile(file) }
+    let values: [any SQLBindable] = row.identity + row.terms + [takeUse(), file]
+    try db.execute(SQL(verbatim: CacheRow.insertion, arguments: values))
+    let id = db.lastInsertedRowID
+    if file == nil { try db.execute("INSERT INTO body (id, body) VALUES (\(id), \(body))") }
+    return id
+  }
+
+  /// Removes the entries of the key that the same request matches, and those of its key that are too many.
+  func makeRoom(for row: CacheRow.Values, matching request: HeaderFields) throws {
+    // The latest used first. A server may tell every request from every other by its Vary.
+    let others = try db.query(CacheRow.selectVariants(of: row.key)) { entry in
+      (id: try entry[0] as Int64, variant: CacheRow.variant(try entry[1]))
     }
+    let replaced = others.filter { $0.variant.matches(request) || $0.variant == row.response.variant }
+    let kept = others.filter { other in !replaced.contains { $0.id == other.id } }
+    for old in replaced + kept.dropFirst(CacheChange.variantLimit - 1) { try delete(where: "id = \(old.id)") }
   }
 
   /// Replaces everything but the body of an entry, if it is still the one that was found.
   func update(_ old: StoredResponse, to row: CacheRow.Values, for key: CacheKey) throws {
+    let assignments = SQL(verbatim: CacheRow.assignments, arguments: row.terms + [row.headSize])
     try db.execute(
       """
-      UPDATE entry SET \(sql: SQL(verbatim: CacheRow.assignments, arguments: row.terms)), last_used = \(row.minute)
-      WHERE \(sql: CacheRow.isSame(as: old, key))
+      UPDATE entry SET \(sql: assignments), last_used = \(takeUse()) WHERE \(sql: CacheRow.isSame(as: old, key))
       """)
   }
 
@@ -55,6 +88,42 @@ final class CacheChange {
     try db.execute("DELETE FROM entry WHERE \(sql: condition)")
   }
 
+  // MARK: - Removals
+
+  /// What becomes invalid as a whole, other than the response that is replaced.
+  enum Removal: Sendable {
+    case url(String)
+    case scope(String)
+    case everything
+  }
+
+  /// Removes what has become invalid and notes it: what was requested before is not stored after it.
+  func remove(_ removal: Removal) throws {
+    try delete(where: CacheRow.isOf(removal))
+    try db.execute(SQL("INSERT INTO removal (what) VALUES (?)", arguments: [CacheRow.hash(of: removal)]))
+    try db.execute("DELETE FROM removal WHERE number <= \(db.lastInsertedRowID) - \(CacheChange.removalLimit)")
+  }
+
+  /// The number of the latest removal.
+  static func mark(_ db: Database) throws -> CacheMark {
+    CacheMark(try db.first("SELECT max(number) FROM removal", as: Int.self) ?? 0)
+  }
+
+  /// Whether nothing that a response belongs to was removed since a mark, and that is still known.
+  func allows(_ key: CacheKey, since mark: CacheMark) throws -> Bool {
+    let known = try db.first("SELECT min(number), max(number) FROM removal") { row in
+      (first: try row[0] as Int, last: try row[1] as Int)
+    }
+    guard let known, mark.number >= known.first - 1, mark.number <= known.last else { return false }
+    let own = ([.url(key.url)] + key.scopes.map { Removal.scope($0) }).compactMap { CacheRow.hash(of: $0) }
+    let found = try db.first(
+      "SELECT 1 FROM removal WHERE number > \(mark.number) AND (what IS NULL OR what IN \(list: own)) LIMIT 1",
+      as: Int.self)
+    return found == nil
+  }
+
+  // MARK: - Size
+
   /// How many bytes are stored.
   func totalSize() throws -> Int { try db.first("SELECT bytes FROM cache", as: Int.self) ?? 0 }
 
@@ -63,17 +132,17 @@ final class CacheChange {
   /// - Parameters:
   ///   - limit: The most bytes that may be stored.
   ///   - goal: How many bytes may be left if it is more.
-  ///   - row: An entry that was just added, which does not count as evicted.
+  ///   - kept: The number of an entry that stays.
   /// - Returns: How many entries went.
   /// - Throws: ``SQLiteError``.
-  func evict(above limit: Int, to goal: Int, keeping row: CacheRow.Values?) throws -> Int {
+  func evict(above limit: Int, to goal: Int, keeping kept: Int64? = nil) throws -> Int {
     var size = try totalSize()
     guard size > limit else { return 0 }
     var count = 0
     while size > goal {
-      let oldest = try db.query("SELECT id, size FROM entry ORDER BY last_used, id LIMIT 100") { row in
-        (id: try row[0] as Int64, size: try row[1] as Int)
-      }
+      let oldest = try db.query(
+        "SELECT id, size FROM entry WHERE id <> \(kept ?? 0) ORDER BY last_used, id LIMIT 100"
+      ) { row in (id: try row[0] as Int64, size: try row[1] as Int) }
       if oldest.isEmpty { break }
       for entry in oldest where size > goal {
         try delete(where: "id = \(entry.id)")
@@ -81,6 +150,17 @@ final class CacheChange {
         count += 1
       }
     }
+    // What a process left that was killed counts for no one, and takes room.
+    removedFiles += try CacheChange.orphans(of: bodies, in: db).subtracting(removedFiles)
     return count
+  }
+
+  /// The files of bodies that no entry has, of processes that were killed.
+  ///
+  /// In a write transaction these are all and no others: a body is written in the transaction that adds its entry.
+  static func orphans(of bodies: CacheBodies, in db: Database) throws -> Set<String> {
+    let names = bodies.names
+    if names.isEmpty { return [] }
+    return names.subtracting(try db.query("SELECT file FROM entry WHERE file IS NOT NULL", as: String.self))
   }
 }

@@ -1,20 +1,36 @@
 import Foundation
 
-/// The open file of a cache, with what is read from it once.
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The open file of a cache, with what is read from it once; every call blocks.
 struct OpenCacheFile: Sendable {
   let store: SQLiteStore
   let digestKey: Data
+  private let identity: FileIdentity?
 
-  /// Tells a cache from other databases: what is not one is not deleted.
-  private static let applicationID = 0x5242_4331
+  /// Whether the path still leads to the file: another process may have found it damaged and replaced it.
+  var isInPlace: Bool { FileIdentity(store.path) == identity }
 
   /// Opens the file; a cache that is damaged or newer is replaced by an empty one.
   ///
-  /// - Throws: ``SQLiteError`` when there can be no such file, or when it is a database of something else.
+  /// - Throws: ``SQLiteError`` when there can be no such file, or when it is something else than a cache.
   static func open(_ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration) throws -> OpenCacheFile {
     do {
       return try openExisting(path, bodies: bodies, configuration: configuration)
-    } catch let error as SQLiteError where [.corrupt, .notADatabase, newer].contains(error.code) {
+    } catch let error as SQLiteError where isUnusable.contains(error.code) {
+      guard wasCache(path, bodies) else {
+        throw SQLiteError(
+          error.code, "the file is no cache and is left alone; give the cache a file of its own (\(error.message))",
+          path: path)
+      }
       delete(path, bodies: bodies)
       return try openExisting(path, bodies: bodies, configuration: configuration)
     }
@@ -22,25 +38,35 @@ struct OpenCacheFile: Sendable {
 
   /// Removes the file, what belongs to it, and the bodies.
   static func delete(_ path: String, bodies: CacheBodies) {
-    for file in [path, path + "-wal", path + "-shm"] { try? FileManager.default.removeItem(atPath: file) }
-    bodies.removeAll()
+    // The file goes last: another process that has made a new one meanwhile loses both, and sees that its file is gone.
+    for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
+    bodies.remove(bodies.names)
   }
 
   /// The code of a cache that a newer version of this library made.
   private static let newer = SQLiteError.Code(rawValue: -1)
 
+  /// The codes of a file that a cache cannot use; an error of SQL is that of a table that is missing.
+  private static let isUnusable: [SQLiteError.Code] = [.corrupt, .notADatabase, .error, newer]
+
   private static func openExisting(
     _ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration
   ) throws -> OpenCacheFile {
     let version = try checkKind(path, configuration: configuration)
-    guard version <= migrations.count else { throw SQLiteError(newer, "the cache is newer than this program") }
-    let store = try SQLiteStore(path: path, configuration: configuration, migrations: migrations)
-    let (digestKey, files) = try store.readAndWait { db in
-      let key = try db.first("SELECT digest_key FROM cache") { row in try row[0] as Data } ?? Data()
-      return (key, Set(try db.query("SELECT file FROM entry WHERE file IS NOT NULL", as: String.self)))
+    guard version <= CacheSchema.migrations.count else {
+      throw SQLiteError(newer, "the cache is newer than this program")
     }
-    bodies.sweep(except: files)
-    return OpenCacheFile(store: store, digestKey: digestKey)
+    bodies.prepare()
+    let store = try SQLiteStore(path: path, configuration: configuration, migrations: CacheSchema.migrations)
+    let (digestKey, hasOrphans) = try store.readAndWait { db in
+      guard let key = try db.first("SELECT digest_key FROM cache", { row in try row[0] as Data }), !key.isEmpty else {
+        throw SQLiteError(.corrupt, "the cache has no key for digests", path: path)
+      }
+      return (key, try !CacheChange.orphans(of: bodies, in: db).isEmpty)
+    }
+    // A file that another process has locked for long can be opened all the same; the next eviction sweeps then.
+    if hasOrphans { _ = try? store.writeAndWait { db in bodies.remove(try CacheChange.orphans(of: bodies, in: db)) } }
+    return OpenCacheFile(store: store, digestKey: digestKey, identity: FileIdentity(path))
   }
 
   /// Throws for a database that is no cache.
@@ -51,7 +77,7 @@ struct OpenCacheFile: Sendable {
     return try SQLiteStore(path: path, configuration: configuration).readAndWait { db in
       let id = try db.first("PRAGMA application_id", as: Int.self)
       let isEmpty = try db.first("SELECT 1 FROM sqlite_master", as: Int.self) == nil
-      guard id == applicationID || isEmpty else {
+      guard id == CacheSchema.applicationID || isEmpty else {
         throw SQLiteError(
           .misuse, "the file is a database and no cache; give the cache a file of its own", path: path)
       }
@@ -59,81 +85,27 @@ struct OpenCacheFile: Sendable {
     }
   }
 
-  private static let migrations = [
-    SQLiteMigration("cache") { db in
-      try db.execute(script: schema)
-      var random = SystemRandomNumberGenerator()
-      let key = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
-      try db.execute("INSERT INTO cache (id, bytes, digest_key) VALUES (1, 0, \(key))")
-    }
-  ]
-
-  // The number of bytes is kept by triggers, so that it is right in every process and costs the same at any size.
-  private static let schema = """
-    PRAGMA application_id=\(applicationID);
-    CREATE TABLE cache (id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, digest_key BLOB NOT NULL);
-    CREATE TABLE entry (
-      id INTEGER PRIMARY KEY, url_hash INTEGER NOT NULL, url TEXT NOT NULL, scopes TEXT NOT NULL,
-      discriminator TEXT NOT NULL, variant TEXT NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,
-      stored_at REAL NOT NULL, received_at REAL NOT NULL, initial_age REAL NOT NULL, lifetime REAL NOT NULL,
-      flags INTEGER NOT NULL, stale_while_revalidate REAL, stale_if_error REAL, size INTEGER NOT NULL,
-      body_size INTEGER NOT NULL, last_used INTEGER NOT NULL, file TEXT);
-    CREATE TABLE body (id INTEGER PRIMARY KEY REFERENCES entry (id) ON DELETE CASCADE, body BLOB NOT NULL);
-    CREATE INDEX entry_url ON entry (url_hash);
-    CREATE INDEX entry_use ON entry (last_used, id, size);
-    CREATE INDEX entry_file ON entry (file) WHERE file IS NOT NULL;
-    CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN UPDATE cache SET bytes = bytes + NEW.size; END;
-    CREATE TRIGGER entry_removed AFTER DELETE ON entry BEGIN UPDATE cache SET bytes = bytes - OLD.size; END;
-    CREATE TRIGGER entry_resized AFTER UPDATE OF size ON entry
-      BEGIN UPDATE cache SET bytes = bytes + NEW.size - OLD.size; END;
-    """
+  /// Whether a file that cannot be used was a cache: its head says so, or, where that is lost, the folder beside it.
+  private static func wasCache(_ path: String, _ bodies: CacheBodies) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    let head = [UInt8]((try? file.read(upToCount: 100)) ?? Data())
+    guard head.starts(with: Array("SQLite format 3\0".utf8)), head.count == 100 else { return bodies.isPrepared }
+    // The application id stands in the bytes from 68 on (https://sqlite.org/fileformat.html §1.3).
+    return head[68..<72].reduce(0) { $0 << 8 | Int($1) } == CacheSchema.applicationID
+  }
 }
 
-/// The bodies that are too large for the database: a file for each, in a folder of their own; every call blocks.
-struct CacheBodies: Sendable {
-  let folder: String
+/// What tells a file from another one that later has its path.
+private struct FileIdentity: Sendable, Equatable {
+  private let device: UInt64
+  private let number: UInt64
 
-  /// The most bytes of a body that is kept in the database.
-  static let inlineLimit = 64 << 10
-
-  /// Writes a body.
-  ///
-  /// - Returns: The name of its file.
-  func write(_ body: Data) throws -> String {
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let name = UUID().uuidString
-    do {
-      try body.write(to: url(of: name))
-    } catch {
-      remove([name])
-      throw SQLiteError(
-        .full, "the body could not be written to \(folder): \(error.localizedDescription)", path: folder)
-    }
-    return name
+  /// Reads the identity of a file; `nil` if there is none.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    number = UInt64(truncatingIfNeeded: status.st_ino)
   }
-
-  /// Reads a body without copying it; nil if there is none.
-  func read(_ name: String) -> Data? { try? Data(contentsOf: url(of: name), options: .mappedIfSafe) }
-
-  /// Removes bodies.
-  func remove(_ names: [String]) {
-    for name in names { try? FileManager.default.removeItem(at: url(of: name)) }
-  }
-
-  /// Removes all bodies.
-  func removeAll() { try? FileManager.default.removeItem(atPath: folder) }
-
-  /// Removes bodies that no entry has, of processes that ended in the middle.
-  ///
-  /// Those of the last hour are left alone: another process may be about to commit their entry.
-  func sweep(except names: Set<String>) {
-    let limit = Date(timeIntervalSinceNow: -3_600)
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where !names.contains(name) {
-      let attributes = try? FileManager.default.attributesOfItem(atPath: url(of: name).path(percentEncoded: false))
-      if let date = attributes?[.modificationDate] as? Date, date < limit { remove([name]) }
-    }
-  }
-
-  private func url(of name: String) -> URL { URL(filePath: folder).appending(path: name) }
 }

@@ -9,14 +9,19 @@ public import RequestBehaviors
 ///   baseURL: baseURL, behaviors: [.caching(cache)])
 /// ```
 ///
-/// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`. A hit writes nothing: when
+/// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`. Keep the folder with the
+/// file; it is also the sign that a damaged file was a cache. A hit writes nothing: when
 /// responses were used last is noted in memory, and with the next write. What was not used for the longest time goes
 /// first. Several processes can use one file.
 ///
 /// On a disk without any room nothing more is stored, for to remove something takes room, too; requests do not notice.
 ///
-/// What it holds is disposable: a file that is damaged, or was made by a newer version, is replaced by an empty one. It is
-/// not encrypted; its owner alone can read it.
+/// What it holds is disposable: a cache that is damaged, or was made by a newer version, is replaced by an empty one. A
+/// file at the path that was no cache is left alone, and opening it throws. The file is not encrypted; its owner alone can
+/// read it. A body has a checksum: one that is damaged is as if it were not stored.
+///
+/// Removals are counted in the file. A response that one process receives while another removes its URL or its scope, by
+/// a change or a sign-out, is not stored; see ``CacheStore/mark()``.
 public final class SQLiteCacheStore: CacheStore {
   /// The path of the file.
   public let path: String
@@ -30,11 +35,14 @@ public final class SQLiteCacheStore: CacheStore {
   let clock: RequestClock
   let configuration: SQLiteConfiguration
   let bodies: CacheBodies
-  private let lock = NSLock()
-  // The following are protected by `lock`.
-  nonisolated(unsafe) private var current: OpenCacheFile
-  /// When responses were used since the last write, in minutes since 1970.
-  nonisolated(unsafe) private var uses: [Int64: Int] = [:]
+  let state: Locked<State>
+
+  struct State: Sendable {
+    var current: OpenCacheFile
+    /// The entries that were used since the last write, each with the number of its use.
+    var uses: [Int64: Int] = [:]
+    var useCount = 0
+  }
 
   /// Opens or creates the file, on the calling thread; ``open(path:capacity:maximumBodySize:clock:)`` does it elsewhere.
   ///
@@ -57,11 +65,12 @@ public final class SQLiteCacheStore: CacheStore {
   ) throws {
     self.path = path
     self.capacity = max(0, capacity)
-    self.maximumBodySize = maximumBodySize ?? self.capacity / 8
+    self.maximumBodySize = min(maximumBodySize ?? self.capacity / 8, self.capacity)
     self.clock = clock
     self.configuration = configuration
     bodies = CacheBodies(folder: path + "-bodies")
-    current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
+    let file = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
+    state = Locked(State(current: file))
   }
 
   /// Opens or creates the file as the initializer does, without blocking the caller's thread.
@@ -87,15 +96,15 @@ public final class SQLiteCacheStore: CacheStore {
   }
 
   /// The open file, for tests.
-  package var database: SQLiteStore { lock.withLock { current.store } }
+  package var database: SQLiteStore { state.withLock { $0.current.store } }
 
   /// Random bytes that were made with the file.
-  public var digestKey: Data { lock.withLock { current.digestKey } }
+  public var digestKey: Data { state.withLock { $0.current.digestKey } }
 
   /// Notes what is not written yet and closes the file; later use throws.
   public func close() async {
     try? await write { _ in }
-    await lock.withLock { current.store }.close()
+    await database.close()
   }
 }
 
@@ -105,25 +114,23 @@ extension SQLiteCacheStore {
   /// Returns the most recent response that a request matches, and notes its use in memory.
   public func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse? {
     let bodies = bodies
-    let found = try await read { db in
-      var best: CacheRow?
-      try db.forEach(CacheRow.select(key)) { row in
-        let head = try CacheRow(row)
-        guard head.response.variant.matches(request) else { return }
-        if let best, !head.response.isMoreRecent(than: best.response) { return }
-        best = try head.withBody(of: row, bodies)
-      }
-      return best
+    let found = try await read { db -> (row: CacheRow, isWhole: Bool)? in
+      guard var row = try CacheRow.first(for: key, matching: request, in: db) else { return nil }
+      let isWhole = try row.readBody(from: db, bodies)
+      return (row, isWhole)
     }
     guard let found else { return nil }
-    // A body that is gone or cut short is a response that is gone.
-    guard found.isComplete else {
-      try await remove(found.response, for: key)
+    // A body that is gone, cut short or damaged is a response that is gone.
+    guard found.isWhole else {
+      try await remove(found.row.response, for: key)
       return nil
     }
-    noteUse(of: found.id)
-    return found.response
+    noteUse(of: found.row.id)
+    return found.row.response
   }
+
+  /// Returns a mark of the removals so far, by all processes.
+  public func mark() async throws -> CacheMark { try await read { try CacheChange.mark($0) } }
 
   /// Returns what is stored, the latest used first; uses since the last write do not count yet.
   public func entries(limit: Int) async throws -> [CacheEntry] {
@@ -136,111 +143,15 @@ extension SQLiteCacheStore {
   }
 
   private func noteUse(of id: Int64) {
-    let minute = Int(clock.date().timeIntervalSince1970 / 60)
-    let isDue = lock.withLock {
-      uses[id] = minute
-      return uses.count >= 256
+    let isDue = state.withLock { state in
+      state.useCount += 1
+      state.uses[id] = state.useCount
+      return state.uses.count == SQLiteCacheStore.useLimit
     }
     // So that what is used, and nothing else is written, does not go first.
     if isDue { Task { try? await write { _ in } } }
   }
-}
 
-// MARK: - Writing
-
-extension SQLiteCacheStore {
-  /// Stores a response in place of those that the same request matches.
-  ///
-  /// - Returns: How many others went to make room.
-  /// - Throws: ``SQLiteError``, for example when the disk is full although a quarter of the responses went.
-  public func save(
-    _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields
-  ) async throws -> Int {
-    let row = try CacheRow.Values(response, key: key, minute: Int(clock.date().timeIntervalSince1970 / 60))
-    let (bodies, capacity) = (bodies, capacity)
-    do {
-      return try await write { change in
-        try change.insert(row, body: response.body, matching: request, bodies)
-        return try change.evict(above: capacity, to: capacity / 10 * 9, keeping: row)
-      }
-    } catch let error as SQLiteError where error.code == .full {
-      return try await write { change in
-        let evicted = try change.evict(above: 0, to: change.totalSize() / 4 * 3, keeping: nil)
-        try change.insert(row, body: response.body, matching: request, bodies)
-        return evicted
-      }
-    }
-  }
-
-  /// Replaces everything but the body of a response.
-  public func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) async throws {
-    let row = try CacheRow.Values(new, key: key, minute: Int(clock.date().timeIntervalSince1970 / 60))
-    try await write { change in try change.update(old, to: row, for: key) }
-  }
-
-  /// Removes a response.
-  public func remove(_ response: StoredResponse, for key: CacheKey) async throws {
-    try await remove(where: CacheRow.isSame(as: response, key))
-  }
-
-  /// Removes all responses of a URL.
-  public func removeAll(url: String) async throws { try await remove(where: CacheRow.isOf(url: url)) }
-
-  /// Removes all responses of a scope.
-  public func removeAll(scope: String) async throws { try await remove(where: CacheRow.isOf(scope: scope)) }
-
-  /// Removes everything.
-  public func removeAll() async throws { try await remove(where: "1") }
-
-  private func remove(where condition: SQL) async throws {
-    // What is not valid any more must go, also when the task that found it out was cancelled since.
-    try await Task { try await write { change in try change.delete(where: condition) } }.value
-  }
-}
-
-// MARK: - The file
-
-extension SQLiteCacheStore {
-  private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    try await withFile { file in try await file.store.read(body) }
-  }
-
-  /// Writes in one transaction, the uses since the last one with it; files of removed bodies go after the commit.
-  private func write<Value: Sendable>(_ body: @escaping @Sendable (CacheChange) throws -> Value) async throws -> Value {
-    let uses = lock.withLock {
-      defer { self.uses = [:] }
-      return self.uses
-    }
-    let bodies = bodies
-    return try await withFile { file in
-      try await file.store.write { db in
-        let change = CacheChange(db)
-        try change.note(uses)
-        let value = try body(change)
-        let files = change.removedFiles
-        if !files.isEmpty { try db.afterCommit { bodies.remove(files) } }
-        return value
-      }
-    }
-  }
-
-  /// Works with the file; one that turns out to be damaged is replaced by an empty one, with which the work is tried again.
-  private func withFile<Value>(_ work: (OpenCacheFile) async throws -> Value) async throws -> Value {
-    let file = lock.withLock { current }
-    do {
-      return try await work(file)
-    } catch let error as SQLiteError where [.corrupt, .notADatabase].contains(error.code) {
-      return try await work(try replace(file))
-    }
-  }
-
-  private func replace(_ damaged: OpenCacheFile) throws -> OpenCacheFile {
-    try lock.withLock {
-      // Another task may have done so meanwhile.
-      guard current.store === damaged.store else { return current }
-      OpenCacheFile.delete(path, bodies: bodies)
-      current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
-      return current
-    }
-  }
+  /// How many responses are used before that is written down.
+  private static let useLimit = 256
 }

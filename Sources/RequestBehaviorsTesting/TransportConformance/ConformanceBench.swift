@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 /// The tools of a case of ``TransportConformance``: a server, a clock, a transport, and checks.
-struct ConformanceBench: Sendable {
+struct ConformanceBench: ConformanceChecks {
   let server: LoopbackServer
   let clock: ManualClock
   let transport: any Transport
@@ -65,14 +65,6 @@ struct ConformanceBench: Sendable {
   }
 
   // MARK: - Checks
-
-  func hold(_ condition: Bool, _ problem: @autoclosure () -> String) throws {
-    if !condition { throw TransportConformance.Failure(problem()) }
-  }
-
-  func equal<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: @autoclosure () -> String) throws {
-    try hold(found == wanted, "\(what()): \(found), wanted \(wanted)")
-  }
 
   /// Sends a request that must fail with one of the codes.
   func failure(

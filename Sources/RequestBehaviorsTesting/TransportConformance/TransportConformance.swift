@@ -43,24 +43,9 @@ public enum TransportConformance {
     excluding exclusions: [String: String] = [:], within limit: Duration = .seconds(20),
     _ makeTransport: @escaping Factory
   ) async -> Report {
-    var outcomes: [Report.Outcome] = []
-    for item in cases {
-      if let reason = exclusions[item.name] {
-        outcomes.append(Report.Outcome(name: item.name, result: .excluded(reason)))
-        continue
-      }
-      do {
-        try await item.run(within: limit, makeTransport)
-        outcomes.append(Report.Outcome(name: item.name, result: .passed))
-      } catch {
-        outcomes.append(Report.Outcome(name: item.name, result: .failed("\(error)")))
-      }
+    await Report.run(cases.map(\.name), excluding: exclusions) { index in
+      try await cases[index].run(within: limit, makeTransport)
     }
-    let names = Set(cases.map(\.name))
-    outcomes += exclusions.keys.filter { !names.contains($0) }.sorted().map {
-      Report.Outcome(name: $0, result: .failed("it is excluded, but there is no such case"))
-    }
-    return Report(outcomes: outcomes)
   }
 }
 
@@ -87,13 +72,7 @@ extension TransportConformance {
     /// - Throws: ``Failure`` that names the rule that was broken; an error of the transport's where it should not
     ///   throw.
     public func run(within limit: Duration = .seconds(20), _ makeTransport: @escaping Factory) async throws {
-      let pending = PendingResult<Void>()
-      let watchdog = Task {
-        guard (try? await RequestClock.system.sleep(for: limit)) != nil else { return }
-        pending.end(.failure(Failure("it was not over after \(limit)")))
-      }
-      defer { watchdog.cancel() }
-      try await pending.run {
+      try await ConformanceFailure.within(limit) {
         let bench = try await ConformanceBench(makeTransport)
         defer { bench.server.stop() }
         do {
@@ -108,57 +87,8 @@ extension TransportConformance {
   }
 
   /// A rule that a transport broke.
-  public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// What was found, and what was expected.
-    public let description: String
+  public typealias Failure = ConformanceFailure
 
-    init(_ description: String) { self.description = description }
-  }
-}
-
-extension TransportConformance {
   /// How the cases ended.
-  public struct Report: Sendable, CustomStringConvertible {
-    /// How one case ended.
-    public struct Outcome: Sendable {
-      /// How a case ends.
-      public enum Result: Sendable, Hashable {
-        /// The rule holds.
-        case passed
-        /// The rule does not hold; the text says what was found.
-        case failed(String)
-        /// It was not run, for the reason given.
-        case excluded(String)
-      }
-
-      /// The name of the case.
-      public let name: String
-      /// How it ended.
-      public let result: Result
-    }
-
-    /// How each case ended, in order.
-    public let outcomes: [Outcome]
-
-    /// The cases that failed.
-    public var failures: [Outcome] { outcomes.filter { if case .failed = $0.result { true } else { false } } }
-
-    /// The cases that were not run.
-    public var exclusions: [Outcome] { outcomes.filter { if case .excluded = $0.result { true } else { false } } }
-
-    /// How many cases ended in which way, then those that failed and those that were excluded, a line each.
-    public var description: String {
-      let (failures, exclusions) = (failures, exclusions)
-      let passed = outcomes.count - failures.count - exclusions.count
-      let head = "\(passed) passed, \(failures.count) failed, \(exclusions.count) excluded"
-      let lines = (failures + exclusions).map { outcome in
-        switch outcome.result {
-        case .passed: "  passed: \(outcome.name)"
-        case .failed(let found): "  failed: \(outcome.name): \(found)"
-        case .excluded(let reason): "  excluded: \(outcome.name): \(reason)"
-        }
-      }
-      return ([head] + lines).joined(separator: "\n")
-    }
-  }
+  public typealias Report = ConformanceReport
 }

@@ -27,8 +27,65 @@ import Testing
     #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/d", "https://h/a", "https://h/c"])
     #expect(await store.entries(limit: 1).map(\.bodySize) == [700])
     #expect(store.size == 3 * (700 + 256))
-    #expect(await store.save(response(2_900), for: key("e"), matching: [:]) == 4)
-    #expect(store.count == 0 && store.size == 0)
+    #expect(await store.save(response(2_700), for: key("e"), matching: [:]) == 3)
+    #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/e"])
+    #expect(store.size == 2_700 + 256)
+  }
+
+  @Test(arguments: [3_000, 10_000])
+  func `a response that is larger than the store goes, and nothing else does`(maximumBodySize: Int) async {
+    let store = MemoryCacheStore(capacity: 3_000, maximumBodySize: maximumBodySize)
+    #expect(store.maximumBodySize == 3_000)
+    for name in ["a", "b"] { _ = await store.save(response(700), for: key(name), matching: [:]) }
+    #expect(await store.save(response(2_900), for: key("c"), matching: [:]) == 0)
+    #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/b", "https://h/a"])
+    // What it would replace is older than it.
+    #expect(await store.save(response(2_900), for: key("a"), matching: [:]) == 0)
+    #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/b"])
+    #expect(store.size == 700 + 256)
+  }
+
+  @Test func `an update that makes a response larger makes room for it`() async {
+    let store = MemoryCacheStore(capacity: 3_000, maximumBodySize: 3_000)
+    let old = response(1_000)
+    for name in ["a", "b"] { _ = await store.save(old, for: key(name), matching: [:]) }
+    var headers: HeaderFields = [:]
+    headers["A"] = String(repeating: "x", count: 1_000)
+    let new = StoredResponse(
+      statusCode: 200, headers: headers, body: Data(), variant: old.variant, storedAt: old.storedAt, terms: old.terms)
+    await store.update(old, to: new, for: key("b"))
+    #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/b"])
+    #expect(store.size <= store.capacity)
+  }
+
+  @Test func `1,000 users of one URL each have their own response`() async {
+    let store = MemoryCacheStore()
+    for user in 0..<1_000 { _ = await store.save(response(user), for: key("me", scopes: ["\(user)"]), matching: [:]) }
+    for user in 0..<1_000 {
+      #expect(await store.response(for: key("me", scopes: ["\(user)"]), matching: [:])?.body.count == user)
+    }
+    await store.removeAll(url: "https://h/me")
+    #expect(store.count == 0)
+    #expect(store.size == 0)
+  }
+
+  @Test func `of too many variants the one that was not used for the longest time goes`() async {
+    let store = MemoryCacheStore()
+    func save(_ value: Int, _ name: String = "a") async -> Int {
+      let variant = CacheVariant(fields: [.init(name: "foo", value: "\(value)")])
+      let response = StoredResponse(
+        statusCode: 200, headers: ["Vary": "Foo"], body: Data(), variant: variant, storedAt: arrival, terms: terms([:]))
+      return await store.save(response, for: key(name), matching: ["Foo": "\(value)"])
+    }
+    // Another key is older and does not count.
+    #expect(await save(0, "b") == 0)
+    for value in 0..<64 { #expect(await save(value) == 0) }
+    #expect(await store.response(for: key("a"), matching: ["Foo": "0"]) != nil)
+    #expect(await save(64) == 1)
+    #expect(await store.response(for: key("a"), matching: ["Foo": "1"]) == nil)
+    #expect(await store.response(for: key("a"), matching: ["Foo": "0"]) != nil)
+    #expect(await store.response(for: key("b"), matching: ["Foo": "0"]) != nil)
+    #expect(store.count == 65)
   }
 
   @Test func `an update keeps the body, and one of a response that was replaced does nothing`() async throws {

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The form in which a store of a user's own keeps a response: encrypted, shared, or in a database that it has already.
+///
+/// The whole value is encoded, the body as `Data` among the rest; a store that keeps the body elsewhere empties
+/// ``body`` before it encodes, and sets it afterwards. A property list in binary form takes bodies as they are; JSON makes
+/// text of them, a third longer.
+///
+/// Every field comes back as it was, whatever strategies the encoder has. A header field that is marked as a secret stays
+/// one, for every origin.
+extension StoredResponse: Codable {
+  private enum CodingKeys: CodingKey {
+    case statusCode, headers, body, variant, storedAt, terms, verification
+  }
+
+  /// Encodes the response.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(statusCode, forKey: .statusCode)
+    try container.encode(headers.map(CodableField.init), forKey: .headers)
+    try container.encode(body, forKey: .body)
+    try container.encode(variant, forKey: .variant)
+    // Not as a date: an encoder may cut off its fraction, by which responses are told apart.
+    try container.encode(storedAt.timeIntervalSinceReferenceDate, forKey: .storedAt)
+    try container.encode(CodableTerms(terms), forKey: .terms)
+    try container.encode(verification, forKey: .verification)
+  }
+
+  /// Decodes a response.
+  ///
+  /// - Throws: `DecodingError` also where a number is none that a response can have; the store then goes on as if it had
+  ///   nothing.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let storedAt = try container.decode(TimeInterval.self, forKey: .storedAt)
+    let terms = try container.decode(CodableTerms.self, forKey: .terms)
+    let statusCode = try container.decode(Int.self, forKey: .statusCode)
+    guard storedAt.isFinite, terms.isValid, (100...999).contains(statusCode) else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no response has these numbers"))
+    }
+    self.init(
+      statusCode: statusCode,
+      headers: HeaderFields(try container.decode([CodableField].self, forKey: .headers).map(\.field)),
+      body: try container.decode(Data.self, forKey: .body),
+      variant: try container.decode(CacheVariant.self, forKey: .variant),
+      storedAt: Date(timeIntervalSinceReferenceDate: storedAt), terms: terms.terms)
+    verification = try container.decode(NetworkResponse.Verification.self, forKey: .verification)
+  }
+}
+
+/// A header field as it is encoded.
+private struct CodableField: Codable {
+  let name: String
+  let value: String
+  /// Whether the value is a secret; missing if it is not.
+  let isSecret: Bool?
+
+  init(_ field: HeaderFields.Field) {
+    (name, value) = (field.name, field.value)
+    isSecret = field.isSensitive ? true : nil
+  }
+
+  var field: HeaderFields.Field { HeaderFields.Field(name, value, sensitive: isSecret == true ? .any : nil) }
+}
+
+/// Terms as they are encoded: times in seconds since 2001, what is not set is missing.
+private struct CodableTerms: Codable {
+  let responseTime: TimeInterval
+  let initialAge: TimeInterval
+  let lifetime: TimeInterval
+  let requiresValidation: Bool
+  let forbidsStale: Bool
+  let isImmutable: Bool
+  let staleWhileRevalidate: TimeInterval?
+  let staleIfError: TimeInterval?
+
+  init(_ terms: ReuseTerms) {
+    responseTime = terms.responseTime.timeIntervalSinceReferenceDate
+    initialAge = terms.initialAge
+    lifetime = terms.lifetime
+    requiresValidation = terms.requiresValidation
+    forbidsStale = terms.forbidsStale
+    isImmutable = terms.isImmutable
+    staleWhileRevalidate = terms.staleWhileRevalidate
+    staleIfError = terms.staleIfError
+  }
+
+  var isValid: Bool {
+    initialAge >= 0
+      && [responseTime, initialAge, lifetime, staleWhileRevalidate ?? 0, staleIfError ?? 0].allSatisfy(\.isFinite)
+  }
+
+  var terms: ReuseTerms {
+    var terms = ReuseTerms(
+      responseTime: Date(timeIntervalSinceReferenceDate: responseTime), initialAge: initialAge, lifetime: lifetime)
+    terms.requiresValidation = requiresValidation
+    terms.forbidsStale = forbidsStale
+    terms.isImmutable = isImmutable
+    terms.staleWhileRevalidate = staleWhileRevalidate
+    terms.staleIfError = staleIfError
+    return terms
+  }
+}

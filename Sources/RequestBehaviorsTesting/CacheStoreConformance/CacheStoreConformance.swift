@@ -1,0 +1,123 @@
+public import Foundation
+public import RequestBehaviors
+
+/// The rules for every store of an HTTP cache, as a list of cases that a test of any framework runs.
+///
+/// ```swift
+/// let report = await CacheStoreConformance.run { place in
+///   try SealedCacheStore(folder: place.folder, key: key)
+/// }
+/// #expect(report.failures.isEmpty, "\(report)")
+/// ```
+///
+/// Each case has a store and a folder of its own, and is given up if it is not over in time. With a framework that has
+/// tests with arguments, each of ``cases`` can be a test of its own.
+///
+/// A store that is not bounded excludes the cases about ``Subject/room``; one that two objects cannot share, such as one
+/// in memory, excludes those about ``Subject/sharing``: see ``cases(about:excludedBecause:)``.
+public enum CacheStoreConformance {
+  /// Makes the store to check, empty if nothing was kept at its place yet.
+  ///
+  /// A case about sharing calls it twice with the same place; both stores are then in use at once.
+  public typealias Factory = @Sendable (Place) async throws -> any CacheStore
+
+  /// Where the store of a case keeps its responses.
+  public struct Place: Sendable {
+    /// A folder that is empty at first, and is removed after the case.
+    public let folder: URL
+
+    /// The most bytes that the store is to keep: 1 MiB.
+    ///
+    /// Counted as ``StoredResponse/size``; no case about anything but room saves more than three quarters of it.
+    public let capacity = 1 << 20
+  }
+
+  /// What a case is about.
+  public enum Subject: Sendable, Hashable, CaseIterable {
+    /// Saved responses are found, as they were, by the requests that match them.
+    case finding
+    /// Responses are updated and removed.
+    case changing
+    /// What was requested before a removal does not come back after it.
+    case removals
+    /// The store is bounded by bytes.
+    case room
+    /// Two objects use one store.
+    case sharing
+  }
+
+  /// Every case, in the order in which they are run.
+  public static let cases: [Case] = finding + keys + changing + removing + removals + room + sharing
+
+  /// Returns the cases about a subject, each with a reason, to exclude them.
+  ///
+  /// - Parameters:
+  ///   - subject: The subject.
+  ///   - reason: Why they are not to be run.
+  public static func cases(about subject: Subject, excludedBecause reason: String) -> [String: String] {
+    Dictionary(uniqueKeysWithValues: cases.filter { $0.subject == subject }.map { ($0.name, reason) })
+  }
+
+  /// Runs the cases, one after the other.
+  ///
+  /// - Parameters:
+  ///   - exclusions: The names of cases that are not to be run, each with the reason. A name that no case has is a
+  ///     failure.
+  ///   - limit: How long a case may take, in real time; 20 seconds by default.
+  ///   - makeStore: Makes the store of a case.
+  /// - Returns: How each case ended.
+  public static func run(
+    excluding exclusions: [String: String] = [:], within limit: Duration = .seconds(20),
+    _ makeStore: @escaping Factory
+  ) async -> ConformanceReport {
+    await ConformanceReport.run(cases.map(\.name), excluding: exclusions) { index in
+      try await cases[index].run(within: limit, makeStore)
+    }
+  }
+}
+
+extension CacheStoreConformance {
+  /// One thing that a store must do.
+  public struct Case: Sendable, CustomStringConvertible {
+    /// The rule, such as "a body of any length comes back whole"; names the case in exclusions.
+    public let name: String
+    /// What the rule is about.
+    public let subject: Subject
+    private let check: @Sendable (StoreBench) async throws -> Void
+
+    init(_ subject: Subject, _ name: String, _ check: @escaping @Sendable (StoreBench) async throws -> Void) {
+      self.name = name
+      self.subject = subject
+      self.check = check
+    }
+
+    /// The name.
+    public var description: String { name }
+
+    /// Checks a store.
+    ///
+    /// - Parameters:
+    ///   - limit: How long it may take, in real time; 20 seconds by default.
+    ///   - makeStore: Makes the store.
+    /// - Throws: ``ConformanceFailure`` that names the rule that was broken; an error of the store's where it should not
+    ///   throw.
+    public func run(within limit: Duration = .seconds(20), _ makeStore: @escaping Factory) async throws {
+      try await ConformanceFailure.within(limit) {
+        let place = try Place.temporary()
+        defer { place.remove() }
+        try await check(try await StoreBench(place, makeStore))
+      }
+    }
+  }
+}
+
+extension CacheStoreConformance.Place {
+  /// Makes a folder for a case.
+  static func temporary() throws -> Self {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "CacheStore-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return Self(folder: folder)
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: folder) }
+}

@@ -1,0 +1,108 @@
+import RequestBehaviors
+
+/// How the cases of ``TransportConformance`` or ``CacheStoreConformance`` ended.
+public struct ConformanceReport: Sendable, CustomStringConvertible {
+  /// How one case ended.
+  public struct Outcome: Sendable {
+    /// How a case ends.
+    public enum Result: Sendable, Hashable {
+      /// The rule holds.
+      case passed
+      /// The rule does not hold; the text says what was found.
+      case failed(String)
+      /// It was not run, for the reason given.
+      case excluded(String)
+    }
+
+    /// The name of the case.
+    public let name: String
+    /// How it ended.
+    public let result: Result
+  }
+
+  /// How each case ended, in order.
+  public let outcomes: [Outcome]
+
+  /// The cases that failed.
+  public var failures: [Outcome] { outcomes.filter { if case .failed = $0.result { true } else { false } } }
+
+  /// The cases that were not run.
+  public var exclusions: [Outcome] { outcomes.filter { if case .excluded = $0.result { true } else { false } } }
+
+  /// How many cases ended in which way, then those that failed and those that were excluded, a line each.
+  public var description: String {
+    let (failures, exclusions) = (failures, exclusions)
+    let passed = outcomes.count - failures.count - exclusions.count
+    let head = "\(passed) passed, \(failures.count) failed, \(exclusions.count) excluded"
+    let lines = (failures + exclusions).map { outcome in
+      switch outcome.result {
+      case .passed: "  passed: \(outcome.name)"
+      case .failed(let found): "  failed: \(outcome.name): \(found)"
+      case .excluded(let reason): "  excluded: \(outcome.name): \(reason)"
+      }
+    }
+    return ([head] + lines).joined(separator: "\n")
+  }
+
+  /// Runs cases one after the other.
+  ///
+  /// - Parameters:
+  ///   - names: The names of the cases.
+  ///   - exclusions: The names of cases that are not to be run, each with the reason. A name that no case has is a
+  ///     failure.
+  ///   - run: Runs the case at an index.
+  /// - Returns: How each case ended.
+  static func run(
+    _ names: [String], excluding exclusions: [String: String], _ run: (Int) async throws -> Void
+  ) async -> ConformanceReport {
+    var outcomes: [Outcome] = []
+    for (index, name) in names.enumerated() {
+      if let reason = exclusions[name] {
+        outcomes.append(Outcome(name: name, result: .excluded(reason)))
+        continue
+      }
+      do {
+        try await run(index)
+        outcomes.append(Outcome(name: name, result: .passed))
+      } catch {
+        outcomes.append(Outcome(name: name, result: .failed("\(error)")))
+      }
+    }
+    outcomes += exclusions.keys.filter { !names.contains($0) }.sorted().map {
+      Outcome(name: $0, result: .failed("it is excluded, but there is no such case"))
+    }
+    return ConformanceReport(outcomes: outcomes)
+  }
+}
+
+/// A rule of ``TransportConformance`` or ``CacheStoreConformance`` that was broken.
+public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+  /// What was found, and what was expected.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// Runs a case, and gives it up if it is not over in time.
+  static func within(_ limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    let pending = PendingResult<Void>()
+    let watchdog = Task {
+      guard (try? await RequestClock.system.sleep(for: limit)) != nil else { return }
+      pending.end(.failure(ConformanceFailure("it was not over after \(limit)")))
+    }
+    defer { watchdog.cancel() }
+    try await pending.run(work)
+  }
+}
+
+/// The checks of a case.
+protocol ConformanceChecks: Sendable {}
+
+extension ConformanceChecks {
+  func hold(_ condition: Bool, _ problem: @autoclosure () -> String) throws {
+    if !condition { throw ConformanceFailure(problem()) }
+  }
+
+  func equal<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: @autoclosure () -> String) throws {
+    try hold(found == wanted, "\(what()): \(found), wanted \(wanted)")
+  }
+}

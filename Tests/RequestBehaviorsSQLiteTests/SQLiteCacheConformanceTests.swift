@@ -1,0 +1,15 @@
+import Foundation
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+@Suite struct SQLiteCacheConformanceTests {
+  @Test(arguments: CacheStoreConformance.cases)
+  func `SQLiteCacheStore conforms`(_ item: CacheStoreConformance.Case) async throws {
+    try await item.run { place in
+      try SQLiteCacheStore(
+        path: place.folder.appending(path: "cache.sqlite").path(percentEncoded: false), capacity: place.capacity,
+        maximumBodySize: place.capacity)
+    }
+  }
+}

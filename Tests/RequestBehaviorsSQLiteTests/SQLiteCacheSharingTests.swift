@@ -1,0 +1,161 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Two objects and two processes that use one file: what one removes, the other does not bring back.
+@Suite struct SQLiteCacheSharingTests {
+  /// What makes a response under way invalid.
+  enum Removal: String, CaseIterable, Sendable {
+    case put, signOut, reset
+  }
+
+  /// A user whose session the test ends.
+  private struct User: RequestBehavior {
+    func scope(for request: NetworkRequest) -> String? { "alice" }
+  }
+
+  /// Answers a GET when the test lets it.
+  private final class HeldServer: Transport {
+    let asked = AsyncStream.makeStream(of: Void.self)
+    private let answer = AsyncStream.makeStream(of: Never.self)
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      if request.method == .get {
+        asked.continuation.yield()
+        for await _ in answer.stream {}
+      }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Cache-Control": "max-age=600"], body: .data(Data("old".utf8)))
+    }
+
+    func letGo() { answer.continuation.finish() }
+    func shutdown() async {}
+  }
+
+  private func client(
+    _ store: SQLiteCacheStore, _ transport: any Transport, onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+  ) -> NetworkClient {
+    NetworkClient(
+      baseURL: URL(string: "https://api.example.com"), behaviors: [.caching(store, onEvent: onEvent), User()],
+      transport: transport)
+  }
+
+  private func make(_ removal: Removal, with client: NetworkClient, _ store: SQLiteCacheStore) async throws {
+    switch removal {
+    case .put: _ = try await client.send(Request<NetworkResponse>(.put, "a"))
+    case .signOut: await CachingBehavior(store).scopeEnded("alice")
+    case .reset: await client.reset()
+    }
+  }
+
+  @Test(arguments: Removal.allCases)
+  func `a response under way at one object is not stored when another removes what it belongs to`(
+    removal: Removal
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let (one, other) = (try SQLiteCacheStore(path: folder.file()), try SQLiteCacheStore(path: folder.file()))
+    let server = HeldServer()
+    let refusals = Box<[CacheRefusal]>([])
+    let getting = client(one, server) { event in if let refusal = event.refusal { refusals.append(refusal) } }
+    async let response: NetworkResponse = getting.send(.get("a"))
+    for await _ in server.asked.stream { break }
+    try await make(removal, with: client(other, server), other)
+    server.letGo()
+    #expect(try await response.text == "old")
+    #expect(refusals.value == [.changedMeanwhile])
+    #expect(try await one.entries(limit: 9).isEmpty)
+    // What is requested after it is stored.
+    _ = try await getting.send(.get("a")) as NetworkResponse
+    #expect(try await other.entries(limit: 9).count == 1)
+  }
+
+  @Test func `a streamed response under way at one object is not stored when another changes its URL`() async throws {
+    let folder = try TemporaryFolder()
+    let (one, other) = (try SQLiteCacheStore(path: folder.file()), try SQLiteCacheStore(path: folder.file()))
+    let mock = MockTransport()
+    mock.on(.get, "a").stream([Data("1".utf8), Data("2".utf8)], headers: ["Cache-Control": "max-age=600"])
+    mock.on(.put, "a").respond(204)
+    let response: NetworkResponse = try await client(one, mock).send(.get("a").with(\.delivery, .streamed))
+    guard case .stream(let stream) = response.body else {
+      Issue.record("the body is no stream")
+      return
+    }
+    var iterator = stream.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+    _ = try await client(other, mock).send(Request<NetworkResponse>(.put, "a"))
+    while try await iterator.next() != nil {}
+    #expect(try await one.entries(limit: 9).isEmpty)
+  }
+
+  @Test func `a store goes on with the file that another process has put in the place of a damaged one`() async throws {
+    let folder = try TemporaryFolder()
+    let bench = try CacheBench(folder)
+    bench.serve("old")
+    _ = try await bench.send("a")
+    // Another process finds the file damaged.
+    for name in ["cache.sqlite-wal", "cache.sqlite-shm", "cache.sqlite"] {
+      try FileManager.default.removeItem(atPath: folder.file(name))
+    }
+    let other = try SQLiteCacheStore(path: folder.file("cache.sqlite"), clock: bench.clock.requestClock)
+    bench.serve("new")
+    #expect(try await bench.send("a").text == "new")
+    #expect(bench.store.digestKey == other.digestKey)
+    #expect(try await other.entries(limit: 9).count == 1)
+    try await other.removeAll()
+    #expect(try await bench.send("a").source == .network)
+  }
+
+  @Test func `a mark of a file that was replaced allows nothing in the new one`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(path: folder.file())
+    let mark = try await store.mark()
+    await store.close()
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.removeItem(atPath: folder.file(file))
+    }
+    let next = try SQLiteCacheStore(path: folder.file())
+    #expect(try await next.mark() != mark)
+    let mock = MockTransport()
+    mock.on(.get, "a").respond(200, headers: ["Cache-Control": "max-age=600"])
+    _ = try await client(next, mock).send(.get("a")) as NetworkResponse
+    let entry = try #require(try await next.entries(limit: 1).first)
+    #expect(
+      try await next.save(entry.response, for: entry.key, matching: [:], since: mark) == .refused(.changedMeanwhile))
+  }
+
+  #if os(macOS) || os(Linux)
+    @Test(arguments: Removal.allCases)
+    func `a response under way here is not stored when another process removes what it belongs to`(
+      removal: Removal
+    ) async throws {
+      let folder = try TemporaryFolder()
+      let store = try SQLiteCacheStore(path: folder.file())
+      let server = HeldServer()
+      async let response: NetworkResponse = client(store, server).send(.get("a"))
+      for await _ in server.asked.stream { break }
+      let executable = try #require(ChildProcess.fixture("CrashingWriter"))
+      let child = try await ChildProcess.run(executable, [folder.file(), "a", removal.rawValue, "cache-remove"])
+      #expect(child.text == "removed\n")
+      server.letGo()
+      #expect(try await response.text == "old")
+      #expect(try await store.entries(limit: 9).isEmpty)
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `a response under way in another process is not stored when what it belongs to is removed here`(
+      removal: Removal
+    ) async throws {
+      let folder = try TemporaryFolder()
+      let store = try SQLiteCacheStore(path: folder.file())
+      let executable = try #require(ChildProcess.fixture("CrashingWriter"))
+      let child = try ChildProcess(executable, [folder.file(), "a", "", "cache-get"])
+      #expect(await child.lines(1) == "asked\n")
+      try await make(removal, with: client(store, HeldServer()), store)
+      #expect(await child.end(after: Data("answer\n".utf8)).text == "\(CacheRefusal.changedMeanwhile)\n")
+      #expect(try await store.entries(limit: 9).isEmpty)
+    }
+  #endif
+}
