@@ -53,3 +53,113 @@ import Testing
     #expect(mock.sent.count == 2)
   }
 }
+
+/// Seals and opens what an app keeps; on Apple systems this would be `AES.GCM` of CryptoKit.
+struct Cipher: Sendable {
+  func seal(_ data: Data) throws -> Data { Data(data.map { $0 ^ 0x5A }) }
+  func open(_ data: Data) throws -> Data { try seal(data) }
+}
+
+/// Keeps responses in a file, sealed by a cipher of the app's own.
+actor SealedCacheStore: CacheStore {
+  private let file: URL, cipher: Cipher
+  private var contents: CacheContents
+  nonisolated let digestKey: Data
+  nonisolated let maximumBodySize = 100_000
+
+  init(file: URL, capacity: Int, cipher: Cipher) {
+    (self.file, self.cipher) = (file, cipher)
+    // What cannot be opened any more is an empty cache.
+    let data = (try? cipher.open(Data(contentsOf: file))) ?? Data()
+    let decoder = PropertyListDecoder()
+    contents =
+      (try? decoder.decode(CacheContents.self, from: data))
+      ?? CacheContents(capacity: capacity)
+    digestKey = contents.digestKey
+  }
+
+  /// Changes the contents and writes them.
+  private func change<Result>(
+    _ work: (inout CacheContents) -> Result
+  ) throws -> Result {
+    let result = work(&contents)
+    let data = try PropertyListEncoder().encode(contents)
+    try cipher.seal(data).write(to: file, options: .atomic)
+    return result
+  }
+
+  func response(for key: CacheKey, matching request: HeaderFields)
+    -> StoredResponse?
+  { contents.response(for: key, matching: request) }
+
+  func mark() -> CacheMark { contents.mark }
+
+  func save(
+    _ response: StoredResponse, for key: CacheKey,
+    matching request: HeaderFields, since mark: CacheMark
+  ) throws -> CacheSaving {
+    try change {
+      $0.save(response, for: key, matching: request, since: mark)
+    }
+  }
+
+  func save(
+    _ response: StoredResponse, for key: CacheKey,
+    matching request: HeaderFields
+  ) throws -> Int {
+    try change { $0.save(response, for: key, matching: request).evicted }
+  }
+
+  func update(
+    _ old: StoredResponse, to new: StoredResponse, for key: CacheKey
+  ) throws { try change { $0.update(old, to: new, for: key) } }
+
+  func remove(_ response: StoredResponse, for key: CacheKey) throws {
+    try change { $0.remove(response, for: key) }
+  }
+
+  func removeAll(url: String) throws {
+    try change { $0.removeAll(url: url) }
+  }
+
+  func removeAll(scope: String) throws {
+    try change { $0.removeAll(scope: scope) }
+  }
+
+  func removeAll() throws { try change { $0.removeAll() } }
+
+  func entries(limit: Int) -> [CacheEntry] {
+    contents.entries(limit: limit)
+  }
+}
+
+extension CachingSamplesTests {
+  @Test func `a store that keeps responses encrypted conforms`() async throws {
+    let cipher = Cipher()
+    let report = await CacheStoreConformance.run(
+      excluding: CacheStoreConformance.cases(
+        about: .sharing, excludedBecause: "one object has the file")
+    ) { place in
+      SealedCacheStore(
+        file: place.folder.appending(path: "cache"),
+        capacity: place.capacity, cipher: cipher)
+    }
+    #expect(report.failures.isEmpty, "\(report)")
+  }
+
+  @Test func `what an encrypted store keeps is there when it is opened again, and nobody can read it`() async throws {
+    let file = URL(filePath: path)
+    let mock = answering("[]", headers: ["Cache-Control": "max-age=60"])
+    func send() async throws -> ResponseSource {
+      let store = SealedCacheStore(file: file, capacity: 1 << 20, cipher: Cipher())
+      let client = NetworkClient(baseURL: baseURL, behaviors: [.caching(store)], transport: mock)
+      let response: NetworkResponse = try await client.send(.get("feed"))
+      return response.source
+    }
+    #expect(try await send() == .mock)
+    #expect(try await send() == .cache)
+    #expect(try Data(contentsOf: file).range(of: Data("max-age".utf8)) == nil)
+    try Data("damaged".utf8).write(to: file)
+    #expect(try await send() == .mock)
+  }
+}

@@ -39,7 +39,7 @@ import Testing
     _ store: SQLiteCacheStore, _ transport: any Transport, onEvent: (@Sendable (CacheEvent) -> Void)? = nil
   ) -> NetworkClient {
     NetworkClient(
-      baseURL: URL(string: "https://api.example.com"), behaviors: [.caching(store, onEvent: onEvent), User()],
+      baseURL: URL(string: "https://api.example.com")!, behaviors: [.caching(store, onEvent: onEvent), User()],
       transport: transport)
   }
 
@@ -75,7 +75,7 @@ import Testing
   @Test func `a streamed response under way at one object is not stored when another changes its URL`() async throws {
     let folder = try TemporaryFolder()
     let (one, other) = (try SQLiteCacheStore(path: folder.file()), try SQLiteCacheStore(path: folder.file()))
-    let mock = MockTransport()
+    let mock = MockTransport(baseURL: URL(string: "https://api.example.com")!)
     mock.on(.get, "a").stream([Data("1".utf8), Data("2".utf8)], headers: ["Cache-Control": "max-age=600"])
     mock.on(.put, "a").respond(204)
     let response: NetworkResponse = try await client(one, mock).send(.get("a").with(\.delivery, .streamed))
@@ -118,7 +118,7 @@ import Testing
     }
     let next = try SQLiteCacheStore(path: folder.file())
     #expect(try await next.mark() != mark)
-    let mock = MockTransport()
+    let mock = MockTransport(baseURL: URL(string: "https://api.example.com")!)
     mock.on(.get, "a").respond(200, headers: ["Cache-Control": "max-age=600"])
     _ = try await client(next, mock).send(.get("a")) as NetworkResponse
     let entry = try #require(try await next.entries(limit: 1).first)

@@ -72,7 +72,8 @@ private final class CacheServer: Transport {
     let bench = try CacheBench()
     bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])
     func send(_ number: Int) async throws -> ResponseSource {
-      try await bench.client().send(.get("a", headers: ["X-Request-ID": "\(number)"])).source
+      let response: NetworkResponse = try await bench.client().send(.get("a", headers: ["X-Request-ID": "\(number)"]))
+      return response.source
     }
     for number in 0..<64 { _ = try await send(number) }
     #expect(try await send(0) == .cache)
@@ -89,7 +90,7 @@ private final class CacheServer: Transport {
     for number in 1..<256 { _ = try await bench.send("\(number)") }
     _ = try await bench.send("1")
     #expect(try await oldest()?.hasSuffix("/0") == true)
-    let commits = await bench.store.database.values { db in
+    let commits = bench.store.database.values { db in
       try db.first("SELECT url FROM entry ORDER BY last_used LIMIT 1", as: String.self)
     }
     _ = try await bench.send("0")

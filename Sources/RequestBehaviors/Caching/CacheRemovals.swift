@@ -1,3 +1,5 @@
+import Foundation
+
 /// A moment in the life of a ``CacheStore``: how many removals it had counted.
 ///
 /// The cache takes a mark before it sends a request, and saves the response only if nothing was removed since that the
@@ -43,19 +45,17 @@ public struct CacheSaving: Sendable, Hashable {
 ///   entries.removeAll { $0.key.scopes.contains(scope) }
 /// }
 /// ```
-public struct CacheRemovals: Sendable, Codable {
-  private enum Removed: Sendable, Hashable, Codable {
-    case everything
-    case url(String)
-    case scope(String)
-  }
-
+public struct CacheRemovals: Sendable {
   /// How many removals are remembered at least.
   private static let limit = 1_000
 
+  /// What stands for everything.
+  private static let everything: Int64 = 0
+
   /// The number of the removal before the first that is remembered.
   private var start: Int
-  private var removed: [Removed] = []
+  /// The hashes of what was removed: names of users are not kept. Two of one hash refuse each other's responses.
+  private var removed: [Int64] = []
 
   /// Creates a list without removals, for a store that is new.
   ///
@@ -66,15 +66,15 @@ public struct CacheRemovals: Sendable, Codable {
   public var mark: CacheMark { CacheMark(start + removed.count) }
 
   /// Notes that the responses of a URL are removed.
-  public mutating func note(url: String) { note(.url(url)) }
+  public mutating func note(url: String) { note(CacheRemovals.hash(url: url)) }
 
   /// Notes that the responses of a scope are removed.
-  public mutating func note(scope: String) { note(.scope(scope)) }
+  public mutating func note(scope: String) { note(CacheRemovals.hash(scope: scope)) }
 
   /// Notes that everything is removed.
-  public mutating func noteAll() { note(.everything) }
+  public mutating func noteAll() { note(CacheRemovals.everything) }
 
-  private mutating func note(_ removal: Removed) {
+  private mutating func note(_ removal: Int64) {
     removed.append(removal)
     guard removed.count == 2 * CacheRemovals.limit else { return }
     start += CacheRemovals.limit
@@ -90,12 +90,53 @@ public struct CacheRemovals: Sendable, Codable {
   ///   more.
   public func allow(_ key: CacheKey, since mark: CacheMark) -> Bool {
     guard (start...start + removed.count).contains(mark.number) else { return false }
-    return removed[(mark.number - start)...].allSatisfy { removal in
-      switch removal {
-      case .everything: false
-      case .url(let url): url != key.url
-      case .scope(let scope): !key.scopes.contains(scope)
-      }
+    let since = removed[(mark.number - start)...]
+    if since.isEmpty { return true }
+    let own = [CacheRemovals.everything] + CacheRemovals.hashes(of: key)
+    return !since.contains { own.contains($0) }
+  }
+}
+
+extension CacheRemovals {
+  /// Numbers for the URL and the scopes of a key.
+  package static func hashes(of key: CacheKey) -> [Int64] { [hash(url: key.url)] + key.scopes.map { hash(scope: $0) } }
+
+  /// A number for a URL, the same in every process.
+  package static func hash(url: String) -> Int64 { hash(url) }
+
+  /// A number for a scope, the same in every process.
+  package static func hash(scope: String) -> Int64 { hash("scope " + scope) }
+
+  /// FNV-1a.
+  private static func hash(_ text: String) -> Int64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return Int64(bitPattern: hash)
+  }
+}
+
+extension CacheRemovals: Codable {
+  private enum CodingKeys: CodingKey {
+    case start, removed
+  }
+
+  /// Encodes the removals, eight bytes for each.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(start, forKey: .start)
+    try container.encode(removed.withUnsafeBytes { Data($0) }, forKey: .removed)
+  }
+
+  /// Decodes removals.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    start = try container.decode(Int.self, forKey: .start)
+    let data = try container.decode(Data.self, forKey: .removed)
+    guard data.count.isMultiple(of: 8), data.count < 2 * 8 * CacheRemovals.limit, (0..<1 << 62).contains(start) else {
+      throw DecodingError.dataCorruptedError(forKey: .removed, in: container, debugDescription: "these are no removals")
+    }
+    removed = data.withUnsafeBytes { bytes in
+      (0..<bytes.count / 8).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self) }
     }
   }
 }

@@ -1,6 +1,6 @@
 /// A list of elements in the order of their last use, in which everything takes the same time however long it is.
-struct LeastRecentlyUsed<Element> {
-  private struct Slot {
+struct LeastRecentlyUsed<Element: Sendable>: Sendable {
+  private struct Slot: Sendable {
     /// `nil` in a slot that is free.
     var element: Element?
     var newer: Int?

@@ -115,7 +115,7 @@ final class CacheChange {
       (first: try row[0] as Int, last: try row[1] as Int)
     }
     guard let known, mark.number >= known.first - 1, mark.number <= known.last else { return false }
-    let own = ([.url(key.url)] + key.scopes.map { Removal.scope($0) }).compactMap { CacheRow.hash(of: $0) }
+    let own = CacheRemovals.hashes(of: key)
     let found = try db.first(
       "SELECT 1 FROM removal WHERE number > \(mark.number) AND (what IS NULL OR what IN \(list: own)) LIMIT 1",
       as: Int.self)

@@ -115,16 +115,12 @@ struct CacheRow: Sendable {
   /// A number for what was removed; `nil` for everything.
   static func hash(of removal: CacheChange.Removal) -> Int64? {
     switch removal {
-    case .url(let url): hash(url)
-    case .scope(let scope): hash("scope " + scope)
+    case .url(let url): CacheRemovals.hash(url: url)
+    case .scope(let scope): CacheRemovals.hash(scope: scope)
     case .everything: nil
     }
   }
 
-  /// FNV-1a, for an index of integers; the texts are compared, too.
-  static func hash(_ text: String) -> Int64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return Int64(bitPattern: hash)
-  }
+  /// A number for the index; the texts are compared, too.
+  static func hash(_ url: String) -> Int64 { CacheRemovals.hash(url: url) }
 }

@@ -4,8 +4,13 @@ public import RequestBehaviors
 /// The rules for every store of an HTTP cache, as a list of cases that a test of any framework runs.
 ///
 /// ```swift
-/// let report = await CacheStoreConformance.run { place in
-///   try SealedCacheStore(folder: place.folder, key: key)
+/// let report = await CacheStoreConformance.run(
+///   excluding: CacheStoreConformance.cases(
+///     about: .sharing, excludedBecause: "one object has the file")
+/// ) { place in
+///   SealedCacheStore(
+///     file: place.folder.appending(path: "cache"),
+///     capacity: place.capacity, cipher: cipher)
 /// }
 /// #expect(report.failures.isEmpty, "\(report)")
 /// ```

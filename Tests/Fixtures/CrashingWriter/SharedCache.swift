@@ -29,7 +29,7 @@ private struct LineTransport: Transport {
 
 private func client(_ file: String, _ onEvent: (@Sendable (CacheEvent) -> Void)? = nil) throws -> NetworkClient {
   NetworkClient(
-    baseURL: URL(string: "https://api.example.com"),
+    baseURL: URL(string: "https://api.example.com") ?? URL(filePath: "/"),
     behaviors: [.caching(try SQLiteCacheStore(path: file), onEvent: onEvent), User()], transport: LineTransport())
 }
 

@@ -51,7 +51,7 @@ import Testing
       "a response that was requested before its URL, its scope or everything was removed is refused"
     ),
     (.refusesTooMuch, "a removal before the request, or of something else, refuses nothing"),
-    (.forgetsOldRemovals, "a removal is not forgotten because 3,000 others came after it"),
+    (.forgetsOldRemovals, "a removal is not forgotten because 1,100 others came after it"),
     (.checksTooEarly, "a removal in the middle of a save leaves nothing"),
     (.replacesBeforeItChecks, "a response that is refused leaves what is stored alone"),
     (.isNotBounded, "no more bytes are kept than fit, and the latest response is"),
