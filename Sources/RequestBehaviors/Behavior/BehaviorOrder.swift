@@ -55,7 +55,7 @@ public struct BehaviorOrder: Hashable, Comparable, Sendable {
   public static let signing = BehaviorOrder(15, "signing")
   /// Checks that the response came from the server; a forged one reaches nothing further out.
   public static let verification = BehaviorOrder(16, "verification")
-  /// The user's own innermost: sees exactly what is sent and received.
+  /// The user's own innermost: sees exactly what is sent and received, without the credentials of other origins.
   public static let last = BehaviorOrder(17, "last")
 
   /// The place just outside of another: before it on the way out, after it on the way back.

@@ -13,6 +13,12 @@ extension Call {
     }
   }
 
+  /// How many sends served the call, those that another one made for it among them.
+  var servingAttemptCount: Int {
+    let own = attemptCount
+    return own > 0 ? own : adoptedAttempts.count
+  }
+
   /// Adds a check that every later send of the call must pass, at the last moment before the transport.
   ///
   /// For what may have changed since a behavior let the request pass, while that waited further in: whether the user

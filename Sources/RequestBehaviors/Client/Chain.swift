@@ -12,6 +12,8 @@ final class Chain: Sendable {
   let waits: ClientWaits
   /// The list of the client, if this one is made for a request with behaviors of its own.
   let base: Chain?
+  /// Where the behaviors begin that see exactly what is sent.
+  private let lastStart: Int
   /// The names of the credentials that a request can ask for.
   private let credentialNames: Set<String>
   private let lock = NSLock()
@@ -28,6 +30,7 @@ final class Chain: Sendable {
     self.transport = transport
     self.configuration = configuration
     self.waits = waits
+    self.lastStart = pipeline.entries.firstIndex { $0.order >= .last } ?? pipeline.entries.count
     self.credentialNames = Set(pipeline.entries.compactMap(\.credential?.credential))
     self.latestPlaces = pipeline.entries.map { Place($0) }
   }
@@ -80,13 +83,16 @@ final class Chain: Sendable {
 
   /// Runs the behavior at an index, or the next one that takes part, or sends the request if there is none.
   private func proceed(
-    from start: Int, _ request: NetworkRequest, in run: ChainRun
+    from start: Int, _ original: NetworkRequest, in run: ChainRun
   ) async throws -> NetworkResponse {
     let places = run.places
+    var request = original
     var index = start
     while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) {
       index += 1
     }
+    // Who stands last sees exactly what is sent.
+    if start <= lastStart, index >= lastStart, index < places.count { withholdForeignSecrets(&request) }
     let response: NetworkResponse
     if index == places.count {
       response = try await send(request, in: run)
@@ -181,11 +187,10 @@ final class Chain: Sendable {
 
   private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
-    run.call.noteSecrets(in: original.headers)
-    // Where there is no cache that would have answered, nothing may leave either.
-    if original.options.caching == .onlyIfCached { return .gatewayTimeout(to: original) }
     var request = original
-    removeForeignSecrets(&request)
+    withholdForeignSecrets(&request)
+    // Where no cache has answered, nothing may leave either.
+    if request.options.caching == .onlyIfCached { return .gatewayTimeout(to: request) }
     run.noteSecrets(addedByTransportTo: request)
     try run.call.check(request)
     let number = try run.beginAttempt(request)
@@ -227,7 +232,12 @@ final class Chain: Sendable {
     for observer in observers { observer.attemptEnded(attempt, of: request) }
   }
 
-  /// Removes every sensitive field that is not for the request's origin.
+  /// Removes every sensitive field that is not for the request's origin, and notes all as secrets of the call.
+  private func withholdForeignSecrets(_ request: inout NetworkRequest) {
+    request.call.noteSecrets(in: request.headers)
+    removeForeignSecrets(&request)
+  }
+
   private func removeForeignSecrets(_ request: inout NetworkRequest) {
     request.headers.markCredentials(as: .baseURL)
     guard request.headers.contains(where: \.isSensitive) else { return }

@@ -4,7 +4,8 @@ extension Next {
   /// For what serves several callers or nobody: one send for all who ask for the same, or refreshing what is stored after
   /// the caller has got it. The call of its own begins with what this one has: options, decoder, scopes, the sessions'
   /// users, what behaviors remember. It has no deadline, makes up to 20 sends itself, and is reported to observers as a
-  /// call whose ``Call/parent`` is this one.
+  /// call whose ``Call/parent`` is this one. Where callers wait for its outcome, their own calls tell of it: then only its
+  /// sends are reported, or the same would be counted twice.
   ///
   /// ```swift
   /// func intercept(
@@ -18,18 +19,23 @@ extension Next {
   /// }
   /// ```
   ///
+  /// - Parameter isForCallers: Whether its outcome is that of callers who wait for it; by default it is not.
   /// - Returns: The place, with a new call.
-  public func detached() -> DetachedNext {
-    DetachedNext(run: ChainRun(run.chain, Call(detachedFrom: run.call)), index: index, original: original)
+  public func detached(isForCallers: Bool = false) -> DetachedNext {
+    DetachedNext(
+      run: ChainRun(run.chain, Call(detachedFrom: run.call)), index: index, original: original,
+      callObservers: isForCallers ? [] : run.chain.observers)
   }
 }
 
-/// Everything further in than a behavior's `intercept`, with a call of its own; see ``Next/detached()``.
+/// Everything further in than a behavior's `intercept`, with a call of its own; see ``Next/detached(isForCallers:)``.
 public struct DetachedNext: Sendable {
   let run: ChainRun
   let index: Int
   /// The request as the behavior got it.
   let original: NetworkRequest
+  /// Who is told of the call, besides its sends.
+  let callObservers: [any CallObserver]
 
   /// The call that the requests belong to.
   public var call: Call { run.call }
@@ -47,13 +53,13 @@ public struct DetachedNext: Sendable {
       throw NetworkError(
         .invalidBehavior, "a one-shot body cannot be sent by a detached call; send it with next")
     }
-    for observer in run.chain.observers { observer.callStarted(request) }
+    for observer in callObservers { observer.callStarted(request) }
     defer { run.end() }
     run.noteSecrets(addedTo: request, since: original, at: index)
     do {
       let response = try await run.chain.runHooks(at: index, request, in: run)
       if response.isAcceptable, case .stream(let stream) = response.body {
-        NetworkClient.report(call, request, response, at: stream, to: run.chain.observers)
+        NetworkClient.report(call, request, response, at: stream, to: callObservers)
       } else {
         report(request, response, response.isAcceptable ? nil : NetworkError.unacceptableStatus(response))
       }
@@ -79,11 +85,11 @@ public struct DetachedNext: Sendable {
   }
 
   private func report(_ request: NetworkRequest, _ response: NetworkResponse?, _ error: (any Error)?) {
-    guard !run.chain.observers.isEmpty else { return }
+    guard !callObservers.isEmpty else { return }
     let report = CallReport(
       call: call, request: request, response: response, error: error, phase: error == nil ? .finished : .sending,
       lastFailure: error is CancellationError ? run.lastFailure : nil)
-    for observer in run.chain.observers { observer.callEnded(report) }
+    for observer in callObservers { observer.callEnded(report) }
   }
 }
 

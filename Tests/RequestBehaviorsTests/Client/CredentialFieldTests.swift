@@ -49,6 +49,31 @@ import Testing
     #expect(transport.sent.map { $0.headers[name] } == ["canary", nil])
   }
 
+  @Test(arguments: [BehaviorOrder.last, .inside(.last)])
+  func `what stands last sees exactly what is sent`(order: BehaviorOrder) async throws {
+    let seen = Box<[HeaderFields]>([])
+    let log = ClosureBehavior("log", order: order) { request, next in
+      seen.update { $0.append(request.headers) }
+      return try await next(request)
+    }
+    let hooks = ClosureBehavior(
+      "hooks", order: order, beforeSend: { request in seen.update { $0.append(request.headers) } })
+    let late = fixed("X-Late-Token", order: .inside(.inside(.last)), sensitive: .baseURL)
+    let client = NetworkClient(
+      transport, [.bearer("canary"), log, hooks, fixed("X-Tenant", order: .verification), late])
+    try await client.send(.get(url: url("https://other.example/a")))
+    #expect(seen.value.count == 2)
+    for headers in seen.value {
+      #expect(!headers.contains("Authorization"))
+      #expect(headers.contains("X-Tenant"))
+    }
+    // What another one adds after it is bound all the same.
+    #expect(transport.sent[0].headers.map(\.name) == ["X-Tenant"])
+    try await client.send(.get("a"))
+    #expect(seen.value.last?["Authorization"] == "Bearer canary")
+    #expect(transport.sent[1].headers["X-Late-Token"] == "canary")
+  }
+
   @Test(arguments: names)
   func `an unmarked credential of a request goes to the request's origin, and no further`(name: String) async throws {
     let other = try url("https://other.example/a")

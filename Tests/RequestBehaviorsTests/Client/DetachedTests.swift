@@ -60,6 +60,23 @@ import Testing
     #expect(reports.all.compactMap { ($0.error as? NetworkError)?.statusCode } == [500, 500])
   }
 
+  @Test func `a detached call whose outcome is its callers' is not told as another call, its sends are`() async throws {
+    let (reports, attempts) = (ReportKeeper(), Box(0))
+    let counting = AttemptCounter(count: attempts)
+    let behavior = ClosureBehavior("own", order: .coalescing) { request, next in
+      try await next.detached(isForCallers: true)(request).bound(to: request)
+    }
+    try await client(ClosureTransport(), reports, counting, behavior).send(.get("x"))
+    #expect(reports.all.map { $0.call.parent == nil } == [true])
+    #expect(attempts.value == 1)
+  }
+
+  private struct AttemptCounter: CallObserver {
+    let order = BehaviorOrder.observation
+    let count: Box<Int>
+    func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) { count.update { $0 += 1 } }
+  }
+
   @Test func `shutdown ends detached work that waits, and refuses more`() async throws {
     let started = Box<[Task<NetworkResponse, any Error>]>([])
     let place = Box<DetachedNext?>(nil)

@@ -46,7 +46,7 @@ struct LogRecorder {
     let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request
     let redactor = sent.map(redactor(for:)) ?? settings.redactor.hiding(secretsOf: report.call)
     var record = record(.call, level, report.call, report.request, redactor)
-    record.sends = report.call.attemptCount
+    record.sends = report.call.servingAttemptCount
     record.duration = report.duration
     record.phases = DurationBreakdown(report)
     record.decisions = report.call.events.map { "\($0.source): \(redactor.redact(text: $0.message))" }

@@ -63,7 +63,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
     var attributes = names.attributes(of: report.request)
     if let type = report.errorType { attributes.append(MetricAttribute("error.type", .string(type))) }
     recorder.record(report.duration.inSeconds, in: .callDuration, attributes: attributes)
-    recorder.record(Double(report.call.attemptCount), in: .callAttempts, attributes: attributes)
+    recorder.record(Double(report.call.servingAttemptCount), in: .callAttempts, attributes: attributes)
   }
 
   private func attributes(of request: NetworkRequest) -> [MetricAttribute] {

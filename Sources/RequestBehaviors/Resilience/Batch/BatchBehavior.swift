@@ -28,11 +28,11 @@ import Foundation
 ///
 /// Requests go together that are of one group, and the same but for path, query and body: fields, options, scopes and
 /// credentials (``SharingKey``). They go when the window has passed since the first came, or when there are as many as
-/// the size. The one request is a call of its own without a deadline (``Next/detached()``); each that it stands for has
-/// its own deadline and cancellation, and what is further in does not run for it. A request that is cancelled before the
-/// batch goes is not sent. A request that is alone is sent as it is, and so is each where a behavior further in adds a
-/// secret without a scope (``Next/knowsOwner(of:)``). All get a response that is not acceptable, and what `merge` or
-/// `split` throw.
+/// the size. The one request is a call of its own without a deadline (``Next/detached(isForCallers:)``); each that it
+/// stands for has its own deadline and cancellation, and what is further in does not run for it. A request that is
+/// cancelled before the batch goes is not sent. A request that is alone is sent as it is, and so is each where a behavior
+/// further in adds a secret without a scope (``Next/knowsOwner(of:)``). All get a response that is not acceptable, and
+/// what `merge` or `split` throw.
 public struct BatchBehavior: UniqueBehavior {
   /// Returns the group of a request, `nil` for one that is sent by itself.
   public typealias Group = @Sendable (NetworkRequest) -> String?
@@ -77,7 +77,9 @@ public struct BatchBehavior: UniqueBehavior {
     // A batch that this request fills goes at once, so a cancelled one must not be added.
     try Task.checkCancellation()
     let waiter = Waiter<Result<NetworkResponse, any Error>>()
-    let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) { next.detached() }
+    let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
+      next.detached(isForCallers: true)
+    }
     request.call.record("waits for others of the group", from: "BatchBehavior", kind: .coalescing)
     do {
       let result = try await waiter.value()
@@ -85,7 +87,7 @@ public struct BatchBehavior: UniqueBehavior {
       return try result.bound(to: request)
     } catch is BatchCollector.IsSentAlone {
       request.call.record(
-        "sends for itself: nobody knows whose the response is", from: "BatchBehavior", kind: .coalescing)
+        "sent by itself: a credential has no scope", from: "BatchBehavior", kind: .coalescing)
       return try await next(request)
     } catch {
       collector.leave(batch, waiter)

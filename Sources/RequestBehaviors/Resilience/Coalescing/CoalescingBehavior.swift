@@ -12,7 +12,7 @@
 /// may make a difference to the response, and whose it is. A request that brings behaviors of its own further in joins
 /// only under a name that the user gives it (``RequestOptions/coalescing``).
 ///
-/// What is further in runs once, in a call of its own without a deadline (``Next/detached()``), whoever came first. Each
+/// What is further in runs once, in a call of its own without a deadline (``Next/detached(isForCallers:)``), whoever came first. Each
 /// who waits has a cancellation and a deadline of its own, and judges and decodes the response for itself. When the last
 /// one has left, the request is cancelled. A failure is shared like a success. Not shared are streamed bodies, files, and
 /// what nobody knows the owner of (``Next/knowsOwner(of:)``): all but the first then send for themselves.
@@ -38,7 +38,7 @@ public struct CoalescingBehavior: UniqueBehavior {
     }
     guard let key = key(of: request, next) else { return try await next(request) }
     let waiter = Waiter<Coalescer.Outcome>()
-    let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached() }
+    let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached(isForCallers: true) }
     let call = request.call
     if isNew {
       coalescer.start(flight, request)

@@ -49,6 +49,18 @@ import Testing
     #expect(Set(responses.map { $0.http.request.call.id }).count == 20)
   }
 
+  @Test func `observers and logs are told of each caller's call once, and of the send once`() async throws {
+    let (reports, lines) = (ReportKeeper(), Box<[LogRecord]>([]))
+    let log = LoggingBehavior.logging(ClosureLogSink { record in lines.update { $0.append(record) } }, level: .debug)
+    let client = client(held(), events, reports, log)
+    _ = await joined(6) { _ in try await client.send(Request<Int>.get("x")) }
+    #expect(reports.all.count == 6)
+    #expect(reports.all.allSatisfy { $0.call.parent == nil })
+    #expect(lines.value.count { $0.kind == .call } == 6)
+    #expect(lines.value.count { $0.kind == .attempt } == 1)
+    #expect(lines.value.filter { $0.kind == .call }.allSatisfy { $0.sends == 1 })
+  }
+
   @Test func `a failure is shared like a success`() async throws {
     let transport = held(500)
     let client = client(transport, events)
