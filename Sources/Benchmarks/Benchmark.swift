@@ -9,8 +9,10 @@ struct Benchmark: Sendable {
 
   /// All groups, in the order in which they are printed.
   static let all: [Benchmark] =
-    [.pipeline, .resilience, .throughput, .streams, .bodies, .oauth1, .tokens, .observation, .sqlite, .cache, .events]
-    + overCurl
+    [
+      .pipeline, .stack, .resilience, .throughput, .streams, .bodies, .oauth1, .tokens, .observation, .sqlite, .cache,
+      .events,
+    ] + overCurl
 
   #if canImport(CRequestBehaviorsCurl)
     private static let overCurl: [Benchmark] = [.curl]

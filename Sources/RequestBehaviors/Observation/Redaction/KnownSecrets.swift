@@ -24,22 +24,50 @@ struct KnownSecrets: Sendable {
   }
 
   private(set) var values: Set<String> = []
-  /// The longest first, so that of two that begin alike the longer is hidden whole.
-  private var patterns: [Pattern] = []
-  /// For each byte the patterns that begin with it.
-  private var patternsByFirstByte: [UInt8: [Pattern]] = [:]
+  /// What to look for; made when a text needs it, because most texts are too short for a secret or have none of its
+  /// bytes.
+  private var search = Locked<Search?>(nil)
 
-  var isEmpty: Bool { patterns.isEmpty }
+  var isEmpty: Bool { values.isEmpty }
 
   init(_ values: some Sequence<String> = []) { insert(values) }
 
   /// Adds values.
   mutating func insert(_ added: some Sequence<String>) {
-    for value in added where value.utf8.count >= KnownSecrets.minimumLength {
-      if values.insert(value).inserted { patterns += KnownSecrets.patterns(of: value) }
+    let count = values.count
+    for value in added where value.utf8.count >= KnownSecrets.minimumLength { values.insert(value) }
+    if values.count > count { search = Locked(nil) }
+  }
+
+  /// What has to be looked for.
+  private struct Search: Sendable {
+    /// The longest first, so that of two that begin alike the longer is hidden whole.
+    let patterns: [Pattern]
+    /// For each byte the patterns that begin with it.
+    let patternsByFirstByte: [UInt8: [Pattern]]
+
+    init(_ values: Set<String>) {
+      patterns = values.flatMap(KnownSecrets.patterns).sorted { $0.bytes.count > $1.bytes.count }
+      patternsByFirstByte = Dictionary(grouping: patterns) { $0.bytes[0] }
     }
-    patterns.sort { $0.bytes.count > $1.bytes.count }
-    patternsByFirstByte = Dictionary(grouping: patterns) { $0.bytes[0] }
+  }
+
+  private func makeSearch() -> Search {
+    search.withLock { search in
+      if let search { return search }
+      let made = Search(values)
+      search = made
+      return made
+    }
+  }
+
+  /// Whether a text may have one of the values, in whatever encoding; a quick look, without what is made for a search.
+  private func isPossible(in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    let shape = TextShape(text)
+    return values.contains { value in
+      var value = value
+      return value.withUTF8 { shape.mayHold($0, in: text) }
+    }
   }
 
   /// What has to be looked for to find a value.
@@ -92,11 +120,14 @@ extension KnownSecrets {
   func hide(
     in text: UnsafeBufferPointer<UInt8>, phrasesOnly: Bool = false, isCutOff: Bool = false
   ) -> [UInt8]? {
-    guard phrasesOnly ? patterns.contains(where: \.isPhrase) : !isEmpty else { return nil }
+    guard !isEmpty, isCutOff || isPossible(in: text) else { return nil }
+    let search = makeSearch()
+    let patterns = search.patterns
+    guard !phrasesOnly || patterns.contains(where: \.isPhrase) else { return nil }
     // A table, because most bytes of a text begin nothing.
     var candidates: [[Pattern]] = Array(repeating: [], count: 256)
-    for (byte, patterns) in patternsByFirstByte { candidates[Int(byte)] = patterns }
-    for lead in Encoding.leads { candidates[Int(lead)] = patterns }
+    for (byte, patterns) in search.patternsByFirstByte { candidates[Int(byte)] = patterns }
+    for lead in SecretEncoding.leads { candidates[Int(lead)] = patterns }
     var output: [UInt8] = []
     var copied = 0
     var index = 0
@@ -148,7 +179,7 @@ extension KnownSecrets {
     }
     // An encoding differs from plain text only where one of its escapes stands.
     let seen = text[start..<min(place + 1, text.count)]
-    for encoding in Encoding.allCases where seen.contains(where: encoding.isLead) {
+    for encoding in SecretEncoding.allCases where seen.contains(where: encoding.isLead) {
       if let end = encoding.end(of: pattern, in: text, at: start, isCutOff: isCutOff) { return end }
     }
     return nil
@@ -167,92 +198,4 @@ extension KnownSecrets {
     while end < text.count, text[end].isBase64, text[end] != UInt8(ascii: "/") { end += 1 }
     return start..<end
   }
-}
-
-// MARK: - Encodings
-
-/// A way in which text writes octets that differs from what they are.
-private enum Encoding: CaseIterable {
-  case percent, json, xml
-
-  /// What begins an escape in any of them.
-  static let leads = Array("%+\\&".utf8)
-
-  /// Whether a byte begins an escape.
-  func isLead(_ byte: UInt8) -> Bool {
-    switch self {
-    case .percent: byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+")
-    case .json: byte == UInt8(ascii: "\\")
-    case .xml: byte == UInt8(ascii: "&")
-    }
-  }
-
-  /// The place after a pattern that is written at a place; `nil` if it is not there.
-  func end(of pattern: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int, isCutOff: Bool) -> Int? {
-    var place = start
-    var matched = 0
-    while matched < pattern.count {
-      guard place < text.count else { return isCutOff && matched >= KnownSecrets.minimumLength ? place : nil }
-      let (octets, length) = unit(in: text, at: place, expecting: pattern[matched])
-      guard pattern[matched...].starts(with: octets) else { return nil }
-      matched += octets.count
-      place += length
-    }
-    return place
-  }
-
-  /// The octets that stand at a place, and how long they are there.
-  private func unit(
-    in text: UnsafeBufferPointer<UInt8>, at place: Int, expecting expected: UInt8
-  ) -> (octets: [UInt8], length: Int) {
-    let byte = text[place]
-    let rest = text[place...]
-    switch self {
-    // A space in a form; in a URL it stands for itself.
-    case .percent where byte == UInt8(ascii: "+") && expected == UInt8(ascii: " "): return ([expected], 1)
-    case .percent where byte == UInt8(ascii: "%"):
-      let digits = rest.dropFirst().prefix(2)
-      guard digits.count == 2, digits.allSatisfy(\.isASCIIAlphanumeric),
-        let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { break }
-      return ([octet], 3)
-    case .json where byte == UInt8(ascii: "\\"):
-      // A pair of surrogates is twelve characters long; of others the first escape is taken.
-      for length in [12, 6, 2] where rest.count >= length {
-        let escape = UnsafeBufferPointer(rebasing: rest.prefix(length))
-        guard length == 2 || escape[1] == UInt8(ascii: "u") else { continue }
-        let octets = JSONText.unescape(escape)
-        if String(decoding: octets, as: UTF8.self).unicodeScalars.count == 1 { return (octets, length) }
-      }
-      if rest.dropFirst().first == UInt8(ascii: "'") { return ([UInt8(ascii: "'")], 2) }
-    case .xml where byte == UInt8(ascii: "&"):
-      guard let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")) else { break }
-      let name = String(decoding: text[(place + 1)..<end], as: UTF8.self)
-      guard let scalar = Encoding.scalar(ofEntity: name) else { break }
-      return (Array(String(scalar).utf8), end + 1 - place)
-    default: break
-    }
-    return ([byte], 1)
-  }
-
-  /// The character of an entity that every XML document knows, or of a number (XML 1.0 §4.1, §4.6).
-  private static func scalar(ofEntity name: String) -> Unicode.Scalar? {
-    switch name {
-    case "amp": return "&"
-    case "lt": return "<"
-    case "gt": return ">"
-    case "quot": return "\""
-    case "apos": return "'"
-    default:
-      guard name.hasPrefix("#") else { return nil }
-      let isHexadecimal = name.dropFirst().first == "x"
-      let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-      return UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init)
-    }
-  }
-}
-
-extension UInt8 {
-  /// A character of either alphabet of base64, or its padding.
-  fileprivate var isBase64: Bool { isASCIIAlphanumeric || "+/-_=".utf8.contains(self) }
 }

@@ -1,0 +1,85 @@
+/// A way in which text writes octets that differs from what they are.
+enum SecretEncoding: CaseIterable {
+  case percent, json, xml
+
+  /// What begins an escape in any of them.
+  static let leads = Array("%+\\&".utf8)
+
+  /// Whether a byte begins an escape.
+  func isLead(_ byte: UInt8) -> Bool {
+    switch self {
+    case .percent: byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+")
+    case .json: byte == UInt8(ascii: "\\")
+    case .xml: byte == UInt8(ascii: "&")
+    }
+  }
+
+  /// The place after a pattern that is written at a place; `nil` if it is not there.
+  func end(of pattern: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int, isCutOff: Bool) -> Int? {
+    var place = start
+    var matched = 0
+    while matched < pattern.count {
+      guard place < text.count else { return isCutOff && matched >= KnownSecrets.minimumLength ? place : nil }
+      let (octets, length) = unit(in: text, at: place, expecting: pattern[matched])
+      guard pattern[matched...].starts(with: octets) else { return nil }
+      matched += octets.count
+      place += length
+    }
+    return place
+  }
+
+  /// The octets that stand at a place, and how long they are there.
+  private func unit(
+    in text: UnsafeBufferPointer<UInt8>, at place: Int, expecting expected: UInt8
+  ) -> (octets: [UInt8], length: Int) {
+    let byte = text[place]
+    let rest = text[place...]
+    switch self {
+    // A space in a form; in a URL it stands for itself.
+    case .percent where byte == UInt8(ascii: "+") && expected == UInt8(ascii: " "): return ([expected], 1)
+    case .percent where byte == UInt8(ascii: "%"):
+      let digits = rest.dropFirst().prefix(2)
+      guard digits.count == 2, digits.allSatisfy(\.isASCIIAlphanumeric),
+        let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      else { break }
+      return ([octet], 3)
+    case .json where byte == UInt8(ascii: "\\"):
+      // A pair of surrogates is twelve characters long; of others the first escape is taken.
+      for length in [12, 6, 2] where rest.count >= length {
+        let escape = UnsafeBufferPointer(rebasing: rest.prefix(length))
+        guard length == 2 || escape[1] == UInt8(ascii: "u") else { continue }
+        let octets = JSONText.unescape(escape)
+        if String(decoding: octets, as: UTF8.self).unicodeScalars.count == 1 { return (octets, length) }
+      }
+      if rest.dropFirst().first == UInt8(ascii: "'") { return ([UInt8(ascii: "'")], 2) }
+    case .xml where byte == UInt8(ascii: "&"):
+      guard let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")) else { break }
+      let name = String(decoding: text[(place + 1)..<end], as: UTF8.self)
+      guard let scalar = SecretEncoding.scalar(ofEntity: name) else { break }
+      return (Array(String(scalar).utf8), end + 1 - place)
+    default: break
+    }
+    return ([byte], 1)
+  }
+
+  /// The character of an entity that every XML document knows, or of a number (XML 1.0 §4.1, §4.6).
+  private static func scalar(ofEntity name: String) -> Unicode.Scalar? {
+    switch name {
+    case "amp": return "&"
+    case "lt": return "<"
+    case "gt": return ">"
+    case "quot": return "\""
+    case "apos": return "'"
+    default:
+      guard name.hasPrefix("#") else { return nil }
+      let isHexadecimal = name.dropFirst().first == "x"
+      let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+      return UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init)
+    }
+  }
+}
+
+extension UInt8 {
+  /// A character of either alphabet of base64, or its padding.
+  var isBase64: Bool { isASCIIAlphanumeric || "+/-_=".utf8.contains(self) }
+}
