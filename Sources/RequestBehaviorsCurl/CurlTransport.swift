@@ -83,6 +83,14 @@
     }
   }
 
+  extension CurlTransport: CustomStringConvertible, CustomReflectable {
+    /// The name of the type and the version of libcurl.
+    public var description: String { "CurlTransport(libcurl \(CurlLibrary.version))" }
+
+    /// Only what the description shows: dumping a transport must not show what it sends.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+  }
+
   // MARK: - Requests
 
   extension CurlTransport {

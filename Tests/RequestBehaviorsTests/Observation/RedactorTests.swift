@@ -104,11 +104,11 @@ extension RedactorFieldTests {
     access_code access_key access_tokens account_key activation_code api_key api_tokens apikey app_key application_key
     assertion auth auth_code auth_key authorization authorization_code backup_code backup_codes bearer card_number
     client_key code_verifier confirmation_code connection_string consumer_key cookie cookies credential credentials
-    credit_card csrf cvc cvv dpop encryption_key hmac jwt license_key login_code master_key mfa_code nonce_secret
+    credit_card csrf cvc cvv device_code dpop encryption_key hmac jwt license_key login_code master_key mfa_code nonce_secret
     oauth_nonce oauth_verifier one_time_code otp pass passcode passphrase passwd password password_confirmation
     password_hash passwords pin private_key pwd recovery_code recovery_codes refresh_tokens reset_code saml_response
     secret secret_key secrets security_code service_key session session_handle session_id shared_key sid sig signature
-    signing_key sms_code ssn subscription_key token tokens totp two_factor_code user_key verification_code xsrf
+    signing_key sms_code ssn subscription_key token tokens totp two_factor_code user_code user_key verification_code xsrf
     """.split(whereSeparator: \.isWhitespace).map(String.init)
 
   @Test(arguments: names)
@@ -126,11 +126,11 @@ extension RedactorFieldTests {
     #expect(Redactor.defaultSensitiveFields.subtracting(Self.names).isEmpty)
   }
 
-  @Test(arguments: ["code", "device_code", "user_code", "state", "Device-Code"])
+  @Test(arguments: ["code", "device_code", "user_code", "code=x&state", "Device-Code"])
   func `a form hides the codes of a sign-in too`(name: String) {
     let form = Redactor.standard.redact(
       body: Data("\(name)=canary".utf8), contentType: "application/x-www-form-urlencoded", limit: 99)
-    #expect(form == "\(name)=REDACTED")
+    #expect(form.hasSuffix("=REDACTED") && !form.contains("canary"))
   }
 
   @Test(arguments: [

@@ -37,6 +37,18 @@ public struct OAuth1ProtocolParameters: Sendable {
   }
 }
 
+extension OAuth1ProtocolParameters: CustomStringConvertible, CustomReflectable {
+  /// The names of the parameters; of the values only the nonce and the timestamp, which are no secrets.
+  public var description: String {
+    let names = ["oauth_consumer_key"] + (token == nil ? [] : ["oauth_token"]) + additional.map(\.name)
+    let facts = [nonce.map { "oauth_nonce=\($0)" }, timestamp.map { "oauth_timestamp=\($0)" }].compactMap(\.self)
+    return "OAuth1ProtocolParameters(\((names + facts).joined(separator: ", ")))"
+  }
+
+  /// Only what the description shows: printing or dumping parameters must not show a token or a verifier.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 /// A name and a value in octets, as OAuth 1.0a signs them (RFC 5849 §3.4.1.3.1).
 ///
 /// They are octets and not text because a query may hold what is no valid UTF-8, and because equality and order of

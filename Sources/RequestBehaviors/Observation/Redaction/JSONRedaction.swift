@@ -21,10 +21,12 @@
 struct JSONRedaction {
   private enum Expectation { case value, elementOrEnd, nameOrEnd, name, separator }
 
-  private let bytes: UnsafeBufferPointer<UInt8>
+  let bytes: UnsafeBufferPointer<UInt8>
   private let rules: RedactionRules
   private let pointers: [[[UInt8]]]
-  private var index = 0
+  private(set) var index = 0
+  /// Whether names of a sign-in are in the text, once that matters.
+  var hasSignInNames: Bool?
   private var copied = 0
   private var output: [UInt8] = []
   private var expectation = Expectation.value
@@ -119,7 +121,7 @@ struct JSONRedaction {
     guard skipWhitespace() else { return true }
     guard bytes[index] == UInt8(ascii: ":") else { return false }
     index += 1
-    let isHidden = marks.isEscaped ? judge(JSONText.unescape(raw)) : judge(raw)
+    let isHidden = marks.isEscaped ? judge(JSONText.unescape(raw)) : judge(raw) || isOfSignIn(raw)
     expectation = .value
     if isHidden, skipWhitespace() { hideValue() }
     return true

@@ -45,6 +45,7 @@ extension Redactor {
   private func redactForm(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count + 64)
+    let isSignIn = SignInNames.isSignIn(pairs: bytes)
     for (position, pair) in bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
       if position > 0 { output.append(UInt8(ascii: "&")) }
       let equals = pair.firstIndex(of: UInt8(ascii: "="))
@@ -55,7 +56,8 @@ extension Redactor {
         continue
       }
       let decoded = name.removingPercentEncoding ?? name
-      let isHidden = isSensitive(field: decoded) || Redactor.formFieldNames.contains(decoded)
+      let kind = SignInNames.ambiguous(decoded.utf8)
+      let isHidden = isSensitive(field: decoded) || kind == .code || (kind == .state && isSignIn)
       output.append(contentsOf: pair[...equals])
       if isHidden {
         output.append(contentsOf: RedactionRules.placeholder)

@@ -23,13 +23,16 @@ extension Redactor {
     "access_code", "access_key", "account_key", "activation_code", "api_key", "apikey", "app_key", "application_key",
     "assertion", "auth", "auth_code", "auth_key", "authorization", "authorization_code", "backup_code",
     "backup_codes", "bearer", "card_number", "client_key", "code_verifier", "confirmation_code", "connection_string",
-    "consumer_key", "cookie", "cookies", "credential", "credentials", "credit_card", "csrf", "cvc", "cvv", "dpop",
+    "consumer_key", "cookie", "cookies", "credential", "credentials", "credit_card", "csrf", "cvc", "cvv",
+    "device_code",
+    "dpop",
     "encryption_key", "hmac", "jwt", "license_key", "login_code", "master_key", "mfa_code", "nonce_secret",
     "oauth_nonce", "oauth_verifier", "one_time_code", "otp", "pass", "passcode", "passphrase", "passwd", "password",
     "password_confirmation", "password_hash", "passwords", "pin", "private_key", "pwd", "recovery_code",
     "recovery_codes", "reset_code", "saml_response", "secret", "secret_key", "secrets", "security_code",
     "service_key", "session", "session_handle", "session_id", "shared_key", "sid", "sig", "signature", "signing_key",
-    "sms_code", "ssn", "subscription_key", "token", "totp", "two_factor_code", "user_key", "verification_code",
+    "sms_code", "ssn", "subscription_key", "token", "totp", "two_factor_code", "user_code", "user_key",
+    "verification_code",
     "xsrf",
   ]
 
@@ -39,9 +42,6 @@ extension Redactor {
   /// - Parameter name: The name, in any case.
   /// - Returns: Whether it is, or ends in, one of ``defaultSensitiveFields``.
   public static func isCredentialField(_ name: String) -> Bool { standard.isSensitive(field: name) }
-
-  /// Hidden in form bodies besides: an OAuth authorization code is `code`, which elsewhere names errors and countries.
-  static let formFieldNames = FieldNames(["code", "device_code", "user_code", "state"], ignoringPunctuation: true)
 }
 
 /// The lists of a ``Redactor`` in the form in which they are searched.

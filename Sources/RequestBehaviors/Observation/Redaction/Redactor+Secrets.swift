@@ -73,7 +73,12 @@ extension Redactor {
     case let number as NSNumber: isSecret ? ["\(number)"] : []
     case let list as [Any]: list.flatMap { secretValues(inJSON: $0, isSecret: isSecret) }
     case let object as [String: Any]:
-      object.flatMap { secretValues(inJSON: $0.value, isSecret: isSecret || isSensitive(field: $0.key)) }
+      object.flatMap { name, value in
+        let isNamed =
+          isSensitive(field: name)
+          || isOfSignIn(name, value as? String ?? "") { SignInNames.areOfSignIn(object.keys.map { Array($0.utf8) }) }
+        return secretValues(inJSON: value, isSecret: isSecret || isNamed)
+      }
     default: []
     }
   }
@@ -82,10 +87,18 @@ extension Redactor {
     text.split { separators.contains($0) }.compactMap { pair in
       guard let equals = pair.firstIndex(of: "=") else { return nil }
       let name = pair[..<equals].removingPercentEncoding ?? String(pair[..<equals])
-      guard isSensitive(field: name) else { return nil }
-      let value = String(pair[pair.index(after: equals)...]).replacing("+", with: "%20")
-      return value.removingPercentEncoding
+      let value = String(pair[pair.index(after: equals)...]).replacing("+", with: "%20").removingPercentEncoding
+      let isSecret =
+        isSensitive(field: name)
+        || isOfSignIn(name, value ?? "") { SignInNames.isSignIn(pairs: Array(text.utf8)) }
+      return isSecret ? value : nil
     }
+  }
+
+  /// Whether a value of the name `code` or `state` is one of a sign-in.
+  private func isOfSignIn(_ name: String, _ value: String, isSignIn: () -> Bool) -> Bool {
+    guard let kind = SignInNames.ambiguous(name.utf8) else { return false }
+    return (kind == .code && SignInNames.looksSecret(value.utf8)) || isSignIn()
   }
 }
 

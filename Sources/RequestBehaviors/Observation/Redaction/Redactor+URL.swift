@@ -67,20 +67,24 @@ extension RedactionRules {
   private func appendQuery(_ query: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
     guard let mark = query.first else { return }
     output.append(mark)
+    let isSignIn = SignInNames.isSignIn(pairs: query.dropFirst())
     var start = query.startIndex + 1
     while start < query.endIndex {
       let end = query[start...].firstIndex { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") } ?? query.endIndex
-      appendItem(query[start..<end], to: &output)
+      appendItem(query[start..<end], isSignIn: isSignIn, to: &output)
       if end < query.endIndex { output.append(query[end]) }
       start = end + 1
     }
   }
 
-  private func appendItem(_ item: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+  private func appendItem(
+    _ item: Slice<UnsafeBufferPointer<UInt8>>, isSignIn: Bool, to output: inout [UInt8]
+  ) {
     guard !item.isEmpty else { return }
     let equals = item.firstIndex(of: UInt8(ascii: "="))
     let name = UnsafeBufferPointer(rebasing: item[..<(equals ?? item.endIndex)])
-    if queryNames.contains(name), !isSensitive(field: name) {
+    let isShown = queryNames.contains(name) || (!isSignIn && SignInNames.ambiguous(name) == .state)
+    if isShown, !isSensitive(field: name) {
       output.append(contentsOf: item)
       return
     }

@@ -145,3 +145,13 @@ extension RequestOptions: CustomReflectable {
   /// Nothing: an option may hold a secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+extension NetworkClient: CustomStringConvertible, CustomReflectable {
+  /// The name of the type and the base URL, with secrets hidden.
+  public var description: String {
+    "NetworkClient(\(configuration.options.environment.map { "\($0)" } ?? "no base URL"))"
+  }
+
+  /// Only what the description shows: behaviors and transports may hold secrets.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

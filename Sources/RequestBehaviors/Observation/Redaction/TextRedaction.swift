@@ -49,10 +49,11 @@ struct TextRedaction {
     if next == UInt8(ascii: ":"), byte(1) == UInt8(ascii: "/"), byte(2) == UInt8(ascii: "/") {
       return redactURL(from: start)
     }
+    if next == UInt8(ascii: ":"), let end = signInCallback(from: start) { return hide(from: index + 1, to: end) }
     let word = UnsafeBufferPointer(rebasing: bytes[start..<index])
     if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials() }
     guard next == UInt8(ascii: " ") || next.endsName else { return }
-    guard rules.isSensitive(field: word), let value = valueStart() else { return }
+    guard rules.isSensitive(field: word) || isOfSignIn(word, from: start), let value = valueStart() else { return }
     hide(from: value, to: valueEnd(from: value, after: word))
   }
 
