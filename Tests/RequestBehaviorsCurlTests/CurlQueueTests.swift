@@ -6,7 +6,7 @@
   import Testing
 
   /// Which transfers libcurl has, and which wait.
-  @Suite struct CurlQueueTests {
+  @Suite(.limited) struct CurlQueueTests {
     private let origins = (0..<3).compactMap { URL(string: "http://host\($0)/").flatMap { Origin($0) } }
 
     @Test func `a host has as many as it may, and the others follow in their order`() {

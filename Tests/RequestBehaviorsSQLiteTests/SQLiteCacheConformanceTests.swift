@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct SQLiteCacheConformanceTests {
+@Suite(.limited) struct SQLiteCacheConformanceTests {
   @Test(arguments: CacheStoreConformance.cases)
   func `SQLiteCacheStore conforms`(_ item: CacheStoreConformance.Case) async throws {
     try await item.run { place in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Two objects and two processes that use one file: what one removes, the other does not bring back.
-@Suite struct SQLiteCacheSharingTests {
+@Suite(.limited) struct SQLiteCacheSharingTests {
   /// What makes a response under way invalid.
   enum Removal: String, CaseIterable, Sendable {
     case put, signOut, reset

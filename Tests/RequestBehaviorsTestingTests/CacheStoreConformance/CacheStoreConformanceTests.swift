@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite struct CacheStoreConformanceTests {
+@Suite(.limited) struct CacheStoreConformanceTests {
   // A flaw and a case that must find it.
   static let flaws: [(BrokenStore.Flaw, String)] = [
     (.losesATerm, "every field of a response comes back as it was"),

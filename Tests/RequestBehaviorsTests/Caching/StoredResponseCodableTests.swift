@@ -5,7 +5,7 @@ import Testing
 @testable import RequestBehaviors
 
 /// The form in which a store of a user's own keeps a response.
-@Suite struct StoredResponseCodableTests {
+@Suite(.limited) struct StoredResponseCodableTests {
   /// A response in which every field differs from its default.
   static let whole: StoredResponse = {
     var terms = ReuseTerms(

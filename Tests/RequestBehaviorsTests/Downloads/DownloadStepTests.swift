@@ -153,7 +153,7 @@ import Testing
 
   @Test func `a record holds hashes of the URL and the user, and a broken or newer one is none`() throws {
     let call = Call()
-    call.add(scope: "user:mona")
+    call.add(scope: "user:mona", of: 0)
     let url = try #require(URL(string: "https://h.example/a?key=canary"))
     let key = DownloadRecord.key(of: NetworkRequest(url: url, call: call))
     let record = try #require(DownloadRecord(of: ["ETag": "\"a\"", "Content-Length": "7"], key: key))

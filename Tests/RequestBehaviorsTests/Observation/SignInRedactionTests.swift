@@ -3,7 +3,7 @@ import RequestBehaviors
 import Testing
 
 /// The codes and the state of a sign-in, beside what else has these names.
-@Suite struct SignInRedactionTests {
+@Suite(.limited) struct SignInRedactionTests {
   private func shown(_ body: String, _ type: String = "application/json") -> String {
     Redactor.standard.redact(body: Data(body.utf8), contentType: type, limit: 4_096)
   }

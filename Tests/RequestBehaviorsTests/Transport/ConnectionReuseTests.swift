@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// Which requests go over a connection that has served others.
-@Suite struct ConnectionReuseTests {
+@Suite(.limited) struct ConnectionReuseTests {
   @Test(arguments: [
     (URLSessionTransport.ConnectionReuse.all, [0, 0, 0, 0, 0]), (.safeRequests, [0, 1, 0, 2, 0]),
     (.never, [0, 1, 2, 3, 4]),
