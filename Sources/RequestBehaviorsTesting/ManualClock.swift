@@ -60,8 +60,9 @@ public final class ManualClock: Sendable {
     let due = lock.withLock {
       state.now += duration
       state.date += TimeInterval(duration.components.seconds) + TimeInterval(duration.components.attoseconds) * 1e-18
+      // Those of one time in the order in which they came.
       let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
-        $0.value.deadline < $1.value.deadline
+        ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key)
       }
       for (id, _) in due { state.sleepers[id] = nil }
       return due

@@ -90,9 +90,10 @@ final class ClientWaits: Sendable {
   func shutDown() {
     let endings = lock.withLock {
       state.isShutDown = true
-      return state.endings.values
+      // In the order in which they began.
+      return state.endings.sorted { $0.key < $1.key }
     }
-    for end in endings { end() }
+    for (_, end) in endings { end() }
   }
 
   /// Adds what ends something when the client is shut down; `nil` if it was.

@@ -121,7 +121,11 @@ public struct RequestClock: Sendable {
       date: { Date() },
       sleep: { try await ContinuousClock().sleep(for: $0) }
     )
-    let source = clock.source
-    return RequestClock(now: source.now, date: source.date, sleep: source.sleep, actions: TimedActions(clock))
+    return clock.sharingTimer()
   }()
+
+  /// Returns the clock with one wait for all that is scheduled on it, as the system's clock has.
+  package func sharingTimer() -> RequestClock {
+    RequestClock(now: source.now, date: source.date, sleep: source.sleep, actions: TimedActions(self))
+  }
 }

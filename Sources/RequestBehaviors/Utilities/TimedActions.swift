@@ -48,8 +48,9 @@ package final class TimedActions: Sendable {
       for id in due.keys { actions[id] = nil }
       timer.stop()
       if let next = actions.values.lazy.map(\.time).min() { arm(next) }
-      return due.values.sorted { $0.time < $1.time }
+      // Those of one time in the order in which they were added.
+      return due.sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }
     }
-    for (_, action) in due { action() }
+    for (_, entry) in due { entry.action() }
   }
 }

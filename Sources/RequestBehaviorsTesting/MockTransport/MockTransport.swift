@@ -41,7 +41,8 @@ public final class MockTransport: Transport {
     var stubs: [MockStub] = []
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
-    var pendingResults: [ObjectIdentifier: PendingResult<NetworkResponse>] = [:]
+    var lastPendingResult = 0
+    var pendingResults: [Int: PendingResult<NetworkResponse>] = [:]
     var lastStream = 0
     var openStreams: [Int: OpenStream] = [:]
     var isShutDown = false
@@ -178,8 +179,8 @@ public final class MockTransport: Transport {
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
     guard exchange.mayWait else { return watched(try exchange.immediateResponse()).counted(by: progress) }
     let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
-    try enter(pending)
-    defer { lock.withLock { _ = state.pendingResults.removeValue(forKey: ObjectIdentifier(pending)) } }
+    let number = try enter(pending)
+    defer { lock.withLock { _ = state.pendingResults.removeValue(forKey: number) } }
     return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
@@ -203,7 +204,11 @@ public final class MockTransport: Transport {
   public func shutdown() async {
     let (pendingResults, streams) = lock.withLock {
       state.isShutDown = true
-      return (Array(state.pendingResults.values), state.openStreams.values.map(\.canceller))
+      // In the order in which they began.
+      return (
+        state.pendingResults.sorted { $0.key < $1.key }.map(\.value),
+        state.openStreams.sorted { $0.key < $1.key }.map(\.value.canceller)
+      )
     }
     for pending in pendingResults { pending.end(.failure(MockTransport.shutDownError)) }
     for stream in streams { stream.cancel(throwing: MockTransport.shutDownError) }
@@ -215,10 +220,12 @@ public final class MockTransport: Transport {
     if lock.withLock({ state.isShutDown }) { throw MockTransport.shutDownError }
   }
 
-  private func enter(_ pending: PendingResult<NetworkResponse>) throws {
+  private func enter(_ pending: PendingResult<NetworkResponse>) throws -> Int {
     try lock.withLock {
       if state.isShutDown { throw MockTransport.shutDownError }
-      state.pendingResults[ObjectIdentifier(pending)] = pending
+      state.lastPendingResult += 1
+      state.pendingResults[state.lastPendingResult] = pending
+      return state.lastPendingResult
     }
   }
 

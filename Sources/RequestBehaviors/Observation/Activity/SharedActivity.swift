@@ -69,6 +69,7 @@ package final class SharedActivity {
     guard !period.hasExpired else { return }
     period.hasExpired = true
     if current === period { current = nil }
-    for expiration in period.expirations.values { expiration() }
+    // In the order in which the calls began.
+    for (_, expiration) in period.expirations.sorted(by: { $0.key < $1.key }) { expiration() }
   }
 }

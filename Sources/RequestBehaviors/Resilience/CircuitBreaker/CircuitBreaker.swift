@@ -29,6 +29,11 @@ public final class CircuitBreaker: Sendable {
   private struct Subscribers: Sendable {
     var continuations: [UInt64: AsyncStream<Change>.Continuation] = [:]
     var lastID: UInt64 = 0
+
+    /// Those who are told, in the order in which they came.
+    var inOrder: [AsyncStream<Change>.Continuation] {
+      continuations.sorted { $0.key < $1.key }.map(\.value)
+    }
   }
 
   /// Creates a breaker of which everything is closed.
@@ -48,7 +53,7 @@ public final class CircuitBreaker: Sendable {
     circuits = KeyedStates { Circuit(policy) }
   }
 
-  deinit { for subscriber in subscribers.withLock({ $0.continuations.values }) { subscriber.finish() } }
+  deinit { for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.finish() } }
 
   /// What is let through of a key, as of its latest request.
   public func state(of key: LimitKey) -> CircuitState { circuits.knownState(of: key)?.withLock { $0.state } ?? .closed }
@@ -109,7 +114,7 @@ public final class CircuitBreaker: Sendable {
       guard circuit.state != before else { return result }
       // Under the lock, so that subscribers hear of changes in their order; what they do runs elsewhere.
       let change = Change(key: keyed.key, state: circuit.state)
-      for subscriber in subscribers.withLock({ $0.continuations.values }) { subscriber.yield(change) }
+      for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.yield(change) }
       return result
     }
   }
