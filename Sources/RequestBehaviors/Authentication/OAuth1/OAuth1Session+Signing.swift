@@ -31,14 +31,16 @@ extension OAuth1Session {
 extension OAuth1Session {
   /// Sends a request, and once more by another clock if the service refused the timestamp.
   ///
-  /// The service's clock is kept for further requests only if the second one succeeded by it.
+  /// The service's clock is kept for further requests as soon as one succeeded by it. A response that says nothing of the
+  /// signature, such as a 503, leaves it on trial for the call: a retry goes by it.
   func correctingClock(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let origin = request.origin else { return try await next(request) }
+    let place = OAuth1ClockTrials.Place(session: ObjectIdentifier(self), origin: origin)
     let used = clock(for: request)
     let response = try await next(request)
+    judge(used, by: response, at: place, of: request.call)
     guard let other = alternative(to: used, after: response, to: request, origin: origin) else { return response }
 
-    let place = OAuth1ClockTrials.Place(session: ObjectIdentifier(self), origin: origin)
     let isFirst = request.call.update(OAuth1ClockTrials.self) { trials in
       if trials[place] != nil { return false }
       trials[place] = OAuth1ClockTrials.Trial(clock: other)
@@ -50,17 +52,21 @@ extension OAuth1Session {
       from: "OAuth1Behavior")
     response.body.cancel()
 
-    var hasSucceeded = false
-    defer {
-      if hasSucceeded {
-        keep(other, of: origin)
-      } else {
-        request.call.update(OAuth1ClockTrials.self) { $0[place]?.clock = nil }
-      }
-    }
     let second = try await next(request)
-    hasSucceeded = second.acceptsSignature
+    judge(other, by: second, at: place, of: request.call)
     return second
+  }
+
+  /// Ends the trial of a clock if a response to a request that was signed by it says whether it is right.
+  private func judge(
+    _ clock: OAuth1Clock, by response: NetworkResponse, at place: OAuth1ClockTrials.Place, of call: Call
+  ) {
+    guard call[OAuth1ClockTrials.self][place]?.clock == clock else { return }
+    if response.acceptsSignature {
+      keep(clock, of: place.origin)
+    } else if response.refusesSignature {
+      call.update(OAuth1ClockTrials.self) { $0[place]?.clock = nil }
+    }
   }
 
   /// The clock by which a request is signed: the one on trial, or else the one learned, or else the device's.
@@ -99,4 +105,7 @@ extension NetworkResponse {
   fileprivate var acceptsSignature: Bool {
     isVerified && statusCode != 400 && statusCode != 401 && (isAcceptable || (200..<400).contains(statusCode))
   }
+
+  /// Whether the service, and nobody in its place, may have taken the signature for a wrong one.
+  fileprivate var refusesSignature: Bool { isVerified && (statusCode == 400 || statusCode == 401) }
 }

@@ -62,6 +62,44 @@ import Testing
     #expect(mock.sent.count == 3)
   }
 
+  @Test(arguments: [503, 429, 500, 403])
+  func `a failure that says nothing of the signature leaves the service's time to a retry`(status: Int) async throws {
+    mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(1).respond(status).times(1)
+      .respond(200)
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      _ = try await next(request)
+      return try await next(request)
+    }
+    let client = client(.sample(), [again])
+    try await client.send(.get("p"))
+    #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777])
+    // What succeeded by it is kept for those that follow.
+    try await client.send(.get("p").without(ClosureBehavior.self))
+    #expect(timestamps.last == 784_111_777)
+  }
+
+  @Test func `a connection that is lost leaves the service's time to a retry`() async throws {
+    mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(1).fail(.connectionLost).times(1)
+      .respond(200)
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      do { return try await next(request) } catch { return try await next(request) }
+    }
+    try await client(.sample(), [again]).send(.get("p"))
+    #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777])
+  }
+
+  @Test func `a clock that is refused by a retry is not used again in the call`() async throws {
+    mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(1).respond(503).times(1)
+      .respond(401).times(1).respond(200)
+    let thrice = ClosureBehavior("thrice", order: .retry) { request, next in
+      _ = try await next(request)
+      _ = try await next(request)
+      return try await next(request)
+    }
+    try await client(.sample(), [thrice]).send(.get("p"))
+    #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777, 1_000_000_000])
+  }
+
   @Test(arguments: [
     (401, "", true), (400, "oauth_problem=timestamp_refused", true), (400, "", false),
     (403, "timestamp_refused", false),
