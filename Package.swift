@@ -54,8 +54,8 @@ let package = Package(
     // Apart from TestSupport, because programs that have no testing library use that.
     .target(name: "TestLimits", dependencies: ["RequestBehaviors"], path: "Tests/TestLimits", swiftSettings: strict),
     .executableTarget(
-      name: "TokenFileWriter", dependencies: ["RequestBehaviors"], path: "Tests/Fixtures/TokenFileWriter",
-      swiftSettings: strict),
+      name: "TokenFileWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
+      path: "Tests/Fixtures/TokenFileWriter", swiftSettings: strict),
     .executableTarget(
       name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],
       path: "Tests/Fixtures/TransportProbe", swiftSettings: strict),
@@ -81,6 +81,7 @@ let package = Package(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
         "CFaultVFS", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport", "CrashingWriter",
+        "TokenFileWriter",
       ],
       swiftSettings: strict),
     .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),

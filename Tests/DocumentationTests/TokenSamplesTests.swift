@@ -78,6 +78,7 @@ import Testing
 
   @Test func `the sample of events learns of the end of the session`() async throws {
     let mock = MockTransport(baseURL: baseURL)
+    mock.on(.post, "oauth/token").respond(400, jsonText: #"{"error":"invalid_grant"}"#)
     mock.on().respond(401)
     let session = TokenSession(source: refreshing)
     try await session.signIn(AccessToken("t0", refreshToken: "r0"))

@@ -29,6 +29,7 @@ public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "akpu"
 public let kSecUseDataProtectionKeychain: CFString = "nleg"
 public let kSecValueData: CFString = "v_Data"
 public let kSecReturnData: CFString = "r_Data"
+public let kSecAttrLabel: CFString = "labl"
 public let kSecMatchLimit: CFString = "m_Limit"
 public let kSecMatchLimitOne: CFString = "m_LimitOne"
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }

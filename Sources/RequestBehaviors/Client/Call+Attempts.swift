@@ -34,6 +34,26 @@ extension Call {
     for check in withState({ $0.sendChecks }) { try check.run(request) }
   }
 
+  /// Adds what brings every later request of the call up to date when it has passed the limiters, before it is signed.
+  func addRenewal(_ renewal: @escaping @Sendable (inout NetworkRequest) -> Void) {
+    withState { $0.renewals.append(Renewal(run: renewal)) }
+  }
+
+  /// Brings a request up to date.
+  func renew(_ request: inout NetworkRequest) {
+    for renewal in withState({ $0.renewals }) { renewal.run(&request) }
+  }
+
+  /// Lets a session that ends wait for the sends of this call that are being handed to the transport.
+  func addHandOvers(_ handOvers: HandOvers) {
+    withState { state in
+      if !state.handOvers.contains(where: { $0 === handOvers }) { state.handOvers.append(handOvers) }
+    }
+  }
+
+  /// Begins to hand a request over; the checks run after this, so that a session that ends meanwhile is seen.
+  func beginHandOver() -> HandOver? { HandOver(to: withState { $0.handOvers }) }
+
   /// Counts a send.
   ///
   /// - Returns: Which send of the call it is, from 1; `nil` if it has made as many as a call may.

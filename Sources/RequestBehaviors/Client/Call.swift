@@ -67,6 +67,10 @@ public final class Call: Sendable {
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
     var sendChecks: [SendCheck] = []
+    /// What brings a request up to date that has passed the limiters.
+    var renewals: [Renewal] = []
+    /// The sessions that wait at their end for requests that are being handed to the transport.
+    var handOvers: [HandOvers] = []
     var steps = Steps()
   }
 
@@ -74,6 +78,11 @@ public final class Call: Sendable {
   struct SendCheck: Sendable {
     // In a struct, because a list of closures would wrap each in another one.
     let run: @Sendable (NetworkRequest) throws -> Void
+  }
+
+  /// What brings a request up to date after it may have waited.
+  struct Renewal: Sendable {
+    let run: @Sendable (inout NetworkRequest) -> Void
   }
 
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.

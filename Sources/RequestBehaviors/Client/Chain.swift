@@ -16,6 +16,8 @@ final class Chain: Sendable {
   private let lastStart: Int
   /// The names of the credentials that a request can ask for.
   private let credentialNames: Set<String>
+  /// Where the limiters end: the place of the first behavior that signs or verifies, or the end of the list.
+  private let endOfLimiters: Int
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var latestPlaces: [Place]
@@ -32,6 +34,8 @@ final class Chain: Sendable {
     self.waits = waits
     self.lastStart = pipeline.entries.firstIndex { $0.order >= .last } ?? pipeline.entries.count
     self.credentialNames = Set(pipeline.entries.compactMap(\.credential?.credential))
+    self.endOfLimiters =
+      pipeline.entries.firstIndex { $0.order.standard > .circuitBreaker } ?? pipeline.entries.count
     self.latestPlaces = pipeline.entries.map { Place($0) }
   }
 
@@ -91,6 +95,8 @@ final class Chain: Sendable {
     while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) {
       index += 1
     }
+    // What signs further in must sign what is sent.
+    if start <= endOfLimiters, endOfLimiters <= index { run.call.renew(&request) }
     // Who stands last sees exactly what is sent.
     if start <= lastStart, index >= lastStart, index < places.count { withholdForeignSecrets(&request) }
     let response: NetworkResponse
@@ -192,12 +198,14 @@ final class Chain: Sendable {
     // Where no cache has answered, nothing may leave either.
     if request.options.caching == .onlyIfCached { return .gatewayTimeout(to: request) }
     run.noteSecrets(addedByTransportTo: request)
+    let handOver = run.call.beginHandOver()
+    defer { handOver?.end() }
     try run.call.check(request)
     let number = try run.beginAttempt(request)
     request.attemptNumber = number
     for observer in observers { observer.attemptStarted(request) }
     do {
-      let response = try await receive(request)
+      let response = try await receive(request, ending: handOver)
       run.noteSecrets(addedByTransportTo: request)
       if case .stream(let stream) = response.body {
         run.endAttempt(number, with: response, at: stream, of: request)
@@ -216,8 +224,8 @@ final class Chain: Sendable {
 
   /// Sends a request; a streamed response whose status is not acceptable has its body in memory, because whoever gets it
   /// only wants to know why, and would leave the transfer open.
-  private func receive(_ request: NetworkRequest) async throws -> NetworkResponse {
-    let response = try await transport.send(request)
+  private func receive(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
+    let response = try await transport.send(request, ending: handOver)
     if Task.isCancelled {
       response.body.cancel()
       throw CancellationError()

@@ -108,6 +108,8 @@ extension Call {
       $0.coverage.scoped = state.coverage.scoped
       $0.secrets = state.secrets
       $0.sendChecks = state.sendChecks
+      $0.renewals = state.renewals
+      $0.handOvers = state.handOvers
     }
   }
 }

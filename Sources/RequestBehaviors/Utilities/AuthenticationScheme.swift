@@ -6,6 +6,9 @@ struct AuthenticationScheme: Sendable {
   /// The protection space (RFC 9110 §11.5); `nil` if none is named.
   var realm: String? { parameters.first { $0.name.lowercased() == "realm" }?.value }
 
+  /// What a challenge says is wrong (RFC 6750 §3.1); `nil` if it does not say.
+  var error: String? { parameters.first { $0.name.lowercased() == "error" }?.value }
+
   /// Reads the value of a `WWW-Authenticate` or `Authorization` field.
   ///
   /// - Parameter field: One or several schemes, separated by commas as their parameters are (RFC 9110 §11.6.1).

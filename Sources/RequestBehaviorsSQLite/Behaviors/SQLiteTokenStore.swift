@@ -1,3 +1,4 @@
+import Foundation
 public import RequestBehaviors
 
 /// A token store in a SQLite file: a row for each name, replaced in one transaction that survives a power cut.
@@ -7,20 +8,32 @@ public import RequestBehaviors
 /// ```
 ///
 /// The table `access_token` is created when a token is first saved. The file holds the token unencrypted. A token that
-/// is replaced or removed is overwritten in the file; when it is removed, the `-wal` is emptied too, where it was before. Saving a
-/// token takes the permissions of all but the file's owner from the file, its `-wal` and its `-shm`.
+/// is replaced or removed is overwritten in the file; when it is removed, the `-wal` is emptied too, where it was before.
+/// Saving or reading a token takes the permissions of all but the file's owner from the file, its `-wal` and its `-shm`.
+///
+/// Several processes may use one file: one of them at a time refreshes the token of a name. The table
+/// `access_token_refresh` says which one, for 30 seconds, which it renews. A process that has ended is found out at once
+/// on Linux and macOS; elsewhere, and where a process is stopped, others wait for the 30 seconds to pass.
 public final class SQLiteTokenStore: TokenStore {
   private let store: SQLiteStore
   private let name: String
+  private let clock: RequestClock
+  /// The lease under which this store refreshes.
+  private let held = Locked<SQLiteTokenLease?>(nil)
 
   /// Creates a token store.
   ///
   /// - Parameters:
   ///   - store: The file.
   ///   - name: Tells several tokens in one file apart; `default` by default.
-  public init(_ store: SQLiteStore, name: String = "default") {
+  public convenience init(_ store: SQLiteStore, name: String = "default") {
+    self.init(store, name: name, clock: .system)
+  }
+
+  package init(_ store: SQLiteStore, name: String = "default", clock: RequestClock) {
     self.store = store
     self.name = name
+    self.clock = clock
   }
 
   /// The file's path and the name; a database in memory is its own.
@@ -30,12 +43,17 @@ public final class SQLiteTokenStore: TokenStore {
   ///
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or what it holds is no token.
   public func load() async throws -> AccessToken? {
-    let name = name
+    let (name, path, lease) = (name, store.path, held.withLock { $0 })
     return try await reporting("read") {
       try await store.read { db in
-        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'access_token'", as: Int.self) != nil
-        return isThere
-          ? try db.first("SELECT token FROM access_token WHERE name = \(name)", as: Stored.self)?.token : nil
+        // What another process refreshes must not be refreshed here.
+        if let lease, try !lease.isHeld(in: db) {
+          throw NetworkError(
+            .tokenStoreFailed, "another process refreshes the token \"\(name)\" in \(path), as this one was stopped")
+        }
+        let token = try SQLiteTokenStore.token(name, in: db)
+        if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
+        return token
       }
     }
   }
@@ -48,13 +66,62 @@ public final class SQLiteTokenStore: TokenStore {
     let path = store.path
     try await reporting("write") {
       try await store.writeErasing(durability: .full, emptiesLog: token == nil) { db in
-        if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
-        try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
-        if let token {
-          try db.save(Stored(name: name, token: token), into: "access_token")
-        } else {
-          try db.execute("DELETE FROM access_token WHERE name = \(name)")
-        }
+        try SQLiteTokenStore.write(token, as: name, in: db, path)
+      }
+    }
+  }
+
+  /// Replaces the token in one transaction if it is the one that is expected.
+  ///
+  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or written.
+  public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
+    let name = name
+    let path = store.path
+    let wasExpected = Locked(false)
+    try await reporting("write") {
+      try await store.writeErasing(durability: .full, emptiesLog: new == nil) { db in
+        guard AccessToken.isSame(try SQLiteTokenStore.token(name, in: db), old) else { return }
+        try SQLiteTokenStore.write(new, as: name, in: db, path)
+        wasExpected.withLock { $0 = true }
+      }
+    }
+    return wasExpected.withLock { $0 }
+  }
+
+  private static func token(_ name: String, in db: Database) throws -> AccessToken? {
+    let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'access_token'", as: Int.self) != nil
+    return isThere ? try db.first("SELECT token FROM access_token WHERE name = \(name)", as: Stored.self)?.token : nil
+  }
+
+  private static func write(_ token: AccessToken?, as name: String, in db: Database, _ path: String) throws {
+    if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
+    try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
+    if let token {
+      try db.save(Stored(name: name, token: token), into: "access_token")
+    } else {
+      try db.execute("DELETE FROM access_token WHERE name = \(name)")
+    }
+  }
+
+  // MARK: - One process at a time
+
+  /// Runs the work while no other process refreshes the token of this name.
+  ///
+  /// - Throws: `CancellationError`, or `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
+  public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
+    // Nobody else has a database in memory.
+    guard store.path != ":memory:" else { return await work() }
+    let (store, lease) = (store, SQLiteTokenLease(name: name))
+    let holder = RefreshLease(
+      clock: clock,
+      take: { now in try await store.write { try lease.take(in: $0, at: now) } },
+      renew: { now in try await store.write { try lease.renew(in: $0, at: now) } },
+      end: { try await store.write { try lease.end(in: $0) } })
+    try await reporting("lock") {
+      try await holder.run {
+        held.withLock { $0 = lease }
+        await work()
+        held.withLock { $0 = nil }
       }
     }
   }

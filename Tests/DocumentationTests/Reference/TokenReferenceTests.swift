@@ -29,6 +29,26 @@ final class VaultTokenStore: TokenStore {
   }
 }
 
+/// A store of one's own that several processes use.
+private final class SharedTokenStore: TokenStore {
+  private static let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+  private let token = InMemoryTokenStore()
+
+  func load() async throws -> AccessToken? { try await token.load() }
+  func save(_ token: AccessToken?) async throws { try await self.token.save(token) }
+
+  private let lock = FileLock(
+    url: folder.appending(path: "token.lock"))
+
+  func withRefreshLock(
+    _ work: @Sendable () async -> Void
+  ) async throws {
+    try await lock.withLock { await work() }
+  }
+
+  deinit { try? FileManager.default.removeItem(at: Self.folder) }
+}
+
 struct AccountTokens: TokenSource {
   func refresh(
     _ token: AccessToken, using client: NetworkClient
@@ -134,6 +154,22 @@ struct AccountTokens: TokenSource {
     #expect(try await store.load()?.value == "t0")
     try await session.signOut()
     #expect(try await store.load() == nil)
+  }
+
+  @Test func `a store of one's own has a lock, under which tokens are refreshed`() async throws {
+    let store = SharedTokenStore()
+    let session = TokenSession(source: .refreshToken(TokenEndpoint("oauth/token", clientID: "shop-ios")), store: store)
+    try await session.signIn(AccessToken("t0", expiresAt: .distantPast, refreshToken: "r0"))
+    try await NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)]).send(.get("x"))
+    #expect(try await store.load()?.value == "t1")
+    #expect(server.requests.map(\.path) == ["/oauth/token", "/x"])
+  }
+
+  @Test func `an account signs in`() async throws {
+    struct Profile { var userID = "u1" }
+    let (session, token, profile) = (TokenSession(source: AccountTokens()), AccessToken("t0"), Profile())
+    try await session.signIn(token, as: profile.userID)
+    #expect(try await session.isSignedIn())
   }
 
   @Test func `a source of one's own refreshes`() async throws {

@@ -5,13 +5,15 @@ import RequestBehaviors
 ///
 /// Where it is told to pause, it writes a line and waits for one, so that a test can stop it right there.
 struct SessionProcess {
-  let store: FileTokenStore
+  let store: any TokenStore
   let baseURL: URL
-  /// `source`: before the source sends its request; `transport`: when that request has passed all checks.
+  /// `source`: before the source sends its request; `transport`: when that request has passed all checks; `start`: before
+  /// anything is done.
   let pause: String
 
   func run() async throws {
     let pause = pause
+    if pause == "start" { await waitForLine() }
     let endpoint = TokenEndpoint("token", clientID: "app")
     let session = TokenSession(
       source: .refreshing { token, client in

@@ -1,10 +1,11 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsSQLite
 
 /// Uses the token file that it is given as a process beside others would.
 ///
-/// With the path alone it replaces the token for ever. With the base URL of a server too, it sends one request there,
-/// authenticated by a session over the file.
+/// With the path alone it replaces the token for ever. With the base URL of a server and a place to pause at, it sends
+/// one request there, authenticated by a session over the file; one whose name ends in `.sqlite` is a database.
 @main
 enum TokenFileWriter {
   static func main() async throws {
@@ -14,7 +15,9 @@ enum TokenFileWriter {
     guard let text = arguments.dropFirst().first, let baseURL = URL(string: text) else {
       return try await replaceForEver(store)
     }
-    try await SessionProcess(store: store, baseURL: baseURL, pause: arguments.last ?? "").run()
+    let isDatabase = path.hasSuffix(".sqlite")
+    let shared: any TokenStore = isDatabase ? SQLiteTokenStore(try SQLiteStore(path: path)) : store
+    try await SessionProcess(store: shared, baseURL: baseURL, pause: arguments.last ?? "").run()
   }
 
   /// Replaces the token, and writes a line after each time.

@@ -89,7 +89,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// Forgets the user's credentials; requests fail from now on.
   ///
   /// A request that was signed and waits further in is not sent; it fails with
-  /// ``NetworkError/Code-swift.struct/signedOut``.
+  /// ``NetworkError/Code-swift.struct/signedOut``. One that is past its last check, on its way to the transport, is not
+  /// waited for and may still go.
   public func signOut() {
     let ended = scope
     lock.withLock {

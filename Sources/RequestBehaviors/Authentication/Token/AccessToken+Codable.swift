@@ -9,13 +9,16 @@ extension AccessToken: Codable {
   /// seconds since 1970 under the first (milliseconds if they were centuries away); an ISO 8601 text such as
   /// `2014-09-19T12:22:21.570Z` is a date under either. `scope` is a text of names between spaces, or an array.
   ///
-  /// - Throws: `DecodingError` if there is no token, if it is empty, or if an expiry cannot be read; the error shows no
-  ///   value.
+  /// An empty `refresh_token` is none.
+  ///
+  /// - Throws: `DecodingError` if there is no token, if it is empty or has control characters, or if an expiry cannot be
+  ///   read; the error shows no value.
   public init(from decoder: any Decoder) throws {
     let answer = try TokenResponse(decoder)
     self.init(
-      try answer.value(), type: answer.text("tokentype") ?? "Bearer", refreshToken: answer.text("refreshtoken"),
+      try answer.value(), type: answer.text("tokentype") ?? "Bearer", refreshToken: answer.refreshToken(),
       scopes: answer.scopes())
+    if hasControlCharacters { throw answer.problem("the token has control characters") }
     sessionID = answer.text("tokensession")
     if let expiry = try answer.expiry("expiresat") { expiresAt = expiry.date ?? Expiry.epoch(expiry.number) }
     if let expiry = try answer.expiry("expiresin") {
@@ -82,6 +85,8 @@ private struct TokenResponse {
     return try checked(value)
   }
 
+  func refreshToken() -> String? { text("refreshtoken").flatMap { $0.isEmpty ? nil : $0 } }
+
   func text(_ name: String) -> String? { keys[name].flatMap { try? container.decode(String.self, forKey: $0) } }
 
   func scopes() -> Set<String> {
@@ -105,7 +110,7 @@ private struct TokenResponse {
     return value
   }
 
-  private func problem(_ message: String) -> DecodingError {
+  func problem(_ message: String) -> DecodingError {
     .dataCorrupted(DecodingError.Context(codingPath: container.codingPath, debugDescription: message))
   }
 }

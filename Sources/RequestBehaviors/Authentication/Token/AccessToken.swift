@@ -59,7 +59,7 @@ public struct AccessToken: Sendable, Hashable {
 extension AccessToken {
   /// The token as it came from a server or the user: with its expiry date and lifetime completed from each other.
   ///
-  /// Whose it is, is not theirs to say: caches would serve one user what they keep of another.
+  /// The id of its session is left out: the token of another session would bring its user's cached responses with it.
   func received(at date: Date) -> AccessToken {
     var token = self
     token.sessionID = nil
@@ -70,6 +70,15 @@ extension AccessToken {
       token.lifetime = Duration(clamping: max(0, expiresAt.timeIntervalSince(date)))
     }
     return token
+  }
+
+  /// Whether what goes into a header field has control characters, which no field may have (RFC 9110 §5.5).
+  var hasControlCharacters: Bool { (value + type).utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+
+  /// Throws if the token cannot be sent.
+  func checkCharacters() throws {
+    guard hasControlCharacters else { return }
+    throw NetworkError(.tokenUnavailable, "the token has control characters and cannot be sent")
   }
 
   /// How long the token is good for; `nil` if it does not say.
@@ -83,7 +92,7 @@ extension AccessToken {
   }
 
   /// Whether two tokens are the same one, though a store may have kept less of one of them.
-  static func isSame(_ one: AccessToken?, _ other: AccessToken?) -> Bool {
+  package static func isSame(_ one: AccessToken?, _ other: AccessToken?) -> Bool {
     guard let one, let other else { return one == nil && other == nil }
     func agree(_ first: String?, _ second: String?) -> Bool { first == second || first == nil || second == nil }
     return one.value == other.value && agree(one.refreshToken, other.refreshToken)
@@ -93,7 +102,7 @@ extension AccessToken {
   /// What a refresh leaves out stays as it was (RFC 6749 §6).
   func completed(from older: AccessToken) -> AccessToken {
     var token = self
-    token.refreshToken = refreshToken ?? older.refreshToken
+    token.refreshToken = refreshToken.flatMap { $0.isEmpty ? nil : $0 } ?? older.refreshToken
     if scopes.isEmpty { token.scopes = older.scopes }
     token.sessionID = older.sessionID
     return token

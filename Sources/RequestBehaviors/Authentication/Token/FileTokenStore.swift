@@ -10,7 +10,11 @@ public import Foundation
 ///   url: folder.appending(path: "shop/token.json"))
 /// ```
 ///
-/// The file has the permissions 0600. It is replaced as a whole: whenever the process or the machine is stopped, the
+/// Several processes may use one file: one of them at a time refreshes the token, guarded by a ``FileLock`` on a file
+/// beside it, `token.json.lock` in the example, which is never removed. The folder must not be one that others write to.
+///
+/// The file has the permissions 0600; a file found with others is given them, or is an error if this process may not do
+/// so. It is replaced as a whole: whenever the process or the machine is stopped, the
 /// file holds the old token or the new one. A file that holds neither is an error of code
 /// ``NetworkError/Code-swift.struct/tokenStoreFailed`` until it is removed or somebody signs in or out. On Apple
 /// platforms the file can be read from the first unlock after a start of the device on and is left out of backups; the
@@ -24,12 +28,14 @@ public final class FileTokenStore: TokenStore {
 
   // Files block; the threads of Swift concurrency must not.
   private let queue = DispatchQueue(label: "FileTokenStore")
+  private let refreshLock: FileLock
 
   /// Creates a store.
   ///
   /// - Parameter url: The file's URL; its folder is made, for the user only, when a token is stored.
   public init(url: URL) {
     self.url = url
+    refreshLock = FileLock(url: url.appendingPathExtension("lock"))
     let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
     location = folder.appending(path: url.lastPathComponent).standardizedFileURL.path(percentEncoded: false)
   }
@@ -38,10 +44,7 @@ public final class FileTokenStore: TokenStore {
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   public func load() async throws -> AccessToken? {
-    try await onQueue { path in
-      guard let data = try TokenFile.read(path) else { return nil }
-      return try StoredToken.decode(data, from: "the token file \(path)")
-    }
+    try await onQueue { path in try FileTokenStore.read(path) }
   }
 
   /// Replaces the file, or removes it.
@@ -49,9 +52,37 @@ public final class FileTokenStore: TokenStore {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   public func save(_ token: AccessToken?) async throws {
     let data = try token.map(StoredToken.encode)
-    try await onQueue { path in
-      if let data { try TokenFile.replace(path, with: data) } else { try TokenFile.remove(path) }
+    try await onQueue { path in try TokenFile.guarding(path) { try FileTokenStore.write(data, to: path) } }
+  }
+
+  /// Runs the work while no other process refreshes the token of this file.
+  ///
+  /// - Throws: `CancellationError`, or ``NetworkError`` of code
+  ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
+    try await refreshLock.withLock(work)
+  }
+
+  /// Replaces the file if it still holds the token that is expected; no other process writes it meanwhile.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
+    let data = try new.map(StoredToken.encode)
+    return try await onQueue { path in
+      try TokenFile.guarding(path) {
+        guard AccessToken.isSame(try FileTokenStore.read(path), old) else { return false }
+        try FileTokenStore.write(data, to: path)
+        return true
+      }
     }
+  }
+
+  private static func read(_ path: String) throws -> AccessToken? {
+    try TokenFile.read(path).map { try StoredToken.decode($0, from: "the token file \(path)") }
+  }
+
+  private static func write(_ data: Data?, to path: String) throws {
+    if let data { try TokenFile.replace(path, with: data) } else { try TokenFile.remove(path) }
   }
 
   private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {

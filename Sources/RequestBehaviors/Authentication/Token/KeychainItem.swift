@@ -5,7 +5,7 @@ package struct KeychainItem: Sendable, Hashable {
   /// The name of an attribute; ``KeychainQuery`` holds attributes by them.
   package enum Attribute: Sendable, Hashable {
     case itemClass, service, account, accessGroup, isSynchronizable, usesDataProtectionKeychain, protection, data
-    case returnsData, matchLimit
+    case returnsData, matchLimit, label
   }
 
   /// The value of an attribute.
@@ -123,7 +123,7 @@ extension KeychainItem {
   /// What errors call the item.
   var name: String { "the token \"\(account)\" of \"\(service)\" in the keychain" }
 
-  private func failure(_ action: String, _ status: Int32, _ keychain: any Keychain) -> NetworkError {
+  func failure(_ action: String, _ status: Int32, _ keychain: any Keychain) -> NetworkError {
     let explanation = KeychainStatus.explanation(of: status) ?? keychain.text(for: status) ?? "see SecBase.h"
     let error = NSError(domain: "NSOSStatusErrorDomain", code: Int(status))
     return .tokenStoreFailed("could not \(action) \(name): OSStatus \(status), \(explanation)", error)

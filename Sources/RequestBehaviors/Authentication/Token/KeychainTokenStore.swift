@@ -19,6 +19,8 @@
   /// ``NetworkError/Code-swift.struct/tokenStoreFailed``, not a missing token: nobody is signed out by it.
   public final class KeychainTokenStore: TokenStore {
     private let item: KeychainItem
+    /// The lease under which this store refreshes.
+    private let held = Locked<KeychainLease?>(nil)
     // The keychain's functions block; the threads of Swift concurrency must not.
     private let queue = DispatchQueue(label: "KeychainTokenStore")
 
@@ -53,8 +55,14 @@
     /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status,
     ///   also while the device is locked.
     public func load() async throws -> AccessToken? {
-      try await onQueue { item in
-        try item.read(from: SystemKeychain()).map { try StoredToken.decode($0, from: item.name) }
+      let lease = held.withLock { $0 }
+      return try await onQueue { item in
+        let keychain = SystemKeychain()
+        // What another process refreshes must not be refreshed here.
+        if let lease, try !lease.isHeld(in: keychain) {
+          throw NetworkError.tokenStoreFailed("another process refreshes \(item.name), as this one was stopped")
+        }
+        return try item.read(from: keychain).map { try StoredToken.decode($0, from: item.name) }
       }
     }
 
@@ -65,6 +73,26 @@
       let data = try token.map(StoredToken.encode)
       try await onQueue { item in
         if let data { try item.write(data, to: SystemKeychain()) } else { try item.remove(from: SystemKeychain()) }
+      }
+    }
+
+    /// Runs the work while no other process refreshes the token of this item.
+    ///
+    /// A second item says which process does, for 30 seconds, which it renews.
+    ///
+    /// - Throws: `CancellationError`, or ``NetworkError`` of code
+    ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+    public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
+      let lease = KeychainLease(of: item)
+      try await RefreshLease(
+        clock: .system,
+        take: { now in try await self.onQueue { _ in try lease.take(from: SystemKeychain(), at: now) } },
+        renew: { now in try await self.onQueue { _ in lease.renew(in: SystemKeychain(), at: now) } },
+        end: { try await self.onQueue { _ in lease.end(in: SystemKeychain()) } }
+      ).run {
+        held.withLock { $0 = lease }
+        await work()
+        held.withLock { $0 = nil }
       }
     }
 
@@ -112,6 +140,7 @@
       case .data: kSecValueData
       case .returnsData: kSecReturnData
       case .matchLimit: kSecMatchLimit
+      case .label: kSecAttrLabel
       }
     }
 

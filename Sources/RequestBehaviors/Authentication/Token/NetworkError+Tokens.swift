@@ -51,6 +51,16 @@ extension NetworkError {
         .timedOut, "there was no token after \(limit); the source or the store of the session does not answer"))
   }
 
+  static func tokenLockTimedOut(after limit: Duration) -> NetworkError {
+    NetworkError(
+      .tokenUnavailable,
+      "another process has been refreshing the token for \(limit), or its lock is not free; send again later")
+  }
+
+  static func tokenLockIgnored(by store: any TokenStore) -> NetworkError {
+    NetworkError(.tokenStoreFailed, "withRefreshLock(_:) of \(type(of: store)) returned without running the work")
+  }
+
   static func tokenRefreshedElsewhere() -> NetworkError {
     NetworkError(.tokenUnavailable, "another process has refreshed the token; it is not refreshed again")
   }

@@ -24,8 +24,8 @@ extension TokenAuthBehavior {
     guard request.call.beginReplay(for: session.coordinator.id) else { return refusal }
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
     let response = try await next(authorized(request, newer))
-    if newer.isFresh, self.refusal(of: newer, in: response) == .certain {
-      await session.refuse(newer, response, for: request.call)
+    if let sent = token(sentIn: response), sent.isFresh, self.refusal(of: sent, in: response) == .certain {
+      await session.refuse(sent, response, for: request.call)
     }
     return response
   }
@@ -51,7 +51,9 @@ extension TokenSession {
       let issued = try await withDeadline(of: call) {
         try await self.coordinator.wait(for: need, snapshot: snapshot) { refresh in
           self.coordinator.launch(
-            refresh, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
+            refresh, source: self.source,
+            // A refresh token that was sent is spent: what it gives is waited for, however short the callers' time is.
+            client: next.client(omitting: TokenAuthBehavior.self, DeadlineBehavior.self),
             environment: self.firstEnvironment)
         }
       }

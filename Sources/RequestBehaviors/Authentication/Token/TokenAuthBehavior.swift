@@ -95,8 +95,8 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       return try await next(request)
     }
     let response = try await next(authorized(request, issued))
-    guard refusal(of: issued, in: response) != .none else { return response }
-    return try await answer(to: response, request, issued, next)
+    guard let sent = token(sentIn: response), refusal(of: sent, in: response) != .none else { return response }
+    return try await answer(to: response, request, sent, next)
   }
 
   /// Notes that the call needs the session, and returns the token unless it must wait for one.
@@ -126,12 +126,18 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
 
   /// Returns the request with the token, which is checked once more right before it is sent.
   func authorized(_ request: NetworkRequest, _ issued: IssuedToken) -> NetworkRequest {
-    let value = header.value(of: issued)
-    request.call.checkToken(value, in: header.name, of: session.coordinator)
+    request.call.noteToken(issued, in: header, for: origins, of: session.coordinator)
     if let scope = issued.token.sessionID { request.call.noteSend(for: scope) }
     var authorized = request
-    authorized.headers.set(header.name, value, sensitive: origins)
+    authorized.headers.set(header.name, header.value(of: issued), sensitive: origins)
     return authorized
+  }
+
+  /// The token of the session that a response's request carried; `nil` if it carried none.
+  ///
+  /// It may be a newer one than the request left this behavior with.
+  func token(sentIn response: NetworkResponse) -> IssuedToken? {
+    response.request.call.token(sentIn: response.request.headers, header, of: session.coordinator.id)
   }
 
   /// How sure it is that the server, and nobody in its place, does not accept this token.
@@ -140,7 +146,6 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   func refusal(of issued: IssuedToken, in response: NetworkResponse) -> TokenRefusal {
     guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
     let sent = response.request.headers
-    guard sent.field(named: header.name)?.value == header.value(of: issued) else { return .none }
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
     let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
     let challenges = response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list)

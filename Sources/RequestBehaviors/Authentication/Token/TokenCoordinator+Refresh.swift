@@ -11,6 +11,8 @@ extension TokenCoordinator {
 
   /// Starts to get a token; nobody's cancellation but a sign-out's ends it.
   ///
+  /// Called under the lock.
+  ///
   /// - Parameters:
   ///   - refresh: The refresh.
   ///   - source: Gets the token.
@@ -24,12 +26,36 @@ extension TokenCoordinator {
     let tally = TokenRequestTally()
     let client = client.with {
       if let environment { $0.options.environment = environment }
+      $0.options.waitForTokens(atLeast: policy.timeout)
       $0.behaviors.append(TokenRequestCheck(coordinator: self, refresh: refresh))
       $0.behaviors.append(.onCallEnd { tally.note($0) })
     }
     return Task {
-      await TokenCoordinator.$atWork.withValue(atWork) { await self.run(refresh, source, client, tally) }
+      await self.runAlone(refresh) {
+        await TokenCoordinator.$atWork.withValue(atWork) { await self.run(refresh, source, client, tally) }
+      }
     }
+  }
+
+  /// Runs a refresh while no other process refreshes the token of the store.
+  private func runAlone(_ refresh: TokenState.Refresh, _ work: @Sendable () async -> Void) async {
+    @Sendable func enter() -> Bool { update { state, _ in state.enter(refresh) } }
+    do {
+      try await store.withRefreshLock { if enter() { await work() } }
+      fail(refresh, unasked: NetworkError.tokenLockIgnored(by: store))
+    } catch {
+      // A store that could not be written has nothing to tell, and may fail.
+      if update({ state, _ in state.isUnsaved && !state.isAlone }), !(error is CancellationError), enter() {
+        await work()
+      }
+      fail(refresh, unasked: NetworkError.tokenStoreUnreadable(error))
+    }
+  }
+
+  /// Ends a refresh before anybody was asked for a token, unless it has ended.
+  private func fail(_ refresh: TokenState.Refresh, unasked error: any Error) {
+    let outcome = complete { state, _ in state.complete(refresh, failing: error, isTerminal: false, wasAsked: false) }
+    tell(outcome, error)
   }
 
   private func run(
@@ -38,8 +64,7 @@ extension TokenCoordinator {
     do {
       try await queue.enqueue { try await self.readForRefresh() }.value
     } catch {
-      let outcome = complete { state, _ in state.complete(refresh, failing: error, isTerminal: false, wasAsked: false) }
-      return tell(outcome, error)
+      return fail(refresh, unasked: error)
     }
     var action = TokenState.RefreshAction.end
     complete { state, clock in
@@ -58,6 +83,7 @@ extension TokenCoordinator {
       case .use, .end: return
       }
       let (now, date) = update { _, clock in (clock.now(), clock.date()) }
+      try new.checkCharacters()
       let received = new.received(at: date)
       await keep(old.map { received.completed(from: $0) } ?? received, got: now, from: refresh)
     } catch {
@@ -70,13 +96,18 @@ extension TokenCoordinator {
   /// The state changes before the store's next operation begins, so that both hold the same.
   private func keep(_ token: AccessToken, got now: Duration, from refresh: TokenState.Refresh) async {
     _ = try? await queue.enqueue {
-      guard self.update({ state, _ in state.isUnderWay(refresh.id) }) else { return }
+      @Sendable func isUnderWay() -> Bool { self.update { state, _ in state.isUnderWay(refresh.id) } }
+      guard isUnderWay() else { return }
+      var problem: (any Error)?
       // Another process may have signed out or in meanwhile, and must not be written over. Where that cannot be read,
       // the token is stored all the same: it may be the only one that is good.
-      try? await self.readAgain()
-      guard self.update({ state, _ in state.isUnderWay(refresh.id) }) else { return }
-      var problem: (any Error)?
-      do { try await self.store.save(token) } catch { problem = error }
+      do {
+        let stored = try await self.store(
+          reading: { await self.readIfPossible() }, { isUnderWay() ? TokenState.Change(token: token) : nil })
+        guard stored != nil else { return }
+      } catch {
+        problem = error
+      }
       var wasTaken = false
       self.complete { state, _ in
         wasTaken = state.isUnderWay(refresh.id)
@@ -100,15 +131,12 @@ extension TokenCoordinator {
       return tell(outcome, cause)
     }
     _ = try? await queue.enqueue {
+      @Sendable func isRefused() -> Bool { self.update { state, _ in state.isSignedOut(ifRefused: refresh) } }
       // The refusal may mean that another process has refreshed the token. Where that cannot be read, nobody is signed
       // out by it.
-      var isTerminal = true
-      do { try await self.readForRefresh() } catch { isTerminal = false }
-      let endsSession = isTerminal && self.update { state, _ in state.isSignedOut(ifRefused: refresh) }
-      var problem: (any Error)?
-      if endsSession {
-        do { try await self.store.save(nil) } catch { problem = error }
-      }
+      let removal = await self.remove(while: isRefused)
+      let endsSession = removal.endsSession
+      let problem = removal.problem
       let outcome = self.complete { state, _ in
         if endsSession { state.endSave(of: nil, isPending: false, succeeded: problem == nil) }
         return state.complete(refresh, failing: failure, isTerminal: endsSession, wasAsked: wasAsked)
@@ -138,6 +166,17 @@ extension TokenCoordinator {
   }
 }
 
+extension RequestOptions {
+  /// Lengthens the times of a send that are shorter than what a token may take.
+  ///
+  /// A token request that is given up may have spent the refresh token.
+  fileprivate mutating func waitForTokens(atLeast limit: Duration) {
+    deadline = nil
+    timeout = timeout.map { max($0, limit) }
+    idleTimeout = idleTimeout.map { max($0, limit) }
+  }
+}
+
 /// Checks each request of a source right before it is sent.
 ///
 /// Another process that shares the store may have refreshed the token since the refresh began, or while the request
@@ -149,6 +188,10 @@ struct TokenRequestCheck: RequestBehavior {
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await coordinator.confirm(refresh)
+    request.call.addHandOvers(coordinator.handOvers)
+    request.call.addSendCheck { [coordinator, refresh] _ in
+      if coordinator.generation != refresh.generation { throw NetworkError.signedOut() }
+    }
     return try await next(request)
   }
 }

@@ -38,9 +38,21 @@ extension TokenCoordinator {
   }
 
   /// Reads the store as ``readAgain()``; one that could not be written either has nothing to tell, and may fail.
-  func readForRefresh() async throws {
-    do { try await readAgain() } catch { if update({ state, _ in !state.isUnsaved }) { throw error } }
+  ///
+  /// - Returns: Whether it could be read.
+  @discardableResult
+  func readForRefresh() async throws -> Bool {
+    do {
+      try await readAgain()
+      return true
+    } catch {
+      if update({ state, _ in !state.isUnsaved }) { throw error }
+      return false
+    }
   }
+
+  /// Reads the store as ``readAgain()``; returns whether it could be read.
+  func readIfPossible() async -> Bool { (try? await readAgain()) != nil }
 
   /// Checks that a refresh's request may still be sent.
   ///
@@ -75,12 +87,58 @@ extension TokenCoordinator {
   func saveUnsaved() async {
     _ = try? await queue.enqueue {
       // What another process has written since is newer. A store that cannot be read may need to be written.
-      try? await self.readAgain()
-      let unsaved: TokenState.Unsaved? = self.update { state, _ in state.unsaved }
-      guard let unsaved else { return }
-      let succeeded = (try? await self.store.save(unsaved.token)) != nil
-      self.update { state, _ in state.endSave(of: unsaved.token, isPending: false, succeeded: succeeded) }
+      let stored = try await self.store(
+        reading: { await self.readIfPossible() }, { self.update { state, _ in state.unsaved } })
+      guard let stored else { return }
+      self.update { state, _ in state.endSave(of: stored.token, isPending: false, succeeded: true) }
     }.value
+  }
+}
+
+// MARK: - Not over what others wrote
+
+extension TokenCoordinator {
+  /// Makes a change of the store that does not undo what another process has done; runs on the queue.
+  ///
+  /// - Parameters:
+  ///   - read: Reads the store, and takes what another process has written; returns whether it could be read.
+  ///   - change: Returns the change, once the session has taken what was read; `nil` if it wants none any more.
+  /// - Returns: The change that was made.
+  /// - Throws: What the store throws.
+  func store(
+    reading read: () async throws -> Bool, _ change: () -> TokenState.Change?
+  ) async throws -> TokenState.Change? {
+    var made: TokenState.Change?
+    // Each time another process wrote in between, which happens once or twice.
+    for _ in 0..<8 {
+      let isReadable = try await read()
+      guard let change = change() else { return nil }
+      made = change
+      guard isReadable, let expected = update({ state, _ in state.knownStored }) else { break }
+      if try await store.replace(expected.token, with: change.token) { return change }
+    }
+    try await store.save(made?.token)
+    return made
+  }
+
+  /// Removes a refused token, unless the store cannot be read or holds a newer one; runs on the queue.
+  ///
+  /// - Parameter isRefused: Whether it is still the session's.
+  /// - Returns: Whether the session ends, and what kept its token from being removed.
+  func remove(while isRefused: () -> Bool) async -> (endsSession: Bool, problem: (any Error)?) {
+    var isReadable = true
+    do {
+      let removal = try await store(
+        reading: {
+          isReadable = false
+          let result = try await readForRefresh()
+          isReadable = true
+          return result
+        }, { isRefused() ? TokenState.Change(token: nil) : nil })
+      return (removal != nil, nil)
+    } catch {
+      return isReadable ? (true, error) : (false, nil)
+    }
   }
 }
 
@@ -88,17 +146,24 @@ extension TokenCoordinator {
 
 extension TokenCoordinator {
   /// Takes a token that the user brought; those who wait for another user's fail.
-  func signIn(_ token: AccessToken) async throws {
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - id: Whose it is; `nil` for an owner of its own.
+  /// - Throws: What the store throws, or ``NetworkError`` if the token cannot be sent.
+  func signIn(_ token: AccessToken, id: String?) async throws {
+    try token.checkCharacters()
     var saving: Task<Void, any Error>?
     complete(isCancelling: true) { state, clock in
       let now = clock.now()
       let isReplacing = state.hasToken || !state.isLoaded
-      state.signIn(token, now: now, date: clock.date())
+      state.signIn(token, id: id, now: now, date: clock.date())
       saving = self.enqueueSave(state.token, &state)
       guard !isReplacing, let issued = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
       return .use(issued)
     }
     broadcast.publish(.signedIn)
+    await handOvers.wait()
     await scopes.wait()
     try await saving?.value
   }
@@ -114,6 +179,7 @@ extension TokenCoordinator {
       return .signOut(NetworkError.signedOut())
     }
     if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
+    await handOvers.wait()
     await scopes.wait()
     try await removal?.value
   }
@@ -125,10 +191,9 @@ extension TokenCoordinator {
   func refuse(_ issued: IssuedToken, _ response: NetworkResponse) async {
     let error = NetworkError.unacceptableStatus(response)
     let removal = queue.enqueue {
-      try await self.readForRefresh()
-      guard self.update({ state, _ in state.isCurrent(issued) }) else { return }
-      var problem: (any Error)?
-      do { try await self.store.save(nil) } catch { problem = error }
+      let removal = await self.remove(while: { self.update { state, _ in state.isCurrent(issued) } })
+      guard removal.endsSession else { return }
+      let problem = removal.problem
       var isSignedOut = false
       self.complete(isCancelling: true) { state, _ in
         state.endSave(of: nil, isPending: false, succeeded: problem == nil)

@@ -17,9 +17,12 @@ final class TokenCoordinator: Sendable {
   }
 
   let store: any TokenStore
+  let policy: TokenRefreshPolicy
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
   let scopes = SessionScopes()
+  /// The requests with a token of this session that are being handed to transports.
+  let handOvers = HandOvers()
   private let lock = NSLock()
   // All of these are protected by `lock`.
   nonisolated(unsafe) private var state: TokenState
@@ -39,6 +42,7 @@ final class TokenCoordinator: Sendable {
 
   init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?) {
     self.store = store
+    self.policy = policy
     self.clock = clock ?? .system
     self.hasClock = clock != nil
     self.state = TokenState(policy: policy)
@@ -60,6 +64,15 @@ final class TokenCoordinator: Sendable {
 
   /// Who is signed in: a number that grows with every sign-in and sign-out.
   var generation: Int { lock.withLock { state.generation } }
+
+  /// The newest token of the user of another one; `nil` if that is the newest, or its user has gone.
+  func newest(after issued: IssuedToken) -> IssuedToken? {
+    lock.withLock {
+      guard let newest = state.issued, newest.generation == issued.generation, newest.version > issued.version
+      else { return nil }
+      return newest
+    }
+  }
 
   /// What a call finds at first: what has happened so far, and a token if one can be sent as it is.
   struct Lookup: Sendable {
@@ -147,7 +160,7 @@ final class TokenCoordinator: Sendable {
     let (clock, limit) = (clock, state.policy.timeout)
     return Task {
       guard (try? await clock.sleep(for: limit)) != nil else { return }
-      let outcome = self.complete { state, _ in state.timeOut(on: refresh) }
+      let outcome = self.complete(isCancelling: true) { state, _ in state.timeOut(on: refresh) }
       if case .fail(let error) = outcome { self.broadcast.publish(.refreshFailed(error)) }
     }
   }
@@ -193,7 +206,8 @@ final class TokenCoordinator: Sendable {
     }
     endedTimer?.cancel()
     if isCancelling { endedRun?.cancel() }
-    for waiter in released.values {
+    // In the order in which they came.
+    for (_, waiter) in released.sorted(by: { $0.key < $1.key }) {
       let issued = waiter.isRefused ? nil : spare
       waiter.continuation.resume(with: issued.map { .success($0) } ?? outcome.result)
     }

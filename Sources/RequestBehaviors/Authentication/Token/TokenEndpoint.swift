@@ -47,7 +47,7 @@ public struct TokenEndpoint: Sendable {
   /// Creates an endpoint on any server.
   ///
   /// - Parameters:
-  ///   - url: The full URL; redirects from it to other origins lose the credentials.
+  ///   - url: The full URL.
   ///   - clientID: The id of this client.
   ///   - clientSecret: Its secret; without one, the id is sent in the body.
   ///   - authentication: How both are sent; by default in the `Authorization` field.
@@ -62,6 +62,10 @@ public struct TokenEndpoint: Sendable {
 
   /// Returns the token that the endpoint gives for a grant.
   ///
+  /// The response must be a JSON object as RFC 6749 §5.1 has it, with a token of type Bearer. One with an `error` is a
+  /// refusal, whatever its status. A redirect is not followed, and a request that may have arrived is not sent again:
+  /// the grant may be good for one use.
+  ///
   /// - Parameters:
   ///   - grant: The fields of the grant, `grant_type` first; `nil` values are left out.
   ///   - client: What sends, without authentication of its own.
@@ -69,14 +73,22 @@ public struct TokenEndpoint: Sendable {
   /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the response is no token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
     var request = request(grant).with(\.acceptableStatuses, .success)
-    // The body holds the secrets: whatever the client lets uploads do, it goes to this server only.
-    request.options.redirects = RedirectPolicy(limit: client.configuration.options.redirects.limit)
-    let answer = try await client.send(request)
+    // The body holds the secrets: whatever the client lets requests do, it goes to this server only, and once.
+    request.options.redirects = .none
+    request.options.idempotencyKey = nil
+    request.options.hedging = nil
+    let response = try await client.send(request).buffered()
+    guard let answer = TokenEndpointResponse(response) else { throw notToken(response, "it is no JSON object") }
+    if let code = answer.error {
+      throw NetworkError(
+        .tokenUnavailable,
+        "the token endpoint refused with the error \(TokenFailure.shown(code)) and the status \(response.statusCode)",
+        response: response)
+    }
     do {
-      let response = try await answer.buffered()
-      return try JSONDecoder().decode(AccessToken.self, from: response.data)
-    } catch let error as DecodingError {
-      throw notToken(answer, error)
+      return try answer.token.get()
+    } catch {
+      throw notToken(response, error.text)
     }
   }
 
@@ -109,11 +121,8 @@ public struct TokenEndpoint: Sendable {
   }
 
   /// The error tells the form of the response only: there may be a token in it.
-  private func notToken(_ answer: NetworkResponse, _ error: DecodingError) -> NetworkError {
+  private func notToken(_ answer: NetworkResponse, _ reason: String) -> NetworkError {
     let type = answer.headers["Content-Type"] ?? "without a type"
-    let isObject = (try? JSONSerialization.jsonObject(with: answer.data)) is [String: Any]
-    var reason = "it is no JSON object"
-    if isObject, case .dataCorrupted(let context) = error { reason = context.debugDescription }
     return NetworkError(
       .tokenUnavailable,
       "the token endpoint answered \(answer.statusCode) with no token (\(type)): \(reason); is the URL right?",
@@ -145,26 +154,46 @@ extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
 /// There is no first token: the user signs in.
 public struct RefreshTokenGrant: TokenSource {
   private let endpoint: TokenEndpoint
+  private let finalErrors: Set<String>
 
   /// Creates a source.
-  public init(_ endpoint: TokenEndpoint) { self.endpoint = endpoint }
+  ///
+  /// - Parameters:
+  ///   - endpoint: The token endpoint.
+  ///   - finalErrors: The error codes of the endpoint that end the session besides `invalid_grant`, such as those of a
+  ///     server that has its own; none by default.
+  public init(_ endpoint: TokenEndpoint, endsSessionOn finalErrors: Set<String> = []) {
+    self.endpoint = endpoint
+    self.finalErrors = finalErrors
+  }
 
   /// Returns a newer token, with a request of grant type `refresh_token`.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/notSignedIn`` if the token came without a
   ///   refresh token.
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
-    guard let refreshToken = token.refreshToken else {
+    guard let refreshToken = token.refreshToken, !refreshToken.isEmpty else {
       throw NetworkError.notSignedIn("the token is no longer good and came without a refresh token; sign in again")
     }
-    return try await endpoint.requestToken(
-      ["grant_type": "refresh_token", "refresh_token": refreshToken], using: client)
+    do {
+      return try await endpoint.requestToken(
+        ["grant_type": "refresh_token", "refresh_token": refreshToken], using: client)
+    } catch let error as NetworkError {
+      guard let code = TokenFailure.oauthError(of: error), finalErrors.contains(code) else { throw error }
+      throw NetworkError(
+        .notSignedIn, "the token endpoint refused with the error \(TokenFailure.shown(code)); sign in again",
+        response: error.response, underlyingError: error)
+    }
   }
 }
 
 extension TokenSource where Self == RefreshTokenGrant {
   /// Refreshes the token that the user signed in with; see ``RefreshTokenGrant``.
-  public static func refreshToken(_ endpoint: TokenEndpoint) -> RefreshTokenGrant { RefreshTokenGrant(endpoint) }
+  public static func refreshToken(
+    _ endpoint: TokenEndpoint, endsSessionOn finalErrors: Set<String> = []
+  ) -> RefreshTokenGrant {
+    RefreshTokenGrant(endpoint, endsSessionOn: finalErrors)
+  }
 }
 
 /// Gets tokens for the app itself, by the client credentials grant (RFC 6749 §4.4).

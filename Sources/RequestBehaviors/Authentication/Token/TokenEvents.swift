@@ -56,7 +56,9 @@ final class TokenBroadcast: Sendable {
   var subscriberCount: Int { lock.withLock { subscribers.count } }
 
   func publish(_ event: TokenEvent) {
-    for subscriber in lock.withLock({ Array(subscribers.values) }) { subscriber.yield(event) }
+    // In the order in which they came.
+    let subscribers = lock.withLock { self.subscribers.sorted { $0.key < $1.key } }
+    for (_, subscriber) in subscribers { subscriber.yield(event) }
   }
 
   private func remove(_ id: Int) { lock.withLock { subscribers[id] = nil } }

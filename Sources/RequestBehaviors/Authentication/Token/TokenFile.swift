@@ -18,6 +18,7 @@ enum TokenFile {
     if file < 0, errno == ENOENT { return nil }
     guard file >= 0 else { throw failure("open", path) }
     defer { close(file) }
+    try tighten(file, path)
     var data = Data()
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {
@@ -30,6 +31,36 @@ enum TokenFile {
         throw NetworkError.tokenStoreFailed("the token file \(path) is longer than 1 MiB; it holds something else")
       }
     }
+  }
+
+  /// Takes the rights of all but its owner from a file, as another program may have made it.
+  private static func tighten(_ file: Int32, _ path: String) throws {
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+    guard fchmod(file, 0o600) == 0 else {
+      let mode = String(status.st_mode & 0o777, radix: 8)
+      throw NetworkError.tokenStoreFailed(
+        "others than its owner may use the token file \(path) (mode 0\(mode)), and this process may not change that; "
+          + "give it the mode 0600, or sign in again with another file")
+    }
+  }
+
+  /// Runs the work while no other process that does so changes the files of a folder.
+  ///
+  /// A process that is stopped in the middle of it keeps others from their work for one second, not longer: a sign-out
+  /// must not wait for it.
+  static func guarding<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
+    let folder = (path as NSString).deletingLastPathComponent
+    let directory = open(folder, O_RDONLY | O_CLOEXEC)
+    defer { if directory >= 0 { close(directory) } }
+    // Where the system ends programs that are suspended with a lock, there is none.
+    #if os(macOS) || !canImport(ObjectiveC)
+      for _ in 0..<200 where directory >= 0 {
+        if FileLock.take(directory) != .busy { break }
+        usleep(5_000)
+      }
+    #endif
+    return try work()
   }
 
   /// Replaces a file as a whole: the bytes are on the disk, under another name, before the name changes hands.
@@ -100,7 +131,7 @@ enum TokenFile {
     #endif
   }
 
-  private static func makeFolder(_ folder: String) throws {
+  static func makeFolder(_ folder: String) throws {
     guard !FileManager.default.fileExists(atPath: folder) else { return }
     do {
       try FileManager.default.createDirectory(
@@ -132,9 +163,9 @@ enum TokenFile {
     close(directory)
   }
 
-  private static func failure(_ action: String, _ path: String) -> NetworkError {
+  static func failure(_ action: String, _ path: String, _ what: String = "the token file") -> NetworkError {
     let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
-    return NetworkError.tokenStoreFailed("could not \(action) the token file \(path): \(reason)")
+    return NetworkError.tokenStoreFailed("could not \(action) \(what) \(path): \(reason)")
   }
 }
 

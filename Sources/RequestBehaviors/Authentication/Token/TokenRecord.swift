@@ -9,8 +9,18 @@ struct TokenRecord: Sendable {
   var hasReplayed = false
   /// The field whose token is checked before every send.
   var checkedField: String?
-  /// What this session set the field to; another session may have set it to something else since.
-  var fieldValue: String?
+  /// The tokens that the call got, by the values of their field: sends under way at once may have several of them, and
+  /// another session may have set the field to something else since.
+  var tokens: [(value: String, issued: IssuedToken)] = []
+}
+
+extension TokenRecord {
+  /// Notes a token that is sent.
+  fileprivate mutating func note(_ issued: IssuedToken, as value: String) {
+    // The same token may be another object: one that was waited for is marked so.
+    tokens.removeAll { $0.value == value }
+    tokens.append((value, issued))
+  }
 }
 
 /// What a call remembers of its sessions, of which most have one.
@@ -63,19 +73,48 @@ extension Call {
     updateRecord(of: coordinator) { $0.generation = issued.generation }
   }
 
-  /// Adds the last check of a token, once for a field: nothing is sent with a token whose user has gone.
-  func checkToken(_ value: String, in field: String, of coordinator: TokenCoordinator) {
+  /// Notes a token that the call is sent with.
+  ///
+  /// The first one of a field adds the last look at it. A request that waited in a limiter gets the newest token of its
+  /// user. Nothing is sent with the token of a user who has gone, and who signs out waits for what is being handed over.
+  ///
+  /// - Parameters:
+  ///   - issued: The token.
+  ///   - header: The field that carries it.
+  ///   - origins: Where it may be sent.
+  ///   - coordinator: The session.
+  func noteToken(
+    _ issued: IssuedToken, in header: TokenHeader, for origins: OriginScope, of coordinator: TokenCoordinator
+  ) {
     let isChecked = updateRecord(of: coordinator.id) { record in
-      record.fieldValue = value
-      defer { record.checkedField = field }
-      return record.checkedField == field
+      record.note(issued, as: header.value(of: issued))
+      defer { record.checkedField = header.name }
+      return record.checkedField == header.name
     }
     if isChecked { return }
+    addHandOvers(coordinator.handOvers)
+    addRenewal { request in
+      guard let sent = request.call.token(sentIn: request.headers, header, of: coordinator.id),
+        let newest = coordinator.newest(after: sent)
+      else { return }
+      let value = header.value(of: newest)
+      request.call.updateRecord(of: coordinator.id) { $0.note(newest, as: value) }
+      request.headers.set(header.name, value, sensitive: origins)
+    }
     addSendCheck { request in
       guard coordinator.generation != request.call.sessionSnapshot(of: coordinator.id).generation else { return }
-      let own = request.call.updateRecord(of: coordinator.id) { $0.fieldValue }
-      if let sent = request.headers.field(named: field)?.value, sent == own { throw NetworkError.signedOut() }
+      if request.call.token(sentIn: request.headers, header, of: coordinator.id) != nil {
+        throw NetworkError.signedOut()
+      }
     }
+  }
+
+  /// The token of a session that a request carries; `nil` if its field holds none that the call got from it.
+  func token(
+    sentIn headers: HeaderFields, _ header: TokenHeader, of coordinator: TokenCoordinator.ID
+  ) -> IssuedToken? {
+    guard let value = headers.field(named: header.name)?.value else { return nil }
+    return updateRecord(of: coordinator) { $0.tokens.last { $0.value == value }?.issued }
   }
 
   func hasReplayed(for coordinator: TokenCoordinator.ID) -> Bool { updateRecord(of: coordinator) { $0.hasReplayed } }

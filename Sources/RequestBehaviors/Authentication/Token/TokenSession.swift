@@ -30,9 +30,13 @@ import Foundation
 /// says that it has expired: the clocks may differ. One that the user brings or that was stored is refreshed first if
 /// its date of expiry has passed.
 ///
-/// Several processes may share a store, such as an app and its extension. The store is read again right before a token
-/// request is sent and after one was refused: a token that another process has refreshed is used, and its sign-in or
-/// sign-out holds here too.
+/// Several processes may share a store, such as an app and its extension. One of them at a time refreshes the token
+/// (``TokenStore/withRefreshLock(_:)``). The store is read again right before a token request is sent and after one was
+/// refused: a token that another process has refreshed is used, and its sign-in or sign-out holds here too.
+///
+/// A call's deadline and times (``RequestOptions/timeout``, ``RequestOptions/idleTimeout``) end its wait, not the token
+/// request, which has at least the time of ``TokenRefreshPolicy/timeout``: a refresh token that was sent is spent, and
+/// the newer one in the response must not get lost.
 public final class TokenSession: Sendable {
   /// What tells sessions of one client apart, such as `"user"` and `"app"`; empty by default.
   public let name: String
@@ -65,13 +69,40 @@ public final class TokenSession: Sendable {
   /// Requests that wait for the token of somebody who was signed in fail with
   /// ``NetworkError/Code-swift.struct/signedOut``.
   ///
+  /// Each sign-in is an owner of its own: what was cached or saved for an earlier one is not used. To come back to it,
+  /// name the account with ``signIn(_:as:)``.
+  ///
+  /// - Parameter token: The token.
   /// - Throws: What the store throws; the session is signed in all the same, and storing the token is tried again.
-  public func signIn(_ token: AccessToken) async throws { try await coordinator.signIn(token) }
+  ///   ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the token has control characters:
+  ///   nobody is signed in by it.
+  public func signIn(_ token: AccessToken) async throws { try await coordinator.signIn(token, id: nil) }
+
+  /// Takes a token of a user whom the app knows by a name, and stores it.
+  ///
+  /// As ``signIn(_:)``, but that the same account is the same owner each time, on every device and after every launch:
+  /// files and queues that are kept for who signs out are theirs again when they sign in.
+  ///
+  /// ```swift
+  /// try await session.signIn(token, as: profile.userID)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - account: The user's name or number, which no other user of the server gets; only a hash of it is kept.
+  /// - Throws: As ``signIn(_:)``.
+  public func signIn(_ token: AccessToken, as account: String) async throws {
+    try await coordinator.signIn(token, id: SessionAccount.id(of: account, in: name))
+  }
 
   /// Forgets the token, also in the store.
   ///
   /// Requests that wait for it fail with ``NetworkError/Code-swift.struct/signedOut``; a newer token that is being got
   /// is thrown away. A source that can get a token without the user does so for the next request.
+  ///
+  /// Returns when no request with the token is on its way to a transport any more: after that none is handed over.
+  /// (Not so on Apple systems before iOS 26, macOS 26, tvOS 26, watchOS 26 and visionOS 26, where one that is being
+  /// handed over at that moment may still go.)
   ///
   /// - Throws: What the store throws; the session is signed out all the same, and removing the token is tried again.
   public func signOut() async throws { try await coordinator.signOut() }
@@ -100,6 +131,15 @@ extension TokenSession {
 
   /// The server of the first client; `nil` if that had no base URL.
   var firstEnvironment: ServerEnvironment? { lock.withLock { environment } }
+}
+
+/// Who an account is to what keeps things for users.
+enum SessionAccount {
+  /// The id of an account, the same each time, and no name: it stands in keys and files.
+  static func id(of account: String, in session: String) -> String {
+    let text = "\(session.utf8.count):\(session)\(account)"
+    return "account " + Data(HashFunction.sha256.digest(of: Array(text.utf8))).base64EncodedString()
+  }
 }
 
 extension TokenSession: CustomStringConvertible, CustomReflectable {

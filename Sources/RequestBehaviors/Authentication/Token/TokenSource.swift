@@ -17,9 +17,10 @@
 /// error.
 ///
 /// What a source throws fails the requests that wait, as the cause of an error of code
-/// ``NetworkError/Code-swift.struct/tokenUnavailable``. It is the end of the session, if the token endpoint answered 401,
-/// 403, or 400 with the error `invalid_grant` (RFC 6749 §5.2) and the response is verified, or if it is
-/// ``NetworkError/notSignedIn(_:)``; after any other error the session keeps its token and asks again for the next
+/// ``NetworkError/Code-swift.struct/tokenUnavailable``. It is the end of the session if the server answered with the
+/// OAuth error `invalid_grant` (RFC 6749 §5.2): a JSON object, with a status below 500, verified and not redirected. It
+/// is the end too if the source throws ``NetworkError/notSignedIn(_:)``, by which a source for a server of another kind
+/// says the same. After any other error, a 401 or 403 included, the session keeps its token and asks again for the next
 /// request.
 public protocol TokenSource: Sendable {
   /// Returns a first token, when there is none.

@@ -19,6 +19,13 @@ extension TokenState {
     case ignore
   }
 
+  /// Notes that a refresh has the store's lock; false if nobody waits for it any more.
+  mutating func enter(_ refresh: Refresh) -> Bool {
+    guard isUnderWay(refresh.id) else { return false }
+    isAlone = true
+    return true
+  }
+
   /// Tells a refresh what to do, and counts it if it is to ask the source.
   mutating func begin(_ refresh: Refresh, now: Duration) -> RefreshAction {
     guard isUnderWay(refresh.id) else { return .end }
@@ -30,6 +37,7 @@ extension TokenState {
       self.refresh = Refresh(id: refresh.id, version: version, generation: refresh.generation)
       isOverdue = wasOverdue
     }
+    isAlone = true
     starts.append(now)
     isCounted = true
     return token.map { .refresh($0) } ?? .fetch
@@ -79,9 +87,16 @@ extension TokenState {
     return .fail(error)
   }
 
-  /// Ends the wait for a refresh that takes too long; it goes on, and no other begins before it has ended.
+  /// Ends the wait for a refresh that takes too long.
+  ///
+  /// It goes on, and no other begins before it has ended. One that still waits for another process has asked nobody, and
+  /// ends.
   mutating func timeOut(on refresh: Refresh) -> RefreshOutcome {
     guard isUnderWay(refresh.id) else { return .ignore }
+    guard isAlone else {
+      return complete(
+        refresh, failing: NetworkError.tokenLockTimedOut(after: policy.timeout), isTerminal: false, wasAsked: false)
+    }
     isOverdue = true
     if isOvertaken(refresh.id), let issued { return .use(issued) }
     let error = NetworkError.tokenTimedOut(after: policy.timeout)

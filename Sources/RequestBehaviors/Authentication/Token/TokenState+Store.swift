@@ -13,13 +13,13 @@ extension TokenState {
     case signedIn(wasEmpty: Bool)
   }
 
-  /// A change that could not be stored: the token, or its removal if that is `nil`.
-  struct Unsaved: Sendable {
+  /// A change of what is stored: a token, or its removal if that is `nil`.
+  struct Change: Sendable {
     let token: AccessToken?
   }
 
   /// What could not be stored; `nil` if the store has it all.
-  var unsaved: Unsaved? { isUnsaved ? Unsaved(token: token) : nil }
+  var unsaved: Change? { isUnsaved ? Change(token: token) : nil }
 
   /// Takes what the store held when it was read first, unless the session has a token by now.
   mutating func load(_ found: AccessToken?, now: Duration, date: Date) {
@@ -61,6 +61,9 @@ extension TokenState {
     take(found, cameAs: found, now: now, date: date)
     return .signedIn(wasEmpty: wasEmpty)
   }
+
+  /// What the store held when it was last read or written; `nil` if it never was.
+  var knownStored: Change? { isStoreKnown ? Change(token: stored) : nil }
 
   private mutating func note(stored token: AccessToken?) {
     stored = token

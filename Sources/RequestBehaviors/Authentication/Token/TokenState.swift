@@ -74,6 +74,8 @@ struct TokenState: Sendable {
   private var expiry: Expiry?
   var failure: Failure?
   var isOverdue = false
+  /// Whether the refresh has the store's lock: it may have asked for a token.
+  var isAlone = false
   var isCounted = false
   private var lastRefresh = 0
   var starts: [Duration] = []
@@ -151,10 +153,12 @@ struct TokenState: Sendable {
   // MARK: - Sign-in and sign-out
 
   /// Takes a token that the user brought; the refreshes of it are counted from none.
-  mutating func signIn(_ token: AccessToken, now: Duration, date: Date) {
+  mutating func signIn(_ token: AccessToken, id: String? = nil, now: Duration, date: Date) {
     beginGeneration()
     starts = []
-    take(token.received(at: date), cameAs: token, now: now, date: date)
+    var received = token.received(at: date)
+    received.sessionID = id
+    take(received, cameAs: token, now: now, date: date)
   }
 
   /// Forgets the token.
@@ -187,6 +191,7 @@ struct TokenState: Sendable {
   mutating func endRefresh() {
     refresh = nil
     isOverdue = false
+    isAlone = false
     isCounted = false
   }
 
@@ -263,7 +268,8 @@ final class IssuedToken: Sendable {
     self.generation = generation
     self.isFresh = isFresh
     // Servers answer `bearer` and want `Bearer` (RFC 6749 §5.1 compares without case, implementations do not).
-    self.authorization = (token.type.lowercased() == "bearer" ? "Bearer" : token.type) + " " + token.value
+    let schemes = ["bearer": "Bearer", "dpop": "DPoP"]
+    self.authorization = (schemes[token.type.lowercased()] ?? token.type) + " " + token.value
   }
 
   /// The same token as one that was waited for.

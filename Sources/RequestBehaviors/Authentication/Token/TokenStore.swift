@@ -6,6 +6,10 @@ import Foundation
 /// sessions over one store share one state, so that a token is refreshed once for all of them. Where another process
 /// uses the same place too, what it has written is seen by that: keep the whole token, as its `Codable` does.
 ///
+/// Two processes that refresh one token at the same time spend its refresh token twice, and many servers end the session
+/// for that. ``FileTokenStore`` and `SQLiteTokenStore` let one process at a time refresh. A store of your own that
+/// several processes share implements ``withRefreshLock(_:)`` and ``replace(_:with:)`` too; ``FileLock`` helps.
+///
 /// `KeychainTokenStore` on Apple platforms and ``FileTokenStore`` are stores; one of your own has two methods:
 ///
 /// ```swift
@@ -40,11 +44,44 @@ public protocol TokenStore: AnyObject, Sendable {
   /// - Throws: What prevented it; the session goes on with the token in memory, publishes
   ///   ``TokenEvent/storeFailed(_:)``, and tries again after 1 second, 2, 4 and so on, at most 60.
   func save(_ token: AccessToken?) async throws
+
+  /// Runs the work while no other process runs such work for the same place.
+  ///
+  /// The work of a session is one refresh: it reads the store, asks for a token and stores it. A sign-in and a sign-out
+  /// do not wait for it. By default it runs at once: enough for a store that one process uses.
+  ///
+  /// - Parameter work: What to do, once.
+  /// - Throws: `CancellationError` when the task is cancelled while it waits; or what prevents the lock: then nothing is
+  ///   sent, and the requests that wait fail with ``NetworkError/Code-swift.struct/tokenStoreFailed``. Those that have
+  ///   waited for ``TokenRefreshPolicy/timeout`` fail with ``NetworkError/Code-swift.struct/tokenUnavailable``.
+  func withRefreshLock(_ work: @Sendable () async -> Void) async throws
+
+  /// Replaces the token if the store still holds the one that is expected.
+  ///
+  /// A refresh stores its token by this, so that it does not undo what another process has done meanwhile. By default
+  /// it loads, compares and saves, between which another process can write.
+  ///
+  /// - Parameters:
+  ///   - old: The token that the store is expected to hold; `nil` for none.
+  ///   - new: The new token; `nil` to remove it.
+  /// - Returns: Whether the store held the old token, and holds the new one now.
+  /// - Throws: What prevented it; the store then holds what it held.
+  func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool
 }
 
 extension TokenStore {
   /// By default each object is a store of its own.
   public var location: String? { nil }
+
+  /// By default the work runs at once.
+  public func withRefreshLock(_ work: @Sendable () async -> Void) async throws { await work() }
+
+  /// By default the store is read, compared and written.
+  public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
+    guard AccessToken.isSame(try await load(), old) else { return false }
+    try await save(new)
+    return true
+  }
 }
 
 /// A token as stores of one secret write it: JSON with the number of its format.
@@ -96,4 +133,13 @@ public final class InMemoryTokenStore: TokenStore {
 
   /// Replaces the token.
   public func save(_ token: AccessToken?) async throws { lock.withLock { self.token = token } }
+
+  /// Replaces the token if it is the one that is expected.
+  public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
+    lock.withLock {
+      guard AccessToken.isSame(token, old) else { return false }
+      token = new
+      return true
+    }
+  }
 }

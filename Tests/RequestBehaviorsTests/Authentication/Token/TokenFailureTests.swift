@@ -32,9 +32,12 @@ import Testing
   // MARK: - The token endpoint refuses
 
   @Test(arguments: [
-    (400, #"{"error":"invalid_grant"}"#, true), (401, "", true), (403, "", true),
-    (400, #"{"error":"invalid_request"}"#, false), (400, "<html>", false), (429, "", false), (500, "", false),
-    (503, #"{"error":"invalid_grant"}"#, false),
+    (400, #"{"error":"invalid_grant"}"#, true), (401, #"{"error":"invalid_grant"}"#, true),
+    (403, #"{"error":"invalid_grant"}"#, true), (200, #"{"error":"invalid_grant","access_token":"x"}"#, true),
+    (401, "", false), (403, "", false), (401, #"{"error":"invalid_client"}"#, false),
+    (400, #"{"error":"temporarily_unavailable"}"#, false), (400, #"{"error":{"code":"invalid_grant"}}"#, false),
+    (400, #"[{"error":"invalid_grant"}]"#, false), (400, #"{"error":"invalid_request"}"#, false),
+    (403, "<html>", false), (429, "", false), (500, "", false), (503, #"{"error":"invalid_grant"}"#, false),
   ])
   func `only a refusal for good signs out`(status: Int, body: String, isTerminal: Bool) async throws {
     let session = try await staleSession()
@@ -67,7 +70,7 @@ import Testing
     #expect(error.message.contains("404"))
   }
 
-  @Test(arguments: [(400, #"{"error":"invalid_grant"}"#), (401, ""), (403, "")])
+  @Test(arguments: [(400, #"{"error":"invalid_grant"}"#), (401, #"{"error":"invalid_grant"}"#), (403, "")])
   func `a refusal that is not verified signs nobody out`(status: Int, body: String) async throws {
     let session = try await staleSession()
     server.refuseToken(status, body, isVerified: false)

@@ -5,63 +5,61 @@
   import TestSupport
   import Testing
 
-  /// Two processes that share a token file, as an app and its extension do.
-  @Suite(.limited) final class TokenProcessTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "processes-\(UUID().uuidString)")
-    private var file: URL { folder.appending(path: "token.json") }
-    private let spent = Box<[String]>([])
+  /// Processes that share a token file, as an app and its extension do.
+  @Suite(.timeLimit(.minutes(1))) struct TokenProcessTests {
+    private let place: TokenPlace
+    private var store: FileTokenStore { FileTokenStore(url: place.file) }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init() throws { place = try TokenPlace("token.json") }
 
-    /// A server that gives `t1`, `r1` for `r0` and so on, refuses a refresh token that was spent, and accepts `t1`.
-    private func makeServer() throws -> LoopbackServer {
-      let spent = spent
-      return try LoopbackServer { (request: LoopbackRequest) in
-        guard request.path == "/token" else {
-          return .status(request.headers["Authorization"] == "Bearer t1" ? 200 : 401)
-        }
-        let fields = String(decoding: request.body, as: UTF8.self).split(separator: "&")
-        let sent = fields.first { $0.hasPrefix("refresh_token=") }.map { String($0.dropFirst(14)) } ?? "none"
-        let isFirst = spent.update { spent in
-          defer { spent.append(sent) }
-          return !spent.contains(sent)
-        }
-        guard isFirst else { return .json(#"{"error":"invalid_grant"}"#, status: 400) }
-        return .json(#"{"access_token":"t1","expires_in":3600,"refresh_token":"r1"}"#)
-      }
+    private func signIn() async throws {
+      try await TokenSession(source: .refreshToken(.test), store: store).signIn(TokenPlace.firstToken)
     }
 
-    /// Stops one process at a place in the middle of its refresh, lets another refresh the token, and lets the first go
-    /// on.
-    ///
-    /// - Returns: What both told, the stopped one first.
-    private func race(_ server: LoopbackServer, stoppedAt place: String) async throws -> (String, String) {
-      try await TokenSession(source: .refreshToken(.test), store: FileTokenStore(url: file)).signIn(
-        AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
-      let program = try #require(ChildProcess.fixture("TokenFileWriter"))
-      let arguments = [file.path(percentEncoded: false), server.baseURL.absoluteString]
-      let first = try ChildProcess(program, arguments + [place])
-      #expect(await first.lines(1) == "paused\n")
-      first.pause()
-      let second = try await ChildProcess.run(program, arguments + ["nowhere"]).text
+    @Test(arguments: ["source", "transport"])
+    func `a process that another one's refresh stands in the way of waits, and spends no refresh token`(
+      place pause: String
+    ) async throws {
+      try await signIn()
+      let first = try await place.process(stoppedAt: pause)
+      let second = try place.process("start")
+      #expect(await second.lines(1) == "paused\n")
+      async let ended = second.end(after: Data("go\n".utf8))
       first.resume()
-      return (await first.end(after: Data("go\n".utf8)).text, second)
+      #expect(await first.end(after: Data("go\n".utf8)).text == "sent\nsigned in\n")
+      #expect(await ended.text == "sent\nsigned in\n")
+      #expect(place.spent == ["r0"], "no refresh token was sent twice")
     }
 
-    @Test func `a process stopped before it sends its refresh uses the token that another got`() async throws {
-      let server = try makeServer()
-      let (first, second) = try await race(server, stoppedAt: "source")
-      #expect(first.split(separator: "\n") == ["sent", "signed in"])
-      #expect(second.split(separator: "\n") == ["sent", "signed in"])
-      #expect(spent.value == ["r0"], "no refresh token was sent twice")
+    @Test func `the refresh of a process that is killed is made by the next one`() async throws {
+      try await signIn()
+      let first = try await place.process(stoppedAt: "transport")
+      #expect(await first.kill(afterLines: 0).wasKilled)
+      #expect(await (try place.process("nowhere")).end().text == "sent\nsigned in\n")
+      #expect(place.spent == ["r0"])
     }
 
-    @Test func `a process whose refresh is refused because another was quicker stays signed in`() async throws {
-      let server = try makeServer()
-      let (first, second) = try await race(server, stoppedAt: "transport")
-      #expect(first.split(separator: "\n") == ["sent", "signed in"])
-      #expect(second.split(separator: "\n") == ["sent", "signed in"])
-      #expect(spent.value == ["r0", "r0"], "the second one was on its way when the first was answered")
+    @Test func `of several processes one refreshes, and all are signed in`() async throws {
+      try await signIn()
+      let processes = try (0..<4).map { _ in try place.process("start") }
+      for process in processes { #expect(await process.lines(1) == "paused\n") }
+      let texts = await withTaskGroup(of: String.self) { group in
+        for process in processes { group.addTask { await process.end(after: Data("go\n".utf8)).text } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(texts == Array(repeating: "sent\nsigned in\n", count: 4))
+      #expect(place.spent == ["r0"])
+    }
+
+    @Test func `a sign-out does not wait for a refresh of another process, whose late token is not stored`()
+      async throws
+    {
+      try await signIn()
+      let first = try await place.process(stoppedAt: "transport")
+      try await TokenSession(source: .refreshToken(.test), store: store).signOut()
+      first.resume()
+      #expect(await first.end(after: Data("go\n".utf8)).text == "failed signedOut\nsigned out\n")
+      #expect(try await store.load() == nil)
     }
   }
 #endif

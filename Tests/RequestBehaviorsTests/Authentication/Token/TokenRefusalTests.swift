@@ -91,9 +91,44 @@ import Testing
     #expect(refreshes.value == (isUsers ? ["user"] : []))
   }
 
-  @Test func `a session without other credentials beside it is refused whatever the challenge says`() async throws {
+  @Test func `a session without other credentials beside it is refused by a challenge of its scheme or none`()
+    async throws
+  {
+    for challenge in ["Bearer", nil, #"Basic realm="x", Bearer error="invalid_token""#] {
+      let user = try await session("user")
+      #expect(try await status(NetworkClient(transport(challenge), [.tokenAuth(user)])) == 401)
+      #expect(try await user.isSignedIn() == false, "\(challenge ?? "none")")
+    }
+  }
+
+  // RFC 6750 §3.1, RFC 9470 §3, RFC 9449 §7.1
+  @Test(arguments: [
+    #"Basic realm="staging""#, "Negotiate", "Negotiate, Basic", #"Bearer error="insufficient_scope", scope="admin""#,
+    #"Bearer error="insufficient_user_authentication""#, #"Bearer error="insufficient_claims""#,
+    #"Bearer error="invalid_request""#, #"Bearer error="use_dpop_nonce""#, #"Bearer error="invalid_dpop_proof""#,
+  ])
+  func `a challenge about something else than the token refreshes nothing and signs nobody out`(challenge: String)
+    async throws
+  {
     let user = try await session("user")
-    #expect(try await status(NetworkClient(transport("Basic realm=\"x\""), [.tokenAuth(user)])) == 401)
+    #expect(try await status(NetworkClient(transport(challenge), [.tokenAuth(user)])) == 401)
+    #expect(refreshes.value == [])
+    #expect(try await user.isSignedIn())
+  }
+
+  @Test func `an error of a challenge that no standard knows refreshes, and signs nobody out`() async throws {
+    let user = try await session("user")
+    #expect(try await status(NetworkClient(transport(#"Bearer error="expired""#), [.tokenAuth(user)])) == 401)
+    #expect(refreshes.value == ["user"])
+    #expect(try await user.isSignedIn())
+  }
+
+  @Test func `the error of another realm's challenge is not the session's`() async throws {
+    let user = try await session("user")
+    let challenge = #"Bearer realm="admin", error="insufficient_scope", Bearer realm="users", error="invalid_token""#
+    let client = NetworkClient(transport(challenge), [.tokenAuth(user, realm: "users")])
+    #expect(try await status(client) == 401)
+    #expect(refreshes.value == ["user"])
     #expect(try await user.isSignedIn() == false)
   }
 

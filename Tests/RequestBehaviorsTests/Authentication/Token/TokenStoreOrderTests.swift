@@ -304,7 +304,7 @@ import Testing
   @Test func `a refused token that cannot be removed is told of`() async throws {
     let session = try await fixture.alice(failing(nil))
     let events = session.events
-    server.refuseToken(401)
+    server.refuseToken(400, #"{"error":"invalid_grant"}"#)
     await #expect(throws: NetworkError.self) { try await fixture.client(session).send(.get("a")) }
     #expect(await events.names(through: "storeFailed") == ["signedOut", "storeFailed"])
   }

@@ -1,0 +1,58 @@
+package import Foundation
+
+/// The right to refresh a token, held by one process at a time for 30 seconds unless it is renewed.
+///
+/// For stores that no lock guards which the system would free: a row or an item says who holds it. A process that has
+/// lost it, because it was stopped for longer, must not act on it: the store says so when it is read.
+package struct RefreshLease: Sendable {
+  /// How long it lasts.
+  package static let duration: TimeInterval = 30
+
+  /// Takes it at a time in seconds since 1970, unless another process has it; returns whether it did.
+  package typealias Take = @Sendable (TimeInterval) async throws -> Bool
+  /// Makes it last until 30 seconds after a time.
+  package typealias Renew = @Sendable (TimeInterval) async throws -> Void
+  /// Gives it back.
+  package typealias End = @Sendable () async throws -> Void
+
+  private let clock: RequestClock
+  private let take: Take
+  private let renew: Renew
+  private let end: End
+
+  /// Creates a lease that nobody has.
+  package init(clock: RequestClock, take: @escaping Take, renew: @escaping Renew, end: @escaping End) {
+    self.clock = clock
+    self.take = take
+    self.renew = renew
+    self.end = end
+  }
+
+  /// Whether a lease that ends at a time is over.
+  ///
+  /// One that is further away than any lease lasts was written by a clock that has been set back since.
+  package static func isOver(_ until: TimeInterval, at now: TimeInterval) -> Bool {
+    until <= now || until > now + 2 * duration
+  }
+
+  /// Runs the work with the lease, once it is to be had.
+  ///
+  /// - Parameter work: What to do.
+  /// - Throws: `CancellationError` when the task is cancelled before it has the lease; what taking it throws.
+  package func run(_ work: @Sendable () async -> Void) async throws {
+    var pause = Duration.milliseconds(5)
+    while try await !take(clock.date().timeIntervalSince1970) {
+      try await clock.sleep(for: pause)
+      pause = min(pause * 2, .milliseconds(200))
+    }
+    let renewal = Task { [clock, renew] in
+      while (try? await clock.sleep(for: .seconds(RefreshLease.duration / 3))) != nil {
+        try? await renew(clock.date().timeIntervalSince1970)
+      }
+    }
+    await work()
+    renewal.cancel()
+    // In a task of its own: a sign-out cancels the work, and the lease must not outlive it.
+    await Task { [end] in try? await end() }.value
+  }
+}

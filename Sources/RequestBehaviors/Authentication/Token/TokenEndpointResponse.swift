@@ -1,0 +1,85 @@
+import Foundation
+
+/// The response of a token endpoint, read as RFC 6749 §5 writes it and no more tolerantly: what is taken for a token is
+/// sent.
+///
+/// ``AccessToken``'s own decoding, for logins that are not OAuth, is tolerant.
+struct TokenEndpointResponse: Sendable {
+  /// The code of the refusal (§5.2); `nil` if there is none.
+  let error: String?
+  /// The token; what is wrong with the response where there is none.
+  let token: Result<AccessToken, Problem>
+
+  /// What is wrong with a response, without any value of it.
+  struct Problem: Error {
+    let text: String
+  }
+
+  /// Reads the body of a response; `nil` if it is no JSON object.
+  init?(_ data: Data) {
+    guard let members = try? JSONDecoder().decode(Members.self, from: data) else { return nil }
+    error = members.text("error").flatMap { $0.isEmpty ? nil : $0 }
+    token = Result { () throws(Problem) in try members.token() }
+  }
+
+  /// Reads the response; `nil` if it is no JSON object.
+  init?(_ response: NetworkResponse) {
+    guard case .data(let data) = response.body else { return nil }
+    let type = response.headers["Content-Type"]?.lowercased() ?? ""
+    if type.contains("html") { return nil }
+    self.init(data)
+  }
+
+  /// The members of the object, by their exact names.
+  private struct Members: Decodable {
+    private struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(_ name: String) { stringValue = name }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    private let container: KeyedDecodingContainer<Name>
+
+    init(from decoder: any Decoder) throws { container = try decoder.container(keyedBy: Name.self) }
+
+    private func value<Value: Decodable>(_ name: String) -> Value? {
+      try? container.decode(Value.self, forKey: Name(name))
+    }
+
+    func text(_ name: String) -> String? { value(name) }
+
+    /// Whether there is a member that is not `null`.
+    private func has(_ name: String) -> Bool {
+      container.contains(Name(name)) && (try? container.decodeNil(forKey: Name(name))) != true
+    }
+
+    func token() throws(Problem) -> AccessToken {
+      guard let value = text("access_token"), !value.isEmpty else { throw Problem(text: "there is no access_token") }
+      guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw Problem(text: "access_token has characters that are not visible ASCII")
+      }
+      // RFC 6749 §7.1: a client must not use a token whose type it does not understand.
+      guard !has("token_type") || text("token_type")?.lowercased() == "bearer" else {
+        throw Problem(text: "token_type is not Bearer")
+      }
+      var token = AccessToken(value, lifetime: try lifetime(), scopes: scopes())
+      if let refreshToken = text("refresh_token"), !refreshToken.isEmpty { token.refreshToken = refreshToken }
+      return token
+    }
+
+    /// The lifetime; none if the server does not say one, or none that is positive.
+    private func lifetime() throws(Problem) -> Duration? {
+      guard has("expires_in") else { return nil }
+      let seconds: Double? = value("expires_in") ?? text("expires_in").flatMap { Double($0) }
+      guard let seconds, seconds.isFinite else { throw Problem(text: "expires_in is no number of seconds") }
+      return seconds > 0 ? Duration(clamping: seconds) : nil
+    }
+
+    private func scopes() -> Set<String> {
+      let list: [String]? = value("scope")
+      return Set(list ?? text("scope")?.split(separator: " ").map(String.init) ?? [])
+    }
+  }
+}

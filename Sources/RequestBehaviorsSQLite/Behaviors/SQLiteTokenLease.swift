@@ -1,0 +1,89 @@
+import Foundation
+import RequestBehaviors
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The right to refresh the token of a row: held by one process at a time, for 30 seconds unless it is renewed.
+///
+/// It is a row of its own, so that no transaction stays open while a server is asked. What a process that has lost it
+/// stores is refused by ``SQLiteTokenStore/replace(_:with:)``, and it reads no token by which to send a refresh.
+struct SQLiteTokenLease: Sendable {
+  private let name: String
+  private let owner: String
+
+  init(name: String) {
+    self.name = name
+    owner = LeaseOwner.make()
+  }
+
+  /// Takes it unless another process has it; returns whether it did.
+  func take(in db: Database, at now: TimeInterval) throws -> Bool {
+    try db.execute(
+      """
+      CREATE TABLE IF NOT EXISTS access_token_refresh
+      (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)
+      """)
+    let found = try db.first("SELECT owner, until FROM access_token_refresh WHERE name = \(name)", as: Row.self)
+    if let found, !RefreshLease.isOver(found.until, at: now), !LeaseOwner.isGone(found.owner) { return false }
+    let until = now + RefreshLease.duration
+    try db.execute("REPLACE INTO access_token_refresh (name, owner, until) VALUES (\(name), \(owner), \(until))")
+    return true
+  }
+
+  /// Makes it last longer, unless somebody else has taken it.
+  func renew(in db: Database, at now: TimeInterval) throws {
+    let until = now + RefreshLease.duration
+    try db.execute(
+      "UPDATE access_token_refresh SET until = \(until) WHERE name = \(name) AND owner = \(owner)")
+  }
+
+  /// Gives it back.
+  func end(in db: Database) throws {
+    try db.execute("DELETE FROM access_token_refresh WHERE name = \(name) AND owner = \(owner)")
+  }
+
+  /// Whether it is still held.
+  func isHeld(in db: Database) throws -> Bool {
+    try db.first("SELECT owner FROM access_token_refresh WHERE name = \(name)", as: String.self) == owner
+  }
+
+  private struct Row: Codable {
+    var owner: String
+    var until: Double
+  }
+}
+
+/// Which process holds a lease, so that one whose holder was killed is free at once.
+enum LeaseOwner {
+  /// Returns an owner of this process: where its number means something, the number, and a nonce.
+  static func make() -> String { "\(place) \(getpid()) \(UUID().uuidString)" }
+
+  /// Whether the process of an owner is known to have ended.
+  static func isGone(_ owner: String) -> Bool {
+    let parts = owner.split(separator: " ")
+    guard parts.count == 3, !place.isEmpty, parts[0] == place, let process = Int32(parts[1]) else { return false }
+    return kill(process, 0) != 0 && errno == ESRCH
+  }
+
+  /// What processes have in common that know each other's numbers; empty where that cannot be told.
+  private static let place: String = {
+    #if os(Linux)
+      let boot = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+      let space = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")
+      guard let boot, let space else { return "" }
+      return boot.trimmingCharacters(in: .whitespacesAndNewlines) + space
+    #elseif os(macOS)
+      return "macOS"
+    #else
+      return ""
+    #endif
+  }()
+}

@@ -1,0 +1,145 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+/// The right to refresh, which one store of a file and name has at a time.
+@Suite(.limited) struct SQLiteTokenLeaseTests {
+  private let folder: TemporaryFolder
+  private let clock = ManualClock()
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func store(_ name: String = "default") throws -> SQLiteTokenStore {
+    SQLiteTokenStore(try SQLiteStore(path: folder.file()), name: name, clock: clock.requestClock)
+  }
+
+  private struct Row: Codable, Equatable {
+    var name: String
+    var owner: String
+    var until: Double
+  }
+
+  private func rows() async throws -> [Row] {
+    try await SQLiteStore(path: folder.file()).read { try $0.query("SELECT * FROM access_token_refresh") }
+  }
+
+  private func change(_ sql: @escaping @Sendable (Database) throws -> Void) async throws {
+    _ = try await SQLiteStore(path: folder.file()).write { try sql($0) }
+  }
+
+  @Test func `a lease lasts 30 seconds, is renewed after 10, and is given back`() async throws {
+    let start = clock.date.timeIntervalSince1970
+    let store = try store()
+    try await store.withRefreshLock {
+      #expect((try? await rows().map(\.until)) == [start + 30])
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(10))
+      await clock.waitForSleepers(1)
+      #expect((try? await rows().map(\.until)) == [start + 40])
+    }
+    #expect(try await rows() == [])
+  }
+
+  @Test func `a second store waits, and two names do not wait for each other`() async throws {
+    let (first, second, other) = (try store(), try store(), try store("other"))
+    let order = Locked<[String]>([])
+    try await first.withRefreshLock {
+      try? await other.withRefreshLock { order.withLock { $0.append("other") } }
+      let waiting = Task { try await second.withRefreshLock { order.withLock { $0.append("second") } } }
+      // The renewal of the first, and the second's wait.
+      await clock.waitForSleepers(2)
+      order.withLock { $0.append("first") }
+      waiting.cancel()
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+    try await second.withRefreshLock { order.withLock { $0.append("again") } }
+    #expect(order.withLock { $0 } == ["other", "first", "again"])
+  }
+
+  @Test(arguments: [(-0.001, false), (0, false), (1, true), (60, true), (60.5, false)])
+  func `a lease is over at its time, and one that is too far away too`(seconds: Double, isTaken: Bool) async throws {
+    try await store().withRefreshLock {}
+    let until = clock.date.timeIntervalSince1970 + seconds
+    try await change { try $0.execute("INSERT INTO access_token_refresh VALUES ('default', 'elsewhere', \(until))") }
+    let ran = Locked(false)
+    let store = try store()
+    let task = Task { try await store.withRefreshLock { ran.withLock { $0 = true } } }
+    if isTaken {
+      await clock.waitForSleepers(1)
+      #expect(!ran.withLock { $0 })
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    } else {
+      try await task.value
+      #expect(ran.withLock { $0 })
+    }
+  }
+
+  @Test func `a store whose lease was taken reads no token until it has given up, and takes nothing back`() async throws
+  {
+    let store = try store()
+    try await store.save(AccessToken("t"))
+    try await store.withRefreshLock {
+      #expect((try? await store.load()?.value) == "t")
+      try? await change { try $0.execute("UPDATE access_token_refresh SET owner = 'other'") }
+      let error = await #expect(throws: NetworkError.self) { try await store.load() }
+      #expect(error?.code == .tokenStoreFailed)
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(10))
+      await clock.waitForSleepers(1)
+    }
+    #expect(try await rows().map(\.owner) == ["other"])
+    #expect(try await rows().map(\.until) == [1_577_836_830])
+    #expect(try await store.load()?.value == "t")
+  }
+
+  @Test func `a lease is given back although the work's task is cancelled`() async throws {
+    let store = try store()
+    let started = Waiter<Void>()
+    let task = Task {
+      try await store.withRefreshLock {
+        started.settle(.success(()))
+        try? await clock.requestClock.sleep(for: .seconds(100))
+      }
+    }
+    try await started.value()
+    task.cancel()
+    try await task.value
+    #expect(try await rows() == [])
+  }
+
+  @Test func `a token is replaced in one transaction if it is the one that is expected`() async throws {
+    let store = try store()
+    #expect(try await store.replace(AccessToken("a"), with: AccessToken("b")) == false)
+    #expect(try await store.replace(nil, with: AccessToken("a")))
+    #expect(try await store.replace(nil, with: AccessToken("b")) == false)
+    #expect(try await store.replace(AccessToken("a"), with: AccessToken("b")))
+    #expect(try await store.load()?.value == "b")
+    #expect(try await store.replace(AccessToken("b"), with: nil))
+    #expect(try await store.load() == nil)
+  }
+
+  @Test func `a database in memory needs no lease`() async throws {
+    let store = SQLiteTokenStore(try SQLiteStore(path: ":memory:"))
+    let ran = Locked(0)
+    try await store.withRefreshLock {
+      try? await store.withRefreshLock { ran.withLock { $0 += 1 } }
+    }
+    #expect(ran.withLock { $0 } == 1)
+  }
+
+  @Test func `a file that others may read is taken from them when a token is read`() async throws {
+    let store = try store()
+    try await store.save(AccessToken("t"))
+    for file in ["", "-wal", "-shm"] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: folder.file() + file)
+    }
+    #expect(try await store.load()?.value == "t")
+    for file in ["", "-wal", "-shm"] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.file() + file)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import RequestBehaviorsTesting
+import Testing
+
+// Between its last check and the transport a request cannot be held through the public API.
+@testable import RequestBehaviors
+
+/// Who ends a session waits for the requests that are being handed over, and for no others.
+@Suite(.limited) struct HandOverTests {
+  private let handOvers = HandOvers()
+  private let ended = Box(false)
+
+  private func waiting() -> Task<Void, Never> {
+    Task { [handOvers, ended] in
+      await handOvers.wait()
+      ended.value = true
+    }
+  }
+
+  @Test func `nobody is waited for where nothing is handed over`() async {
+    await handOvers.wait()
+    #expect(HandOver(to: []).map { _ in 0 } == nil)
+    HandOver(to: [handOvers])?.end()
+    await handOvers.wait()
+  }
+
+  @Test func `the wait ends with the last of those that began before it`() async throws {
+    let first = try #require(HandOver(to: [handOvers]))
+    let second = try #require(HandOver(to: [handOvers, HandOvers()]))
+    let wait = waiting()
+    await handOvers.waitForWaiters(1)
+    let later = try #require(HandOver(to: [handOvers]))
+    second.end()
+    second.end()
+    #expect(!ended.value)
+    first.end()
+    await wait.value
+    #expect(ended.value)
+    later.end()
+  }
+
+  @Test func `a cancelled sign-out waits all the same`() async throws {
+    let handOver = try #require(HandOver(to: [handOvers]))
+    let wait = waiting()
+    wait.cancel()
+    await handOvers.waitForWaiters(1)
+    #expect(!ended.value)
+    handOver.end()
+    await wait.value
+    #expect(ended.value)
+  }
+}
+
+extension HandOvers {
+  /// Returns when so many wait.
+  fileprivate func waitForWaiters(_ count: Int) async {
+    while waiterCount < count { await Task.yield() }
+  }
+}
