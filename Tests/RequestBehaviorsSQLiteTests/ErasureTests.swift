@@ -10,7 +10,8 @@ import Testing
   /// The names of the files in the folder that hold the text.
   private func files(holding text: String, in folder: TemporaryFolder) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().filter { name in
-      try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
+      guard !name.hasSuffix("-bodies") else { return false }
+      return try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
     }
   }
 
@@ -85,6 +86,27 @@ import Testing
     #expect(try await store.write { try $0.first("PRAGMA secure_delete", as: Int.self) } == 0)
     await store.close()
     withExtendedLifetime(vfs) {}
+  }
+
+  @Test(arguments: [false, true])
+  func `cached responses of a scope that ended, or all, are in no file`(all: Bool) async throws {
+    let bench = try CacheBench()
+    _ = try await bench.store.database.write { try $0.first("PRAGMA secure_delete=OFF", as: Int.self) }
+    let alice = bench.client().with { $0.behaviors.append(ScopeBehavior(user: "alice")) }
+    let bob = bench.client().with { $0.behaviors.append(ScopeBehavior(user: "bob")) }
+    bench.serve(canary)
+    // One in a row, one in pages of its own, one in a file.
+    for (path, size) in [("a", 1), ("b", 20_000), ("c", 100_000)] as [(RequestPath, Int)] {
+      bench.serve(canary + String(repeating: "x", count: size))
+      _ = try await alice.send(.get(path)) as NetworkResponse
+    }
+    bench.serve("of bob")
+    _ = try await bob.send(.get("a")) as NetworkResponse
+    #expect(try files(holding: canary, in: bench.folder) != [])
+    if all { try await bench.store.removeAll() } else { try await bench.store.removeAll(scope: "alice") }
+    #expect(try files(holding: canary, in: bench.folder) == [])
+    #expect(bench.bodyFiles == [])
+    #expect(try await bench.store.entries(limit: 9).count == (all ? 0 : 1))
   }
 
   @Test func `a token in a file that was removed is not taken for saved`() async throws {

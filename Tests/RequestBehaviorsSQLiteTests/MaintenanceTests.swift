@@ -119,6 +119,7 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: test.store.path)
     for store in [try SQLiteStore(path: path), try SQLiteStore(path: ":memory:")] {
       try await store.write(durability: .full) { try $0.execute("CREATE TABLE t (a)") }
+      #expect(try await store.read { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
     }
   }
 

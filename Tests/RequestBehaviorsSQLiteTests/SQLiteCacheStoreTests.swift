@@ -238,7 +238,7 @@ private final class CacheServer: Transport {
   }
 }
 
-private struct ScopeBehavior: RequestBehavior {
+struct ScopeBehavior: RequestBehavior {
   let user: String
   func scope(for request: NetworkRequest) -> String? { user }
 }

@@ -76,15 +76,19 @@ extension SQLiteCacheStore {
   /// Removes all responses of a URL, and counts the removal.
   public func removeAll(url: String) async throws { try await writeAlways { try $0.remove(.url(url)) } }
 
-  /// Removes all responses of a scope, and counts the removal.
-  public func removeAll(scope: String) async throws { try await writeAlways { try $0.remove(.scope(scope)) } }
+  /// Removes all responses of a scope, leaves nothing of them in the file, and counts the removal.
+  public func removeAll(scope: String) async throws {
+    try await writeAlways(erases: true) { try $0.remove(.scope(scope)) }
+  }
 
-  /// Removes everything, and counts the removal.
-  public func removeAll() async throws { try await writeAlways { try $0.remove(.everything) } }
+  /// Removes everything, leaves nothing of it in the file, and counts the removal.
+  public func removeAll() async throws { try await writeAlways(erases: true) { try $0.remove(.everything) } }
 
-  private func writeAlways(_ body: @escaping @Sendable (CacheChange) throws -> Void) async throws {
+  private func writeAlways(
+    erases: Bool = false, _ body: @escaping @Sendable (CacheChange) throws -> Void
+  ) async throws {
     // What is not valid any more must go, also when the task that found it out was cancelled since.
-    try await Task { try await write(body) }.value
+    try await Task { try await write(erases: erases, body) }.value
   }
 }
 
@@ -96,7 +100,13 @@ extension SQLiteCacheStore {
   }
 
   /// Writes in one transaction, the uses since the last one with it; files of removed bodies go after the commit.
-  func write<Value: Sendable>(_ body: @escaping @Sendable (CacheChange) throws -> Value) async throws -> Value {
+  ///
+  /// - Parameters:
+  ///   - erases: Whether removed rows are overwritten and the log is emptied.
+  ///   - body: Makes the changes.
+  func write<Value: Sendable>(
+    erases: Bool = false, _ body: @escaping @Sendable (CacheChange) throws -> Value
+  ) async throws -> Value {
     let uses = state.withLock { state in
       defer { state.uses = [:] }
       return state.uses
@@ -104,7 +114,7 @@ extension SQLiteCacheStore {
     let bodies = bodies
     let now = Int(clock.date().timeIntervalSince1970 * 1_000)
     return try await withFile { file in
-      try await file.store.write { db in
+      let work = { @Sendable (db: Database) in
         let change = try CacheChange(db, bodies, now: now)
         try change.note(uses.sorted { $0.value < $1.value }.map(\.key))
         let value = try body(change)
@@ -112,6 +122,8 @@ extension SQLiteCacheStore {
         if !files.isEmpty { try db.afterCommit { bodies.remove(files) } }
         return value
       }
+      return erases
+        ? try await file.store.writeErasing(emptiesLog: true, work) : try await file.store.write(work)
     }
   }
 

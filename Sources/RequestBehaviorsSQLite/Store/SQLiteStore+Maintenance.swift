@@ -74,15 +74,18 @@ extension SQLiteStore {
   ///   - durability: What the commit survives; the configuration's when nil.
   ///   - emptiesLog: Whether the WAL file is emptied.
   ///   - body: Does the work, as in ``write(durability:_:)``.
+  /// - Returns: What the closure returned, after the commit.
   /// - Throws: As ``write(durability:_:)``; that the WAL file is not emptied is no error.
-  package func writeErasing(
-    durability: SQLiteDurability? = nil, emptiesLog: Bool, _ body: @escaping @Sendable (Database) throws -> Void
-  ) async throws {
+  package func writeErasing<T: Sendable>(
+    durability: SQLiteDurability? = nil, emptiesLog: Bool, _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let returned = Returned<T>()
     try await perform(on: writer) { [durability = durability ?? configuration.durability] connection in
-      try connection.writeErasing(durability: durability, body)
+      returned.value = try connection.writeErasing(durability: durability, body)
       if emptiesLog { connection.mustEmptyLog = true }
     }
     if emptiesLog { try? await checkpoint() }
+    return try returned.get()
   }
 
   /// Ends running work, undoing its transactions, and refuses new work until ``resume()``.
