@@ -11,10 +11,12 @@ import RequestBehaviors
   import Darwin
 #endif
 
-/// The right to refresh the token of a row: held by one process at a time, for 30 seconds unless it is renewed.
+/// The right to refresh the token of a row.
 ///
-/// It is a row of its own, so that no transaction stays open while a server is asked. What a process that has lost it
-/// stores is refused by ``SQLiteTokenStore/replace(_:with:)``, and it reads no token by which to send a refresh.
+/// One process at a time holds it, for 30 seconds unless it is renewed.
+///
+/// The lease is a row of its own, so that no transaction stays open while the server is asked. After a process has lost
+/// its lease, ``SQLiteTokenStore/replace(_:with:)`` refuses its tokens, and it reads no token to refresh with.
 struct SQLiteTokenLease: Sendable {
   private let name: String
   private let owner: String
@@ -24,7 +26,7 @@ struct SQLiteTokenLease: Sendable {
     owner = LeaseOwner.make()
   }
 
-  /// Takes it unless another process has it; returns whether it did.
+  /// Takes the lease unless another process has it; returns whether it did.
   func take(in db: Database, at now: TimeInterval) throws -> Bool {
     try db.execute(
       """
@@ -38,19 +40,19 @@ struct SQLiteTokenLease: Sendable {
     return true
   }
 
-  /// Makes it last longer, unless somebody else has taken it.
+  /// Extends the lease, unless another process has taken it.
   func renew(in db: Database, at now: TimeInterval) throws {
     let until = now + RefreshLease.duration
     try db.execute(
       "UPDATE access_token_refresh SET until = \(until) WHERE name = \(name) AND owner = \(owner)")
   }
 
-  /// Gives it back.
+  /// Gives the lease back.
   func end(in db: Database) throws {
     try db.execute("DELETE FROM access_token_refresh WHERE name = \(name) AND owner = \(owner)")
   }
 
-  /// Whether it is still held.
+  /// Whether this lease is still held.
   func isHeld(in db: Database) throws -> Bool {
     try db.first("SELECT owner FROM access_token_refresh WHERE name = \(name)", as: String.self) == owner
   }
@@ -61,9 +63,11 @@ struct SQLiteTokenLease: Sendable {
   }
 }
 
-/// Which process holds a lease, so that one whose holder was killed is free at once.
+/// The process that holds a lease.
+///
+/// If that process was killed, its lease is free at once.
 enum LeaseOwner {
-  /// Returns an owner of this process: where its number means something, the number, and a nonce.
+  /// Returns an owner for this process: its process id, with a nonce and the space in which the id is valid.
   static func make() -> String { "\(place) \(getpid()) \(UUID().uuidString)" }
 
   /// Whether the process of an owner is known to have ended.
@@ -73,7 +77,7 @@ enum LeaseOwner {
     return kill(process, 0) != 0 && errno == ESRCH
   }
 
-  /// What processes have in common that know each other's numbers; empty where that cannot be told.
+  /// The space in which a process id is unique; empty where it cannot be determined.
   private static let place: String = {
     #if os(Linux)
       let boot = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)

@@ -35,9 +35,9 @@ extension RequestBehavior where Self == SaveBehavior {
   /// ```
   ///
   /// The path leads to one record or an array of them, decoded by the configuration's decoder. Without a path, the
-  /// records are read from the same place as the request's value: its `decoding(at:)` path, or the whole body. Rows are
-  /// inserted, updated where they differ, and left alone where they do not; see
-  /// ``Database/save(_:into:)-([Record],_)``. How many of each is in `response.info[SavedRows.self]`. For the rest see
+  /// records are read from the same place as the request's value: its `decoding(at:)` path, or the whole body. New rows
+  /// are inserted and changed rows updated; unchanged rows are not written. See
+  /// ``Database/save(_:into:)-([Record],_)``. The counts are in `response.info[SavedRows.self]`. For the rest see
   /// ``SaveBehavior``.
   ///
   /// - Parameters:
@@ -47,7 +47,7 @@ extension RequestBehavior where Self == SaveBehavior {
   ///   - store: Where to save.
   ///   - scope: Rows to delete unless they are among the saved ones; none by default.
   ///   - durability: What the commit survives; the store's own by default.
-  ///   - cached: Whether what a cache had already is saved too; it is by default.
+  ///   - cached: Whether a response that a cache already had is saved too; it is by default.
   /// - Returns: The behavior.
   public static func saveRecords<Record: Codable & Sendable>(
     _ type: [Record].Type, at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore,
@@ -64,10 +64,10 @@ extension RequestBehavior where Self == SaveBehavior {
 
   /// Saves the records of a JSON response as rows, straight from its bytes, before the caller gets the response.
   ///
-  /// For responses that only the database reads: it is several times faster than
-  /// `.saveRecords(_:at:into:in:deletingOthers:durability:)`, which decodes. Which key goes to which column is
-  /// described at ``Database/ingest(_:at:into:columns:)``. How many rows were inserted, updated and left unchanged is
-  /// in `response.info[SavedRows.self]`. For the rest see ``SaveBehavior``.
+  /// Use it for responses that only the database reads: it is several times faster than
+  /// `.saveRecords(_:at:into:in:deletingOthers:durability:)`, which decodes. ``Database/ingest(_:at:into:columns:)``
+  /// describes which key goes to which column. The numbers of inserted, updated and unchanged rows are in
+  /// `response.info[SavedRows.self]`. For the rest see ``SaveBehavior``.
   ///
   /// - Parameters:
   ///   - path: Names of keys separated by `.` that lead to the records; the whole body by default.
@@ -75,7 +75,7 @@ extension RequestBehavior where Self == SaveBehavior {
   ///   - store: Where to save.
   ///   - columns: For columns whose key has another name or is nested deeper, the keys separated by `.`.
   ///   - durability: What the commit survives; the store's own by default.
-  ///   - cached: Whether what a cache had already is saved too; it is by default.
+  ///   - cached: Whether a response that a cache already had is saved too; it is by default.
   /// - Returns: The behavior.
   public static func ingest(
     at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore, columns: [String: String] = [:],
@@ -99,13 +99,13 @@ extension Request where Value: Decodable & Sendable {
   ///     })
   /// ```
   ///
-  /// The value is decoded once, before the transaction begins. A 404 that the request takes as nil is nil here too. For
-  /// the rest see ``SaveBehavior``.
+  /// The value is decoded once, before the transaction begins. If the request takes a 404 as nil, the closure gets nil
+  /// too. For the rest see ``SaveBehavior``.
   ///
   /// - Parameters:
   ///   - store: Where to save.
   ///   - durability: What the commit survives; the store's own by default.
-  ///   - cached: Whether what a cache had already is saved too; it is by default.
+  ///   - cached: Whether a response that a cache already had is saved too; it is by default.
   ///   - save: Saves the value; called on the store's thread in a write transaction.
   /// - Returns: The request.
   public func persist(

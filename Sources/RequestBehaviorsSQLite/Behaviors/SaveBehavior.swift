@@ -6,7 +6,7 @@ public import RequestBehaviors
 /// it after the commit. If the save throws, or the commit fails, everything is rolled back and the request fails with
 /// the code `persistenceFailed`; the error holds the response.
 ///
-/// There are four kinds of it:
+/// There are four kinds:
 ///
 /// | factory | what it saves |
 /// |---|---|
@@ -17,28 +17,29 @@ public import RequestBehaviors
 ///
 /// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///
-/// A 304 to the caller's own conditional request has nothing to save, nor has a 404 that the request takes as nil. Rows
-/// that are there unchanged cost no write. Every behavior of this type that is listed saves: a request's does not
-/// replace the configuration's.
+/// A 304 to the caller's own conditional request is not saved, and neither is a 404 that the request takes as nil.
+/// Unchanged rows are not written. Every listed behavior of this type saves: one in a request does not replace those of
+/// the configuration.
 ///
-/// A streamed response passes by a behavior of the configuration and is not saved. A behavior of the request itself fails
-/// it, because the caller gets a streamed response before there is anything to save.
+/// A behavior of the configuration lets a streamed response through without saving it. A behavior of the request itself
+/// fails such a request, because the caller gets a streamed response before its body can be saved.
 public struct SaveBehavior: RequestBehavior {
   /// Writes to the database, and returns what it did to the rows if it counts them.
   typealias Write = @Sendable (Database) throws -> SQLiteSaveCounts?
 
-  /// Outside of redirects, authentication and verification, because only what passed all of them is saved, and once.
+  /// The order outside redirects, authentication and verification, so that only the final, verified response is saved,
+  /// once.
   public let order = BehaviorOrder.persistence
 
   let store: SQLiteStore
   let durability: SQLiteDurability?
-  /// Whether what a cache had already is saved too.
+  /// Whether a response that a cache already had is saved too.
   var cached = CachedResponses.save
-  /// Whether the write may run again, and so be committed together with others.
+  /// Whether the write may run again, and so may share a transaction with other writes.
   var mayRunAgain = false
   /// Whether a 404 that the request takes as nil is saved too.
   var savesNil = false
-  /// Does what needs no database, such as decoding, and returns the write.
+  /// Does the work that needs no database, such as decoding, and returns the write.
   let prepare: @Sendable (inout NetworkResponse) throws -> Write
 
   /// Runs the request and saves its response.
@@ -74,17 +75,18 @@ public struct SaveBehavior: RequestBehavior {
   }
 }
 
-/// Whether a ``SaveBehavior`` saves what a `CachingBehavior` had already.
+/// Whether a ``SaveBehavior`` saves a response that a `CachingBehavior` already had.
 public enum CachedResponses: Sendable, Hashable {
-  /// It does: a process that ended between storing a response and saving it has it saved the next time.
+  /// Cached responses are saved too: a process that ended between storing a response and saving it saves it the next
+  /// time.
   case save
-  /// It does not: an older response overwrites no row that was changed since.
+  /// Cached responses are not saved, so an older response does not overwrite a row that has changed since.
   ///
-  /// A response that the server confirmed counts as had already, one that was fetched anew does not.
+  /// A response that the server confirmed counts as cached; a response that was fetched anew does not.
   case skip
 }
 
-/// A type that says what to save of a response.
+/// A type that saves a response to a database.
 ///
 /// A ``SaveBehavior`` runs it in a write transaction, and fails the request if it throws:
 ///
@@ -104,7 +106,7 @@ public enum CachedResponses: Sendable, Hashable {
 ///
 /// It is not a behavior and has no other method, so nothing in a conforming type can turn the saving off.
 public protocol ResponseSaver: Sendable {
-  /// Saves what is wanted of a response.
+  /// Saves the wanted parts of a response.
   ///
   /// Called once for each response with an acceptable status that passed verification, on the store's thread, in a
   /// write transaction. The body is in memory.
@@ -118,7 +120,7 @@ public protocol ResponseSaver: Sendable {
 
 /// The number of rows that the behaviors of a request have saved: `response.info[SavedRows.self]`.
 ///
-/// Set by `.saveRecords` and `.ingest`; where several saved, their counts are added.
+/// `.saveRecords` and `.ingest` set it. If several behaviors saved, their counts are added.
 public enum SavedRows: ResponseInfoKey {
   /// The counts.
   public typealias Value = SQLiteSaveCounts
@@ -131,7 +133,7 @@ extension NetworkError.Code {
 
 extension NetworkError {
   fileprivate static func persistenceFailed(_ error: any Error, _ response: NetworkResponse) -> NetworkError {
-    // A decoding error has message and place itself, and its code says that it came from decoding.
+    // A decoding error already has a message and a coding path, and its code says that it came from decoding.
     if let error = error as? NetworkError, error.response != nil { return error }
     return NetworkError(
       .persistenceFailed,

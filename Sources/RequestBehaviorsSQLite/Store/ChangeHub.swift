@@ -1,51 +1,54 @@
 import Dispatch
 internal import RequestBehaviors
 
-/// Tells those who wait for changes which tables a commit touched.
+/// Tells the waiters which tables a commit touched.
 ///
-/// A commit costs what it touches and what it wakes, however many wait for other tables.
+/// The cost of a commit depends on the tables that it touches and the waiters that it wakes, not on the number of
+/// waiters for other tables.
 final class ChangeHub: Sendable {
-  /// What a wait for changes comes to.
+  /// The result of starting to wait for changes.
   enum Wait {
-    /// A commit has touched one of the tables; the number of the last commit.
+    /// A commit has already touched one of the tables; the number of the last commit.
     case isOver(Int)
-    /// Nothing follows.
+    /// No commit will follow.
     case isFinished
-    /// The waiter gets the number of the commit, or nil at the end.
+    /// The wait goes on: the waiter gets the number of the commit, or nil at the end.
     case goesOn(id: Int, Waiter<Int?>)
   }
 
   fileprivate struct State {
-    /// How many commits were published; a commit's number is what it made of this.
+    /// The number of published commits.
+    ///
+    /// A commit's number is this count after it was published.
     var commits = 0
     /// The number of the last commit that touched a table, by the table's lower-case name.
     var touched: [String: Int] = [:]
-    /// The number of the last commit of which it is not known what it touched.
+    /// The number of the last commit whose tables are not known.
     var unknown = 0
     var waiting: [Int: (tables: Set<String>?, waiter: Waiter<Int?>)] = [:]
     var waitingForTable: [String: Set<Int>] = [:]
     var waitingForAny: Set<Int> = []
     var lastWait = 0
     var isFinished = false
-    /// Looks for commits of others until ``ChangeHub/goesOnPolling()`` is false; nil where nothing does.
+    /// Starts to look for commits of other processes until ``ChangeHub/goesOnPolling()`` is false; nil without polling.
     var poll: (@Sendable () -> Void)?
     var isPolling = false
   }
 
   private let state = Locked(State())
 
-  /// How many wait.
+  /// The number of waiters.
   var waiterCount: Int { state.withLock { $0.waiting.count } }
 
   /// The number of the last commit.
   var lastCommit: Int { state.withLock { $0.commits } }
 
-  /// Begins to wait for a commit after the one of a number that touches one of the tables.
+  /// Begins to wait for a commit that is later than the given one and touches one of the tables.
   ///
   /// - Parameters:
   ///   - tables: Lower-case names; nil for any table.
   ///   - number: The number of a commit.
-  /// - Returns: What the wait comes to.
+  /// - Returns: The state of the wait.
   func wait(for tables: Set<String>?, after number: Int) -> Wait {
     let (wait, poll) = state.withLock { state -> (Wait, (@Sendable () -> Void)?) in
       if state.hasTouched(tables, after: number) { return (.isOver(state.commits), nil) }
@@ -62,9 +65,9 @@ final class ChangeHub: Sendable {
   /// Ends a wait that was cancelled.
   func leave(_ id: Int) { state.withLock { _ = $0.remove(id) } }
 
-  /// Notes a commit and wakes those who wait for one of its tables.
+  /// Records a commit and wakes the waiters for its tables.
   ///
-  /// - Parameter tables: Lower-case names; nil if it is not known which.
+  /// - Parameter tables: Lower-case names; nil if they are not known.
   func publish(_ tables: Set<String>?) {
     let (number, due) = state.withLock { state -> (Int, [Waiter<Int?>]) in
       state.commits += 1
@@ -80,11 +83,11 @@ final class ChangeHub: Sendable {
       return (state.commits, ids.sorted().compactMap { state.remove($0) })
     }
     let wake = { @Sendable in for waiter in due { waiter.settle(.success(number)) } }
-    // To wake a thousand takes a millisecond, for which the next write need not wait.
+    // Waking a thousand waiters takes a millisecond. The next write need not wait for that.
     if due.count > 8 { DispatchQueue.global().async(execute: wake) } else { wake() }
   }
 
-  /// Tells all that nothing follows.
+  /// Tells all waiters that no commit will follow.
   func finish() {
     let all = state.withLock { state in
       state.isFinished = true
@@ -94,10 +97,10 @@ final class ChangeHub: Sendable {
     for waiter in all { waiter.settle(.success(nil)) }
   }
 
-  /// Has the closure called when one begins to wait, unless it polls.
+  /// Sets the closure that starts polling when a wait begins.
   func poll(by poll: @escaping @Sendable () -> Void) { state.withLock { $0.poll = poll } }
 
-  /// Whether anything waits still; if not, polling has ended.
+  /// Whether there are still waiters; if not, polling ends.
   func goesOnPolling() -> Bool {
     state.withLock { state in
       state.isPolling = !state.waiting.isEmpty
@@ -134,7 +137,7 @@ extension ChangeHub.State {
     return waiter
   }
 
-  /// Removes all who wait, and returns them in the order in which they came.
+  /// Removes all waiters and returns them in the order in which they began to wait.
   mutating func removeAll() -> [Waiter<Int?>] {
     defer { (waiting, waitingForTable, waitingForAny) = ([:], [:], []) }
     return waiting.sorted { $0.key < $1.key }.map(\.value.waiter)

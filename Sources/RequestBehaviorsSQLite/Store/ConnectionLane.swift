@@ -6,7 +6,7 @@ protocol WorkQueue: AnyObject, Sendable {
   func enqueue(_ job: @escaping ConnectionLane.Job)
 }
 
-/// One connection and the serial queue that alone touches it.
+/// One connection, and the serial queue that is the only one to use it.
 ///
 /// SQLite never runs on the cooperative pool: two bulk writes there would keep every other task waiting.
 final class ConnectionLane: WorkQueue, @unchecked Sendable {
@@ -25,7 +25,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
     queue = DispatchQueue(label: label, autoreleaseFrequency: .workItem)
   }
 
-  /// Throws if this thread runs a closure of the store, because waiting for the store would then never end.
+  /// Throws if this thread runs a closure of the store, because such a wait for the store would never end.
   static func checkReentrancy(of state: StoreState) throws {
     guard ActiveStores.contains(ObjectIdentifier(state)) else { return }
     throw SQLiteError(
@@ -33,12 +33,14 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
       path: state.path)
   }
 
-  /// Puts the job behind what the queue already holds.
+  /// Puts the job behind those that are already in the queue.
   func enqueue(_ job: @escaping Job) {
     queue.async { job(self)() }
   }
 
-  /// Runs the work on the connection, opened first if need be; only on the queue.
+  /// Runs the work on the connection and opens it first if needed.
+  ///
+  /// Call it on the queue only.
   func perform<T>(_ interruption: Interruption, _ work: (Connection) throws -> T) throws -> T {
     try state.check()
     let connection = try self.connection ?? open()
@@ -46,13 +48,13 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
     connection.interruption = interruption
     defer {
       connection.interruption = nil
-      // A connection that could not roll back is not fit for use.
+      // A connection that could not roll back is not used again.
       if connection.isBroken { self.connection = nil }
     }
     return try ActiveStores.with(ObjectIdentifier(state)) { try work(connection) }
   }
 
-  /// Closes the connection after what the queue already holds; the closure sees it first.
+  /// Closes the connection after the jobs that are already in the queue; the closure gets the connection before that.
   func close(_ last: @escaping @Sendable (Connection) -> Void = { _ in }) async {
     await withCheckedContinuation { continuation in
       queue.async {
@@ -69,7 +71,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
     return try queue.sync { try perform(Interruption(), work) }
   }
 
-  /// Returns when everything queued before has ended.
+  /// Returns when all jobs queued before have ended.
   func drain() async {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }

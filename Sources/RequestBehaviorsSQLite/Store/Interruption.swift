@@ -1,7 +1,7 @@
 internal import CRequestBehaviorsSQLite
 import Foundation
 
-/// The cancellation of one piece of work.
+/// The cancellation of one unit of work.
 final class Interruption: @unchecked Sendable {
   private let lock = NSLock()
   // Set under `lock`, so that no waiting continuation is missed.
@@ -11,7 +11,8 @@ final class Interruption: @unchecked Sendable {
 
   var isCancelled: Bool { cancelled.isSet }
 
-  /// Keeps a continuation that is resumed if the work is cancelled before it begins; resumes it at once if it was.
+  /// Keeps a continuation and resumes it if the work is cancelled before it begins; resumes it at once if it already
+  /// was.
   ///
   /// - Returns: Whether the work was not cancelled.
   func wait(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
@@ -43,7 +44,7 @@ final class Interruption: @unchecked Sendable {
 
 /// A flag that any thread may set and read.
 ///
-/// Read before each statement, where a lock would cost as much as a tenth of a row found by its key.
+/// It is read before each statement. A lock there would cost as much as a tenth of finding a row by its key.
 final class AtomicFlag: @unchecked Sendable {
   // Every access of the memory is atomic.
   private let memory = UnsafeMutablePointer<Int32>.allocate(capacity: 1)

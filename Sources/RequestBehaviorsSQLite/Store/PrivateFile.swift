@@ -10,20 +10,23 @@ import Foundation
   import Darwin
 #endif
 
-/// Database files that their owner alone may read and write; every call blocks.
+/// Creates and protects database files that only their owner may read and write.
+///
+/// Every call blocks.
 enum PrivateFile {
   private static let mode: mode_t = 0o600
 
-  /// Makes an empty file unless there is one; SQLite gives its `-wal` and `-shm` the same mode.
+  /// Creates an empty file if there is none; SQLite gives its `-wal` and `-shm` the same mode.
   ///
-  /// Under another name first: closing a file of a name that another thread has opened would release its locks. Where
-  /// it cannot be made SQLite makes it, or says why it cannot.
+  /// The file is created under another name first, because closing a file that another thread has opened by its name
+  /// would release that thread's locks. If the file cannot be created here, SQLite creates it, or reports why it
+  /// cannot.
   static func create(_ path: String, _ protection: SQLiteFileProtection?) throws {
     guard access(path, F_OK) != 0 else { return try setClass(protection, of: path) }
     let temporary = "\(path)-\(UUID().uuidString)"
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { return }
-    // The mask of the process may have taken rights away.
+    // The umask of the process may have removed permissions.
     fchmod(file, mode)
     close(file)
     defer { unlink(temporary) }
@@ -31,7 +34,7 @@ enum PrivateFile {
     link(temporary, path)
   }
 
-  /// Gives a database file, and what belongs to it, a class of data protection.
+  /// Gives a database file, its `-wal` and its `-shm` a class of data protection.
   private static func setClass(_ protection: SQLiteFileProtection?, of path: String) throws {
     #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
       guard let protection else { return }
@@ -51,7 +54,7 @@ enum PrivateFile {
     #endif
   }
 
-  /// Takes the rights of all but its owner from a database file and what belongs to it.
+  /// Removes the permissions of all users but the owner from a database file, its `-wal` and its `-shm`.
   static func protect(_ path: String) throws {
     for file in [path, path + "-wal", path + "-shm"] {
       var status = stat()

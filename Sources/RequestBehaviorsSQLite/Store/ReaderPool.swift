@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Read-only connections, opened when they are needed.
+/// A pool of read-only connections, which are opened when they are needed.
 final class ReaderPool: WorkQueue, @unchecked Sendable {
   private typealias Receiver = @Sendable (ConnectionLane) -> Void
 
-  // What follows, but for the constants, is protected by `lock`.
+  // All that follows, except the constants, is protected by `lock`.
   private let lock = NSLock()
   private var idle: [ConnectionLane] = []
   private var lanes: [ConnectionLane] = []
@@ -25,8 +25,8 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
   func enqueue(_ job: @escaping ConnectionLane.Job) {
     borrow { lane in
       lane.enqueue {
-        // Given back before the caller is resumed, so that its next read finds this reader awake instead of waking
-        // another.
+        // The reader is given back before the caller is resumed. The caller's next read then finds this reader's thread
+        // awake and need not wake another.
         let answer = job($0)
         self.giveBack($0)
         return answer
@@ -34,7 +34,9 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
     }
   }
 
-  /// Waits until all jobs so far have ended, waiting ones included; later jobs are not waited for.
+  /// Waits until all jobs so far have ended, including those that still wait.
+  ///
+  /// Later jobs are not waited for.
   func drain() async {
     let last = lock.withLock { handedOut + waiting.count }
     while lock.withLock({ handedOut < last }) {

@@ -13,27 +13,31 @@ public struct SQLiteConfiguration: Sendable {
   public var maximumReaders: Int
 
   /// The interval at which the store looks for commits of other stores and processes while its `values` or
-  /// ``SQLiteStore/changes(in:)`` wait for changes, at least 10 ms; nil, which is never, by default.
+  /// ``SQLiteStore/changes(in:)`` wait for changes.
   ///
-  /// For a file that an app and its extension use. SQLite tells that there was a commit, not what it changed: all that
-  /// wait are told. A look takes about 10 µs.
+  /// At least 10 ms; nil, for never, by default.
+  ///
+  /// Set it for a file that an app and its extension use. SQLite reports that there was a commit but not what it
+  /// changed, so all waiters are woken. A look takes about 10 µs.
   public var changePollInterval: Duration?
 
   /// The form in which values are written to columns; GRDB's by default.
   public var format: RowFormat
 
-  /// Whether triggers and views may use virtual tables, such as those of full-text search and R-trees, and any function;
+  /// Whether triggers and views may use any function, and virtual tables such as those of full-text search and R-trees;
   /// false by default.
   ///
   /// Set it to save into tables whose triggers keep a search index, as GRDB makes them. The schema is part of the file:
-  /// leave it false for files that others than you and those you trust can write (SQLite: "Defense Against The Dark
-  /// Arts").
+  /// leave it false for files that can be written by users or programs you do not trust (SQLite: "Defense Against The
+  /// Dark Arts").
   public var trustsSchema: Bool
 
-  /// The class of data protection of the files; nil, which leaves the class to the system, by default.
+  /// The class of data protection of the files.
   ///
-  /// For iOS, tvOS, watchOS and visionOS. On other platforms opening a store with a class fails with
-  /// ``SQLiteError/Code/misuse``, because nothing would protect its files.
+  /// Nil, the default, leaves the class to the system.
+  ///
+  /// It is for iOS, tvOS, watchOS and visionOS. On other platforms opening a store with a class fails with
+  /// ``SQLiteError/Code/misuse``, because the files would not be protected.
   public var fileProtection: SQLiteFileProtection?
 
   /// Called after each statement, on the thread that ran it; nil by default.
@@ -42,7 +46,7 @@ public struct SQLiteConfiguration: Sendable {
   /// The name of the SQLite VFS to use, or nil for the system's; tests inject faults through it.
   package var vfs: String?
 
-  /// The clock that the interval is measured by; tests move it by hand.
+  /// The clock that measures the interval; tests move it by hand.
   package var clock = RequestClock.system
 
   /// Creates a configuration.
@@ -67,7 +71,7 @@ public struct SQLiteConfiguration: Sendable {
   }
 }
 
-/// A statement that has run, as a trace hook gets it.
+/// A statement that has run, as passed to the trace hook.
 public struct SQLiteTraceEvent: Hashable, Sendable {
   /// The SQL, with `?` where values were bound; never a bound value.
   public var sql: String
@@ -78,32 +82,34 @@ public struct SQLiteTraceEvent: Hashable, Sendable {
 
 /// The failures that a committed transaction survives.
 public enum SQLiteDurability: Hashable, Sendable {
-  /// It survives a crash of the process; after a power cut the latest transactions may be missing, the file is intact.
+  /// It survives a crash of the process. After a power cut the latest transactions may be missing; the file is intact.
   case normal
   /// It survives a power cut too; the commit waits for the disk (typically 0.1 to 4 ms more).
   ///
   /// A write into a file that was removed or replaced while it was open fails with ``SQLiteError/Code/readOnly``.
   ///
-  /// On Apple systems SQLite orders the writes with a barrier; no application can prove more there.
+  /// On Apple systems SQLite orders the writes with a barrier; an application cannot prove more there.
   case full
 }
 
 /// A class of data protection, which says when the system decrypts a file (Apple: "Encrypting Your App's Files").
 ///
-/// The database file gets it, one that exists already too, and so do its `-wal` and `-shm`.
+/// The database file, its `-wal` and its `-shm` get the class, even if they already exist.
 public enum SQLiteFileProtection: Hashable, Sendable {
-  /// From the first unlock after a start of the device on; new files have it where the app does not say otherwise.
+  /// The file can be read from the first unlock after the device starts. New files have this class unless the app
+  /// chooses another.
   case completeUntilFirstUserAuthentication
-  /// While the device is unlocked; a file that is open then can be used until it is closed.
+  /// The file can be opened while the device is unlocked, and can then be used until it is closed.
   case completeUnlessOpen
-  /// While the device is unlocked.
+  /// The file can be read while the device is unlocked.
   ///
-  /// Statements fail while it is locked: ``SQLiteStore/suspend()`` the store before, ``SQLiteStore/resume()`` it after.
+  /// Statements fail while it is locked: call ``SQLiteStore/suspend()`` before, and ``SQLiteStore/resume()`` after.
   case complete
 
   /// The flag of `sqlite3_open_v2` that has Apple's SQLite create all files with the class.
   ///
-  /// By its number, because only the header of Apple's SDKs has the names, `SQLITE_OPEN_FILEPROTECTION_…`.
+  /// The flag is written as a number, because only the header in Apple's SDKs has the names,
+  /// `SQLITE_OPEN_FILEPROTECTION_…`.
   package var openFlag: Int32 {
     switch self {
     case .complete: 0x0010_0000

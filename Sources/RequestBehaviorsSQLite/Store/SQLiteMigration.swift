@@ -3,7 +3,7 @@ internal import CRequestBehaviorsSQLite
 /// One step of a schema.
 ///
 /// The file's `user_version` counts the steps it has been through, so steps are appended, never changed, moved or
-/// removed. Each runs in a transaction of its own; one that throws leaves the file as it was before that step.
+/// removed. Each step runs in its own transaction. If a step throws, the file stays as it was before that step.
 public struct SQLiteMigration: Sendable {
   /// A name for error messages.
   public let name: String
@@ -15,8 +15,8 @@ public struct SQLiteMigration: Sendable {
   ///
   /// - Parameters:
   ///   - name: A name for error messages.
-  ///   - suspendsForeignKeys: True for a step that rebuilds a table others refer to: foreign keys are checked once, at
-  ///     its end.
+  ///   - suspendsForeignKeys: True for a step that rebuilds a table to which other tables refer: foreign keys are
+  ///     checked once, at its end.
   ///   - body: Changes the schema.
   public init(
     _ name: String, suspendsForeignKeys: Bool = false, _ body: @escaping @Sendable (Database) throws -> Void
@@ -47,7 +47,7 @@ extension Connection {
 
   /// Returns the version of the file's schema.
   ///
-  /// - Throws: ``SQLiteError`` when the version is above that of the migrations: another program, which is newer, made
+  /// - Throws: ``SQLiteError`` when the version is above that of the migrations, because a newer program has migrated
   ///   it.
   private func knownVersion(_ migrations: [SQLiteMigration]) throws -> Int {
     let version = try version()
@@ -61,7 +61,7 @@ extension Connection {
   private func version() throws -> Int { try pragma("user_version").flatMap { Int($0) } ?? 0 }
 
   private func withoutForeignKeys(_ work: () throws -> Void) throws {
-    // A connection that does not check references again is not fit for use.
+    // A connection that could not turn foreign keys on again is not used again.
     defer { do { try runScript("PRAGMA foreign_keys=ON") } catch { isBroken = true } }
     try runScript("PRAGMA foreign_keys=OFF")
     try work()
@@ -69,7 +69,7 @@ extension Connection {
 
   private func migrate(_ migration: SQLiteMigration, to version: Int, of migrations: [SQLiteMigration]) throws {
     try write(durability: .full) { database in
-      // Another process may have run the step while this one waited for the lock, and a newer one further steps.
+      // While this process waited for the lock, another one may have run the step, and a newer one further steps.
       guard try knownVersion(migrations) == version - 1 else { return }
       try migration.body(database)
       if migration.suspendsForeignKeys { try checkForeignKeys(migration) }

@@ -1,7 +1,8 @@
 internal import RequestBehaviors
 
 extension SQLiteStore {
-  /// Returns what the closure reads: now, and again after each commit that may have changed it.
+  /// Returns a sequence of the values that the closure reads: one now, and one after each commit that may have changed
+  /// it.
   ///
   /// ```swift
   /// let all: SQL = "SELECT * FROM tag ORDER BY name"
@@ -11,30 +12,29 @@ extension SQLiteStore {
   /// for try await tags in saved { self.tags = tags }
   /// ```
   ///
-  /// Which commits those are is found by what the closure's statements read, through views and joins too: name no
-  /// tables. The closure runs as one in ``read(_:)`` does, and only when the loop asks for a value: a slow loop gets
-  /// the latest value and misses those between. Where values are `Equatable`, one that is equal to the last is left
-  /// out.
+  /// The store finds those commits by the tables that the closure's statements read, through views and joins too. You
+  /// name no tables. The closure runs as in ``read(_:)``, and only when the loop asks for a value: a slow loop gets the
+  /// latest value and misses those between. If values are `Equatable`, a value that is equal to the last is left out.
   ///
-  /// Commits of this store are seen, those of the saving behaviors among them; commits of other stores and processes
-  /// only where ``SQLiteConfiguration/changePollInterval`` says so. While the store is suspended nothing is read; the
-  /// loop goes on when it is resumed. The sequence ends when the store is closed.
+  /// The sequence sees commits of this store, including those of the saving behaviors. It sees commits of other stores
+  /// and processes only if ``SQLiteConfiguration/changePollInterval`` is set. While the store is suspended nothing is
+  /// read; the loop goes on when the store is resumed. The sequence ends when the store is closed.
   ///
-  /// After a commit the loops read it in turns, one fewer at a time than ``SQLiteConfiguration/maximumReaders``, so
-  /// that other reads need not wait for all of them.
+  /// After a commit the loops read in turns, at most one fewer at a time than ``SQLiteConfiguration/maximumReaders``,
+  /// so that other reads need not wait for all of them.
   ///
   /// - Parameter read: Reads from the database it is given, on the store's thread.
-  /// - Returns: A sequence, each loop over which reads for itself. It throws what the closure throws, ``SQLiteError``,
-  ///   or `CancellationError`.
+  /// - Returns: A sequence; each loop over it reads for itself. It throws the closure's errors, ``SQLiteError``, or
+  ///   `CancellationError`.
   public func values<Value: Sendable>(
     _ read: @escaping @Sendable (Database) throws -> Value
   ) -> SQLiteValues<Value> {
     SQLiteValues(store: self, read: read) { _, _ in false }
   }
 
-  /// Returns what the closure reads: now, and after each commit that has changed it.
+  /// Returns a sequence of the values that the closure reads: one now, and one after each commit that has changed it.
   ///
-  /// As `values(_:)`, without values that are equal to the one before.
+  /// It works as `values(_:)` does, but leaves out a value that is equal to the one before.
   public func values<Value: Sendable & Equatable>(
     _ read: @escaping @Sendable (Database) throws -> Value
   ) -> SQLiteValues<Value> {
@@ -43,14 +43,14 @@ extension SQLiteStore {
 
   /// Returns a stream that ticks after each commit of this store that changed rows of the tables.
   ///
-  /// A tick says only that something changed: read again, or let `values(_:)` do so. Ticks that nobody has waited for
-  /// yet become one; the stream ends when the store is closed. It listens from the moment it is made: make it, read,
-  /// then read again at each tick, and nothing is missed.
+  /// A tick says only that something changed: read again, or let `values(_:)` do so. Ticks that the loop has not yet
+  /// taken become one. The stream ends when the store is closed. It listens from the moment it is made: make it, read,
+  /// then read again at each tick, and no change is missed.
   ///
-  /// Saving rows that are already there unchanged does not tick. Commits of other stores and processes are seen only
-  /// where ``SQLiteConfiguration/changePollInterval`` says so, and tick whatever they changed.
+  /// Saving rows without changing them does not tick. Commits of other stores and processes are seen only if
+  /// ``SQLiteConfiguration/changePollInterval`` is set, and they tick for all tables.
   ///
-  /// - Parameter tables: Names of tables, in any case; none means all.
+  /// - Parameter tables: Names of tables, in any case; without names, all tables.
   /// - Returns: A stream for one loop.
   public func changes(in tables: String...) -> AsyncStream<Void> {
     let names = tables.isEmpty ? nil : Set(tables.map { $0.lowercased() })
@@ -60,7 +60,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// Looks for commits of other stores and processes in intervals, for as long as anything waits for changes.
+  /// Looks for commits of other stores and processes at intervals, for as long as there are waiters for changes.
   func pollForChanges(every interval: Duration) {
     let interval = max(interval, .milliseconds(10))
     state.changes.poll { [weak self, clock = configuration.clock, changes = state.changes] in
@@ -75,13 +75,13 @@ extension SQLiteStore {
 
   private func noticeOtherCommits() async {
     let changes = state.changes
-    // Not now: while the store is suspended, for example. The next look finds it.
+    // A look may fail, for example while the store is suspended. The next look finds the commit.
     try? await perform(on: writer) { if try $0.hasOtherCommits() { changes.publish(nil) } }
   }
 }
 
 extension Connection {
-  /// Whether other connections have committed since the last call; true if it is not known.
+  /// Returns whether other connections have committed since the last call; true if that is not known.
   func hasOtherCommits() throws -> Bool {
     let version = try scalar("PRAGMA data_version")
     defer { dataVersion = version }

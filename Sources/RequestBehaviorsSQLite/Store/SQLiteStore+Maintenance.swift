@@ -7,7 +7,7 @@ extension SQLiteStore {
   /// The copy is one consistent snapshot.
   ///
   /// - Parameter path: The path of the copy; its folder must exist.
-  /// - Throws: ``SQLiteError`` when the copy cannot be written; what was at the path may then be incomplete.
+  /// - Throws: ``SQLiteError`` when the copy cannot be written; a file at that path may then be incomplete.
   public func backup(to path: String) async throws {
     try Self.checkNamesFile(path)
     guard Self.file(at: path) == nil || Self.file(at: path) != Self.file(at: self.path) else {
@@ -16,7 +16,7 @@ extension SQLiteStore {
     try await perform(on: anyReader) { try $0.backup(to: path) }
   }
 
-  /// Throws for a path that SQLite would take for another file than it says, or for none.
+  /// Throws for a path that SQLite would take for another file or for a temporary one.
   static func checkNamesFile(_ path: String) throws {
     if path.isEmpty {
       throw SQLiteError(
@@ -30,7 +30,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Which file is at a path, by whatever name; nil if there is none.
+  /// Returns the device and number of the file at a path, however it is named; nil if there is no file.
   private static func file(at path: String) -> [Int]? {
     guard
       let attributes = try? FileManager.default.attributesOfItem(
@@ -46,10 +46,10 @@ extension SQLiteStore {
 
   /// Moves all commits from the WAL file into the database file and empties the WAL file.
   ///
-  /// SQLite does so by itself as the WAL grows; this is for a moment before the file is copied by other means.
+  /// SQLite does so by itself as the WAL grows. Call it before the file is copied by other means.
   ///
-  /// Open reads keep it from finishing, here and in other processes. It waits for them as long as
-  /// ``SQLiteConfiguration/busyTimeout`` says; writes go on meanwhile.
+  /// Open reads, in this and in other processes, keep it from finishing. It waits for them for up to
+  /// ``SQLiteConfiguration/busyTimeout``; writes go on meanwhile.
   ///
   /// - Throws: ``SQLiteError/Code/busy`` when reads kept it from finishing.
   public func checkpoint() async throws {
@@ -58,24 +58,24 @@ extension SQLiteStore {
       do {
         return try await perform(on: writer) { try $0.checkpoint() }
       } catch let error as SQLiteError where error.code == .busy && ContinuousClock.now < deadline {
-        // Here and not in SQLite's busy handler, which would hold the writer meanwhile.
+        // The wait is here and not in SQLite's busy handler, which would hold the writer meanwhile.
         try await Task.sleep(for: .milliseconds(5))
       }
     }
   }
 
-  /// Runs a write that leaves nothing in the file of what it deletes and replaces.
+  /// Runs a write that leaves in the file no trace of the rows that it deletes or replaces.
   ///
-  /// What is deleted is overwritten. The WAL file holds pages as they were before; it is emptied after the commit if
-  /// that is asked for. Reads can be in the way of this: they are waited for as by ``checkpoint()``. If that is not
-  /// enough, one of the next writes does it.
+  /// SQLite overwrites the deleted content. The WAL file still holds pages as they were before; it is emptied after the
+  /// commit if `emptiesLog` is true. Open reads can prevent that, and ``checkpoint()`` waits for them. If they take
+  /// longer, one of the next writes empties the file.
   ///
   /// - Parameters:
   ///   - durability: What the commit survives; the configuration's when nil.
   ///   - emptiesLog: Whether the WAL file is emptied.
   ///   - body: Does the work, as in ``write(durability:_:)``.
-  /// - Returns: What the closure returned, after the commit.
-  /// - Throws: As ``write(durability:_:)``; that the WAL file is not emptied is no error.
+  /// - Returns: The closure's result, after the commit.
+  /// - Throws: As ``write(durability:_:)``. Failing to empty the WAL file is no error.
   package func writeErasing<T: Sendable>(
     durability: SQLiteDurability? = nil, emptiesLog: Bool, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -90,7 +90,7 @@ extension SQLiteStore {
 
   /// Ends running work, undoing its transactions, and refuses new work until ``resume()``.
   ///
-  /// For a file in an iOS app group: iOS ends an app that is suspended while it holds a lock there (0xDEAD10CC).
+  /// Use it for a file in an iOS app group: iOS ends a suspended app that holds a lock there (0xDEAD10CC).
   public func suspend() async {
     state.setSuspended(true)
     for lane in lanes { await lane.drain() }
@@ -99,14 +99,16 @@ extension SQLiteStore {
   /// Allows work again after ``suspend()``.
   public func resume() { state.setSuspended(false) }
 
-  /// Lets running and waiting work end, tidies up and closes the file; later use throws.
+  /// Waits until running and waiting work has ended, tidies up and closes the file.
+  ///
+  /// Later use throws.
   public func close() async {
     await readers?.drain()
     await writer.drain()
     state.close()
     for lane in readers?.all ?? [] { await lane.close() }
     await writer.close { connection in
-      // Not worth waiting for others who use the file: the last of them to close it tidies up too.
+      // Do not wait for other connections: the last one to close the file tidies up too.
       connection.waitsForLocks = false
       try? connection.runScript("PRAGMA optimize")
       try? connection.checkpoint()
@@ -118,8 +120,9 @@ extension SQLiteStore {
 }
 
 extension Connection {
-  /// Moves all commits into the database file and empties the WAL file; busy, without waiting, when reads are in the
-  /// way.
+  /// Moves all commits into the database file and empties the WAL file.
+  ///
+  /// If reads prevent it, throws busy without waiting.
   func checkpoint() throws {
     let waits = waitsForLocks
     waitsForLocks = false

@@ -1,21 +1,21 @@
 extension SQLiteStore {
-  /// Saves records as rows, in a transaction that it may share with other saves which wait at the same time.
+  /// Saves records as rows, in a transaction that it may share with other saves that wait at the same time.
   ///
   /// ```swift
   /// let counts = try await store.save(
   ///   artworks, into: "artwork", durability: .full)
   /// ```
   ///
-  /// For many tasks that save: those that wait are committed together, with one wait for the disk. Each is saved, fails
-  /// and is cancelled for itself, as a ``write(durability:_:)`` of its own would be. For the rest see
+  /// Use it when many tasks save: the saves that wait are committed together, with one wait for the disk. Each save
+  /// succeeds, fails and is cancelled on its own, as ``write(durability:_:)`` would be. For the rest see
   /// ``Database/save(_:into:)-([Record],_)``.
   ///
   /// - Parameters:
   ///   - records: The records. They are encoded again if the shared transaction was undone.
   ///   - table: The table, such as `"artwork"`.
   ///   - scope: Rows to delete unless they are among the saved ones; none by default.
-  ///   - durability: What the commit survives; the configuration's when nil. It may survive more, if another save asks
-  ///     for that.
+  ///   - durability: What the commit survives; the configuration's when nil. It may survive more, if another save in
+  ///     the transaction asks for that.
   /// - Returns: How many rows were inserted, updated, left unchanged and deleted.
   /// - Throws: ``SQLiteError``, or `CancellationError`.
   @discardableResult

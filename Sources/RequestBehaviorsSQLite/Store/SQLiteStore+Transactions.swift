@@ -1,15 +1,15 @@
 extension SQLiteStore {
-  /// Runs the closure in a write transaction and returns its result once that is committed.
+  /// Runs the closure in a write transaction and returns its result after the commit.
   ///
-  /// Writes run one after the other, each on its own. An error that leaves the closure rolls back and is thrown here.
-  /// Cancelling the task before the commit has begun rolls back and throws `CancellationError`; after that the write
-  /// succeeds.
+  /// Writes run one after the other, each in its own transaction. An error that leaves the closure rolls back and is
+  /// thrown here. If the task is cancelled before the commit begins, the write rolls back and throws
+  /// `CancellationError`. After that the write succeeds.
   ///
   /// - Parameters:
   ///   - durability: What the commit survives; the configuration's when nil.
   ///   - body: Does the work on the database it is given, on the store's thread; it must not wait for other tasks.
-  /// - Returns: What the closure returned, after the commit.
-  /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`.
+  /// - Returns: The closure's result, after the commit.
+  /// - Throws: The closure's error, ``SQLiteError``, or `CancellationError`.
   @inlinable
   @discardableResult
   public func write<T: Sendable>(
@@ -22,11 +22,11 @@ extension SQLiteStore {
 
   /// Runs the closure on a snapshot of the file and returns its result.
   ///
-  /// Reads run beside each other and beside a write. Cancelling the task stops a running statement.
+  /// Reads run in parallel with each other and with a write. Cancelling the task stops a running statement.
   ///
   /// - Parameter body: Reads from the database it is given, on the store's thread; a statement that writes throws.
-  /// - Returns: What the closure returned.
-  /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`.
+  /// - Returns: The closure's result.
+  /// - Throws: The closure's error, ``SQLiteError``, or `CancellationError`.
   @inlinable
   public func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     let returned = Returned<T>()
@@ -36,7 +36,7 @@ extension SQLiteStore {
 
   /// Runs the closure in a write transaction and waits for it on this thread.
   ///
-  /// For command-line tools, tests and code that cannot be asynchronous.
+  /// It is for command-line tools, tests and code that cannot be asynchronous.
   ///
   /// - Throws: As the asynchronous form, and ``SQLiteError/Code/misuse`` inside a read or write of the same store.
   @available(*, noasync, message: "use try await store.write")
@@ -76,7 +76,7 @@ extension SQLiteStore {
   func perform(on queue: any WorkQueue, _ work: @escaping @Sendable (Connection) throws -> Void) async throws {
     try await wait { interruption, continuation in
       queue.enqueue { lane in
-        // A caller that was cancelled while it waited has its error already.
+        // A caller that was cancelled while its work waited already has its error.
         guard interruption.begin() else { return {} }
         let result = Result { try lane.perform(interruption, work) }
         return { continuation.resume(with: result) }
@@ -84,10 +84,12 @@ extension SQLiteStore {
     }
   }
 
-  /// Runs a write that may run again, if need be, in one transaction with others that wait at the same time.
+  /// Runs a write in one transaction with others that wait at the same time.
   ///
-  /// It succeeds, fails and is cancelled for itself, as by ``write(durability:_:)``. It runs again when another one, or
-  /// the commit, has undone the transaction.
+  /// The write may run again.
+  ///
+  /// The write succeeds, fails and is cancelled on its own, as by ``write(durability:_:)``. It runs again when another
+  /// write, or the commit, has undone the transaction.
   package func writeTogether<T: Sendable>(
     durability: SQLiteDurability? = nil, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -117,10 +119,10 @@ extension SQLiteStore {
   }
 }
 
-/// Carries what a closure returned on the store's thread to the task that waits for it.
+/// A box that carries a closure's result from the store's thread to the task that waits for it.
 @usableFromInline
 final class Returned<T: Sendable>: @unchecked Sendable {
-  // Written before the task goes on, and read after.
+  // Written before the task resumes, and read after.
   @usableFromInline var value: T?
 
   @inlinable

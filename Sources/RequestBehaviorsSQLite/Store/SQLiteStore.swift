@@ -1,6 +1,6 @@
 import Dispatch
 
-/// One SQLite database file: one writer, several readers, each on a thread of SQLite's own.
+/// A SQLite database file with one writer and several readers, each on its own queue.
 ///
 /// Make one for each file and share it.
 ///
@@ -22,8 +22,8 @@ import Dispatch
 /// ```
 ///
 /// The file is in WAL mode: readers see the last commit and never wait for the writer. A write is one `IMMEDIATE`
-/// transaction. Several stores, in one process or several, can use one file; work waits for the other's lock as long as
-/// ``SQLiteConfiguration/busyTimeout`` says.
+/// transaction. Several stores, in one process or several, can use one file. Work waits for another store's lock for up
+/// to ``SQLiteConfiguration/busyTimeout``.
 ///
 /// When the last store of a file is closed, the `-wal` and `-shm` files beside it are removed. On iOS, tvOS,
 /// watchOS and visionOS ``SQLiteConfiguration/fileProtection`` says when the files can be read.
@@ -36,24 +36,23 @@ public final class SQLiteStore: Sendable {
 
   let state: StoreState
   let writer: ConnectionLane
-  /// Nil where readers could not run beside the writer: in memory, and on file systems without shared memory.
+  /// Nil where readers cannot run in parallel with the writer: in memory, and on file systems without shared memory.
   let readers: ReaderPool?
   let watchedReads: WatchedReads
   let groups = WriteGroups()
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
   ///
-  /// Opening takes about 0.1 ms; migrations take what they take. ``open(path:configuration:migrations:)`` does the same
-  /// elsewhere.
+  /// Opening takes about 0.1 ms, without the time of the migrations. ``open(path:configuration:migrations:)`` does the
+  /// same on another thread.
   ///
   /// - Parameters:
-  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. A file that is made here
-  ///     can be read and written by its owner alone, and so can its `-wal` and `-shm`; one that is there keeps its
-  ///     permissions.
+  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. A new file, its `-wal` and
+  ///     its `-shm` can be read and written only by their owner. An existing file keeps its permissions.
   ///   - configuration: Durability, waiting, the format of rows.
   ///   - migrations: The steps of the schema, oldest first; append only.
-  /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged or not a database, or is newer than the
-  ///   migrations; or what a migration throws.
+  /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged, is not a database, or is newer than the
+  ///   migrations; the error of a migration.
   public init(
     path: String, configuration: SQLiteConfiguration = SQLiteConfiguration(), migrations: [SQLiteMigration] = []
   ) throws {

@@ -14,9 +14,11 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let values: SQLiteValues
     let listener: ChangeListener
-    /// Whether the store was closed before the iterator was made, which is a mistake and no end.
+    /// Whether the store was closed before the iterator was made.
+    ///
+    /// That is a misuse, not the end of the sequence.
     private let isLate: Bool
-    /// The tables that were read last, nil before the first value.
+    /// The tables that were last read; nil before the first value.
     private var tables: Set<String>?
     private var last: Value?
 
@@ -28,7 +30,7 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
 
     /// Returns the next value, or nil when the store is closed.
     ///
-    /// - Throws: What the closure throws, ``SQLiteError``, or `CancellationError`. ``SQLiteError/Code/misuse`` when the
+    /// - Throws: The closure's error, ``SQLiteError``, or `CancellationError`. ``SQLiteError/Code/misuse`` when the
     ///   store was closed before the iterator was made.
     public mutating func next() async throws -> Value? {
       while true {
@@ -46,11 +48,12 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
 
     /// Reads the value and the tables that it depends on; nil if the store is closed.
     ///
-    /// A read that a suspension of the store stops is repeated when the store is resumed.
+    /// A read that is stopped by a suspension of the store is repeated when the store is resumed.
     private func readNow() async throws -> (Value, tables: Set<String>)? {
       let state = values.store.state
       while true {
-        // Commits from here on may not be in the snapshot, so they are noted although the tables are not known yet.
+        // Commits from here on may be missing in the snapshot, so they are recorded although the tables are not known
+        // yet.
         listener.forget()
         let suspensions = state.suspensions
         do {
@@ -67,8 +70,9 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension SQLiteStore {
-  /// Runs the closure as ``read(_:)`` does and returns, beside its result, the tables that a commit must touch to
-  /// change it.
+  /// Runs the closure as ``read(_:)`` does.
+  ///
+  /// Returns its result, and the tables of which a commit must touch one to change the result.
   fileprivate func observe<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> (T, tables: Set<String>) {
@@ -78,7 +82,7 @@ extension SQLiteStore {
         connection.tablesRead = []
         defer { connection.tablesRead = nil }
         let value = try connection.read { database in
-          // Statements know what they read as of the schema they were prepared with.
+          // The tables that a statement reads are known for the schema with which it was prepared.
           try database.connection().checkSchemaVersion()
           return try body(database)
         }

@@ -10,7 +10,7 @@ final class StoreState: Sendable {
   let changes = ChangeHub()
 
   private struct Suspension {
-    /// How often the store was suspended or resumed.
+    /// The number of times the store was suspended or resumed.
     var changes = 0
     var waiting: [Waiter<Void>] = []
   }
@@ -21,7 +21,7 @@ final class StoreState: Sendable {
 
   var isSuspended: Bool { suspended.isSet }
 
-  /// How often the store was suspended or resumed.
+  /// The number of times the store was suspended or resumed.
   var suspensions: Int { suspension.withLock { $0.changes } }
 
   func close() {
@@ -37,7 +37,7 @@ final class StoreState: Sendable {
     if !value { wakeThoseSuspended() }
   }
 
-  /// Returns when the store is not suspended any more, or is closed.
+  /// Returns when the store is no longer suspended, or is closed.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   func waitUntilResumed() async throws {
@@ -69,10 +69,12 @@ final class StoreState: Sendable {
   }
 }
 
-/// The stores whose closures run on the current thread; one may be used in the closure of another.
+/// The stores whose closures run on the current thread.
 ///
-/// Kept per thread, because a task-local value would be inherited by tasks that the closure starts, which run elsewhere
-/// and later.
+/// A closure of one store may use another store.
+///
+/// They are kept by thread, not in a task-local value: tasks that the closure starts would inherit that value, although
+/// they run elsewhere and later.
 enum ActiveStores {
   private struct Frame {
     let store: ObjectIdentifier
@@ -95,7 +97,7 @@ enum ActiveStores {
     return false
   }
 
-  /// Runs the store's work.
+  /// Runs the work with the store in the list of this thread.
   static func with<T>(_ store: ObjectIdentifier, _ work: () throws -> T) rethrows -> T {
     let outer = pthread_getspecific(key)
     var frame = Frame(store: store, outer: outer)

@@ -1,8 +1,9 @@
 internal import RequestBehaviors
 
-/// Lets a number of watched reads run at a time; the others wait their turn.
+/// A limit on the watched reads that run at a time; the others wait for their turn.
 ///
-/// After a commit all reads begin anew that watch its tables. A read that nobody watches would wait behind all of them.
+/// After a commit all reads that watch its tables begin again. Without the limit, an unwatched read would wait behind
+/// them.
 final class WatchedReads: Sendable {
   private struct State {
     var running = 0
@@ -13,15 +14,14 @@ final class WatchedReads: Sendable {
   private let state = Locked(State())
   private let maximum: Int
 
-  /// Creates turns for watched reads.
+  /// Creates the limit.
   ///
-  /// - Parameter readers: How many reads run at a time; one reader is left to those that nobody watches, if there are
-  ///   several.
+  /// - Parameter readers: The number of reads that run at a time. If there are several, one is left to unwatched reads.
   init(readers: Int) { maximum = max(1, readers - 1) }
 
   /// Runs the work when it is its turn.
   ///
-  /// - Throws: What the work throws; `CancellationError` as soon as the task is cancelled while it waits.
+  /// - Throws: The work's error; `CancellationError` as soon as the task is cancelled while it waits.
   func run<T: Sendable>(_ work: () async throws -> T) async throws -> T {
     try await takeTurn()
     defer { passTurn() }
@@ -47,7 +47,7 @@ final class WatchedReads: Sendable {
         if state.waiting.isEmpty { state.running -= 1 }
         return state.waiting.popFirst()
       }
-      // One that was cancelled does not take the turn.
+      // A waiter that was cancelled does not take the turn, so the next one gets it.
       guard let next, !next.settle(.success(())) else { return }
     }
   }

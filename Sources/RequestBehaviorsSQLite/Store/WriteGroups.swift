@@ -1,9 +1,9 @@
 internal import CRequestBehaviorsSQLite
 internal import RequestBehaviors
 
-/// A write that may run again, and that may be committed together with others.
+/// A write that may run again, and may be committed together with others.
 ///
-/// Used on the writer's queue only, but for its interruption.
+/// It is used on the writer's queue only, except for its interruption.
 final class GroupedWrite: @unchecked Sendable {
   let durability: SQLiteDurability
   let interruption: Interruption
@@ -11,7 +11,7 @@ final class GroupedWrite: @unchecked Sendable {
   private let continuation: CheckedContinuation<Void, any Error>
   private var hasBegun = false
   private var isAnswered = false
-  /// How the write ended; nil until its transaction has.
+  /// The result of the write; nil until its transaction has ended.
   var result: Result<Void, any Error>?
 
   init(
@@ -26,7 +26,9 @@ final class GroupedWrite: @unchecked Sendable {
 
   var isOpen: Bool { result == nil && !isAnswered }
 
-  /// Whether the write is to run, perhaps again; a caller that was cancelled while it waited has its error already.
+  /// Returns whether the write is to run, perhaps again.
+  ///
+  /// A caller that was cancelled while it waited already has its error.
   func begin() -> Bool {
     if !hasBegun {
       hasBegun = interruption.begin()
@@ -42,17 +44,17 @@ final class GroupedWrite: @unchecked Sendable {
   }
 }
 
-/// Commits writes together that wait at the same time: one commit, and for full durability one wait for the disk.
+/// Commits writes that wait at the same time together: one commit, and for full durability one wait for the disk.
 final class WriteGroups: Sendable {
-  /// The most writes of a transaction.
+  /// The largest number of writes in a transaction.
   private static let maximumWrites = 64
 
   private let waiting = Locked<[GroupedWrite]>([])
 
-  /// How many writes wait.
+  /// The number of writes that wait.
   var count: Int { waiting.withLock { $0.count } }
 
-  /// Adds a write to those that wait for the lane.
+  /// Adds a write to those that wait for the writer.
   func add(_ write: GroupedWrite, to lane: ConnectionLane) {
     let isFirst = waiting.withLock { waiting in
       waiting.append(write)
@@ -61,13 +63,13 @@ final class WriteGroups: Sendable {
     if isFirst { lane.enqueue(runNext) }
   }
 
-  /// Runs the writes that wait, and returns a closure that resumes their callers.
+  /// Runs the waiting writes and returns a closure that resumes their callers.
   private func runNext(_ lane: ConnectionLane) -> () -> Void {
     let (writes, hasMore) = waiting.withLock { waiting in
       defer { waiting.removeFirst(min(Self.maximumWrites, waiting.count)) }
       return (Array(waiting.prefix(Self.maximumWrites)), waiting.count > Self.maximumWrites)
     }
-    // Behind what was queued meanwhile, which need not wait for all of them.
+    // The rest goes behind the jobs that were queued meanwhile, which then need not wait for all writes.
     if hasMore { lane.enqueue(runNext) }
     run(writes, on: lane)
     return { for write in writes { write.resume() } }
@@ -82,7 +84,7 @@ final class WriteGroups: Sendable {
         try lane.perform(Interruption()) { try $0.write(open) }
       } catch let undone as GroupIsUndone {
         undone.write?.result = .failure(undone.error)
-        // Only a cancellation is the write's alone; a full disk, for example, may meet the others too.
+        // Only a cancellation concerns one write alone. Another error, such as a full disk, may affect the others too.
         guard undone.write != nil, undone.error is CancellationError else { return runSingly(writes, on: lane) }
       } catch {
         for write in open where write.begin() { write.result = .failure(error) }
@@ -99,22 +101,23 @@ final class WriteGroups: Sendable {
   }
 }
 
-/// A transaction of several writes was undone as a whole.
+/// The error of a transaction of several writes that was undone as a whole.
 private struct GroupIsUndone: Error {
-  /// The write that did it; nil if it was the commit.
+  /// The write that undid it; nil if the commit failed.
   var write: GroupedWrite?
   var error: any Error
 }
 
 extension Connection {
-  /// The number of changed rows beyond which a transaction takes no further writes: the commit costs little beside them.
+  /// The number of changed rows from which a transaction takes no further writes: the commit then costs little beside
+  /// them.
   private static let rowsOfGroup: Int32 = 1000
 
-  /// Runs writes in one transaction, each in a savepoint of its own, and notes how each ended.
+  /// Runs writes in one transaction, each in its own savepoint, and records how each ended.
   ///
-  /// Writes that are left open have not been run.
+  /// A write that is left open has not run.
   ///
-  /// - Throws: An error that all share when the transaction could not begin; `GroupIsUndone` when it was undone.
+  /// - Throws: The error of all writes if the transaction could not begin; `GroupIsUndone` if it was undone.
   fileprivate func write(_ group: [GroupedWrite]) throws {
     var results: [(GroupedWrite, Result<Void, any Error>)] = []
     var hasBegun = false
