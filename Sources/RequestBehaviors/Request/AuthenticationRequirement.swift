@@ -1,4 +1,4 @@
-/// Whether a request is authenticated, and by whom.
+/// Whether a request is authenticated, and with which credentials.
 ///
 /// ```swift
 /// let token: AccessToken = try await client.send(
@@ -15,22 +15,26 @@ public struct AuthenticationRequirement: Sendable, Hashable {
 
   let kind: Kind
 
-  /// The request is not sent without the credentials of the behaviors that are listed, the default.
+  /// The request is not sent without the credentials of the behaviors in the list (the default).
   ///
-  /// It fails if they cannot be had. Where a request or the configuration says so explicitly, it also fails if it goes
-  /// to an origin that none of them are for; by default it is then sent without, which a 401 tells.
+  /// The request fails if the credentials are unavailable. If the request or the configuration sets this option
+  /// explicitly, it also fails when it goes to an origin that no credentials are for. By default such a request is sent
+  /// without credentials, and the error of a 401 says so.
   public static let required = AuthenticationRequirement(kind: .required)
 
-  /// The request is sent without credentials if none can be had.
+  /// The request is sent without credentials if there are none.
   public static let optional = AuthenticationRequirement(kind: .optional)
 
   /// The request carries no credentials of a ``CredentialBehavior``, and its 401 is left alone.
   public static let none = AuthenticationRequirement(kind: .none)
 
-  /// The request is authenticated by the credentials of a name only; others pass it by.
+  /// The request is authenticated only by the credentials of one name.
+  ///
+  /// Credential behaviors of other names add nothing.
   ///
   /// - Parameter name: The ``CredentialBehavior/credential`` of a behavior of the client, such as the name of a
-  ///   session; that it has none of the name is an error, and so is that they are not for the request's origin.
+  ///   session. The request fails if the client has no credentials of that name, or if they are not for the request's
+  ///   origin.
   /// - Returns: The requirement.
   public static func only(_ name: String) -> AuthenticationRequirement { AuthenticationRequirement(kind: .only(name)) }
 
@@ -46,16 +50,16 @@ public struct AuthenticationRequirement: Sendable, Hashable {
     }
   }
 
-  /// The name of the session that alone authenticates the request; `nil` if others may.
+  /// The name of the only session that authenticates the request; `nil` if others may.
   var onlyName: String? { if case .only(let name) = kind { name } else { nil } }
 
-  /// Whether the request is sent without credentials if none can be had.
+  /// Whether the request is sent without credentials if there are none.
   public var isOptional: Bool { kind == .optional }
 }
 
 private enum Authentication: RequestOption {
   static let defaultValue = AuthenticationRequirement.required
-  // A request that wants no credentials wants none after a redirect either.
+  // A request without credentials carries none after a redirect either.
   static let isPortable = true
 
   static func warning(for value: AuthenticationRequirement, in pipeline: Pipeline) -> String? {
@@ -65,10 +69,10 @@ private enum Authentication: RequestOption {
 }
 
 extension RequestOptions {
-  /// What the request or the configuration says itself of authentication.
+  /// The authentication that the request or the configuration sets explicitly.
   var explicitAuthentication: AuthenticationRequirement? { explicit(Authentication.self) }
 
-  /// Removes an explicit demand for credentials, which a client without them could not meet.
+  /// Removes an explicit requirement of credentials, because a client without credentials could not meet it.
   mutating func withdrawRequiredAuthentication() {
     switch explicitAuthentication?.kind {
     case .required, .only: reset(Authentication.self)
@@ -76,7 +80,8 @@ extension RequestOptions {
     }
   }
 
-  /// Whether the request is authenticated, and by whom; required by default where a behavior is listed for it.
+  /// Whether the request is authenticated, and with which credentials; required by default if such a behavior is
+  /// listed.
   public var authentication: AuthenticationRequirement {
     get { self[Authentication.self] }
     set { self[Authentication.self] = newValue }

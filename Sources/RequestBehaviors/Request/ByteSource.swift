@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a ``ByteStream`` and its reader share: the chunks that are left, and how it ended.
+/// The state that a ``ByteStream`` and its reader share: the remaining chunks, and how the stream ended.
 ///
-/// When the last of both is gone, what was not read to its end is cancelled.
+/// When both are gone, a source that was not read to its end is cancelled.
 final class ByteSource: Sendable {
   /// Delivers chunks.
   class AnyReader {
@@ -13,7 +13,7 @@ final class ByteSource: Sendable {
     var makeReader: (@Sendable () -> AnyReader)?
     var trailers: @Sendable () -> HeaderFields?
     var onCancel: @Sendable () -> Void
-    /// Ends what the chunks are made of, because no more of it is wanted.
+    /// Ends the production of chunks, because the reader wants no more.
     var onFinish: @Sendable () -> Void
     var clock = RequestClock.system
     var byteCount: Int64 = 0
@@ -37,10 +37,10 @@ final class ByteSource: Sendable {
   /// How the stream ended; `nil` while it has not.
   var completion: BodyCompletion? { lock.withLock { state.completion } }
 
-  /// Sets the clock that tells when the stream ended.
+  /// Sets the clock that gives the time at which the stream ended.
   func follow(_ clock: RequestClock) { lock.withLock { state.clock = clock } }
 
-  /// Returns what delivers the chunks; `nil` every further time, and when the stream has ended.
+  /// Returns the reader of the chunks; `nil` on every further call, and when the stream has ended.
   func takeReader() -> AnyReader? {
     let makeReader = lock.withLock {
       defer { state.makeReader = nil }
@@ -52,13 +52,13 @@ final class ByteSource: Sendable {
   /// Counts a chunk that was delivered.
   func count(_ bytes: Int) { lock.withLock { state.byteCount += Int64(bytes) } }
 
-  /// Ends the stream, unless it has ended.
+  /// Ends the stream, unless it has ended already.
   ///
   /// - Parameters:
-  ///   - error: What it ends with; `nil` at its end.
-  ///   - isEarly: Whether the reader has all that it wants before the last chunk.
+  ///   - error: The error that the stream ends with; `nil` at its regular end.
+  ///   - isEarly: Whether the reader needs no more chunks although there are some left.
   func end(_ error: (any Error)?, isEarly: Bool = false) {
-    // What waits for others or releases them happens outside of the lock.
+    // Callbacks run outside of the lock: they may wait for another task, or release one.
     let trailers = error == nil && !isEarly ? lock.withLock { state.trailers }() : nil
     let ended = lock.withLock { () -> (completion: BodyCompletion, before: State)? in
       guard state.completion == nil else { return nil }

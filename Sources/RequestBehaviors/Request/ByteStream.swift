@@ -6,21 +6,23 @@ public import Foundation
 /// for try await chunk in stream { file.write(chunk) }
 /// ```
 ///
-/// A stream is iterated once; a second iteration throws ``NetworkError/Code-swift.struct/bodyConsumed``. It is cancelled,
-/// so that what produces it can stop, by ``cancel()``, by dropping it unread, by dropping its iterator (`break`), and by
-/// cancelling the task that reads it, which then throws a `CancellationError`. ``completion`` tells how it ended.
+/// A stream is iterated once; a second iteration throws ``NetworkError/Code-swift.struct/bodyConsumed``. A cancelled
+/// stream lets its producer stop. The stream is cancelled by ``cancel()``, by dropping it unread, by dropping its
+/// iterator (`break`), and by cancelling the task that reads it, which then throws a `CancellationError`.
+/// ``completion`` tells how it ended.
 public struct ByteStream: AsyncSequence, Sendable {
   /// The type of a chunk.
   public typealias Element = Data
 
   let source: ByteSource
 
-  /// Creates a stream of another sequence's chunks.
+  /// Creates a stream of the chunks of another sequence.
   ///
   /// - Parameters:
   ///   - base: The chunks, in order.
-  ///   - onCancel: Ends the production of chunks; called once if the stream ends in any other way than by its last chunk.
-  ///     A `next()` of the base that waits must return then. By default nothing is done.
+  ///   - onCancel: Ends the production of chunks; called once if the stream ends in any other way than by its last
+  ///     chunk.
+  ///     A `next()` of the base that is suspended must return then. By default it does nothing.
   ///   - trailers: Returns the fields that came after the last chunk (RFC 9110 §6.5); called once, after it. By default
   ///     there are none.
   public init<Base: AsyncSequence & Sendable>(
@@ -32,20 +34,20 @@ public struct ByteStream: AsyncSequence, Sendable {
 
   private init(source: ByteSource) { self.source = source }
 
-  /// Creates a stream of chunks that are there already.
+  /// Creates a stream of chunks that are in memory.
   public init(chunks: [Data]) {
     self.init(Chunks(chunks: chunks))
   }
 
-  /// Returns a stream of what another sequence makes of this one's chunks, with the same trailers.
+  /// Returns a stream that delivers another sequence's version of this stream's chunks, with the same trailers.
   ///
-  /// To cancel it cancels this one. Each of both has its own ``completion``.
+  /// Cancelling the new stream cancels this one. Each of the two has its own ``completion``.
   ///
   /// ```swift
   /// response.body = .stream(stream.wrapped { Decompressed($0) })
   /// ```
   ///
-  /// - Parameter transform: Makes the sequence; it gets this stream.
+  /// - Parameter transform: Returns the sequence, given this stream.
   /// - Returns: The stream.
   public func wrapped<Base: AsyncSequence & Sendable>(by transform: (ByteStream) -> Base) -> ByteStream
   where Base.Element == Data {
@@ -58,13 +60,13 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// Ends the production of chunks; harmless when the stream has ended.
   public func cancel() { source.end(CancellationError()) }
 
-  /// Ends the production of chunks, and throws the error to the reader; harmless when the stream has ended.
+  /// Ends the production of chunks, and throws an error to the reader; harmless when the stream has ended.
   public func cancel(throwing error: any Error) { source.end(error) }
 
-  /// Ends the production of chunks as its last chunk does, because the reader has all that it wants.
+  /// Ends the production of chunks as the last chunk does, because the reader needs no more.
   func finish() { source.end(nil, isEarly: true) }
 
-  /// Creates the iterator; a stream is iterated once.
+  /// Creates the iterator; only the first one delivers chunks.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(source)) }
 
   /// Reads the rest of the stream into memory.
@@ -72,8 +74,8 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// - Parameter limit: The most bytes to accept.
   /// - Returns: The joined chunks.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyTooLarge`` as soon as the limit is
-  ///   exceeded (the stream is then cancelled), `CancellationError` if the task is cancelled before the end, and whatever
-  ///   the stream throws.
+  ///   exceeded (the stream is then cancelled), `CancellationError` if the task is cancelled before the end, and any
+  ///   error of the stream.
   public func collect(upTo limit: Int) async throws -> Data {
     var data = Data()
     for try await chunk in self {
@@ -93,38 +95,40 @@ public struct ByteStream: AsyncSequence, Sendable {
 
     /// Returns the next chunk, or `nil` at the end.
     ///
-    /// - Throws: What the stream ended with, `CancellationError` if it was cancelled.
+    /// - Throws: The error that the stream ended with; `CancellationError` if it was cancelled.
     public mutating func next() async throws -> Data? { try await reader.next() }
   }
 
-  /// Ends a stream that it does not keep alive, for what is to end a body later: a deadline, for example.
+  /// Ends a stream without keeping it alive.
+  ///
+  /// A deadline, for example, uses it to end a body later.
   public struct Canceller: Sendable {
     private let source: Weak
 
     fileprivate init(_ source: ByteSource) { self.source = Weak(source) }
 
-    /// Ends the stream as ``ByteStream/cancel(throwing:)`` does, if it is still there.
+    /// Ends the stream as ``ByteStream/cancel(throwing:)`` does, if it still exists.
     public func cancel(throwing error: any Error = CancellationError()) { source.value?.end(error) }
 
     private final class Weak: Sendable {
-      // Never set again, and safe to read by many.
+      // Never set again, so that several threads may read it.
       nonisolated(unsafe) private(set) weak var value: ByteSource?
       init(_ value: ByteSource) { self.value = value }
     }
   }
 
-  /// What ends the stream without keeping it alive.
+  /// A value that can end the stream and does not keep it alive.
   public var canceller: Canceller { Canceller(source) }
 }
 
 // MARK: - How it ends
 
 extension ByteStream {
-  /// How the stream ended, once it has: read to its end, failed or cancelled.
+  /// How the stream ended: read to its end, failed or cancelled.
   ///
-  /// It waits for that and does not read.
+  /// The property waits until the stream has ended. It does not read the stream.
   ///
-  /// - Throws: `CancellationError` if the task that waits is cancelled.
+  /// - Throws: `CancellationError` if the waiting task is cancelled.
   public var completion: BodyCompletion {
     get async throws {
       let waiter = Waiter<BodyCompletion>()
@@ -133,17 +137,17 @@ extension ByteStream {
     }
   }
 
-  /// Calls a closure once, when the stream has ended, or at once if it has.
+  /// Calls a closure once when the stream has ended, or at once if it has ended already.
   ///
-  /// - Parameter note: Gets how it ended; it must not block. Whoever drops the stream cancels it, so the closure must not
-  ///   hold it, nor a response that has it.
+  /// - Parameter note: Receives how the stream ended. It must not block. It must not hold the stream or a response that
+  ///   has it, because a stream is cancelled only when the last reference to it is dropped.
   public func onCompletion(_ note: @escaping @Sendable (BodyCompletion) -> Void) { source.onCompletion(note) }
 }
 
 // MARK: - Reading
 
 extension ByteStream {
-  /// The one who reads a stream; to drop it cancels what was not read to its end.
+  /// The reader of a stream; dropping it cancels a stream that was not read to its end.
   fileprivate final class Reader {
     private let source: ByteSource
     // `nil` for a second iteration.
@@ -176,7 +180,7 @@ extension ByteStream {
         if let chunk {
           source.count(chunk.count)
         } else {
-          // What was cut short by a cancellation must not pass for a whole body.
+          // A body that a cancellation cut short must not pass for a whole one.
           try Task.checkCancellation()
           source.end(nil)
         }

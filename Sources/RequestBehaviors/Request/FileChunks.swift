@@ -1,14 +1,18 @@
 import Dispatch
 package import Foundation
 
-/// The bytes that a file has when it is opened, read on a queue of their own: reading may block.
+/// The bytes that a file has when it is opened.
+///
+/// They are read on a queue of their own, because reading may block.
 package struct FileChunks: AsyncSequence, Sendable {
   package typealias Element = Data
 
-  /// How many bytes are read at once of a file: more of a long one, because each chunk costs changes of thread.
+  /// Returns how many bytes are read at once.
+  ///
+  /// A long file is read in larger chunks, because each chunk costs changes of thread.
   private static func chunkCount(_ length: Int64) -> Int64 { Swift.min(Swift.max(length / 16, 256 * 1_024), 1 << 20) }
 
-  /// A file that is open.
+  /// An open file.
   fileprivate struct OpenFile: Sendable {
     let length: Int64
     let handle: FileHandle
@@ -34,7 +38,7 @@ package struct FileChunks: AsyncSequence, Sendable {
     file = nil
   }
 
-  /// Creates a sequence of an open file, which is read once.
+  /// Creates a sequence of a file that is opened now and read once.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
   package init(opening url: URL) async throws {
@@ -59,7 +63,7 @@ package struct FileChunks: AsyncSequence, Sendable {
       let open: OpenFile
       if let file { open = file } else { open = try await OpenFile(url) }
       file = open
-      // What a writer adds meanwhile is not what was announced.
+      // Bytes that a writer appends meanwhile are beyond the announced length.
       let count = Int(Swift.min(FileChunks.chunkCount(open.length), open.length - readCount))
       guard count > 0 else { return nil }
       let data = try await FileQueue.run { [handle = open.handle] in try handle.read(upToCount: count) }
@@ -72,11 +76,11 @@ package struct FileChunks: AsyncSequence, Sendable {
   package func makeAsyncIterator() -> Iterator { Iterator(url: url, file: file) }
 }
 
-/// Runs what may block on files off the threads of Swift's pool.
+/// Runs blocking work on files outside of Swift's thread pool.
 package enum FileQueue {
   private static let queue = DispatchQueue(label: "RequestBehaviors.files", attributes: .concurrent)
 
-  /// Runs work and returns what it returns.
+  /// Runs the work and returns its result.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try work() }) }

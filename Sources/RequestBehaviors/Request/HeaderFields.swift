@@ -8,11 +8,11 @@
 /// headers.set("X-API-Key", key, sensitive: .baseURL)
 /// ```
 ///
-/// A field that is marked sensitive is redacted in logs, errors and printed commands, removed on the way to an origin
-/// outside its scope, and never becomes part of a cache key. A name that means a credential, one of
-/// ``Redactor/defaultSensitiveFields`` such as `Authorization`, `Cookie`, `X-API-Key` or `X-Auth-Token`, counts as a
-/// mark: for the origin of the request that it is set on, or, set by a behavior, for the base URL's. Whoever wants it to
-/// go elsewhere marks it so, with ``OriginScope/any`` for everywhere.
+/// A field that is marked sensitive is redacted in logs, errors and printed commands. It is removed on the way to an
+/// origin that its mark does not include, and never becomes part of a cache key. A name that means a credential counts
+/// as a mark. Such names are ``Redactor/defaultSensitiveFields``, for example `Authorization`, `Cookie`, `X-API-Key` or
+/// `X-Auth-Token`. Such a field of a request is for the request's origin; one that a behavior sets is for the base
+/// URL's. To send it elsewhere, mark it so; ``OriginScope/any`` allows every origin.
 ///
 /// Names and values are checked against RFC 9110 §5.1 and §5.5 when a request is sent, not here; an illegal one is a
 /// ``NetworkError/Code-swift.struct/invalidRequest`` that names the field.
@@ -23,7 +23,7 @@ public struct HeaderFields: Sendable, Hashable {
     public let name: String
     /// The value.
     public var value: String
-    /// The origins that may receive the value if it is a secret; `nil` if it is not.
+    /// The origins that may receive the value if it is a secret; `nil` if it is not a secret.
     public var sensitivity: OriginScope?
 
     /// Whether the value is a secret.
@@ -45,7 +45,7 @@ public struct HeaderFields: Sendable, Hashable {
   /// Creates an empty list.
   public init() { fields = [] }
 
-  /// Creates a list of the fields in their order; same names stay several values.
+  /// Creates a list of the fields in their order; repeated names stay separate values.
   public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
   /// Creates a list from a dictionary, sorted by name, because a dictionary has no order.
@@ -53,10 +53,12 @@ public struct HeaderFields: Sendable, Hashable {
     fields = values.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) }
   }
 
-  /// The value of a field, several values joined by `", "` (RFC 9110 §5.3); `nil` if there is none.
+  /// The value of a field; several values are joined by `", "` (RFC 9110 §5.3).
   ///
-  /// Setting replaces all values of the name in the place of the first; setting `nil` removes them. What is set this
-  /// way is not sensitive unless the field that it replaces was.
+  /// It is `nil` if there is no such field.
+  ///
+  /// Setting it replaces all values of the name at the position of the first; setting `nil` removes them. A value set
+  /// this way is not sensitive unless the field that it replaces was.
   public subscript(name: String) -> String? {
     get {
       guard let first = firstIndex(of: name) else { return nil }
@@ -103,7 +105,7 @@ public struct HeaderFields: Sendable, Hashable {
     fields[next...].removeAll { HeaderFields.areEqual($0.name, field.name) }
   }
 
-  /// Adds a value to those that the name already has.
+  /// Adds a value to the existing ones of the name.
   ///
   /// - Parameters:
   ///   - name: The field's name.
@@ -123,17 +125,17 @@ public struct HeaderFields: Sendable, Hashable {
     try fields.removeAll(where: shouldRemove)
   }
 
-  /// Marks the fields whose names mean a credential and that nobody marked.
+  /// Marks the unmarked fields whose names mean a credential.
   mutating func markCredentials(as scope: OriginScope) {
     func isUnmarked(_ field: Field) -> Bool { !field.isSensitive && field.isNamedLikeCredential }
-    // The list need not be copied where none is to be marked.
+    // Avoids copying the list if there is no field to mark.
     guard fields.contains(where: isUnmarked) else { return }
     for index in fields.indices where isUnmarked(fields[index]) { fields[index].sensitivity = scope }
   }
 
-  /// Marks every field that nobody marked, but those that another list has with the same value.
+  /// Marks every unmarked field, except those that another list has with the same value.
   mutating func markUnmarked(as scope: OriginScope, except others: HeaderFields = HeaderFields()) {
-    // As above: a behavior's own fields are marked mostly.
+    // Avoids copying, as above: the fields of a behavior are mostly marked already.
     guard fields.contains(where: { !$0.isSensitive }) else { return }
     for index in fields.indices where !fields[index].isSensitive {
       let isOther = others.contains { other in
@@ -143,7 +145,7 @@ public struct HeaderFields: Sendable, Hashable {
     }
   }
 
-  /// Returns the list without white space around values, which is no part of them (RFC 9110 §5.5).
+  /// Returns the list without white space around values, because it is not part of them (RFC 9110 §5.5).
   func withoutOuterSpace() -> HeaderFields {
     var trimmed = self
     for index in fields.indices where HTTPSyntax.hasOuterSpace(fields[index].value) {
@@ -152,14 +154,14 @@ public struct HeaderFields: Sendable, Hashable {
     return trimmed
   }
 
-  /// Whether two lists are copies of one that nobody has changed since; then they are equal.
+  /// Whether two lists share their storage, as unchanged copies do; then they are equal.
   func isIdentical(to other: HeaderFields) -> Bool {
     fields.withUnsafeBufferPointer { own in
       other.fields.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
     }
   }
 
-  /// Replaces same-named fields by those of another list, and adds its others at the end.
+  /// Replaces fields by those of the same name in another list, and appends the other fields of that list.
   public mutating func merge(_ other: HeaderFields) {
     if fields.isEmpty {
       fields = other.fields
@@ -173,9 +175,9 @@ public struct HeaderFields: Sendable, Hashable {
     }
   }
 
-  /// Whether two field names are the same: without regard to ASCII case (RFC 9110 §5.1).
+  /// Whether two field names are equal, regardless of ASCII case (RFC 9110 §5.1).
   public static func areEqual(_ name: String, _ other: String) -> Bool {
-    // Mostly names are written alike, and those that are not differ in length.
+    // Most equal names have the same spelling, and most different names differ in length.
     guard name.utf8.count == other.utf8.count else { return false }
     if name == other { return true }
     var octets = other.utf8.makeIterator()
@@ -191,7 +193,7 @@ public struct HeaderFields: Sendable, Hashable {
     fields.firstIndex { HeaderFields.areEqual($0.name, name) }
   }
 
-  /// Whether two lists have fields of equal names (without regard to case), values and marks in the same order.
+  /// Whether two lists have the same names (regardless of case), values and marks in the same order.
   public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
     left.fields.count == right.fields.count
       && zip(left.fields, right.fields).allSatisfy {
@@ -218,13 +220,15 @@ extension HeaderFields: RandomAccessCollection {
 }
 
 extension HeaderFields: ExpressibleByDictionaryLiteral {
-  /// Creates a list from a literal in its order; a name that is repeated has several values.
+  /// Creates a list from a literal in its order; a repeated name has several values.
   public init(dictionaryLiteral elements: (String, String)...) {
     fields = elements.map { Field($0.0, $0.1) }
   }
 }
 
 extension HeaderFields: CustomStringConvertible {
-  /// The fields, one a line, with every value hidden that the standard ``Redactor`` does not know to be harmless.
+  /// The fields, one per line.
+  ///
+  /// The value is hidden unless the standard ``Redactor`` knows it to be harmless.
   public var description: String { fields.map(\.description).joined(separator: "\n") }
 }

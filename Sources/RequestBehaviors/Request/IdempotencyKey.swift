@@ -1,4 +1,5 @@
-/// Asks the server to carry out a request once, however often it arrives: a key that stays the same for all attempts.
+/// A key that stays the same for all attempts: it asks the server to carry out a request once, however often it
+/// arrives.
 ///
 /// ```swift
 /// let payment: Payment = try await client.send(
@@ -6,13 +7,13 @@
 ///     .with(\.idempotencyKey, .value("order-\(order.id)")))
 /// ```
 ///
-/// With a key, a POST, a PATCH or another request that is not idempotent by its method is repeated like the others. The
-/// key is set on these methods only. ``generated`` makes one for each call; a key that is derived from the thing itself
-/// also covers a second call, after the app was ended in the middle of the first.
+/// With a key, a POST, a PATCH or another request that is not idempotent by its method is repeated like the others.
+/// Other methods get no key. ``generated`` makes one for each call. A key derived from the data of the request also
+/// covers a second call, made after the app ended in the middle of the first.
 ///
-/// Only a server that knows the field heeds it. Any other carries out each attempt that arrives.
+/// Only a server that knows the field honors it. Any other server carries out each attempt that arrives.
 ///
-/// It is not sent on when a redirect changes the method or leads to another origin.
+/// A redirect that changes the method or leads to another origin removes the key.
 public struct IdempotencyKey: Sendable, Hashable {
   enum Source: Sendable, Hashable {
     case generated
@@ -26,18 +27,18 @@ public struct IdempotencyKey: Sendable, Hashable {
 
   /// Whether the key is sent in quotation marks.
   ///
-  /// The draft of the IETF (draft-ietf-httpapi-idempotency-key-header-07 §2.1) has them; Stripe and most other servers
-  /// want the key bare, which is the default.
+  /// The IETF draft (draft-ietf-httpapi-idempotency-key-header-07 §2.1) requires them. Stripe and most other servers
+  /// expect the key without them, which is the default.
   public var isQuoted = false
 
   /// A key that is made once for each call, a random UUID.
   ///
   /// With a key the client repeats a POST or PATCH that may have taken effect. A server that does not know the field
-  /// ignores it and carries the request out again: an order is placed twice, a comment stands twice. So set it only for
-  /// servers that document the field.
+  /// ignores it and carries the request out again: an order is placed twice, a comment is posted twice. So set it only
+  /// for servers that document the field.
   public static let generated = IdempotencyKey(source: .generated)
 
-  /// A key that the caller derives from what the request is about.
+  /// A key that the caller derives from the data of the request.
   public static func value(_ value: String) -> IdempotencyKey { IdempotencyKey(source: .value(value)) }
 
   /// Returns the same key for another field.
@@ -54,7 +55,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   }
 }
 
-/// The key that a call made for itself, and the field that carries it.
+/// The key that was generated for a call.
 private enum UsedIdempotencyKey: CallKey {
   static let defaultValue: String? = nil
 }
@@ -85,14 +86,14 @@ extension NetworkRequest {
     headers[key.name] = key.isQuoted ? "\"\(value)\"" : value
   }
 
-  /// Removes the idempotency key, because it is for the request that it was made for only.
+  /// Removes the idempotency key, because it is valid only for the request that it was made for.
   ///
-  /// A behavior does so when it makes another request of this one, with another method or for another origin.
+  /// Use it in a behavior that turns this request into another one, with another method or for another origin.
   public mutating func removeIdempotencyKey() { headers.removeIdempotencyKey(in: idempotencyField) }
 }
 
 extension HeaderFields {
-  /// Removes the field of the usual name, and the one that options name.
+  /// Removes the field of the usual name, and the field that the options name.
   mutating func removeIdempotencyKey(in field: String?) {
     for name in Set(["Idempotency-Key", field ?? "Idempotency-Key"]) { remove(name) }
   }

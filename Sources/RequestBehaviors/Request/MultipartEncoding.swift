@@ -1,32 +1,33 @@
 import Foundation
 
-/// The bytes of a `multipart/form-data` body (RFC 7578), laid out: what is in memory, and what is read when it is sent.
+/// The layout of a `multipart/form-data` body (RFC 7578): the bytes in memory, and the parts that are read while
+/// sending.
 struct MultipartEncoding: Sendable {
   /// A piece of the body.
   enum Segment: Sendable {
     /// Bytes in memory.
     case data(Data)
-    /// A file or a stream, which the part of the name reads, and its length.
+    /// A file or a stream, the name of its part, and its length.
     case body(RequestBody, part: String, length: Int64?)
   }
 
-  /// What stands between the parts; it occurs in none of those that are in memory.
+  /// The separator of the parts; it occurs in no part that is in memory.
   let boundary: String
 
   /// The pieces, in order.
   let segments: [Segment]
 
-  /// The number of bytes; `nil` if a stream among the parts does not say its own.
+  /// The number of bytes; `nil` if the length of a stream among the parts is unknown.
   let length: Int64?
 
   /// Lays out parts.
   ///
   /// - Parameters:
-  ///   - parts: The parts, in order; none makes a form without fields.
-  ///   - encoder: What encodes values among them.
-  ///   - generator: Where the boundary comes from.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` for a file that cannot be read,
-  ///   ``NetworkError/Code-swift.struct/encodingFailed`` for a value that cannot be encoded,
+  ///   - parts: The parts, in order; an empty list makes a form without fields.
+  ///   - encoder: The encoder for values among the parts.
+  ///   - generator: The source of randomness for the boundary.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` for a file that cannot be
+  ///   read, ``NetworkError/Code-swift.struct/encodingFailed`` for a value that cannot be encoded,
   ///   ``NetworkError/Code-swift.struct/bodyConsumed`` for a one-shot stream that was sent before, and
   ///   ``NetworkError/Code-swift.struct/invalidRequest`` for a media type that breaks the rules.
   init(
@@ -37,7 +38,7 @@ struct MultipartEncoding: Sendable {
     var segments: [Segment] = []
     var pending = Data()
     var length: Int64? = 0
-    // Everything in memory between two files or streams is one piece.
+    // All bytes in memory between two files or streams are one segment.
     for (part, body) in zip(parts, bodies) {
       pending += Data("--\(boundary)\r\n\(try part.head(contentType: body.contentType))".utf8)
       if let data = body.data {
@@ -71,7 +72,9 @@ struct MultipartEncoding: Sendable {
   /// The media type, which names the boundary.
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-  /// The body to send: bytes if all parts are in memory, else a stream, which can be sent again if all parts can.
+  /// The body to send: bytes if all parts are in memory, else a stream.
+  ///
+  /// The stream is replayable if all parts are.
   var body: RequestBody {
     if segments.count == 1, case .data(let data)? = segments.first { return .data(data, contentType: contentType) }
     let isOneShot = segments.contains {
@@ -90,7 +93,7 @@ struct MultipartEncoding: Sendable {
     return body.length
   }
 
-  /// Returns a boundary that occurs nowhere in some bytes, so that nothing in them can end a part (RFC 2046 §5.1.1).
+  /// Returns a boundary that does not occur in the bytes, so that they cannot end a part (RFC 2046 §5.1.1).
   private static func boundary(notIn contents: [Data], using generator: inout some RandomNumberGenerator) -> String {
     let characters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
     while true {
@@ -102,10 +105,12 @@ struct MultipartEncoding: Sendable {
 }
 
 extension Data {
-  /// Whether a text occurs in the bytes; looks at few of them (Horspool's search).
+  /// Returns whether a text occurs in the bytes.
+  ///
+  /// It looks at few of them (Horspool's search).
   fileprivate func contains(_ text: String) -> Bool {
     let pattern = Array(text.utf8)
-    // How far a byte under the pattern's end lets the pattern move.
+    // How far the pattern can move, by the byte under its last character.
     var shifts = [Int](repeating: pattern.count, count: 256)
     for (index, byte) in pattern.dropLast().enumerated() { shifts[Int(byte)] = pattern.count - 1 - index }
     return withUnsafeBytes { bytes in

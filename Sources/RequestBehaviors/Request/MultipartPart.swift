@@ -12,11 +12,12 @@ public import Foundation
 public struct MultipartPart: Sendable {
   /// The name of the field.
   ///
-  /// A backslash in it is sent as it is, as browsers send it. Do not let a name or a file's name end in one: some servers
-  /// read a backslash before the closing quote as an escape (RFC 9110 §5.6.4), and the name then goes on behind it.
+  /// A backslash in it is sent unchanged, as browsers do. Do not end a name or a file's name with a backslash: some
+  /// servers read one before the closing quote as an escape (RFC 9110 §5.6.4), and the name then continues after the
+  /// quote.
   public let name: String
 
-  /// The name of the file as the server is told; `nil` for what is no file.
+  /// The name of the file that the server gets; `nil` for a part that is not a file.
   public let filename: String?
 
   /// The bytes of the part; their media type becomes its `Content-Type`.
@@ -28,7 +29,7 @@ public struct MultipartPart: Sendable {
     self.filename = filename
   }
 
-  /// A field with a text in UTF-8, which is sent as it is and without a media type.
+  /// A text field in UTF-8, sent unchanged and without a media type.
   ///
   /// - Parameters:
   ///   - name: The name of the field.
@@ -43,18 +44,18 @@ public struct MultipartPart: Sendable {
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - content: The bytes and their media type.
-  ///   - filename: The name of the file as the server is told; by default none, which makes the part a plain field.
+  ///   - filename: The name of the file that the server gets; by default none, which makes the part a plain field.
   /// - Returns: The part.
   public static func part(_ name: String, _ content: RequestContent, filename: String? = nil) -> MultipartPart {
     MultipartPart(name, content, filename: filename)
   }
 
-  /// A file, read while the form is sent and never kept in memory whole.
+  /// A file, read while the form is sent and never held in memory as a whole.
   ///
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - url: The file.
-  ///   - filename: The name that the server is told; by default that of the file.
+  ///   - filename: The name of the file that the server gets; by default the file's own.
   ///   - contentType: The media type; by default `application/octet-stream`.
   /// - Returns: The part.
   public static func file(
@@ -63,12 +64,12 @@ public struct MultipartPart: Sendable {
     MultipartPart(name, .file(url, contentType: contentType), filename: filename ?? url.lastPathComponent)
   }
 
-  /// The lines that stand before the bytes of the part, with the empty one at their end.
+  /// Returns the header lines of the part, with the empty line at their end.
   ///
-  /// In names, `"`, CR and LF are replaced as browsers do (HTML, "Multipart form data"), by `%22`, `%0D` and `%0A`: what
-  /// a user typed cannot end the line that it stands in. Other characters are sent as they are, in UTF-8.
+  /// In names, `"`, CR and LF are replaced by `%22`, `%0D` and `%0A` as browsers do (HTML, "Multipart form data"), so
+  /// that user input cannot end its line. Other characters are sent unchanged, in UTF-8.
   ///
-  /// - Parameter contentType: The media type of the bytes; `nil` for none.
+  /// - Parameter contentType: The media type of the bytes; `nil` for no `Content-Type`.
   /// - Returns: The lines.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidRequest`` for a media type that could
   ///   end its line.

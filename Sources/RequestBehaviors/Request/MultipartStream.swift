@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bytes of a form with files or streams in it, read one after the other while they are sent.
+/// The bytes of a form with files or streams, read one part after the other while the form is sent.
 struct MultipartStream: AsyncSequence, Sendable {
   typealias Element = Data
 
@@ -9,7 +9,7 @@ struct MultipartStream: AsyncSequence, Sendable {
 
   init(_ segments: [MultipartEncoding.Segment]) { self.segments = segments }
 
-  /// The stream as a body has it; ending it ends the stream that is being read and the one-shot streams after it.
+  /// The stream for a body; ending it ends the part that is being read and the one-shot streams after it.
   var byteStream: ByteStream {
     ByteStream(self) { [segments, reading] in
       reading.cancel()
@@ -54,7 +54,7 @@ struct MultipartStream: AsyncSequence, Sendable {
     }
   }
 
-  /// A part that is being read; it must have the length that the head of the form counts on.
+  /// A part that is being read; it must have the length that the form's length includes.
   private struct Part {
     private var chunks: ByteStream.Iterator
     private let name: String
@@ -85,7 +85,7 @@ struct MultipartStream: AsyncSequence, Sendable {
     }
   }
 
-  /// The stream that is being read, for whoever ends the form's.
+  /// The part that is being read, so that ending the form's stream can end it.
   fileprivate final class Reading: Sendable {
     private let lock = NSLock()
     // Both protected by `lock`.

@@ -1,19 +1,19 @@
 public import Foundation
 
 extension NetworkRequest {
-  /// Returns the request for where a reference leads, such as the `Location` of a redirect or the URL of a mirror.
+  /// Returns the request for the target of a reference, such as the `Location` of a redirect or the URL of a mirror.
   ///
-  /// The reference is resolved as RFC 3986 §5 has it, `..` above the root dropped and the fragment carried over (RFC
-  /// 9110 §10.2.2). If it leads to another origin, what belongs to the one that is left stays behind: sensitive fields
+  /// The reference is resolved by RFC 3986 §5; `..` above the root is dropped and the fragment is carried over (RFC
+  /// 9110 §10.2.2). If it leads to another origin, the request loses what is for the old origin only: sensitive fields
   /// that are not for both, `Host`, `Origin`, and every option that is not portable. Method and body stay.
   ///
   /// - Parameters:
   ///   - reference: An absolute URL or a relative reference.
-  ///   - base: The URL that it is relative to, which another behavior may have changed before it was sent; by default
-  ///     the request's own.
+  ///   - base: The URL that the reference is relative to. Another behavior may have changed it before it was sent; by
+  ///     default it is the request's own.
   /// - Returns: The request for the new URL, with its path as the endpoint.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` for a reference that is malformed,
-  ///   of another scheme, with a user name in it, or that leads from https to http.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` for a reference that is
+  ///   malformed, has another scheme, has a user name in it, or leads from https to http.
   public func moved(to reference: String, relativeTo base: URL? = nil) throws -> NetworkRequest {
     let base = base ?? url
     let target = try RequestURL.resolve(reference: reference, relativeTo: base)
@@ -28,14 +28,14 @@ extension NetworkRequest {
     return next
   }
 
-  /// Takes away the conditions that a cache added, which are about the URL that is left.
+  /// Removes the conditions that a cache added, because they are about the previous URL.
   private mutating func leaveValidation() {
     guard options.isCacheValidation else { return }
     for name in HeaderFields.conditions { headers.remove(name) }
     options.isCacheValidation = false
   }
 
-  /// Takes away what was for the origin that is left; what is gone stays gone on the hops that follow.
+  /// Removes what is for the previous origin only; later hops do not restore it.
   private mutating func leave(_ left: Origin?) {
     headers.markCredentials(as: .baseURL)
     headers.leave(left, for: origin, base: call.baseOrigin)
@@ -45,14 +45,14 @@ extension NetworkRequest {
 }
 
 extension RequestURL {
-  /// Returns where a reference of a server leads, as RFC 3986 §5 has it, `..` above the root dropped.
+  /// Returns the target of a server's reference, resolved by RFC 3986 §5; `..` above the root is dropped.
   ///
   /// - Parameters:
-  ///   - reference: An absolute URL or a relative reference; what must be escaped in it is.
-  ///   - base: The URL that it is relative to.
+  ///   - reference: An absolute URL or a relative reference; illegal characters in it are escaped.
+  ///   - base: The URL that the reference is relative to.
   ///   - keepsFragment: Whether a reference without a fragment takes that of the base, as a redirect does.
   /// - Returns: The URL.
-  /// - Throws: ``NetworkError`` of code `invalidURL` for what is no http or https URL.
+  /// - Throws: ``NetworkError`` of code `invalidURL` if the result is not an http or https URL.
   static func resolve(reference: String, relativeTo base: URL, keepsFragment: Bool = true) throws -> URL {
     let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
     guard let components = URLComponents(string: text) else {
@@ -64,12 +64,13 @@ extension RequestURL {
 }
 
 extension URLComponents {
-  /// Resolves this reference against a base (RFC 3986 §5.2.2), but for dot segments.
+  /// Resolves this reference against a base (RFC 3986 §5.2.2), except for dot segments.
   fileprivate func resolved(against base: URL, keepsFragment: Bool) throws -> URL {
     guard var target = URLComponents(url: base, resolvingAgainstBaseURL: true) else {
       throw NetworkError(.invalidURL, "the base has no parts")
     }
     let baseFragment = keepsFragment ? target.percentEncodedFragment : nil
+    // RFC 3986 §5.2.2: a reference with a scheme or a host replaces the base; one without a path keeps the base's path.
     if scheme != nil || encodedHost != nil {
       let baseScheme = target.scheme
       target = self
@@ -95,8 +96,8 @@ extension String {
 }
 
 extension HeaderFields {
-  /// Removes what is not for another origin than the one that a request was for: `Host`, `Origin`, and the sensitive
-  /// fields that are not for both.
+  /// Removes the fields that must not go to another origin: `Host`, `Origin`, and the sensitive fields that are not for
+  /// both origins.
   mutating func leave(_ left: Origin?, for other: Origin?, base: Origin?) {
     removeAll { field in
       if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
@@ -112,10 +113,10 @@ private enum CacheValidation: RequestOption {
 }
 
 extension RequestOptions {
-  /// Whether the conditions of the request are a cache's, which asks whether a stored response is still good.
+  /// Whether a cache added the conditions of the request, to learn if a stored response is still valid.
   ///
   /// A behavior that sets it gets the 304 in its `intercept`. The 304 is a success for every behavior further in, whose
-  /// ``RequestBehavior/afterSuccess(_:for:)`` gets it without a body. A redirect leaves the conditions behind.
+  /// ``RequestBehavior/afterSuccess(_:for:)`` gets it without a body. A redirect removes the conditions.
   public var isCacheValidation: Bool {
     get { self[CacheValidation.self] }
     set { self[CacheValidation.self] = newValue }

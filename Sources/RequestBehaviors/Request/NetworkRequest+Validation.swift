@@ -1,11 +1,11 @@
 import Foundation
 
 extension NetworkRequest {
-  /// Checks that the request can be sent as it is, without changing what another request means.
+  /// Checks that the request can be sent unchanged and cannot alter the meaning of another request.
   ///
-  /// Every transport calls this before it sends: methods and header names must be tokens (RFC 9110 §5.6.2), values must
-  /// be free of CR, LF, NUL and other controls (§5.5), the URL must be absolute http or https without a user name, a
-  /// method without body semantics must have none, and the framing is the transport's: `Content-Length`,
+  /// Every transport calls this before it sends. Methods and header names must be tokens (RFC 9110 §5.6.2). Values must
+  /// not contain CR, LF, NUL or other controls (§5.5). The URL must be absolute http or https without a user name. A
+  /// method without body semantics must have no body. The transport sets the framing: `Content-Length`,
   /// `Transfer-Encoding` and `Host` are refused unless ``RequestOptions/allowsFramingHeaders`` is set.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` or
@@ -55,7 +55,7 @@ private enum AllowsFramingHeaders: RequestOption {
 extension RequestOptions {
   /// Whether the request may set `Host`, `Content-Length` and `Transfer-Encoding` itself; false by default.
   ///
-  /// A length that does not fit the body lets a request be taken for two (request smuggling).
+  /// With a length that does not fit the body, a server may take one request for two (request smuggling).
   public var allowsFramingHeaders: Bool {
     get { self[AllowsFramingHeaders.self] }
     set { self[AllowsFramingHeaders.self] = newValue }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The request that travels down the list of behaviors: a value that each may change on its way.
+/// The request that travels through the list of behaviors: a value that each may change.
 ///
 /// Clients make one from each ``Request``. Tests of a behavior or a transport make their own:
 ///
@@ -9,13 +9,13 @@ public import Foundation
 ///   .get, url: url, headers: ["Accept": "text/plain"])
 /// ```
 public struct NetworkRequest: Sendable {
-  // One reference for what seldom changes, because every behavior on the way copies the request.
+  // One reference for the fields that seldom change, because every behavior copies the request.
   private var storage: Storage
 
   /// The header fields.
   public var headers: HeaderFields
 
-  /// Which of the call's sends this is, from 1; 0 until the request leaves the last behavior.
+  /// The number of this send within the call, from 1; 0 until the request leaves the last behavior.
   public internal(set) var attemptNumber = 0
 
   /// The method.
@@ -37,10 +37,10 @@ public struct NetworkRequest: Sendable {
     }
   }
 
-  /// The origin of the URL; `nil` if that is not an absolute http or https URL, which is refused when it is sent.
+  /// The origin of the URL; `nil` if the URL is not absolute http or https, which fails when the request is sent.
   public var origin: Origin? { storage.fields.origin }
 
-  /// The path's template, such as `users/{}`: the name of the endpoint in logs, metrics and mocks.
+  /// The path's template, such as `users/{}`, which names the endpoint in logs, metrics and mocks.
   public var endpoint: String {
     get { storage.fields.endpoint }
     _modify {
@@ -58,7 +58,7 @@ public struct NetworkRequest: Sendable {
     }
   }
 
-  /// The typed settings: the request's over the configuration's.
+  /// The typed settings; those of the request override those of the configuration.
   public var options: RequestOptions {
     get { storage.fields.options }
     _modify {
@@ -67,7 +67,7 @@ public struct NetworkRequest: Sendable {
     }
   }
 
-  /// What is shared by everything that serves this send.
+  /// The state that all steps of this send share.
   public var call: Call { storage.call }
 
   /// Creates a request.
@@ -79,7 +79,7 @@ public struct NetworkRequest: Sendable {
   ///   - headers: The header fields; none by default.
   ///   - body: The body; none by default.
   ///   - options: The settings; by default none is set.
-  ///   - call: The call it belongs to; by default one of its own.
+  ///   - call: The call it belongs to; by default a new one.
   public init(
     _ method: RequestMethod = .get, url: URL, endpoint: String? = nil, headers: HeaderFields = HeaderFields(),
     body: RequestBody? = nil, options: RequestOptions = RequestOptions(), call: Call = Call()
@@ -91,7 +91,7 @@ public struct NetworkRequest: Sendable {
     self.headers = headers
   }
 
-  /// Creates a request for a URL whose origin is known, with the options of its call.
+  /// Creates a request with the options of its call, for a URL whose origin is known.
   init(_ method: RequestMethod, url: URL, origin: Origin?, endpoint: String, call: Call) {
     let fields = Fields(
       method: method, url: url, origin: origin, endpoint: endpoint, options: call.options)
@@ -99,13 +99,17 @@ public struct NetworkRequest: Sendable {
     headers = HeaderFields()
   }
 
-  /// How long the send may go without a byte in either direction, or `nil` for ever; see ``RequestOptions/idleTimeout``.
+  /// The longest time without a byte in either direction; `nil` for no limit.
+  ///
+  /// See ``RequestOptions/idleTimeout``.
   public var idleTimeout: Duration? {
     get { options.idleTimeout }
     set { options.idleTimeout = newValue }
   }
 
-  /// How long the send may take in all, or `nil` for ever; see ``RequestOptions/timeout``.
+  /// The longest time that the send may take in all; `nil` for no limit.
+  ///
+  /// See ``RequestOptions/timeout``.
   public var timeout: Duration? {
     get { options.timeout }
     set { options.timeout = newValue }
@@ -113,10 +117,10 @@ public struct NetworkRequest: Sendable {
 }
 
 extension NetworkRequest {
-  /// Whether two requests have the same URL; this costs little where they are copies of one.
+  /// Whether two requests have the same URL; the check is cheap for copies of one request.
   func hasSameURL(as other: NetworkRequest) -> Bool { storage === other.storage || url == other.url }
 
-  /// Returns the same request of another call.
+  /// Returns the same request as part of another call.
   func bound(to call: Call) -> NetworkRequest {
     guard call !== storage.call else { return self }
     var request = self
@@ -133,7 +137,7 @@ extension NetworkRequest {
     var options: RequestOptions
   }
 
-  // Unchecked, as is the access, because only a request that alone refers to it changes it.
+  // Unchecked, as is the access, because a request changes its storage only while no other refers to it.
   private final class Storage: @unchecked Sendable {
     @exclusivity(unchecked) var fields: Fields
     let call: Call

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A stream that can be read once, and knows whether somebody has begun to.
+/// A stream that can be read once, and knows whether reading has begun.
 public final class OneShotStream: Sendable {
   private let stream: ByteStream
   private let lock = NSLock()
@@ -15,10 +15,10 @@ public final class OneShotStream: Sendable {
 
   /// Returns the stream for sending; it counts as consumed from its first `next()` on.
   ///
-  /// Whoever takes it and asks for a chunk ends it, as with every stream. To drop it before does nothing, so that a send
-  /// which fails without a look at the body can be repeated.
+  /// The task that takes the stream and asks for a chunk ends it, as with every stream. Dropping it before that does
+  /// nothing, so that a send that fails without reading the body can be repeated.
   ///
-  /// - Returns: The stream. Of several that were taken, the one that is read first has the chunks, and the others throw.
+  /// - Returns: The stream. If several were taken, the one that is read first has the chunks, and the others throw.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyConsumed`` if it has been consumed.
   public func take() throws -> ByteStream {
     guard !isConsumed else { throw NetworkError.bodyConsumed() }
@@ -45,14 +45,14 @@ public final class OneShotStream: Sendable {
     return stream
   }
 
-  /// Enters a level of the chain; false if the body is already under way at that level.
+  /// Enters a level of the chain; returns `false` if the body is already being sent at that level.
   func enter(level: Int) -> Bool { lock.withLock { levels.insert(level).inserted } }
 
   func leave(level: Int) { lock.withLock { _ = levels.remove(level) } }
 }
 
 extension OneShotStream {
-  /// The stream in the hands of one who took it.
+  /// The stream as `take()` returns it.
   private final class Reading: AsyncSequence, Sendable {
     typealias Element = Data
 
@@ -87,7 +87,7 @@ extension OneShotStream {
       }
     }
 
-    /// Ends what this one reads; nothing if it has not begun.
+    /// Ends the stream if this reader has begun it; otherwise only keeps this reader from beginning.
     func cancel() {
       let stream = lock.withLock {
         isCancelled = true

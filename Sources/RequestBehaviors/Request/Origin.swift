@@ -2,17 +2,17 @@ public import Foundation
 
 /// A scheme, host and port: the unit to which credentials are bound (RFC 6454 §4).
 ///
-/// Two URLs of one origin differ in path, query or fragment only. The default port of the scheme and the absent port
-/// are the same; scheme and host are compared without regard to case.
+/// Two URLs of one origin differ in path, query or fragment only. An absent port equals the default port of the scheme.
+/// Scheme and host are compared regardless of case.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
-  /// Shared by all copies: an origin is compared for every credential of every request.
+  /// Shared by all copies, because an origin is compared for every credential of every request.
   private let parts: Parts
 
   private final class Parts: Hashable, Sendable {
     let scheme: String
     let host: String
     let port: Int
-    /// Made once: an origin is the key of every limit, budget and breaker.
+    /// Computed once, because an origin is the key of every limit, budget and breaker.
     private let hash: Int
 
     init(scheme: String, host: String, port: Int) {
@@ -39,7 +39,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The host in lower case; an IPv6 address without its brackets.
   public var host: String { parts.host }
 
-  /// The port, the scheme's default where the URL names none.
+  /// The port; the scheme's default if the URL names none.
   public var port: Int { parts.port }
 
   /// Creates the origin of a URL.
@@ -62,7 +62,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self.init(url)
   }
 
-  /// The origin as it is written in an `Origin` header: without the port if that is the scheme's default.
+  /// The origin as in an `Origin` header: without the port if it is the scheme's default.
   public var description: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == Origin.defaultPort(of: scheme) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
@@ -83,13 +83,15 @@ public enum OriginScope: Hashable, Sendable {
   case baseURL
   /// The listed origins only.
   case only(Set<Origin>)
-  /// Every origin: the value is hidden from logs and errors but may be sent anywhere.
+  /// Every origin.
+  ///
+  /// The value is hidden from logs and errors but may be sent anywhere.
   case any
 
-  /// Whether a secret of this scope may go to an origin.
+  /// Returns whether a secret of this scope may go to an origin.
   ///
   /// - Parameters:
-  ///   - origin: Where the request goes.
+  ///   - origin: The origin of the request.
   ///   - base: The origin of the configuration's base URL; `nil` if there is none.
   /// - Returns: `false` also when the scope is ``baseURL`` and there is no base.
   public func includes(_ origin: Origin, base: Origin?) -> Bool {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The query of a request, or the fields of a form: names and values in order.
 ///
-/// Written as a dictionary literal: `nil` is left out, an array repeats its name, the order is kept, a repeated name
-/// stays repeated.
+/// In a dictionary literal, a `nil` value is left out and an array repeats its name. The order and repeated names are
+/// kept.
 ///
 /// ```swift
 /// let query: Query = [
@@ -63,7 +63,7 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     return items.map { "\(PercentEncoding.escape($0.name))=\(PercentEncoding.escape($0.value))" }.joined(separator: "&")
   }
 
-  /// Returns a percent-encoded query without the items of a name; `nil` if none is left.
+  /// Returns a percent-encoded query without the items of a name; `nil` if no item remains.
   static func removing(_ name: String, from query: String) -> String? {
     let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
       let itemName = item.prefix { $0 != "=" }

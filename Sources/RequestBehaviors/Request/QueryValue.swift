@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value that may stand in a ``Query`` literal.
+/// A value that can be used in a ``Query`` literal.
 ///
 /// An enumeration with a raw value of a conforming type gets the implementation by declaring the conformance:
 ///
@@ -8,7 +8,7 @@ public import Foundation
 /// enum State: String, QueryValue { case open, closed }
 /// ```
 public protocol QueryValue {
-  /// The texts that the value stands for: one for a single value, one per element for an array.
+  /// The texts of the value: one for a single value, one per element for an array.
   var queryValues: [String] { get }
 }
 

@@ -57,11 +57,11 @@ extension Request {
   }
 }
 
-// MARK: - Paths that are no literals
+// MARK: - Paths that are not literals
 
-/// A `String` is no path, because nobody could tell which of its characters are to be encoded.
+/// A `String` is not accepted as a path, because it does not tell which of its characters must be encoded.
 ///
-/// These are here so that the compiler says what to write instead.
+/// These overloads let the compiler say what to write instead.
 extension Request {
   /// Unavailable: a path is a literal, or ``RequestPath/init(encoded:)``.
   @available(

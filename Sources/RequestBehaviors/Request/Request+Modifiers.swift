@@ -13,7 +13,7 @@ extension Request {
 
   /// Returns the request with a behavior of its own.
   ///
-  /// A shipped behavior replaces the configuration's of the same type (and name).
+  /// A behavior of this library replaces the configuration's of the same type (and name).
   public func with(_ behavior: any RequestBehavior) -> Self {
     var copy = self
     copy.behaviors.append(behavior)
@@ -27,14 +27,14 @@ extension Request {
     return copy
   }
 
-  /// Returns the request without the behaviors of a type, whether the configuration lists them or they are built in.
+  /// Returns the request without the behaviors of a type, both those that the configuration lists and built-in ones.
   public func without<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Self {
     var copy = self
     copy.removedBehaviors.append(type)
     return copy
   }
 
-  /// Returns the request with a 404 made acceptable, for which the value is `nil`.
+  /// Returns the request with 404 as an acceptable status, for which the value is `nil`.
   public func nilWhenNotFound<Wrapped>() -> Self where Value == Wrapped? {
     with(\.nilWhenNotFound, true)
   }
@@ -46,8 +46,8 @@ extension Request {
   ///   .get("search").decoding(at: "data.items"))
   /// ```
   ///
-  /// - Parameter path: Names of keys separated by `.`, as the decoder's key strategy makes them (`firstName` where it
-  ///   converts from snake case); a number is an index into an array.
+  /// - Parameter path: Keys separated by `.`, as the decoder's key strategy makes them (`firstName` if it converts from
+  ///   snake case); a number is an index into an array.
   /// - Returns: The request, for a value at that place.
   public func decoding(at path: String) -> Self {
     with(\.decodingPath, path)

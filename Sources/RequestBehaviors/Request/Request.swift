@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request as users write it: what to ask for, and the type of the response.
+/// A request as users write it: its target, and the type of the response.
 ///
 /// ```swift
 /// let user: User = try await client.send(.get("users/\(login)"))
@@ -8,9 +8,9 @@ public import Foundation
 ///   .post("issues", body: .json(draft)).with(\.timeout, .seconds(10)))
 /// ```
 ///
-/// How the response is decoded follows from `Value`: `Decodable` by the configuration's decoder, `Data` and `String` as
-/// they are, `Void` not at all, an optional is `nil` for an empty body, `NetworkResponse` is the whole response. `Value`
-/// need not be `Sendable`.
+/// `Value` decides how the response is decoded. The configuration's decoder decodes a `Decodable`. `Data` and `String`
+/// are the body itself. `Void` decodes nothing. An optional is `nil` for an empty body. `NetworkResponse` is the whole
+/// response. `Value` need not be `Sendable`.
 public struct Request<Value>: Sendable {
   enum Target: Sendable {
     case path(RequestPath)
@@ -34,7 +34,7 @@ public struct Request<Value>: Sendable {
   var target: Target
   /// Items added to the query that the path or URL has.
   public var query: Query
-  /// The fields of this request; they win over those that behaviors set, but for authentication and signing.
+  /// The fields of this request; they override those that behaviors set, except for authentication and signing.
   public var headers: HeaderFields
   /// The body; `nil` for none.
   public var body: RequestContent?
@@ -43,7 +43,7 @@ public struct Request<Value>: Sendable {
   /// Behaviors of this request only; one that is unique by type replaces the configuration's.
   public var behaviors: [any RequestBehavior] = []
   var removedBehaviors: [any RequestBehavior.Type] = []
-  /// Whether what was asked for before the whole response was is for the decoder, so that the same is sent.
+  /// Whether the type before ``returning(_:)`` was decodable, so that the same `Accept` is sent.
   var asksForDecodable = false
 
   /// Creates a request for a path below the base URL.
@@ -54,9 +54,9 @@ public struct Request<Value>: Sendable {
     self.init(method, target: .path(path), query: query, headers: headers, body: body)
   }
 
-  /// Creates a request for a full URL, such as a link that a server gave.
+  /// Creates a request for a full URL, such as a link in a response.
   ///
-  /// Credentials go with it only if the URL is on one of their origins.
+  /// It carries credentials only if the URL is on one of their origins.
   public init(
     _ method: RequestMethod, url: URL, query: Query = [:], headers: HeaderFields = [:], body: RequestContent? = nil
   ) {
@@ -75,8 +75,8 @@ public struct Request<Value>: Sendable {
 
   /// Returns the same request for a response of another type.
   ///
-  /// What is sent stays the same with `NetworkResponse`: the `Accept` of the type before it too. With another type the
-  /// client asks for what that is decoded from.
+  /// With `NetworkResponse` the request that is sent stays the same, including the `Accept` of the previous type. With
+  /// any other type the client asks for the media types that the new type is decoded from.
   public func returning<Other>(_ type: Other.Type) -> Request<Other> {
     var request = Request<Other>(method, target: target.cast(), query: query, headers: headers, body: body)
     request.options = options

@@ -1,34 +1,34 @@
 public import Foundation
 
-/// What a request carries: bytes, a file, or a stream.
+/// The body of a request: bytes, a file, or a stream.
 ///
 /// Bytes, files and streams from a factory can be sent again, by a retry, a redirect or a replay with a fresh token. A
-/// one-shot stream cannot: once its first chunk has been asked for, whoever would send it again gives up and the outcome
-/// at hand stands. Until then it can: a transport that asks for chunks as it sends them has read nothing when a
-/// connection is refused. ``URLSessionTransport`` reads a stream before it connects.
+/// one-shot stream cannot: once its first chunk has been asked for, a behavior that would send it again gives up and
+/// keeps the current outcome. Until then it can be sent again. A transport that asks for chunks while it sends has read
+/// nothing when a connection is refused. ``URLSessionTransport`` reads a stream before it connects.
 public struct RequestBody: Sendable {
-  /// Where the bytes come from.
+  /// The source of the bytes.
   public enum Content: Sendable {
     /// Bytes in memory.
     case data(Data)
     /// The contents of a file.
     case file(URL)
-    /// A stream that is made anew for every send.
+    /// A stream that is created again for every send.
     case stream(@Sendable () -> ByteStream)
     /// A stream that can be sent once.
     case oneShot(OneShotStream)
   }
 
-  /// Where the bytes come from.
+  /// The source of the bytes.
   public let content: Content
 
   /// The media type, sent as `Content-Type` unless the request sets its own.
   public let contentType: String?
 
-  /// The number of bytes; `nil` for a stream that does not say.
+  /// The number of bytes; `nil` if it is unknown.
   public let length: Int64?
 
-  /// What tells a stream from others, for what is remembered of it; `nil` for bodies that need nothing remembered.
+  /// The key under which a call remembers the contents of a stream; `nil` for bodies that need no such memory.
   let identity: Identity?
 
   final class Identity: Sendable {}
@@ -50,13 +50,13 @@ public struct RequestBody: Sendable {
     RequestBody(.file(url), contentType: contentType, length: nil)
   }
 
-  /// Creates a body of a stream that can be made again for a further send.
+  /// Creates a body of a stream that can be created again for a further send.
   ///
   /// - Parameters:
   ///   - contentType: The media type.
   ///   - length: The number of bytes, if it is known.
-  ///   - makeStream: Makes the stream from its beginning; called for every send, or once for a call by a transport that
-  ///     keeps what it has read.
+  ///   - makeStream: Returns the stream from its beginning. It is called for every send, or once per call by a
+  ///     transport that keeps what it has read.
   /// - Returns: The body.
   public static func stream(
     contentType: String? = nil, length: Int64? = nil, _ makeStream: @escaping @Sendable () -> ByteStream
@@ -69,7 +69,7 @@ public struct RequestBody: Sendable {
     RequestBody(.oneShot(OneShotStream(stream)), contentType: contentType, length: length)
   }
 
-  /// Whether the body can be sent (again) now: false only for a one-shot stream that somebody has begun to read.
+  /// Whether the body can be sent (again) now: `false` only for a one-shot stream of which reading has begun.
   public var isReplayable: Bool {
     guard case .oneShot(let stream) = content else { return true }
     return !stream.isConsumed
@@ -81,22 +81,22 @@ public struct RequestBody: Sendable {
     return data
   }
 
-  /// Ends a one-shot stream that will not be sent: it counts as sent from then on.
+  /// Ends a one-shot stream that will not be sent; it counts as sent from then on.
   ///
-  /// A client does so for every one-shot body of a call that nobody has begun to read by the end of the call. Other bodies
-  /// need no ending.
+  /// At the end of a call the client does so for every one-shot body of which reading has not begun. Other bodies need
+  /// no ending.
   public func cancel() {
     if case .oneShot(let stream) = content { stream.cancel() }
   }
 
-  /// Ends a one-shot stream that nobody has begun to read; whoever did ends it.
+  /// Ends a one-shot stream of which reading has not begun; otherwise its reader ends it.
   func cancelUnlessConsumed() {
     if case .oneShot(let stream) = content { stream.cancelUnlessConsumed() }
   }
 }
 
 extension RequestBody {
-  /// Returns the number of bytes in a file that is to be sent as a body.
+  /// Returns the length of a file that will be sent as a body.
   ///
   /// - Parameter file: The URL of a regular file.
   /// - Returns: Its length in bytes.
@@ -106,7 +106,7 @@ extension RequestBody {
     guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
       throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
     }
-    // Anything else, such as a pipe, might block every session of the process.
+    // Reading anything else, such as a pipe, might block every session of the process.
     guard attributes[.type] as? FileAttributeType == .typeRegular else {
       throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
     }

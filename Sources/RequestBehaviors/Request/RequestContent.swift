@@ -11,12 +11,12 @@ public struct RequestContent: Sendable {
 
   private let kind: Kind
 
-  /// A value encoded as JSON, by the configuration's encoder if that makes JSON.
+  /// A value encoded as JSON, by the configuration's encoder if it makes JSON, else by a `JSONEncoder`.
   public static func json(_ value: some Encodable & Sendable) -> RequestContent {
     RequestContent(kind: .encodable(value, isJSON: true))
   }
 
-  /// A value encoded by the configuration's encoder, whatever that makes.
+  /// A value encoded by the configuration's encoder, in whatever format it makes.
   public static func encoding(_ value: some Encodable & Sendable) -> RequestContent {
     RequestContent(kind: .encodable(value, isJSON: false))
   }
@@ -45,17 +45,17 @@ public struct RequestContent: Sendable {
   /// Fields and files as `multipart/form-data` (RFC 7578), as an HTML form sends them.
   ///
   /// Files are read while they are sent. The length is sent if all parts have one. The form can be sent again, by a
-  /// retry or a redirect, if all parts can. A file that is missing fails the call with
-  /// ``NetworkError/Code-swift.struct/bodyUnreadable`` before anything is sent, one that changes while it is sent fails
-  /// the send.
+  /// retry or a redirect, if all parts can. A missing file fails the call with
+  /// ``NetworkError/Code-swift.struct/bodyUnreadable`` before anything is sent. A file that changes while it is sent
+  /// fails the send.
   public static func multipart(_ parts: [MultipartPart]) -> RequestContent { RequestContent(kind: .multipart(parts)) }
 
-  /// A stream that is made anew for every send; by default `application/octet-stream`.
+  /// A stream that is created again for every send; by default `application/octet-stream`.
   ///
   /// - Parameters:
   ///   - contentType: The media type.
   ///   - length: The number of bytes, if it is known; a stream of another length fails the send.
-  ///   - makeStream: Makes the stream from its beginning.
+  ///   - makeStream: Returns the stream from its beginning.
   /// - Returns: The content.
   public static func stream(
     contentType: String = "application/octet-stream", length: Int64? = nil,
@@ -82,7 +82,7 @@ public struct RequestContent: Sendable {
   /// Any body.
   public static func body(_ body: RequestBody) -> RequestContent { RequestContent(kind: .body(body)) }
 
-  /// Ends the one-shot streams that nobody has begun to read.
+  /// Ends the one-shot streams of which reading has not begun.
   func cancelUnlessConsumed() {
     switch kind {
     case .encodable: break
@@ -93,7 +93,7 @@ public struct RequestContent: Sendable {
 
   /// Returns the body to send.
   ///
-  /// - Throws: ``NetworkError`` of code `encodingFailed`, and for a form what ``MultipartEncoding`` throws.
+  /// - Throws: ``NetworkError`` of code `encodingFailed`, and for a form the errors of ``MultipartEncoding``.
   func makeBody(with encoder: any BodyEncoder) throws -> RequestBody {
     switch kind {
     case .body(let body): return body
@@ -114,7 +114,7 @@ public struct RequestContent: Sendable {
 
 /// Turns values into request bodies; `JSONEncoder` is one.
 public protocol BodyEncoder: Sendable {
-  /// The media type of what it makes, sent as `Content-Type`.
+  /// The media type of the bytes, sent as `Content-Type`.
   var contentType: String { get }
 
   /// Returns the bytes of a value.

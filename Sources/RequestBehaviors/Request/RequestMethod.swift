@@ -1,21 +1,21 @@
 /// An HTTP request method (RFC 9110 §9), such as `GET`.
 ///
-/// Methods are case-sensitive tokens; the static members are the registered ones. Any other is written as a literal:
+/// Methods are case-sensitive tokens; the static members are registered methods. Write any other as a literal:
 ///
 /// ```swift
 /// let report: RequestMethod = "REPORT"
 /// ```
 public struct RequestMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The method as it goes over the wire.
+  /// The method as it is sent.
   public let rawValue: String
 
-  /// Creates a method; an illegal token is refused when the request is sent.
+  /// Creates a method; an invalid token fails when the request is sent.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Creates a method from a literal.
   public init(stringLiteral value: String) { self.rawValue = value }
 
-  /// The method as it goes over the wire.
+  /// The method as it is sent.
   public var description: String { rawValue }
 
   /// The method `GET`.
@@ -45,7 +45,7 @@ public struct RequestMethod: RawRepresentable, Hashable, Sendable, ExpressibleBy
     }
   }
 
-  /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+  /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
   /// Whether a body on the request has no defined meaning (RFC 9110 §9.3.1, §9.3.2, §9.3.8) and is refused.

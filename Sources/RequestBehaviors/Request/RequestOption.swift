@@ -17,27 +17,27 @@
 /// try await client.send(.get("feed").with(\.weight, 1))
 /// ```
 ///
-/// A value set on the request wins over one set on the configuration's options, that over what a behavior was created
-/// with, that over ``defaultValue``.
+/// A value set on the request overrides one in the configuration's options. That overrides the value that a behavior
+/// was created with, which overrides ``defaultValue``.
 public protocol RequestOption {
   /// The type of the setting.
   associatedtype Value: Sendable
 
-  /// The value where nobody sets one.
+  /// The value if the option is not set.
   static var defaultValue: Value { get }
 
-  /// Whether a value set on a request stays when a redirect leads to another origin; by default it does not.
+  /// Whether a value set on a request is kept when a redirect leads to another origin; by default it is not.
   static var isPortable: Bool { get }
 
   /// Whether two requests whose values differ may get different responses; by default they may.
   ///
-  /// Requests that differ in such an option do not share a response. A value that is `Hashable` is compared, any other
+  /// Requests that differ in such an option do not share a response. `Hashable` values are compared; any other value
   /// differs from all others.
   static var affectsResponse: Bool { get }
 
-  /// Returns what is wrong with a value that is set where a certain list of behaviors runs; by default nothing.
+  /// Returns a warning about a value that is set while a certain list of behaviors runs; by default `nil`.
   ///
-  /// An option that only one behavior obeys says so where that is not listed:
+  /// An option that only one behavior obeys warns if that behavior is not listed:
   ///
   /// ```swift
   /// enum Region: RequestOption {
@@ -54,29 +54,29 @@ public protocol RequestOption {
   /// - Parameters:
   ///   - value: The value that is set.
   ///   - pipeline: The behaviors of the client and the options of the request.
-  /// - Returns: A sentence of ``Pipeline/warnings``, or `nil`.
+  /// - Returns: A sentence for ``Pipeline/warnings``, or `nil`.
   static func warning(for value: Value, in pipeline: Pipeline) -> String?
 }
 
 extension RequestOption {
-  /// By default a value does not follow a request to another origin.
+  /// `false`: by default a value does not follow a request to another origin.
   public static var isPortable: Bool { false }
 
-  /// By default requests whose values differ do not share a response.
+  /// `true`: by default requests whose values differ do not share a response.
   public static var affectsResponse: Bool { true }
 
-  /// By default no value is wrong.
+  /// `nil`: by default every value is valid.
   public static func warning(for value: Value, in pipeline: Pipeline) -> String? { nil }
 }
 
 extension RequestOption {
-  /// Returns a warning if the behavior that alone obeys an option is not listed.
+  /// Returns a warning if the only behavior that obeys an option is not listed.
   ///
   /// - Parameters:
   ///   - name: The name of the option, as requests set it.
   ///   - type: The type of the behavior.
   ///   - pipeline: The behaviors of the client.
-  /// - Returns: A sentence that names both and the remedy; `nil` if the behavior is listed.
+  /// - Returns: A sentence that names the option, the behavior and the remedy; `nil` if the behavior is listed.
   public static func warning<Behavior: RequestBehavior>(
     _ name: String, isObeyedBy type: Behavior.Type, in pipeline: Pipeline
   ) -> String? {
@@ -105,13 +105,13 @@ public struct RequestOptions: Sendable {
     func warning(in pipeline: Pipeline) -> String? { Option.warning(for: value, in: pipeline) }
   }
 
-  // A list rather than a dictionary: few are set, and each is read several times a request.
+  // A list rather than a dictionary: few options are set, and each is read several times per request.
   private var entries: [Entry] = []
 
-  /// Creates options of which none is set.
+  /// Creates options without any set value.
   public init() {}
 
-  /// The value of an option: what was set, else the option's default.
+  /// The value of an option: the set value, else the option's default.
   public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
     get { explicit(option) ?? Option.defaultValue }
     set {
@@ -122,7 +122,7 @@ public struct RequestOptions: Sendable {
     }
   }
 
-  /// The value that was set for an option; `nil` if none was.
+  /// Returns the set value of an option; `nil` if it is not set.
   ///
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
   public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
@@ -130,12 +130,12 @@ public struct RequestOptions: Sendable {
     return (entries[index].setting as? Setting<Option>)?.value
   }
 
-  /// Removes what was set for an option.
+  /// Removes the set value of an option.
   public mutating func reset<Option: RequestOption>(_ option: Option.Type) {
     if let index = index(of: ObjectIdentifier(option)) { entries.remove(at: index) }
   }
 
-  /// Returns these options with those of another set on top.
+  /// Returns these options, overridden by those that another list sets.
   func overridden(by other: RequestOptions) -> RequestOptions {
     guard !other.entries.isEmpty else { return self }
     guard !entries.isEmpty else { return other }
@@ -151,14 +151,14 @@ public struct RequestOptions: Sendable {
     return kept
   }
 
-  /// What is set of the options that affect a response, to compare.
+  /// The set values of the options that affect a response, for comparison.
   var identity: [ObjectIdentifier: SettingIdentity] {
     var identity: [ObjectIdentifier: SettingIdentity] = [:]
     for entry in entries where entry.affectsResponse { identity[entry.option] = entry.setting.identity }
     return identity
   }
 
-  /// What is wrong with the options that are set.
+  /// Returns the warnings about the set options.
   func warnings(in pipeline: Pipeline) -> [String] { entries.compactMap { $0.setting.warning(in: pipeline) } }
 
   private func index(of option: ObjectIdentifier) -> Int? { entries.firstIndex { $0.option == option } }
@@ -173,9 +173,9 @@ private protocol AnySetting: AnyObject, Sendable {
   func warning(in pipeline: Pipeline) -> String?
 }
 
-/// The value of an option, to compare; one that is not `Hashable` is the same as itself only.
+/// The value of an option, for comparison; a value that is not `Hashable` equals only itself.
 enum SettingIdentity: Hashable, @unchecked Sendable {
-  // Unchecked because the compiler cannot see that the value, being that of an option, is Sendable.
+  // Unchecked because the compiler cannot see that the value is Sendable, as every option's value is.
   case value(AnyHashable)
   case object(AnyObject)
 

@@ -33,7 +33,7 @@ private enum TimesEndAtHead: RequestOption {
 
 private enum Environment: RequestOption {
   static let defaultValue: ServerEnvironment? = nil
-  // What it changes is the URL and the fields.
+  // An environment changes the URL and the fields, which are compared anyway.
   static let affectsResponse = false
 }
 
@@ -56,30 +56,32 @@ private enum DecodingPath: RequestOption {
 }
 
 extension RequestOptions {
-  /// How long a send may go without a byte in either direction before it fails; 60 seconds by default, `nil` for ever.
+  /// The longest time without a byte in either direction before a send fails; 60 seconds by default, `nil` for no
+  /// limit.
   ///
   /// The time also covers waiting for a connection and connecting. It may be a fraction of a second. Reading the stream
-  /// of a request's body counts as bytes that move; so does each part of a body that is handed to the system or comes
-  /// from it. The head of the response counts when it is complete. Sends that fail this way throw
+  /// of a request's body counts as progress; so does each part of a body that is handed to the system or comes from it.
+  /// The head of the response counts when it is complete. A send that exceeds the time throws
   /// ``NetworkError/Code-swift.struct/timedOut``.
   public var idleTimeout: Duration? {
     get { self[IdleTimeout.self] }
     set { self[IdleTimeout.self] = newValue }
   }
 
-  /// The ``idleTimeout`` if somebody set it; the default contradicts nothing.
+  /// The ``idleTimeout`` if it was set explicitly; the default never causes a warning.
   public var explicitIdleTimeout: Duration? { explicit(IdleTimeout.self) ?? nil }
 
-  /// How long one send may take in all; `nil`, the default, for ever, because large transfers take their time.
+  /// The longest time that one send may take in all; `nil`, the default, for no limit, because large transfers take
+  /// long.
   public var timeout: Duration? {
     get { self[Timeout.self] }
     set { self[Timeout.self] = newValue }
   }
 
-  /// The statuses that are a success; 200 to 299 by default.
+  /// The statuses that count as success; 200 to 299 by default.
   ///
-  /// Any other fails the call with ``NetworkError/Code-swift.struct/unacceptableStatus``. The value is read once, when
-  /// the call begins.
+  /// Any other status fails the call with ``NetworkError/Code-swift.struct/unacceptableStatus``. The value is read
+  /// once, when the call begins.
   public var acceptableStatuses: StatusCodes {
     get { self[AcceptableStatuses.self] }
     set { self[AcceptableStatuses.self] = newValue }
@@ -93,26 +95,28 @@ extension RequestOptions {
     set { self[BodyLimit.self] = newValue }
   }
 
-  /// How the transport hands over the body of the response; in memory by default.
+  /// How the transport delivers the body of the response; in memory by default.
   ///
-  /// ``NetworkClient/stream(_:)`` sets it. Behaviors that need the whole body let a streamed response pass by.
+  /// ``NetworkClient/stream(_:)`` sets it. Behaviors that need the whole body leave a streamed response unchanged.
   public package(set) var delivery: ResponseDelivery {
     get { self[Delivery.self] }
     set { self[Delivery.self] = newValue }
   }
 
-  /// Whether ``timeout`` and a deadline end with the head of a streamed response; false by default, so that they cover the
-  /// body.
+  /// Whether ``timeout`` and a deadline cover only the head of a streamed response.
   ///
-  /// It is true for streams that are not meant to end, such as events.
+  /// By default it is `false`: they also cover the body.
+  ///
+  /// It is `true` for streams that are not meant to end, such as events.
   public package(set) var timesEndAtHead: Bool {
     get { self[TimesEndAtHead.self] }
     set { self[TimesEndAtHead.self] = newValue }
   }
 
-  /// The server that the request goes to instead of the configuration's; `nil`, the default, for the configuration's.
+  /// The server for the request instead of the configuration's; `nil`, the default, for the configuration's.
   ///
-  /// Credentials stay bound to the origins of their session: an environment on another origin gets none.
+  /// Credentials stay bound to the origins of their session: a request to an environment on another origin carries
+  /// none.
   public var environment: ServerEnvironment? {
     get { self[Environment.self] }
     set { self[Environment.self] = newValue }
@@ -120,7 +124,7 @@ extension RequestOptions {
 
   /// The media types that are decoded, such as `["application/json", "text/plain"]`.
   ///
-  /// `nil`, the default, leaves it to the configuration's decoder; an empty array accepts any.
+  /// `nil`, the default, leaves the choice to the configuration's decoder; an empty array accepts every type.
   public var acceptableContentTypes: [String]? {
     get { self[AcceptableContentTypes.self] }
     set { self[AcceptableContentTypes.self] = newValue }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The path of a request, written as a string literal in which each interpolation is one escaped segment.
+/// The path of a request: a string literal in which each interpolation is one escaped segment.
 ///
 /// ```swift
 /// let login = "a/b?c"
@@ -10,23 +10,23 @@ public import Foundation
 /// try await client.send(.get(path))
 /// ```
 ///
-/// An interpolated value can never leave its place: every octet that is not unreserved is percent-encoded, and a value
-/// that would be empty, `.` or `..` as a whole segment is an error when the request is sent. The literal text between
-/// is the developer's: it may have slashes, a query after `?`, and escapes; `https://…` as literal text is a full URL
-/// and replaces the base URL.
+/// An interpolated value cannot change the structure of the path: every octet that is not unreserved is
+/// percent-encoded. A value that would be empty, `.` or `..` as a whole segment fails when the request is sent. The
+/// literal text is under the developer's control. It may have slashes, a query after `?`, and escapes. Literal text
+/// that begins with `https://` is a full URL and replaces the base URL.
 ///
-/// For text made at run time use ``init(encoded:)``; for links that a server gave, `.get(url:)`.
+/// For text made at run time use ``init(encoded:)``; for links in a response use `.get(url:)`.
 public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
-  /// The path as it is appended, percent-encoded.
+  /// The percent-encoded path that is appended to the base URL.
   let encoded: String
 
-  /// The path with `{}` in the place of each interpolation: the endpoint's name in logs, metrics and mocks.
+  /// The path with `{}` for each interpolation, which names the endpoint in logs, metrics and mocks.
   public let template: String
 
-  /// Whether literal text began with a scheme, so that the path is a full URL.
+  /// Whether the literal text began with a scheme, so that the path is a full URL.
   let isAbsolute: Bool
 
-  /// What is wrong with an interpolated value; thrown when the request is sent.
+  /// The error text for an invalid value; it is thrown when the request is sent.
   let problem: String?
 
   /// Creates a path from a literal.
@@ -42,10 +42,10 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
       isAbsolute: RequestPath.hasScheme(stringInterpolation.template))
   }
 
-  /// Creates a path from text made at run time that is percent-encoded already.
+  /// Creates a path from percent-encoded text made at run time.
   ///
-  /// The text is always a path below the base URL, also if it looks like a full URL. A character that may not stand in
-  /// a path is an error when the request is sent.
+  /// The text is always a path below the base URL, even if it looks like a full URL. A character that a path must not
+  /// contain is an error when the request is sent.
   ///
   /// - Parameter text: A path, with or without a leading `/`, and optionally a query after `?`.
   public init(encoded text: String) {
@@ -62,7 +62,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     self.isAbsolute = isAbsolute
   }
 
-  /// Returns the path without the items of its query that have a name.
+  /// Returns the path without the query items of a name.
   func removing(queryItem name: String) -> RequestPath {
     guard let mark = encoded.firstIndex(of: "?") else { return self }
     let end = encoded[mark...].firstIndex(of: "#") ?? encoded.endIndex
@@ -71,7 +71,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     return RequestPath(text: String(text), template: template, problem: problem, isAbsolute: isAbsolute)
   }
 
-  /// Whether the text begins as a full URL does: a letter, further characters of a scheme, `://` (RFC 3986 §3.1).
+  /// Returns whether the text begins like a full URL: a letter, further scheme characters, `://` (RFC 3986 §3.1).
   private static func hasScheme(_ text: String) -> Bool {
     let bytes = text.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
@@ -89,7 +89,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
   public struct StringInterpolation: StringInterpolationProtocol {
     fileprivate private(set) var text = ""
     fileprivate private(set) var template = ""
-    // Where interpolated values stand in `text`, as offsets in UTF-8.
+    // The ranges of the interpolated values in `text`, as UTF-8 offsets.
     private var insertions: [Range<Int>] = []
 
     /// Creates an empty interpolation.
@@ -108,7 +108,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
       insert(PercentEncoding.escape(value.description))
     }
 
-    /// Appends a UUID in its usual form.
+    /// Appends a UUID in its standard form.
     public mutating func appendInterpolation(_ value: UUID) { insert(value.uuidString) }
 
     /// Appends an enumeration case by its raw value.
@@ -134,6 +134,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
     fileprivate func problem() -> String? {
       guard !insertions.isEmpty else { return nil }
+      // Values are checked in the complete text, because literal text and several values together can make one segment.
       let bytes = Array(text.utf8)
       let slash = UInt8(ascii: "/")
       let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A server: the base URL that paths are appended to, with the headers and query items that it wants on every request.
+/// A server: its base URL, and the headers and query items that every request to it has.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -15,23 +15,23 @@ public import Foundation
 /// try await client.send(.get("status").with(\.environment, .staging))
 /// ```
 ///
-/// The base path is a directory: `https://h/v1` and `https://h/v1/` are the same base, and `users` as well as `/users`
-/// make `https://h/v1/users` of it. A base URL that is not absolute http or https, or that has a user name in it, is a
+/// The base path is a directory. `https://h/v1` and `https://h/v1/` are the same base, and both `users` and `/users`
+/// become `https://h/v1/users`. A base URL that is not absolute http or https, or that has a user name, fails with
 /// ``NetworkError/Code-swift.struct/invalidURL`` when a request is sent.
 public struct ServerEnvironment: Sendable, Hashable {
   /// The URL that paths are appended to.
   public let baseURL: URL
 
-  /// Fields set on every request to this server unless the request sets them.
+  /// Fields for every request to this server, unless the request sets them.
   ///
-  /// A sensitive one of scope ``OriginScope/baseURL``, and one whose name means a credential, is bound to this base
-  /// URL's origin.
+  /// A field that is marked sensitive for ``OriginScope/baseURL``, or whose name means a credential, is bound to this
+  /// base URL's origin.
   public var headers: HeaderFields
 
-  /// Items put before the query of every request to this server.
+  /// Items that come before the query of every request to this server.
   public var query: Query
 
-  /// The base URL taken apart, once.
+  /// The parts of the base URL, parsed once.
   let base: BaseURL
 
   /// Creates an environment.
@@ -47,10 +47,10 @@ public struct ServerEnvironment: Sendable, Hashable {
     self.base = BaseURL(baseURL)
   }
 
-  /// The origin of the base URL; `nil` if that is not an absolute http or https URL.
+  /// The origin of the base URL; `nil` if the URL is not absolute http or https.
   public var origin: Origin? { base.origin }
 
-  /// The headers with credentials and secrets of scope ``OriginScope/baseURL`` bound to this environment's origin.
+  /// The headers, with credentials and secrets of ``OriginScope/baseURL`` bound to this environment's origin.
   var boundHeaders: HeaderFields {
     guard let origin, !headers.isEmpty else { return headers }
     var bound = HeaderFields(
@@ -64,20 +64,20 @@ public struct ServerEnvironment: Sendable, Hashable {
   }
 }
 
-/// A base URL taken apart into what request URLs are put together from.
+/// The parts of a base URL from which request URLs are built.
 ///
-/// A reference, because every request takes its environment from the options.
+/// A class, because every request copies its environment out of the options.
 final class BaseURL: Sendable, Hashable {
   /// Scheme and authority, such as `https://h:8443`.
   let prefix: String
   /// The encoded path as it was given.
   let path: String
-  /// What plain paths are appended to; `nil` if it takes more than that to put a URL together.
+  /// The text that plain paths are appended to; `nil` if the base URL needs the general method.
   let directory: String?
   /// The encoded query, if there is one.
   let query: String?
   let origin: Origin?
-  /// What is wrong with the URL, if anything.
+  /// The error text for an invalid URL; `nil` if the URL is valid.
   let problem: String?
 
   init(_ url: URL) {
@@ -93,7 +93,7 @@ final class BaseURL: Sendable, Hashable {
     directory = isPlain ? prefix + (path.hasSuffix("/") ? path : path + "/") : nil
   }
 
-  // All of it follows from the URL.
+  // The URL determines all other parts.
   static func == (left: BaseURL, right: BaseURL) -> Bool {
     (left.prefix, left.path, left.query, left.problem) == (right.prefix, right.path, right.query, right.problem)
   }

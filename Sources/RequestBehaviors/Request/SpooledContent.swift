@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the stream of a body was read into, for the sends that follow.
+/// The contents of a body's stream, kept for further sends.
 enum SpooledContent: Sendable {
   case memory(Data)
   case file(TemporaryFile)
 }
 
 extension NetworkRequest {
-  /// What the stream of the body was read into; `nil` if it has not been read, or can be sent once only.
+  /// The contents of the body's stream; `nil` if the stream has not been read, or can be sent only once.
   ///
-  /// The call remembers it until its `send` ends.
+  /// The call keeps them until its `send` ends.
   var spooledContent: SpooledContent? {
     get { body?.identity.flatMap { call[SpooledContents.self][ObjectIdentifier($0)]?.content } }
     nonmutating set {
@@ -19,7 +19,9 @@ extension NetworkRequest {
   }
 }
 
-/// The contents by the identity of the body, which is kept so that no other has the same.
+/// The contents by the identity of the body.
+///
+/// The identity is retained so that no other body gets the same key.
 private enum SpooledContents: CallKey {
   static var defaultValue: [ObjectIdentifier: (identity: RequestBody.Identity, content: SpooledContent)] { [:] }
   static var endsWithSend: Bool { true }
