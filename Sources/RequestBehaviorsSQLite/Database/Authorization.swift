@@ -1,8 +1,8 @@
 internal import CRequestBehaviorsSQLite
 
-/// The tables that SQLite reports while it prepares a statement; refuses statements that begin or end a transaction.
+/// Records the tables that SQLite reports while it prepares a statement, and refuses transaction control.
 struct Authorization {
-  /// Whether the store's own statements are run, which alone begin and end transactions.
+  /// Whether the store runs its own statements, which alone may begin and end transactions.
   var isStore = false
   /// Whether the statement that is being prepared begins or ends a transaction or savepoint.
   private(set) var isControl = false
@@ -24,7 +24,7 @@ struct Authorization {
   /// Statements that SQLite itself runs after that, as full-text search does, are not refused.
   mutating func end() { isPreparing = false }
 
-  /// Notes what a statement may read and write to and whether it controls transactions; false if that is refused.
+  /// Records what a statement reads, writes and controls; returns false if it is refused.
   mutating func allows(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
     switch action {
     case SQLITE_READ:
@@ -42,13 +42,13 @@ struct Authorization {
     }
   }
 
-  /// Returns the tables, in lower case, that were noted since as read, and forgets them.
+  /// Returns the tables, in lower case, that were recorded as read since the last call, and forgets them.
   mutating func takeReads() -> Set<String> {
     defer { reads = [] }
     return reads
   }
 
-  /// Returns the tables, in lower case, that were noted since as written to, and forgets them.
+  /// Returns the tables, in lower case, that were recorded as written to since the last call, and forgets them.
   mutating func takeWrites() -> Set<String> {
     defer { writes = [] }
     return writes

@@ -1,7 +1,7 @@
 internal import CRequestBehaviorsSQLite
 
 extension Connection {
-  /// Returns the statement for SQL that holds exactly one, prepared once and kept.
+  /// Returns the statement for SQL that holds exactly one; it is prepared once and kept.
   func statement(_ sql: String) throws -> Statement {
     if let statement = statements.statement(for: sql) { return statement }
     let statement = try prepare(sql)
@@ -21,7 +21,7 @@ extension Connection {
       let result = sqlite3_prepare_v3(
         handle, text, Int32(clamping: bytes.count), UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
       if result != SQLITE_OK { throw failure(result, sql: String(decoding: bytes, as: UTF8.self)) }
-      // The rest may be a comment, which is no statement.
+      // The rest may be a comment, which is not a statement.
       if let text, let tail { holdsMore = try statementFollows(tail, Int32(clamping: bytes.count - (tail - text))) }
       return pointer
     }
@@ -52,7 +52,7 @@ extension Connection {
     return false
   }
 
-  /// Forgets all that depends on the schema.
+  /// Forgets everything that depends on the schema.
   func forgetSchema() {
     statements.removeAll()
     plans.removeAll()
@@ -62,13 +62,13 @@ extension Connection {
     schemas.removeAll()
   }
 
-  /// Notes the tables that the statement reads.
+  /// Records the tables that the statement reads.
   ///
-  /// - Throws: If the work must stop, or an error that the closure caught has ended the transaction.
+  /// - Throws: An error if the work must stop, or if an error that the closure caught has ended the transaction.
   func begin(_ statement: Statement) throws {
     if mustStop { throw failure(SQLITE_INTERRUPT) }
     try checkTransaction()
-    // Replaced, because changing it in place would have every access to it checked: 1.5 % of a find.
+    // The set is replaced: a change in place would have every access to it checked, which costs 1.5 % of a find.
     if let tables = tablesRead { tablesRead = tables.union(statement.reads) }
   }
 
@@ -81,7 +81,7 @@ extension Connection {
     }
   }
 
-  /// Notes the tables that a statement has written to since changes were noted last; also when it has failed.
+  /// Records the tables that a statement has written to since the last call, even if the statement failed.
   func noteChanges(by statement: Statement) {
     let changes = sqlite3_total_changes(handle)
     let hasChanged = changes != notedChanges
@@ -92,10 +92,10 @@ extension Connection {
     touched.formUnion(statement.writes)
   }
 
-  /// Leaves out changes that have been noted otherwise, or are the library's own.
+  /// Leaves out changes that were recorded otherwise, or that the library itself made.
   func ignoreChanges() { notedChanges = sqlite3_total_changes(handle) }
 
-  /// Runs a statement of the library's own that returns no rows.
+  /// Runs one of the library's own statements, which returns no rows.
   func run(_ sql: String) throws {
     authorization.isStore = true
     defer { authorization.isStore = false }
@@ -106,15 +106,15 @@ extension Connection {
 
   /// Runs a statement that begins or ends a transaction or savepoint, or sets what commits survive.
   ///
-  /// It cannot be cancelled: SQLite may notice that only after the statement took effect, and then report it as if it
-  /// had not. Its wait for another's lock can.
+  /// It cannot be cancelled: SQLite may notice a cancellation only after the statement took effect, and then report a
+  /// failure all the same. Its wait for another connection's lock can be cancelled.
   func control(_ sql: String) throws {
     isControlling = true
     defer { isControlling = false }
     try run(sql)
   }
 
-  /// Changes the schema of the library's own temporary objects, of which subscribers are not notified.
+  /// Changes the schema of the library's own temporary objects, without notifying subscribers.
   func runTemporary(_ script: String) throws {
     let before = touched
     defer { touched = before }
@@ -133,7 +133,7 @@ extension Connection {
     if result != SQLITE_OK { throw failure(result, sql: script) }
   }
 
-  /// Runs a pragma of the library's own and returns the first column of its first row.
+  /// Runs one of the library's own pragmas and returns the first column of its first row.
   @discardableResult
   func pragma(_ name: String) throws -> String? {
     let statement = try prepare("PRAGMA \(name)")

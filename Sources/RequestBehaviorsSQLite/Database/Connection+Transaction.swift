@@ -9,7 +9,7 @@ extension Connection {
   /// Runs the closure in a write transaction in which SQLite overwrites what is deleted and replaced.
   func writeErasing<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
     let before = try pragma("secure_delete")
-    // A connection that goes on overwriting is slower, and no less right.
+    // If this fails, the connection goes on overwriting, which is slower but does no harm.
     defer { try? control("PRAGMA secure_delete=" + (before == "2" ? "FAST" : before ?? "OFF")) }
     try control("PRAGMA secure_delete=ON")
     return try write(durability: durability, body)
@@ -39,7 +39,7 @@ extension Connection {
     return result
   }
 
-  /// Throws if the file is not at its path any more: what is committed would be lost when the file is closed.
+  /// Throws if the file is no longer at its path: the committed data would be lost when the file is closed.
   private func checkIsInPlace() throws {
     var hasMoved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -57,7 +57,7 @@ extension Connection {
     return try transact(Database(connection: self, isReadOnly: true), body)
   }
 
-  /// Begins the read transaction when a read first uses the connection: one that uses nothing costs nothing.
+  /// Begins the read transaction when a read first uses the connection, so that an empty read costs nothing.
   @inline(__always)
   func beginRead() throws {
     guard !isInTransaction else { return }
@@ -72,15 +72,16 @@ extension Connection {
     return result
   }
 
-  /// Throws when an error that the closure caught has ended the transaction: what follows would be saved without the
-  /// rest.
+  /// Throws when an error that the closure caught has ended the transaction.
+  ///
+  /// Without the check, the following statements would be saved without those before them.
   func checkTransaction() throws {
     guard isInTransaction, sqlite3_get_autocommit(handle) != 0 else { return }
     if mustStop { throw failure(SQLITE_INTERRUPT) }
     throw misuse("an earlier error has rolled the transaction back; let errors leave the closure")
   }
 
-  /// Undoes the transaction that is open, if any.
+  /// Undoes the open transaction, if any.
   func rollBack() {
     interruption = nil
     isInTransaction = false
@@ -103,7 +104,7 @@ extension Connection {
     }
   }
 
-  /// Forgets what depends on a schema that is undone: statements and plans for what is not there any more.
+  /// Forgets the statements and plans that depend on a schema that was undone.
   func forgetUndoneSchema() {
     if changesTemporarySchema || touched.contains("sqlite_master") || touched.contains("sqlite_temp_master") {
       forgetSchema()
@@ -119,14 +120,14 @@ extension Connection {
     touched = []
     if !tables.isEmpty { state.changes.publish(tables) }
     for action in actions { action() }
-    // A read was in the way when it was to be emptied.
+    // The WAL file was to be emptied, but a read prevented it.
     if mustEmptyLog { try? checkpoint() }
   }
 
   private func setDurability(_ durability: SQLiteDurability) throws {
     guard durability != self.durability else { return }
     let isFull = durability == .full
-    // A statement that fails may have taken effect.
+    // If a statement fails, it may still have taken effect.
     self.durability = nil
     // SQLite ignores a change within a transaction; here none is open.
     try control(isFull ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")

@@ -19,32 +19,34 @@ final class Connection {
   /// Whether the current transaction has created temporary objects, which a rollback undoes.
   var changesTemporarySchema = false
   var isInTransaction = false
-  /// Whether a statement runs that begins or ends a transaction or savepoint, which a cancellation does not stop.
+  /// Whether the running statement begins or ends a transaction or savepoint, which a cancellation does not stop.
   var isControlling = false
   /// What commits survive; nil when it is not known.
   var durability: SQLiteDurability? = .normal
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
-  /// Whether work waits for locks of other connections; if not, it fails as busy at once.
+  /// Whether work waits for locks of other connections; if not, it fails with busy at once.
   var waitsForLocks = true
   var plans: [RecordPlan.Key: RecordPlan] = [:]
-  /// The plan and the finder that were used last, because looking a table's name up costs as much as a small save.
+  /// The plan and the finder that were last used, because looking up a table's name costs as much as a small save.
   var lastPlan: (key: RecordPlan.Key, plan: RecordPlan)?
   var finders: [SQLiteTable: Finder] = [:]
   var lastFinder: Finder?
   var schemas: [String: TableSchema] = [:]
   var schemaVersion = 0
-  /// Whether the WAL file holds pages with what was erased since.
+  /// Whether the WAL file still holds pages with data that was erased since.
   var mustEmptyLog = false
-  /// What `data_version` was when it was looked at last; nil before.
+  /// The last `data_version` that was read; nil before.
   var dataVersion: Int?
   /// Whether the current transaction has checked the schema's version.
   var knowsSchemaVersion = false
-  /// The number of rows that the current upsert has updated; the others that it changed it has inserted.
+  /// The number of rows that the current upsert has updated.
+  ///
+  /// The other changed rows were inserted.
   var updatedRows = 0
   var statements = StatementCache()
   var authorization = Authorization()
-  /// The number of changes that SQLite had counted when they were noted last.
+  /// SQLite's count of changes when they were last recorded.
   var notedChanges: Int32 = 0
 
   init(state: StoreState, configuration: SQLiteConfiguration, isReader: Bool) throws {
@@ -83,7 +85,7 @@ final class Connection {
 
   private func configure() throws {
     sqlite3_extended_result_codes(handle, 1)
-    // Apple's SQLite keeps the -wal and -shm files when the last connection is closed; without them there is one file
+    // Apple's SQLite keeps the -wal and -shm files when the last connection is closed. Without them there is one file
     // to copy, protect and remove.
     var keepsWAL: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsWAL)
@@ -93,18 +95,19 @@ final class Connection {
     installCallbacks()
     try runScript("PRAGMA trusted_schema=\(configuration.trustsSchema ? "ON" : "OFF")")
     try runScript("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
-    // Up to 8 MB of pages a connection; with SQLite's default of 2 MB every scan of a larger table reads them again.
+    // Each connection caches up to 8 MB of pages. With SQLite's default of 2 MB every scan of a larger table rereads
+    // them.
     try runScript("PRAGMA cache_size=-8000")
     guard !isReader else { return try runScript("PRAGMA query_only=ON") }
-    // A new file becomes a WAL file by a rollback journal. EXTRA syncs the removal of that too: if a power cut brought
-    // it back, SQLite would undo the file's creation, and with it all that was saved since.
+    // A new file becomes a WAL file through a rollback journal. EXTRA also syncs the removal of that journal. If a
+    // power cut brought it back, SQLite would undo the creation of the file and everything saved since.
     try runScript("PRAGMA synchronous=EXTRA")
     let mode = try switchToWAL()
     if mode != "wal", mode != "memory", mode != "off" { try runScript("PRAGMA journal_mode=TRUNCATE") }
     try runScript("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304")
   }
 
-  /// Makes the file a WAL file, and waits for others who do so: SQLite does not call the busy handler for it.
+  /// Turns the file into a WAL file; waits for other connections that do so, because SQLite calls no busy handler here.
   private func switchToWAL() throws -> String? {
     let deadline = ContinuousClock.now + configuration.busyTimeout
     while true {
@@ -131,7 +134,7 @@ final class Connection {
         guard let name else { return SQLITE_OK }
         return Connection.of(context).authorization.allows(action, name) ? SQLITE_OK : SQLITE_DENY
       }, context)
-    // Called by upserts for each row that they update, because SQLite counts these together with those it inserts.
+    // Upserts call it for each row that they update, because SQLite counts updated and inserted rows together.
     sqlite3_create_function_v2(
       handle, UpsertSQL.updateCounter, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
       { context, _, _ in
@@ -147,7 +150,7 @@ final class Connection {
       }, context)
   }
 
-  // The context is a connection that is alive: SQLite calls back only while it is used or closed.
+  // The context is a live connection: SQLite calls back only while the connection is used or closed.
   private static func of(_ context: UnsafeMutableRawPointer?) -> Connection {
     Unmanaged<Connection>.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
   }
@@ -161,7 +164,7 @@ final class Connection {
   /// Whether the current work was cancelled or the store suspended.
   var mustStop: Bool { interruption.map { $0.isCancelled || state.isSuspended } ?? false }
 
-  /// Whether the statement that runs is to stop.
+  /// Whether the running statement is to stop.
   private var isToBeStopped: Bool { mustStop && !isControlling }
 
   private func waitForLock(attempt: Int) -> Bool {
@@ -172,18 +175,19 @@ final class Connection {
     return true
   }
 
-  /// Waits for a lock: SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about
-  /// twentyfold.
+  /// Waits for a moment before the next try to get a lock.
+  ///
+  /// SQLite's own handler backs off to 100 ms; short waits with jitter cut the worst wait about twentyfold.
   private static func waitABit() { Thread.sleep(forTimeInterval: .random(in: 0.0002...0.0008)) }
 
   // MARK: Errors
 
-  /// Returns the error for a result code: `CancellationError` when a cancellation is what stopped the work.
+  /// Returns the error for a result code; `CancellationError` if a cancellation stopped the work.
   func failure(_ result: Int32, sql: String? = nil) -> any Error {
     let primary = result & 0xFF
     if primary == SQLITE_AUTH, let word = authorization.takeRefusedWord() { return controlMisuse(word, sql: sql) }
     if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, let interruption {
-      // A suspension may be over meanwhile; its error is not taken for a cancellation then.
+      // If a suspension is over by now, the error is SQLite's own: it must not be taken for a cancellation.
       if interruption.isCancelled { return CancellationError() }
       if state.isSuspended { return state.suspendedError }
     }

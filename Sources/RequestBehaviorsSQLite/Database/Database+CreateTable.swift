@@ -3,27 +3,27 @@ import Foundation
 extension Database {
   /// Creates a table with a column for each property of a record type, unless there is a table of that name.
   ///
-  /// For the simple case; indexes, defaults, collations and references are written as SQL. Call it in a
-  /// ``SQLiteMigration``: a table that is there already is left as it is, even if the type has other properties by now.
+  /// It covers the simple case; write indexes, defaults, collations and references as SQL. Call it in a
+  /// ``SQLiteMigration``. An existing table stays as it is, even if the type has other properties by now.
   ///
   /// ```swift
   /// try db.createTable("artwork", for: Artwork.self)
   /// ```
   ///
   /// Integers become INTEGER, `Bool` BOOLEAN, `Double` and `Float` REAL, `Date` DATETIME, `Data` and `[UInt8]` BLOB,
-  /// `UUID` BLOB or TEXT as ``RowFormat/uuids`` says, strings, URLs and decimals TEXT, an enum what its raw value
-  /// becomes. Other types get a column without a type, which takes anything. A property that is not optional is NOT
-  /// NULL. Columns are called as ``RowFormat/keys`` says.
+  /// `UUID` BLOB or TEXT as ``RowFormat/uuids`` says. Strings, URLs and decimals become TEXT. An enum gets the type of
+  /// its raw value. Other types get a column without a type, which takes any value. A property that is not optional is
+  /// NOT NULL. ``RowFormat/keys`` determines the names of the columns.
   ///
-  /// The properties are found by decoding the type from placeholders, which exist for the types above. An enum needs
+  /// The properties are found by decoding the type from placeholders, which exist for the types above. An enum must be
   /// `CaseIterable` for that. A property of another type must be optional.
   ///
   /// - Parameters:
   ///   - name: The table's name.
   ///   - type: The type of the records.
-  ///   - primaryKey: The properties that identify a record; `id` by default, none for a table without key.
-  /// - Throws: ``SQLiteError`` with ``SQLiteError/Code/mismatch`` when the type has no properties, lacks one of the
-  ///   key, or refuses the placeholders.
+  ///   - primaryKey: The properties that identify a record; `id` by default, empty for a table without a key.
+  /// - Throws: ``SQLiteError`` with ``SQLiteError/Code/mismatch`` when the type has no properties, lacks a property of
+  ///   the key, or does not accept the placeholders.
   public func createTable<Record: Codable>(
     _ name: String, for type: Record.Type, primaryKey: [String] = ["id"]
   ) throws {
@@ -58,7 +58,7 @@ struct RecordShape {
   private(set) var columns: [Column] = []
   var propertyList: String { columns.map(\.property).joined(separator: ", ") }
 
-  /// Decodes the type from placeholders and notes its properties.
+  /// Decodes the type from placeholders and records its properties.
   init<Record: Decodable>(of type: Record.Type, format: RowFormat) throws {
     let probe = ShapeProbe(format: format)
     do { _ = try Record(from: probe) } catch {
@@ -80,13 +80,13 @@ struct RecordShape {
   }
 }
 
-/// A decoder that gives a record type placeholders, and notes its properties.
+/// A decoder that gives a record type placeholders and records its properties.
 private final class ShapeProbe: Decoder {
   let format: RowFormat
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
   var properties: [(name: String, type: String, isOptional: Bool)] = []
-  /// The last key that was checked for nil, which is that of an optional property.
+  /// The last key that was checked for nil, which is the key of an optional property.
   var optionalKey: String?
 
   init(format: RowFormat) { self.format = format }
@@ -103,8 +103,9 @@ private final class ShapeProbe: Decoder {
     SQLiteError(.mismatch, "\(what) decodes no properties, so a table for it would have no columns")
   }
 
-  /// Returns a value of the type, or nil if none is known, and the type of its column; a column without a type takes
-  /// any value.
+  /// Returns a placeholder of the type, or nil if none is known, and the type of its column.
+  ///
+  /// A column without a type takes any value.
   func placeholder(_ type: Any.Type) -> (value: Any?, column: String) {
     if let cases = type as? any CaseIterable.Type {
       let raw = (type as? any RawRepresentable.Type).map { Self.rawType(of: $0) }
@@ -134,7 +135,7 @@ private final class ShapeProbe: Decoder {
   private static func zero<I: FixedWidthInteger>(_ type: I.Type) -> Any { I.zero }
 }
 
-/// Notes the properties of a record.
+/// Records the properties of a record.
 private struct ShapeKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let probe: ShapeProbe
   var codingPath: [any CodingKey] { [] }
@@ -142,7 +143,7 @@ private struct ShapeKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   func contains(_ key: Key) -> Bool { true }
 
-  // Called for optional properties only: by the standard library's decodeIfPresent, before it decodes.
+  // The standard library's decodeIfPresent calls it, for optional properties only, before it decodes.
   func decodeNil(forKey key: Key) throws -> Bool {
     probe.optionalKey = key.stringValue
     return false
@@ -155,7 +156,7 @@ private struct ShapeKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtoco
     return value
   }
 
-  // Called for optional properties of types that are not among the standard library's primitives.
+  // It is called for optional properties whose type is not one of the standard library's primitives.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     probe.properties.append((key.stringValue, probe.placeholder(type).column, true))
     return nil

@@ -1,7 +1,7 @@
 internal import CRequestBehaviorsSQLite
 
 extension Database {
-  /// Returns what the closure makes of the row with this key, or nil when there is none.
+  /// Returns the value that the closure makes of the row with this key, or nil if there is no such row.
   ///
   /// - Parameters:
   ///   - table: The table, whose key is one column.
@@ -13,14 +13,15 @@ extension Database {
   public func find<Value>(
     in table: SQLiteTable, key: some SQLBindable, _ read: (SQLiteRow) throws -> Value
   ) throws -> Value? {
-    // The closure is called here, where it is inlined too; one that is passed on adds 2 % to a find.
+    // The closure is called here, where it is inlined too. Passing it on would add 2 % to a find.
     guard let (row, statement) = try row(in: table, key: key) else { return nil }
     defer { statement.endFind() }
     return try read(row)
   }
 
-  /// Returns the row with this key, and the statement that stands on it until ``Statement/endFind()``; nil when there is
-  /// none.
+  /// Returns the row with this key and its statement, which stays at the row until ``Statement/endFind()``.
+  ///
+  /// Returns nil if there is no such row.
   @usableFromInline
   func row(in table: SQLiteTable, key: some SQLBindable) throws -> (SQLiteRow, Statement)? {
     let connection = try connection()
@@ -58,14 +59,14 @@ final class Finder {
 }
 
 extension Connection {
-  /// Returns the idle statement that selects a row by its key, made once for a table.
+  /// Returns an idle statement that selects a row by its key; one is kept for each table.
   func statementForFinding(in table: SQLiteTable) throws -> Statement {
     try checkSchemaVersion()
     if let lastFinder, lastFinder.table == table, !lastFinder.statement.isInUse { return lastFinder.statement }
     let finder = try finders[table] ?? Finder(table: table, statement: prepareFinder(in: table))
     finders[table] = finder
     lastFinder = finder
-    // A find may run inside another one's closure, whose row must stay.
+    // A find may run inside the closure of another find, whose row must stay readable.
     return finder.statement.isInUse ? try statement(finder.statement.sql) : finder.statement
   }
 

@@ -1,8 +1,8 @@
 internal import CRequestBehaviorsSQLite
 
-/// Reading rows: by a closure, by a type that reads itself, by decoding.
+/// Reading rows: with a closure, with a type that reads itself, or by decoding.
 extension Database {
-  /// Returns what the closure makes of each row that the SQL selects.
+  /// Returns the values that the closure makes of the rows that the SQL selects.
   ///
   /// ```swift
   /// let titles = try db.query(
@@ -16,8 +16,8 @@ extension Database {
   ///   - sql: One statement.
   ///   - read: Makes a value of a row, which can be read until it returns.
   /// - Returns: The values, in the order of the rows.
-  /// - Throws: ``SQLiteError``; `DecodingError` naming the column when there is none or its value does not fit; what
-  ///   the closure throws.
+  /// - Throws: ``SQLiteError``; `DecodingError` naming the column if it is missing or its value does not fit; the error
+  ///   of the closure.
   @inlinable
   public func query<Value>(_ sql: SQL, _ read: (SQLiteRow) throws -> Value) throws -> [Value] {
     var values: [Value] = []
@@ -25,7 +25,7 @@ extension Database {
     return values
   }
 
-  /// Returns what the closure makes of the first row that the SQL selects, or nil when there is none.
+  /// Returns the value that the closure makes of the first row that the SQL selects, or nil if there are no rows.
   ///
   /// - Throws: As ``query(_:_:)``.
   @inlinable
@@ -38,7 +38,9 @@ extension Database {
     return value
   }
 
-  /// Calls the closure with each row that the SQL selects, without keeping anything in memory.
+  /// Calls the closure with each row that the SQL selects.
+  ///
+  /// Rows are not kept in memory.
   ///
   /// - Throws: As ``query(_:_:)``.
   @inlinable
@@ -51,8 +53,9 @@ extension Database {
 }
 
 extension Database {
-  /// Returns the records of all rows that the SQL selects, each read by its initializer; a single value is the first
-  /// column.
+  /// Returns the records of all rows that the SQL selects, each read by its initializer.
+  ///
+  /// A single value is read from the first column.
   ///
   /// ```swift
   /// let titles = try db.query(
@@ -65,14 +68,15 @@ extension Database {
     try query(sql) { try Record(row: $0) }
   }
 
-  /// Returns the record of the first row that the SQL selects, read by its initializer, or nil when there is none.
+  /// Returns the record of the first row that the SQL selects, read by its initializer, or nil if there are no rows.
   @inlinable
   public func first<Record: SQLiteRecord>(_ sql: SQL, as type: Record.Type = Record.self) throws -> Record? {
     try first(sql) { try Record(row: $0) }
   }
 
-  /// Calls the closure with the record of each row that the SQL selects, read by its initializer, without keeping them
-  /// in memory.
+  /// Calls the closure with the record of each row that the SQL selects, read by its initializer.
+  ///
+  /// Records are not kept in memory.
   @inlinable
   public func forEach<Record: SQLiteRecord>(
     _ sql: SQL, as type: Record.Type = Record.self, _ body: (Record) throws -> Void
@@ -80,7 +84,7 @@ extension Database {
     try forEach(sql) { try body(Record(row: $0)) }
   }
 
-  /// Returns the record of the row with this key, read by its initializer, or nil when there is none.
+  /// Returns the record of the row with this key, read by its initializer, or nil if there is no such row.
   ///
   /// - Throws: As ``query(_:_:)``.
   @inlinable
@@ -91,19 +95,20 @@ extension Database {
   }
 }
 
-// A type that also reads itself has both doors; disfavored, these leave it the other.
+// A type that also reads itself has both overloads. These are disfavored, so the compiler picks the others.
 extension Database {
   /// Returns the records of all rows that the SQL selects.
   ///
-  /// Each property takes the column of its name; a type that is a single value, such as an enum, takes the first
-  /// column. A type that is a ``SQLiteRecord`` too is read by its initializer.
+  /// Each property is read from the column of its name. A type that is a single value, such as an enum, is read from
+  /// the first column. A type that is also a ``SQLiteRecord`` is read by its initializer.
   ///
   /// ```swift
   /// let recent: [Artwork] = try db.query(
   ///   "SELECT * FROM artwork WHERE seen > \(date) ORDER BY title")
   /// ```
   ///
-  /// - Throws: ``SQLiteError``; `DecodingError` naming the column when a property has none or its value does not fit.
+  /// - Throws: ``SQLiteError``; `DecodingError` naming the column if a property has no column or its value does not
+  ///   fit.
   @_disfavoredOverload
   @inlinable
   public func query<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> [Record] {
@@ -111,7 +116,7 @@ extension Database {
     return try query(sql) { try $0.decode(type) }
   }
 
-  /// Returns the record of the first row that the SQL selects, or nil when there is none.
+  /// Returns the record of the first row that the SQL selects, or nil if there are no rows.
   @_disfavoredOverload
   @inlinable
   public func first<Record: Decodable>(_ sql: SQL, as type: Record.Type = Record.self) throws -> Record? {
@@ -119,7 +124,9 @@ extension Database {
     return try first(sql) { try $0.decode(type) }
   }
 
-  /// Calls the closure with the record of each row that the SQL selects, without keeping them all in memory.
+  /// Calls the closure with the record of each row that the SQL selects.
+  ///
+  /// Records are not kept in memory.
   @_disfavoredOverload
   @inlinable
   public func forEach<Record: Decodable>(
@@ -129,7 +136,7 @@ extension Database {
     try forEach(sql) { try body($0.decode(type)) }
   }
 
-  /// Returns the record of the row with this key, or nil when there is none.
+  /// Returns the record of the row with this key, or nil if there is no such row.
   ///
   /// - Parameters:
   ///   - type: The record's type.
@@ -146,7 +153,8 @@ extension Database {
     return try find(in: table, key: key) { try $0.decode(type) }
   }
 
-  /// Returns what reads a type that, where it is generic, is not known to read itself; nil if it does not.
+  /// Returns a closure that reads a type which turns out to be a ``SQLiteRecord`` only at run time; nil for other
+  /// types.
   @usableFromInline
   static func reader<Record>(of type: Record.Type) -> ((SQLiteRow) throws -> Record)? {
     guard let record = type as? any SQLiteRecord.Type else { return nil }
@@ -159,9 +167,9 @@ extension Database {
   }
 }
 
-// The generic functions above are inlined, so that they are compiled for the value's type; these are not.
+// The generic functions above are inlined, so they are compiled for the value's type. The following are not inlined.
 extension Database {
-  /// Calls the closure with each row that the SQL selects for as long as it returns true.
+  /// Calls the closure with each row that the SQL selects, as long as it returns true.
   @usableFromInline
   func forEachRow(of sql: SQL, _ body: (SQLiteRow) throws -> Bool) throws {
     try withStatement(for: sql) { statement, connection in

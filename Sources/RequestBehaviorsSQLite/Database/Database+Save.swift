@@ -2,30 +2,29 @@ internal import CRequestBehaviorsSQLite
 import Foundation
 
 extension Database {
-  /// Saves records as rows: inserts those whose key is new, updates those that differ.
+  /// Saves records as rows: inserts those with new keys, updates those that differ.
   ///
-  /// Each property goes to the column of its name. Columns that no property names keep their values; a property that is
-  /// nil is saved as NULL. A row that is there with the same values is not written.
+  /// Each property goes to the column of its name. A column without a property keeps its value; a property that is nil
+  /// is saved as NULL. A row that already has the same values is not written.
   ///
   /// - Parameters:
   ///   - records: The records.
   ///   - table: The table, such as `"artwork"`.
-  /// - Returns: How many rows were inserted, updated and left unchanged.
+  /// - Returns: The numbers of rows that were inserted, updated and left unchanged.
   /// - Throws: ``SQLiteError`` with ``SQLiteError/row`` when a value cannot be stored, a property has no column or a
-  ///   constraint is violated; nothing of the call is saved if the error leaves the transaction.
+  ///   constraint is violated. If the error leaves the transaction, no record of the call is saved.
   @discardableResult
   public func save<Record: Encodable>(_ records: [Record], into table: SQLiteTable) throws -> SQLiteSaveCounts {
     try save(records, into: table, scope: nil)
   }
 
-  /// Saves records as rows and deletes the other rows of a scope, so that it holds what the records say and nothing
-  /// else.
+  /// Saves records as rows and deletes the other rows of a set, which then holds exactly the records.
   ///
   /// - Parameters:
-  ///   - records: The records; none deletes the whole scope.
-  ///   - table: The table, which has a key that the records name.
+  ///   - records: The records; an empty array deletes the whole set.
+  ///   - table: The table. It has a key, and the records have all its columns.
   ///   - scope: The rows to delete unless they are among the saved ones.
-  /// - Returns: How many rows were inserted, updated, left unchanged and deleted.
+  /// - Returns: The numbers of rows that were inserted, updated, left unchanged and deleted.
   /// - Throws: As ``save(_:into:)-([Record],_)``.
   @discardableResult
   public func save<Record: Encodable>(
@@ -48,7 +47,7 @@ extension Database {
     return counts
   }
 
-  /// Saves a record as a row: inserts it when its key is new, updates the row when it differs.
+  /// Saves a record as a row: inserts the row if its key is new, updates it if it differs.
   @discardableResult
   public func save(_ record: some Encodable, into table: SQLiteTable) throws -> SQLiteSaveCounts {
     try save([record], into: table, scope: nil)
@@ -61,7 +60,7 @@ extension Database {
     return counts
   }
 
-  /// Deletes the rows of the scope whose keys the closure did not note.
+  /// Deletes the rows in the set whose keys the closure did not record.
   func deleteOthers(in scope: SQLiteScope, _ plan: RecordPlan, noting: () throws -> Void) throws -> Int {
     let connection = try connection()
     let key = try plan.conflictKey
@@ -82,7 +81,7 @@ extension Database {
     }
     let list = names.joined(separator: ",")
     connection.ignoreChanges()
-    // A row whose key is not known is none of the saved ones, though NULL is not "not in" any list.
+    // A row with an unknown key is not a saved one, but for NULL the SQL operator NOT IN is not true.
     let others = "((\(list)) NOT IN (SELECT \(list) FROM \(kept)) OR \(unknown))"
     return try execute(
       "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(verbatim: others))")
@@ -90,7 +89,9 @@ extension Database {
 }
 
 extension Connection {
-  /// Returns the plan for saving records of a type, made once.
+  /// Returns the plan for saving records of a type.
+  ///
+  /// It is made once.
   func plan(for type: Any.Type, _ table: SQLiteTable) throws -> RecordPlan {
     try checkSchemaVersion()
     let key = RecordPlan.Key(type: ObjectIdentifier(type), table: table)
@@ -101,9 +102,10 @@ extension Connection {
     return plan
   }
 
-  /// Drops the cached plans and schemas if the schema has changed since the last transaction, also by another process.
+  /// Drops the cached plans and schemas if this or another process has changed the schema since the last transaction.
   ///
-  /// Checked once in a transaction, because its snapshot has one schema; its own changes drop them at once.
+  /// The version is checked once in a transaction, whose snapshot has one schema. Its own changes drop the caches at
+  /// once.
   func checkSchemaVersion() throws {
     guard !knowsSchemaVersion else { return }
     let version = try scalar("PRAGMA schema_version")
@@ -121,7 +123,7 @@ extension Connection {
     return schema
   }
 
-  /// Runs a statement that saves rows, and returns what it did to them.
+  /// Runs a statement that saves rows, and returns how many it inserted, updated and left unchanged.
   func save(by statement: Statement, rows: Int) throws -> SQLiteSaveCounts {
     if mustStop { throw failure(SQLITE_INTERRUPT) }
     updatedRows = 0

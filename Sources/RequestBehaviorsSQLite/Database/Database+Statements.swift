@@ -1,7 +1,7 @@
 internal import CRequestBehaviorsSQLite
 
 extension Database {
-  /// Steps through the rows of a statement for as long as the closure returns true.
+  /// Steps through the rows of a statement as long as the closure returns true.
   func forEachStep(of sql: SQL, _ body: (Statement) throws -> Bool) throws {
     try withStatement(for: sql) { statement, connection in
       while try connection.step(statement) {
@@ -10,7 +10,7 @@ extension Database {
     }
   }
 
-  /// Calls the closure, which steps it, with the statement for the SQL, its values bound.
+  /// Calls the closure with the statement for the SQL and its bound values; the closure steps it.
   func withStatement<T>(for sql: SQL, _ steps: (Statement, Connection) throws -> T) throws -> T {
     let connection = try connection()
     let statement = try usable(sql.text)
@@ -23,12 +23,13 @@ extension Database {
     return try run(statement, on: connection) { try steps(statement, connection) }
   }
 
-  /// Runs the closure, which steps the statement, and notes the tables it changed.
+  /// Runs the closure, which steps the statement, and records the tables it changed.
   func run<T>(_ statement: Statement, on connection: Connection, _ steps: () throws -> T) throws -> T {
     try connection.begin(statement)
     defer {
       if !statement.isReadOnly {
-        // Also of a statement that fails halfway: the closure may catch the error. SQLite counts at the end.
+        // Even if a statement fails halfway: the closure may catch the error. SQLite counts changes when the statement
+        // is reset.
         statement.reset()
         connection.noteChanges(by: statement)
         if statement.changesSchema { connection.forgetSchema() }
@@ -40,7 +41,7 @@ extension Database {
   /// Returns the statement for the SQL, unless it would write in a read or end the transaction.
   func usable(_ sql: String) throws -> Statement {
     let statement = try connection().statement(sql)
-    // One that the library has prepared for itself is not refused again.
+    // SQLite does not refuse a statement again that the library has already prepared for itself.
     if statement.isControl { throw try connection().controlMisuse(sql, sql: sql) }
     if !statement.isReadOnly { try requireWrite(sql: sql) }
     return statement

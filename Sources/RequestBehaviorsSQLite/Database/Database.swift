@@ -2,8 +2,8 @@ internal import CRequestBehaviorsSQLite
 
 /// The database inside a transaction.
 ///
-/// The reads and writes of ``SQLiteStore`` pass one to their closure; it is valid until the closure returns, and every
-/// use after that throws.
+/// The reads and writes of ``SQLiteStore`` pass one to their closure. It is valid until the closure returns; every use
+/// after that throws.
 ///
 /// ```swift
 /// try await store.write { db in
@@ -27,7 +27,7 @@ public final class Database {
   /// What the commit survives; nil in a read and after the closure.
   package var durability: SQLiteDurability? { isReadOnly ? nil : current?.durability }
 
-  /// Whether the database is that of a store, whose closure runs.
+  /// Returns whether the database belongs to the store and its closure still runs.
   package func belongs(to store: SQLiteStore) -> Bool { current?.state === store.state }
 
   /// The connection, for as long as the closure runs.
@@ -42,7 +42,7 @@ public final class Database {
   /// Runs a statement.
   ///
   /// - Parameter sql: One statement; a second one is an error.
-  /// - Returns: How many rows it inserted, updated or deleted itself; rows changed by triggers do not count.
+  /// - Returns: The number of rows that it inserted, updated or deleted itself. Rows changed by triggers do not count.
   /// - Throws: ``SQLiteError``, for example when a constraint is violated.
   @discardableResult
   public func execute(_ sql: SQL) throws -> Int {
@@ -54,7 +54,7 @@ public final class Database {
 
   /// Runs several statements that have no parameters, such as those that create a schema.
   ///
-  /// Never put values into the text: there is nothing that binds or escapes them.
+  /// Never put values into the text: they would be neither bound nor escaped.
   public func execute(script: String) throws {
     let connection = try connection()
     try requireWrite(sql: script)
@@ -64,10 +64,10 @@ public final class Database {
     connection.forgetSchema()
   }
 
-  /// Runs the closure so that an error in it undoes only what it did itself.
+  /// Runs the closure so that an error in it undoes only the closure's own changes.
   ///
   /// - Throws: The closure's error, after its changes are undone. A full disk, an I/O error or a cancellation ends the
-  ///   whole transaction, which every later statement then reports.
+  ///   whole transaction, and every later statement then throws.
   @discardableResult
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     let connection = try connection()
@@ -89,8 +89,9 @@ public final class Database {
     }
   }
 
-  /// Calls the closure after the transaction has committed, on the store's queue; never when it, or the savepoint, is
-  /// undone.
+  /// Calls the closure after the transaction has committed, on the store's queue.
+  ///
+  /// The closure is not called when the transaction, or the savepoint, is undone.
   ///
   /// - Throws: ``SQLiteError`` in a read, which commits nothing.
   public func afterCommit(_ action: @escaping @Sendable () -> Void) throws {

@@ -1,14 +1,14 @@
 /// SQL text with the values that are bound to it.
 ///
-/// Written as a string literal; whatever is interpolated becomes a bound parameter, never text:
+/// It is written as a string literal. Interpolated values become bound parameters, never text:
 ///
 /// ```swift
 /// try db.execute("UPDATE artwork SET title = \(title) WHERE id = \(id)")
 /// ```
 ///
 /// `\(identifier: name)` inserts a quoted name of a table or column, `\(list: ids)` a parenthesised list of parameters
-/// for `IN`, and `\(sql: part)` another `SQL` with its values. Only ``init(verbatim:arguments:)`` takes a text as it
-/// is.
+/// for `IN`, and `\(sql: part)` another `SQL` with its values. Only ``init(verbatim:arguments:)`` inserts a text
+/// unchanged.
 public struct SQL: ExpressibleByStringInterpolation, Sendable {
   /// The text, with `?` for each value.
   public private(set) var text: String
@@ -23,7 +23,7 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
 
   /// Creates SQL from a text that the program has put together, and the values for its `?` parameters.
   ///
-  /// Nothing in the text is bound or escaped: never put values, or anything that came from elsewhere, into it.
+  /// The text is neither bound nor escaped. Never put values, or anything that comes from elsewhere, into it.
   public init(verbatim text: String, arguments: [any SQLBindable] = []) {
     self.text = text
     self.arguments = arguments
@@ -80,7 +80,7 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
     }
   }
 
-  /// Returns a name as SQL writes it: in double quotes, those inside doubled.
+  /// Returns a name as SQL writes it: in double quotes, with the quotes inside it doubled.
   static func quoted(_ identifier: String) -> String {
     let name = identifier.utf8.contains(UInt8(ascii: "\"")) ? identifier.replacing("\"", with: "\"\"") : identifier
     return "\"" + name + "\""
@@ -91,7 +91,7 @@ extension SQL: CustomStringConvertible, CustomReflectable {
   /// The text without the values that are bound to it, which may be secrets.
   public var description: String { text }
 
-  /// Only what the description shows, and how many values there are.
+  /// The text and the number of values.
   public var customMirror: Mirror {
     Mirror(self, children: ["text": text, "arguments": "\(arguments.count) values"])
   }

@@ -27,17 +27,19 @@ public protocol SQLBindable: Sendable {
 }
 
 extension SQLValue: SQLBindable, SQLReadable {
-  /// Returns the value itself; throws for NaN, which SQLite would store as NULL.
+  /// Returns the value itself.
+  ///
+  /// Throws for NaN, which SQLite would store as NULL.
   public func sqlValue() throws -> SQLValue {
     if case .real(let number) = self { return try number.sqlValue() }
     return self
   }
 
-  /// Creates the value as SQLite stores it.
+  /// Creates the value that SQLite stores.
   public init(column: borrowing SQLiteColumn) throws { self = try column.storedValue() }
 }
 
-/// A value that is bound as the store's ``RowFormat`` says.
+/// A value whose bound form depends on the store's ``RowFormat``.
 protocol FormattedBindable: SQLBindable {
   func sqlValue(_ format: RowFormat) throws -> SQLValue
 }
@@ -49,7 +51,7 @@ extension Optional: FormattedBindable where Wrapped: FormattedBindable {
 extension SQLBindable {
   /// Returns the value in the form that a store with this format writes.
   func stored(in format: RowFormat) throws -> SQLValue {
-    // Most stores use the default forms, for which no cast is needed.
+    // Most stores use the default forms, for which the cast is not needed.
     guard format.dates != .text || format.uuids != .blob, let value = self as? any FormattedBindable else {
       return try sqlValue()
     }

@@ -1,7 +1,7 @@
 internal import CRequestBehaviorsSQLite
 import Foundation
 
-/// A failure of SQLite, or of the way it was used.
+/// A failure of SQLite, or a misuse of it.
 ///
 /// The error holds SQL text but no bound value, so it can be logged.
 public struct SQLiteError: Error, Sendable, CustomStringConvertible {
@@ -11,19 +11,19 @@ public struct SQLiteError: Error, Sendable, CustomStringConvertible {
   /// SQLite's extended result code, such as 2067 for a unique constraint.
   public var extendedCode: Int32
 
-  /// What went wrong and, where the library knows it, what to do.
+  /// The message: what went wrong and, where the library knows it, what to do.
   public var message: String
 
   /// The SQL text that failed, with `?` where values were bound, or nil.
   public var sql: String?
 
-  /// The UTF-8 offset in ``sql`` of the token at fault, or nil when SQLite names none.
+  /// The UTF-8 offset in ``sql`` of the token at fault, or nil if SQLite does not report one.
   public var offset: Int?
 
-  /// The path of the database file, or nil when there is none.
+  /// The path of the database file, or nil if it is not known.
   public var path: String?
 
-  /// The 0-based index of the record at fault, or nil when it was not a record's.
+  /// The 0-based index of the record at fault, or nil if no record caused the error.
   public var row: Int?
 
   /// The operating system's `errno` behind the failure, or 0.
@@ -88,7 +88,7 @@ extension SQLiteError {
     public static let locked = Code(rawValue: SQLITE_LOCKED)
     /// Out of memory.
     public static let noMemory = Code(rawValue: SQLITE_NOMEM)
-    /// A write to what can only be read.
+    /// A write to a read-only file or in a read.
     public static let readOnly = Code(rawValue: SQLITE_READONLY)
     /// The work was interrupted, for example because the store was suspended.
     public static let interrupted = Code(rawValue: SQLITE_INTERRUPT)
@@ -104,7 +104,7 @@ extension SQLiteError {
     public static let tooBig = Code(rawValue: SQLITE_TOOBIG)
     /// A constraint was violated; ``SQLiteError/extendedCode`` says which kind.
     public static let constraint = Code(rawValue: SQLITE_CONSTRAINT)
-    /// A value has a type that its place does not take.
+    /// A value has a type that its column or parameter does not take.
     public static let mismatch = Code(rawValue: SQLITE_MISMATCH)
     /// The library was used in a way its documentation forbids; the message says how.
     public static let misuse = Code(rawValue: SQLITE_MISUSE)

@@ -11,12 +11,12 @@ final class Statement {
   let reads: Set<String>
   /// The tables that the statement, or a trigger it fires, writes to; lower-case.
   private(set) var writes: Set<String>
-  /// Whether it begins or ends a transaction or savepoint.
+  /// Whether the statement begins or ends a transaction or savepoint.
   let isControl: Bool
   var isInUse = false
   var lastUse: UInt64 = 0
   private var knownRevision: Int32 = 0
-  /// Where the rows of a run are read.
+  /// The cursor that reads the rows of a run.
   let cursor: RowCursor
 
   init(pointer: OpaquePointer, sql: String, format: RowFormat, reads: Set<String>, writes: Set<String>, isControl: Bool)
@@ -37,14 +37,14 @@ final class Statement {
 
   var changesSchema: Bool { writes.contains("sqlite_master") }
 
-  /// Adds the tables that SQLite reported while it prepared statements again, if this statement is one of them.
+  /// Adds the tables that SQLite reported when it prepared statements again, if this statement was one of them.
   func notice(_ tables: Set<String>) {
     let revision = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
     if revision != knownRevision { writes.formUnion(tables) }
     knownRevision = revision
   }
 
-  /// Clears row and values, so that the next use sees none of them.
+  /// Clears the row and the values, so that the next use does not see them.
   func reset() {
     cursor.end()
     sqlite3_reset(pointer)
@@ -80,7 +80,7 @@ final class Statement {
   }
 }
 
-/// The prepared statements of one connection by their SQL; the least recently used leaves first.
+/// The prepared statements of one connection by their SQL; the least recently used is dropped first.
 struct StatementCache {
   private var statements: [String: Statement] = [:]
   private var uses: UInt64 = 0
