@@ -81,7 +81,7 @@ extension Database {
     }
     let list = names.joined(separator: ",")
     connection.ignoreChanges()
-    // A row with an unknown key is not a saved one, but for NULL the SQL operator NOT IN is not true.
+    // A row with an unknown key is not a saved one, but SQL's NOT IN is not true for NULL.
     let others = "((\(list)) NOT IN (SELECT \(list) FROM \(kept)) OR \(unknown))"
     return try execute(
       "DELETE FROM \(identifier: plan.schema.name) WHERE (\(sql: scope.condition)) AND \(sql: SQL(verbatim: others))")

@@ -4,24 +4,23 @@ public import Foundation
 extension Database {
   /// Saves the records of a JSON text as rows, straight from its bytes.
   ///
-  /// Several times faster than decoding and saving, for responses that only the database reads. Rows are saved as
-  /// ``save(_:into:)-([Record],_)`` saves them. A key goes to the column of exactly its name; other keys are ignored; a
-  /// key that some objects lack is NULL in their rows. The whole text must be valid JSON (RFC 8259).
+  /// It is several times faster than decoding and saving. Use it for responses that only the database reads. Rows are
+  /// saved as ``save(_:into:)-([Record],_)`` saves them. A key goes to the column of exactly its name; other keys are
+  /// ignored. A key that some objects lack is NULL in their rows. The whole text must be valid JSON (RFC 8259).
   ///
-  /// A value must fit the type its column was declared with: a string does not become an INTEGER. In a column declared
-  /// as a date or time, a string is read as ISO 8601 and a number as seconds since 1970, and the store's form of dates
-  /// is written. Objects and arrays go to TEXT columns as the JSON that they are. A BLOB column takes null only,
-  /// because JSON has no common form for bytes: decode and save such records. Of a key that an object has twice, the
-  /// last counts.
+  /// A value must fit the declared type of its column: a string does not become an INTEGER. In a column declared as a
+  /// date or time, a string is read as ISO 8601 and a number as seconds since 1970, and the date is written in the
+  /// store's form. Objects and arrays go to TEXT columns as JSON. A BLOB column takes only null, because JSON has no
+  /// common form for bytes: decode and save such records. If an object has a key twice, the last value counts.
   ///
   /// - Parameters:
   ///   - json: The text; UTF-8.
   ///   - path: Names of keys separated by `.` to one object or an array of objects; the whole text when nil.
   ///   - table: The table.
   ///   - paths: For columns whose key has another name or is nested deeper, the keys separated by `.`: `["owner":
-  ///     "owner.login"]`. No two may take one value, or one a part of another's.
-  /// - Returns: How many rows were inserted, updated and left unchanged.
-  /// - Throws: ``SQLiteError`` with the byte and the ``SQLiteError/row`` at fault; nothing of the call is saved then.
+  ///     "owner.login"]`. Two columns must not take the same value, or one a part of the other's.
+  /// - Returns: The numbers of rows that were inserted, updated and left unchanged.
+  /// - Throws: ``SQLiteError`` with the byte and the ``SQLiteError/row`` at fault. Then no row of the call is saved.
   @discardableResult
   public func ingest(
     _ json: Data, at path: String? = nil, into table: SQLiteTable, columns paths: [String: String] = [:]
@@ -45,14 +44,14 @@ extension Database {
           }
         }
       } catch is JSONIngest.NewColumn {
-        // A later object has a column that the first did not have, so all are saved again, with it.
+        // A later object has a column that the first one lacked, so all objects are saved again with that column.
         isRepeated = true
       }
     }
   }
 }
 
-/// Which keys of a JSON object go to which columns.
+/// The columns to which the keys of a JSON object go.
 final class IngestColumns {
   /// The values that a column takes, by its declared type.
   enum Kind {
@@ -71,7 +70,7 @@ final class IngestColumns {
     var column: Int32 = -1
     var kind = Kind.any
     var children: [Node] = []
-    /// The child after the one that was found last: objects of one list have their keys in one order.
+    /// The child after the one that was found last: the objects of a list mostly have their keys in the same order.
     var expected = 0
 
     init(key: [UInt8]) { self.key = key }
@@ -122,7 +121,7 @@ final class IngestColumns {
     if node === root, paths[name] == nil, let column = schema.column(name), column.name == name, !column.isGenerated {
       bind(column, to: child)
     }
-    // Beyond a number of keys that no honest record has, new ones that are no columns are not remembered.
+    // Real records have fewer keys. Beyond this number, new keys without a column are not remembered.
     guard child.column >= 0 || node.children.count < 1000 else { return child }
     node.children.append(child)
     node.expected = node.children.count
@@ -150,7 +149,7 @@ final class IngestColumns {
     bind(column, to: node)
   }
 
-  /// Throws if another column takes the value of a node.
+  /// Throws if another column already takes the value of a node.
   private func check(_ node: Node, _ column: TableSchema.Column, _ path: String) throws {
     guard node.column >= 0 else { return }
     let other = columns[Int(node.column)].name
@@ -173,7 +172,7 @@ final class IngestColumns {
     }
   }
 
-  /// SQLite's own rules of affinity, with its customary names for what it has no type for.
+  /// Returns the kind of a declared type by SQLite's rules of affinity, and by customary names for types SQLite lacks.
   static func kind(declaredType: String) -> Kind {
     let type = declaredType.uppercased()
     if type.contains("INT") { return .integer }

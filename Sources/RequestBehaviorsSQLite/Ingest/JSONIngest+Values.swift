@@ -2,7 +2,7 @@ internal import CRequestBehaviorsSQLite
 import Foundation
 
 extension JSONIngest {
-  /// Binds the values of an object whose keys are columns, and reads over the others.
+  /// Binds the values of an object whose keys are columns, and skips the others.
   mutating func bind(object node: IngestColumns.Node) throws {
     node.expected = 0
     try scanner.expect("{")
@@ -93,14 +93,14 @@ extension JSONIngest {
       guard let date = DateText.date(from: bytes(text)) else { throw unfit("a string that is no date", node) }
       try binder.bind(date, node.column)
     case .integer, .real, .bool: throw unfit("a string", node)
-    // JSON has no form of bytes that everybody uses; what is decoded and saved has the record's.
+    // JSON has no common form for bytes. Records that are decoded and saved have the form of their type.
     case .blob: throw unfit("a string, decode and save it instead", node)
     }
   }
 
   @inline(__always)
   private func bind(_ text: JSONScanner.Text, _ column: Int32) throws {
-    // Text without escapes is bound in place, because the body outlives the statement's run.
+    // Text without escapes is bound in place, because the body outlives the run of the statement.
     guard text.hasEscapes else { return try binder.bind(staticText: bytes(text), column) }
     let room = text.end - text.start + 1
     if let target = binder.arena.take(room) {
@@ -113,7 +113,7 @@ extension JSONIngest {
     }
   }
 
-  /// An object or array is saved as the JSON that it is.
+  /// Binds an object or array as JSON text.
   private mutating func bind(nested node: IngestColumns.Node) throws {
     guard node.kind == .text || node.kind == .any else { throw unfit("an object or array", node) }
     let start = scanner.index

@@ -1,7 +1,9 @@
 internal import CRequestBehaviorsSQLite
 import Foundation
 
-/// Saves the objects of a JSON text as rows, from its bytes to bound parameters.
+/// Saves the objects of a JSON text as rows.
+///
+/// It reads their bytes and binds them as parameters.
 struct JSONIngest {
   let connection: Connection
   let columns: IngestColumns
@@ -16,7 +18,7 @@ struct JSONIngest {
   private(set) var width = 0
   private var hasLearnt: Bool
 
-  /// Thrown when an object names a column that the statements do not have yet.
+  /// An error that is thrown when an object has a column that the statements do not have yet.
   struct NewColumn: Error {}
 
   init(
@@ -32,9 +34,9 @@ struct JSONIngest {
     hasLearnt = isRepeated
   }
 
-  /// Saves the record or the array of records at the path; the whole text is checked.
+  /// Saves the record or the array of records at the path, and checks the whole text.
   mutating func run(at path: ArraySlice<String>) throws {
-    // The values of an object that was not saved point into the text, which is gone when the statement is used again.
+    // The values of an unsaved object point into the text, which no longer exists when the statement is used again.
     defer { for statement in statements.values { statement.reset() } }
     try value(at: path)
     try scanner.expectEnd()
@@ -90,13 +92,13 @@ struct JSONIngest {
     } catch var error as SQLiteError {
       if error.row == nil { error.row = rows }
       if error.path == nil { error.path = connection.path }
-      // An error of SQLite's, such as a violated constraint, belongs to no byte of the text; the row ends before here.
+      // An error of SQLite, such as a violated constraint, has no byte in the text. The row ends before this byte.
       if !error.message.contains(" of the JSON)") { error.message += " (before byte \(scanner.index) of the JSON)" }
       throw error
     }
   }
 
-  /// Reads the first object for its keys alone.
+  /// Reads the first object only to learn its keys.
   private mutating func learn() throws {
     hasLearnt = true
     var ahead = scanner
@@ -115,7 +117,7 @@ struct JSONIngest {
 
   private mutating func begin() throws {
     if batch == nil {
-      // Statements of several rows pay once there are many; the first rows show it.
+      // Statements of several rows are faster only for many rows, so the first rows are saved one by one.
       try prepare(size: rows < 100 ? 1 : max(1, min(20, 900 / max(1, columns.columns.count))))
       batchStart = scanner.index
     }
@@ -149,9 +151,9 @@ struct JSONIngest {
         error.row = rows - 1
         throw error
       }
-      // An error such as a full disk has ended the transaction: what came now would be committed row by row.
+      // An error such as a full disk has ended the transaction: each later row would be committed on its own.
       guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
-      // A statement of many rows does not say which was at fault, and has undone them all.
+      // A statement of many rows does not report which row failed, and has undone them all.
       try singly(batch.size)
     }
   }
@@ -181,7 +183,7 @@ struct JSONIngest {
     counts = counts + (try connection.save(by: statement, rows: rows))
   }
 
-  /// Saves the rows of a statement that the text did not fill.
+  /// Saves the last rows, which did not fill a statement.
   private mutating func flush() throws {
     guard let batch, batch.filled > 0 else { return }
     batch.statement.reset()

@@ -22,7 +22,7 @@ extension JSONScanner {
     }
   }
 
-  /// Skips eight bytes at a time while they are ASCII, no control character, no quote and no backslash.
+  /// Skips eight bytes at a time as long as they are ASCII without control characters, quotes and backslashes.
   @inline(__always)
   private mutating func skipPlainWords() {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -31,7 +31,7 @@ extension JSONScanner {
       let word = UnsafeRawPointer(bytes + index).loadUnaligned(as: UInt64.self)
       let quotes = word ^ (ones &* 0x22)
       let slashes = word ^ (ones &* 0x5C)
-      // A high bit is set in each byte that is zero after the exclusive or, that is below 0x20, or that is not ASCII.
+      // The expression sets the high bit of each byte that is a quote, a backslash, below 0x20 or not ASCII.
       let found = (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (word &- ones &* 0x20) & ~word | word
       guard found & highs == 0 else { return }
       index += 8
@@ -67,7 +67,7 @@ extension JSONScanner {
     }
   }
 
-  /// Skips one UTF-8 sequence of more than one byte: RFC 3629, neither overlong nor a surrogate nor beyond U+10FFFF.
+  /// Skips a multi-byte UTF-8 sequence (RFC 3629) that is not overlong, not a surrogate and not beyond U+10FFFF.
   private mutating func skipSequence() throws {
     let lead = bytes[index]
     let length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2
@@ -86,7 +86,7 @@ extension JSONScanner {
     index += length
   }
 
-  /// Writes the string without escapes to a buffer as long as the string, and returns how many bytes it is.
+  /// Writes the string without escapes to a buffer as long as the string, and returns the number of bytes written.
   func unescape(_ text: Text, into buffer: UnsafeMutablePointer<UInt8>) throws -> Int {
     var source = text.start
     var target = 0

@@ -12,20 +12,20 @@ struct JSONScanner {
     count = buffer.count
   }
 
-  /// A string's bytes between the quotes.
+  /// The bytes of a string between its quotes.
   struct Text {
     var start: Int
     var end: Int
     var hasEscapes: Bool
   }
 
-  /// A number's bytes.
+  /// The bytes of a number.
   struct Number {
     var start: Int
     var end: Int
-    /// The value, when the number has neither fraction nor exponent and fits.
+    /// The value, if the number has no fraction and no exponent and fits.
     var integer: Int64?
-    /// The value, when it has so few digits that it follows exactly from them.
+    /// The value, if the number has so few digits that it can be computed exactly from them.
     var simple: Double?
     var isIntegral: Bool
   }
@@ -43,7 +43,7 @@ struct JSONScanner {
     }
   }
 
-  /// The byte that begins the next token; throws at the end of the text.
+  /// Returns the byte that begins the next token; throws at the end of the text.
   @inline(__always)
   mutating func peek() throws -> UInt8 {
     skipWhitespace()
@@ -51,14 +51,14 @@ struct JSONScanner {
     return bytes[index]
   }
 
-  /// Skips a byte that must come next.
+  /// Skips a byte that must be next.
   @inline(__always)
   mutating func expect(_ character: Unicode.Scalar) throws {
     guard try peek() == UInt8(ascii: character) else { throw failure("\"\(character)\" is missing") }
     index += 1
   }
 
-  /// Skips the byte and returns true, if it comes next.
+  /// Skips the byte and returns true if it is next.
   @inline(__always)
   mutating func skip(_ character: Unicode.Scalar) throws -> Bool {
     guard try peek() == UInt8(ascii: character) else { return false }
@@ -73,7 +73,7 @@ struct JSONScanner {
 
   // MARK: Values
 
-  /// Calls the closure at each key of an object, behind the colon; it reads the value.
+  /// Calls the closure at each key of an object, after the colon; the closure reads the value.
   @inline(__always)
   mutating func object(_ member: (inout JSONScanner, Text) throws -> Void) throws {
     try expect("{")
@@ -88,7 +88,7 @@ struct JSONScanner {
     }
   }
 
-  /// Calls the closure at each element of an array; it reads the element.
+  /// Calls the closure at each element of an array; the closure reads the element.
   @inline(__always)
   mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
     try expect("[")
@@ -100,7 +100,7 @@ struct JSONScanner {
     }
   }
 
-  /// Reads over a value of any kind.
+  /// Skips a value of any kind.
   mutating func skipValue(depth: Int = 0) throws {
     guard depth < Self.maximumDepth else { throw failure("it is nested deeper than \(Self.maximumDepth)") }
     switch try peek() {
@@ -153,7 +153,9 @@ struct JSONScanner {
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
   ]
 
-  /// Up to 15 digits are exact as a double, and so is the power of ten: one division rounds once, as it should.
+  /// Returns the value of a number with up to 15 digits and no exponent.
+  ///
+  /// Such digits and the power of ten are exact as a double, so one division rounds once, correctly.
   private func simple(_ magnitude: UInt64, point: Int, first: Int) -> Double? {
     guard index - first <= 16, bytes[point] == UInt8(ascii: ".") else { return nil }
     var digits = magnitude

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Binds one value that encodes itself as a single one, such as an enum with a raw value.
+/// An encoder that binds a value that encodes itself as a single one, such as an enum with a raw value.
 ///
-/// A value that encodes itself as more than that is saved as JSON.
+/// A value that encodes itself as more than one value is saved as JSON.
 struct ColumnEncoding: Encoder, SingleValueEncodingContainer {
   let encoder: RowEncoder
   let column: Int32
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Thrown by whatever is not a single value.
+  /// An error that is thrown for a value that is not a single one.
   struct IsComposite: Error {}
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -57,7 +57,7 @@ struct ColumnEncoding: Encoder, SingleValueEncodingContainer {
   func encode(_ value: String) throws { try encoder.binder.bind(value, column) }
 }
 
-/// Stands in for a container that a row has no place for; whatever is encoded into it throws.
+/// A container for values that have no place in a row; encoding into it throws.
 struct RefusingKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   var codingPath: [any CodingKey] { [] }
 
@@ -76,7 +76,7 @@ struct RefusingKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder(forKey key: Key) -> any Encoder { RefusingEncoding() }
 }
 
-/// Stands in for an encoder or an array that a row has no place for; whatever is encoded into it throws.
+/// An encoder or array for values that have no place in a row; encoding into it throws.
 struct RefusingEncoding: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }

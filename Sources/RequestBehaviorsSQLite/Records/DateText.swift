@@ -12,7 +12,7 @@ enum DateText {
     return text
   }
 
-  /// Milliseconds since 1970, rounded.
+  /// Returns the milliseconds since 1970, rounded.
   static func milliseconds(of date: Date) throws -> Int64 {
     guard let count = Int64(exactly: (date.timeIntervalSince1970 * 1000 + 0.5).rounded(.down)) else {
       throw outOfRange(date)
@@ -24,7 +24,7 @@ enum DateText {
     SQLiteError(.mismatch, "the date \(date.timeIntervalSince1970) s since 1970 is outside the years 0 to 9999")
   }
 
-  /// Writes the 23 bytes; returns false when the date has no such form.
+  /// Writes the 23 bytes; returns false when the date cannot be written in this form.
   static func write(_ date: Date, to bytes: UnsafeMutablePointer<UInt8>?) -> Bool {
     guard let bytes, let milliseconds = Int64(exactly: (date.timeIntervalSince1970 * 1000 + 0.5).rounded(.down)) else {
       return false
@@ -48,8 +48,9 @@ enum DateText {
     return true
   }
 
-  /// Returns the date of `yyyy-MM-dd`, optionally with a time after a blank or `T`, and `Z` or `±hh:mm`; nil for other
-  /// text.
+  /// Returns the date of `yyyy-MM-dd`, optionally with a time after a blank or `T`, and `Z` or `±hh:mm`.
+  ///
+  /// Returns nil for other text.
   static func date(from text: UnsafeBufferPointer<UInt8>) -> Date? {
     var reader = DigitReader(text: text)
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -77,7 +78,7 @@ enum DateText {
   }
 
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    // Eras of 400 years that begin on the first of March of year 0.
+    // The arithmetic counts in eras of 400 years that begin on 1 March of year 0.
     let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -124,7 +125,7 @@ private struct DigitReader {
     return true
   }
 
-  /// Milliseconds of `HH:mm`, `HH:mm:ss` or `HH:mm:ss.S…`, less the offset from UTC that follows.
+  /// Returns the milliseconds of `HH:mm`, `HH:mm:ss` or `HH:mm:ss.S…`, less the offset from UTC that follows.
   mutating func time() -> Int64? {
     guard let hour = number(2), hour < 24, skip(":"), let minute = number(2), minute < 60 else { return nil }
     var milliseconds = (hour * 60 + minute) * 60_000

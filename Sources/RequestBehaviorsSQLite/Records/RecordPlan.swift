@@ -1,6 +1,6 @@
 internal import CRequestBehaviorsSQLite
 
-/// How records of one type are saved into one table: the columns, the statements, the place of each coding key.
+/// The plan for saving records of one type into one table: its columns, its statements, the column of each coding key.
 final class RecordPlan {
   struct Key: Hashable {
     var type: ObjectIdentifier
@@ -9,7 +9,7 @@ final class RecordPlan {
 
   private(set) var columns: [TableSchema.Column] = []
   private(set) var schema: TableSchema
-  /// Set when a record named a column the statements do not have yet.
+  /// Whether a record has a column that the statements do not have yet.
   private(set) var isStale = true
   let table: SQLiteTable
   // The connection owns its plans.
@@ -21,7 +21,7 @@ final class RecordPlan {
   private var keepsKeys: Statement?
   private var keptEncoder: RowEncoder?
 
-  /// The index of a property whose column is generated, and which is therefore not saved.
+  /// The index of a property that is not saved because its column is generated.
   static let ignored: Int32 = -1
 
   init(table: SQLiteTable, connection: Connection) throws {
@@ -33,10 +33,12 @@ final class RecordPlan {
 
   deinit { keptEncoder?.forget() }
 
-  /// Returns the encoder for the records, kept with the places of the coding keys it has seen.
+  /// Returns the encoder for the records.
+  ///
+  /// It is kept, with the columns of the coding keys it has seen.
   func encoder(for type: Any.Type) throws -> RowEncoder {
     if let keptEncoder { return keptEncoder }
-    // Until the plan has columns there is no statement; this one takes no values and is never run.
+    // Until the plan has columns it has no statement. This one takes no values and is never run.
     let statement = try connection.statement("SELECT 1")
     let binder = RowBinder(statement: statement.pointer, format: connection.configuration.format)
     let encoder = RowEncoder(plan: self, binder: binder, recordType: "\(type)")
@@ -46,7 +48,7 @@ final class RecordPlan {
 
   var isEmpty: Bool { columns.isEmpty }
 
-  /// Returns the index of a property's column, which becomes part of the plan if it was not.
+  /// Returns the index of a property's column, and adds the column to the plan if needed.
   func column(for property: String, of type: String) throws -> Int32 {
     if let index = indexes[property] { return index }
     let name = keys.column(for: property)
@@ -68,7 +70,7 @@ final class RecordPlan {
     return index
   }
 
-  /// Drops the statements, which lack a column.
+  /// Drops the statements because they lack a column.
   func renew() {
     isStale = false
     single = nil
@@ -76,7 +78,7 @@ final class RecordPlan {
     keepsKeys = nil
   }
 
-  /// How many rows one statement takes when many are saved.
+  /// The number of rows in one statement when many are saved.
   var rowsPerStatement: Int { max(1, min(20, 900 / max(1, columns.count))) }
 
   /// Returns the statement that saves a number of rows.
@@ -89,7 +91,7 @@ final class RecordPlan {
     return statement
   }
 
-  /// Returns the statement that notes a row's key among those to keep; it takes the parameters of a row.
+  /// Returns the statement that records a row's key as one to keep; it takes the parameters of a row.
   func keepingStatement() throws -> Statement {
     if let keepsKeys { return keepsKeys }
     let conflictKey = try conflictKey
@@ -110,7 +112,7 @@ final class RecordPlan {
     return statement
   }
 
-  /// The temporary table of the keys to keep, one for each key that a table has.
+  /// The temporary table of the keys to keep; there is one for each key of a table.
   var keptTable: String {
     get throws {
       let key = try conflictKey.map { $0 + " " + (schema.column($0)?.declaredType ?? "") }
@@ -118,7 +120,7 @@ final class RecordPlan {
     }
   }
 
-  /// The columns that identify a row, as far as the records name them all.
+  /// The columns that identify a row; empty if the records do not have all of them.
   var conflictKey: [String] {
     get throws { try schema.key(of: table, among: columns) }
   }
@@ -132,19 +134,19 @@ final class RecordPlan {
   }
 }
 
-/// Writes the statements that save rows.
+/// The SQL of the statements that save rows.
 struct UpsertSQL {
   let table: String
   let columns: [TableSchema.Column]
-  /// The conflict target; empty for a table without key, or when the rows do not name the whole key.
+  /// The conflict target; empty for a table without a key, or if the rows lack a column of the key.
   let key: [String]
 
-  /// The function that notes that a row is updated, and returns 1.
+  /// The function that counts an updated row and returns 1.
   static let updateCounter = "rb_updated"
 
-  /// Returns an `INSERT` for a number of rows that updates rows of the same key only where they differ.
+  /// Returns an `INSERT` for a number of rows that updates an existing row only if it differs.
   ///
-  /// The guard makes saving unchanged rows free: no page is written, `changes()` is 0.
+  /// The condition makes saving unchanged rows free: no page is written, and `changes()` is 0.
   func statement(rows: Int) -> String {
     let row = "(" + repeatElement("?", count: columns.count).joined(separator: ",") + ")"
     let names = columns.map { SQL.quoted($0.name) }.joined(separator: ",")
@@ -159,12 +161,12 @@ struct UpsertSQL {
     let others = columns.filter { !keys.contains($0.name.lowercased()) }
     guard !others.isEmpty else { return " ON CONFLICT(\(target)) DO NOTHING" }
     let assignments = others.map { "\(SQL.quoted($0.name))=excluded.\(SQL.quoted($0.name))" }
-    // Under another collation "a" IS "A", and the change of case would be lost.
+    // Another collation may treat "a" and "A" as equal, and a change of case would be lost.
     let old = others.map { SQL.quoted($0.name) + ($0.hasLooseCollation ? " COLLATE BINARY" : "") }
     let new = others.map { "excluded." + SQL.quoted($0.name) }
     return " ON CONFLICT(\(target)) DO UPDATE SET \(assignments.joined(separator: ","))"
       + " WHERE CASE WHEN (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
-      // Of a CASE, unlike of AND, SQLite promises to evaluate only what it needs.
+      // SQLite short-circuits CASE, but does not promise to short-circuit AND.
       + " THEN \(Self.updateCounter)() ELSE 0 END"
   }
 }

@@ -1,6 +1,6 @@
 internal import CRequestBehaviorsSQLite
 
-/// Saves records of one type into one table, several to a statement when there are many.
+/// Saves records of one type into one table, with several rows in a statement when there are many.
 struct RecordWriter<Record: Encodable> {
   let plan: RecordPlan
   let connection: Connection
@@ -26,16 +26,16 @@ struct RecordWriter<Record: Encodable> {
     }
   }
 
-  /// Saves the records and returns what became of their rows.
+  /// Saves the records and returns how many rows were inserted, updated and left unchanged.
   mutating func save(_ records: [Record]) throws -> SQLiteSaveCounts {
     let size = plan.rowsPerStatement
     var index = 0
     if records.count >= 200, size > 1 {
       while index + size <= records.count {
         do { try saveBatch(records, at: index, count: size) } catch {
-          // An error such as a full disk has ended the transaction: what came now would be committed row by row.
+          // An error such as a full disk has ended the transaction: each later row would be committed on its own.
           guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
-          // A statement of many rows does not say which was at fault, and has undone them all.
+          // A statement of many rows does not report which row failed, and has undone them all.
           try saveSingly(records, from: index, to: index + size)
         }
         index += size
@@ -86,7 +86,7 @@ struct RecordWriter<Record: Encodable> {
     }
   }
 
-  /// Notes the keys of the records in the table of those to keep.
+  /// Adds the keys of the records to the table of keys to keep.
   func keep(_ records: [Record]) throws {
     let statement = try plan.keepingStatement()
     binder.base = 0

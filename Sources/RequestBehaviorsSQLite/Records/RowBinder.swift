@@ -5,7 +5,9 @@ import Foundation
 final class RowBinder {
   let format: RowFormat
   let arena = ByteArena()
-  /// The statement, nil between saves, and the number of parameters that belong to rows before this one.
+  /// The statement; nil between saves.
+  ///
+  /// `base` is the number of parameters that belong to earlier rows.
   var statement: OpaquePointer?
   var base: Int32 = 0
 
@@ -43,7 +45,8 @@ final class RowBinder {
   @inline(__always)
   func bind(text bytes: UnsafeBufferPointer<UInt8>, _ column: Int32) throws {
     let index = base + column + 1
-    // One byte more than the text, so that an empty one has an address: a null pointer would bind NULL.
+    // The memory is one byte larger than the text, so that an empty text has an address: a null pointer would bind
+    // NULL.
     if let room = arena.take(bytes.count + 1) {
       if let source = bytes.baseAddress { room.update(from: source, count: bytes.count) }
       let text = UnsafeRawPointer(room).assumingMemoryBound(to: CChar.self)
@@ -55,7 +58,7 @@ final class RowBinder {
     }
   }
 
-  /// Binds text that stays where it is until the statement has run.
+  /// Binds text that is not moved until the statement has run.
   @inline(__always)
   func bind(staticText bytes: UnsafeBufferPointer<UInt8>, _ column: Int32) throws {
     guard let count = Int32(exactly: bytes.count) else { throw SQLiteError(SQLITE_TOOBIG, handle: nil) }
@@ -114,7 +117,7 @@ final class RowBinder {
   }
 }
 
-/// Memory for bytes that SQLite reads while a statement runs, so that it need not copy each value.
+/// Memory for the bytes that SQLite reads while a statement runs, so that SQLite need not copy each value.
 final class ByteArena {
   private let memory: UnsafeMutablePointer<UInt8>
   private let capacity: Int
@@ -127,13 +130,15 @@ final class ByteArena {
 
   deinit { memory.deallocate() }
 
-  /// An address for what has no bytes.
+  /// An address for values without bytes.
   var start: UnsafeMutablePointer<UInt8> { memory }
 
-  /// Frees all bytes; only after the statement that reads them was reset.
+  /// Frees all bytes.
+  ///
+  /// Call it only after the statement that reads them was reset.
   func removeAll() { used = 0 }
 
-  /// Returns memory for a number of bytes, which does not move, or nil when there is none left.
+  /// Returns memory that does not move for a number of bytes, or nil if not enough is left.
   @inline(__always)
   func take(_ count: Int) -> UnsafeMutablePointer<UInt8>? {
     guard count <= capacity - used else { return nil }

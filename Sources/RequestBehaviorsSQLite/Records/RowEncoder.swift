@@ -1,8 +1,8 @@
 import Foundation
 
-/// Encodes records straight into the parameters of a prepared statement.
+/// An encoder that binds records directly to the parameters of a prepared statement.
 final class RowEncoder: Encoder {
-  // The plan owns its encoder; a record that keeps it may outlive the plan.
+  // The plan owns its encoder. A record that keeps the encoder may outlive the plan.
   private weak var plan: RecordPlan?
   let binder: RowBinder
   let recordType: String
@@ -25,7 +25,7 @@ final class RowEncoder: Encoder {
     if let refusal { throw unsupported(refusal) }
   }
 
-  /// Returns the index of a property's column, or nil while the statement lacks it.
+  /// Returns the index of a property's column, or nil as long as the statement lacks it.
   func column(for property: String) throws -> Int32? {
     guard let plan else { throw SQLiteError(.misuse, "the encoder was used after its save; encode all in encode(to:)") }
     let column = try plan.column(for: property, of: recordType)
@@ -41,7 +41,7 @@ final class RowEncoder: Encoder {
         + "make it a property that is a Codable type of its own")
   }
 
-  /// Lets go of the container, which refers back to the encoder.
+  /// Releases the container, which refers back to the encoder.
   func forget() {
     cached = nil
     binder.statement = nil
@@ -51,7 +51,7 @@ final class RowEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     let id = ObjectIdentifier(Key.self)
-    // The box of a key type is of that type. A checked cast would add 8 % to a row of a large save.
+    // The box of a key type is always of that type. A checked cast would cost 8 % of a row of a large save.
     if let cached, cached.type == id { return unsafeDowncast(cached.box, to: Box<Key>.self).container }
     let box = Box<Key>(encoder: self)
     cached = (id, box)
@@ -68,7 +68,7 @@ final class RowEncoder: Encoder {
     return RefusingEncoding()
   }
 
-  /// Keeps a container between records: making one allocates.
+  /// A box that keeps a container between records, because making one allocates.
   private final class Box<Key: CodingKey> {
     let container: KeyedEncodingContainer<Key>
 
@@ -81,7 +81,7 @@ final class RowEncoder: Encoder {
 extension RowEncoder {
   /// Binds a value of a type that is not one of the standard library's primitives.
   func bind<T: Encodable>(_ value: T, _ column: Int32) throws {
-    // Comparing metatypes is several times faster than a chain of casts; the types are then the same.
+    // Comparing metatypes is several times faster than a chain of casts. In each branch the two types are the same.
     if T.self == Date.self { return try binder.bind(unsafeBitCast(value, to: Date.self), column) }
     if T.self == UUID.self { return try binder.bind(unsafeBitCast(value, to: UUID.self), column) }
     if T.self == Data.self { return try binder.bind(unsafeBitCast(value, to: Data.self), column) }
@@ -109,7 +109,7 @@ extension RowEncoder {
   }
 }
 
-/// How values that are no single column are written: sorted keys, dates in milliseconds, data in base64.
+/// The JSON of values that need more than a column: sorted keys, dates in milliseconds, data in base64.
 enum NestedJSON {
   static func encoder() -> JSONEncoder {
     let encoder = JSONEncoder()

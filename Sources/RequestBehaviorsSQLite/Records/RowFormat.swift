@@ -1,9 +1,9 @@
-/// How values of Swift types are written to columns.
+/// The form in which values of Swift types are written to columns.
 ///
-/// The defaults are those of GRDB, so that either library reads what the other wrote. Reading accepts every form,
-/// except that a number in a date's column is taken as seconds unless ``dates`` says milliseconds.
+/// The defaults are those of GRDB, so either library reads the other's values. Reading accepts every form, with one
+/// exception: a number in a date's column means seconds unless ``dates`` says milliseconds.
 public struct RowFormat: Hashable, Sendable {
-  /// How a `Date` is written.
+  /// The form of a `Date`.
   public enum Dates: Hashable, Sendable {
     /// TEXT `yyyy-MM-dd HH:mm:ss.SSS` in UTC, rounded to the millisecond.
     case text
@@ -15,7 +15,7 @@ public struct RowFormat: Hashable, Sendable {
     case unixMilliseconds
   }
 
-  /// How a `UUID` is written.
+  /// The form of a `UUID`.
   public enum UUIDs: Hashable, Sendable {
     /// BLOB of 16 bytes.
     case blob
@@ -23,21 +23,21 @@ public struct RowFormat: Hashable, Sendable {
     case text
   }
 
-  /// How the column of a property is called.
+  /// The name of a property's column.
   public enum Keys: Hashable, Sendable {
-    /// Like the property's coding key.
+    /// The property's coding key.
     case asIs
-    /// In snake case: `avatarURL` is `avatar_url`.
+    /// The coding key in snake case: `avatarURL` is `avatar_url`.
     case snakeCase
   }
 
-  /// How dates are written; ``Dates/text`` by default.
+  /// The form of dates; ``Dates/text`` by default.
   public var dates: Dates
 
-  /// How UUIDs are written; ``UUIDs/blob`` by default.
+  /// The form of UUIDs; ``UUIDs/blob`` by default.
   public var uuids: UUIDs
 
-  /// How columns are called; ``Keys/asIs`` by default.
+  /// The names of columns; ``Keys/asIs`` by default.
   public var keys: Keys
 
   /// Creates a format.

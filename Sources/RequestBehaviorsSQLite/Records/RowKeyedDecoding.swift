@@ -1,6 +1,6 @@
 /// Reads the properties of a record from the columns of a row.
 ///
-/// A class, because the standard library copies a container for each value that it decodes.
+/// It is a class, because the standard library copies the container for each value that it decodes.
 final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: RowDecoder
   let table: KeyTable
@@ -13,7 +13,7 @@ final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { decoder.columns.names.compactMap { Key(stringValue: $0) } }
 
-  /// The index of the key's column, or a negative number when the row has none.
+  /// Returns the index of the key's column, or a negative number if the row has no such column.
   @inline(__always)
   private func index(_ key: Key) -> Int32 {
     guard let slot = table.slot(of: key) else { return decoder.columns.index(of: key.stringValue) ?? -1 }
@@ -32,7 +32,7 @@ final class RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func contains(_ key: Key) -> Bool { index(key) >= 0 }
 
-  // Called for optional properties, before their value is decoded.
+  // It is called for optional properties, before their value is decoded.
   func decodeNil(forKey key: Key) throws -> Bool {
     let index = index(key)
     return try index < 0 || decoder.column(index).isNull

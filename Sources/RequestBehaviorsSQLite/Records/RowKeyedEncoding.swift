@@ -6,7 +6,7 @@ struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let table: KeyTable
   var codingPath: [any CodingKey] { [] }
 
-  /// The column of the key, or a negative number when nothing is to be bound.
+  /// Returns the column of the key, or a negative number if the key has no column to bind.
   @inline(__always)
   func column(of key: Key) throws -> Int32 {
     guard let slot = table.slot(of: key) else { return try encoder.column(for: key.stringValue) ?? -1 }
@@ -26,7 +26,7 @@ struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     if column >= 0 { try encoder.bind(value, column) }
   }
 
-  // By default an absent value is not encoded at all, and the parameter would keep the previous record's.
+  // By default a nil value is not encoded, and the parameter would keep the value of the previous record.
   func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
     if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
   }
@@ -138,13 +138,13 @@ extension RowKeyedEncoding {
   }
 }
 
-/// The value of a slot of a ``KeyTable`` whose key was not looked up yet.
+/// The value of a slot in a ``KeyTable`` whose key was not yet looked up.
 let unresolvedColumn: Int32 = -2
 
-/// The column of each coding key of one type, by the byte that is the key.
+/// The column of each coding key of one type, by the key's byte.
 ///
 /// A key of a synthesised `CodingKeys` is one trivial byte, so its column is found without creating a string. The class
-/// is not generic, because unspecialised generic code would look its metadata up for each value.
+/// is not generic, because unspecialised generic code would look up its metadata for each value.
 final class KeyTable {
   private let slots: UnsafeMutablePointer<Int32>
   private let isIndexed: Bool
@@ -152,13 +152,13 @@ final class KeyTable {
   init<Key: CodingKey>(_ type: Key.Type) {
     slots = .allocate(capacity: 256)
     slots.initialize(repeating: unresolvedColumn, count: 256)
-    // The byte identifies the key only if it is the whole key, without a reference or a payload elsewhere.
+    // The byte identifies the key only if it is the whole key, without a reference or payload elsewhere.
     isIndexed = MemoryLayout<Key>.size == 1 && _isPOD(Key.self)
   }
 
   deinit { slots.deallocate() }
 
-  /// The slot of a key of the table's type, or nil if that type is not one byte.
+  /// Returns the slot of a key of the table's type, or nil if that type is not one byte.
   @inline(__always)
   func slot<Key: CodingKey>(of key: Key) -> UnsafeMutablePointer<Int32>? {
     isIndexed ? slots + Int(unsafeBitCast(key, to: UInt8.self)) : nil

@@ -1,20 +1,20 @@
-/// A table, and what makes two of its rows the same.
+/// A table, and the columns that identify its rows.
 ///
-/// Written as a string literal where the table's primary key says so: `"artwork"`.
+/// If the table's primary key identifies a row, write it as a string literal: `"artwork"`.
 public struct SQLiteTable: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The table's name.
   public var name: String
 
   /// The columns of a unique index or constraint that identify a row; empty for the table's primary key.
   ///
-  /// Every record that is saved must name them; a column that is not among the saved ones is an error.
+  /// Every saved record must have them; a key column that is not saved is an error.
   public var key: [String]
 
   /// Creates a table.
   ///
   /// - Parameters:
   ///   - name: The table's name.
-  ///   - key: The columns of a unique index or constraint that identify a row; none for the table's primary key.
+  ///   - key: The columns of a unique index or constraint that identify a row; empty for the table's primary key.
   public init(_ name: String, key: String...) {
     self.name = name
     self.key = key
@@ -23,13 +23,13 @@ public struct SQLiteTable: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Creates a table whose primary key identifies a row.
   @inlinable
   public init(stringLiteral value: String) {
-    // Inlined, because a literal names the table of most finds, of which this saves half a percent.
+    // It is inlined because most finds name their table by a literal; that saves half a percent of a find.
     name = value
     key = []
   }
 }
 
-/// Rows of a table, of which those that were not saved are deleted.
+/// The rows of a table of which a save deletes those that it did not save.
 public struct SQLiteScope: Sendable {
   let condition: SQL
 
@@ -42,16 +42,16 @@ public struct SQLiteScope: Sendable {
 
 /// The numbers of rows that a save inserted, updated, left unchanged and deleted.
 public struct SQLiteSaveCounts: Hashable, Sendable {
-  /// Rows that were not there.
+  /// The number of rows that did not exist before.
   public var inserted = 0
 
-  /// Rows that were there with other values.
+  /// The number of rows that existed with other values.
   public var updated = 0
 
-  /// Rows that were there with the same values; they cost no write.
+  /// The number of rows that existed with the same values; they were not written.
   public var unchanged = 0
 
-  /// Rows that were there and are not among the saved ones; only where deletion was asked for.
+  /// The number of deleted rows, which existed and were not saved; 0 unless deletion was requested.
   public var deleted = 0
 
   /// Creates counts of zero.

@@ -1,13 +1,13 @@
 internal import CRequestBehaviorsSQLite
 
-/// The columns and the primary key of a table, as the file has them.
+/// The columns and the primary key of a table, as they are in the file.
 struct TableSchema {
   struct Column {
     var name: String
     var declaredType: String
     var keyPosition: Int
     var isGenerated: Bool
-    /// Whether `=` finds values equal that differ in their bytes.
+    /// Whether `=` treats values as equal whose bytes differ.
     var hasLooseCollation: Bool
   }
 
@@ -22,17 +22,18 @@ struct TableSchema {
     name = table
   }
 
-  /// Returns the column of a name in any case.
+  /// Returns the column with a name, in any case.
   func column(_ name: String) -> Column? { indexes[name.lowercased()].map { columns[$0] } }
 
   var primaryKey: [String] {
     columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
   }
 
-  /// Returns the columns that identify a row: those that the table names, else its primary key if the saved columns
-  /// hold all of that.
+  /// Returns the columns that identify a row.
   ///
-  /// - Throws: ``SQLiteError`` when the table names a column that is not saved: every save would insert the row again.
+  /// They are the columns that the table names. Without such columns they are its primary key, if all of it is saved.
+  ///
+  /// - Throws: ``SQLiteError`` when the table names a column that is not saved: each save would insert the row again.
   func key(of table: SQLiteTable, among saved: [Column]) throws -> [String] {
     let key = table.key.isEmpty ? primaryKey : table.key
     let names = Set(saved.map { $0.name.lowercased() })

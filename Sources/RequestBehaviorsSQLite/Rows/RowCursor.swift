@@ -1,26 +1,30 @@
 internal import CRequestBehaviorsSQLite
 
-/// Where rows of a statement are read, one after the other.
+/// A cursor that reads the rows of a statement, one after the other.
 ///
-/// Used by one thread at a time. No property is visible to other modules: if one were, exclusive access to it would be
-/// checked while the program runs, which for ``number`` alone adds 10 % to a find.
+/// It is used by one thread at a time. No property is visible to other modules: exclusive access to such a property
+/// would be checked at run time, which for ``number`` alone adds 10 % to a find.
 @usableFromInline
 final class RowCursor {
-  /// The number of the row that can be read now; a row of another number is over.
+  /// The number of the current row; a row with another number can no longer be read.
   private(set) var number = 0
-  /// The statement, while it has a row.
+  /// The statement, as long as it has a row.
   private(set) var statement: OpaquePointer?
   private(set) var columnCount: Int32 = 0
   let format: RowFormat
   private var map: ColumnMap?
   private var revision: Int32 = -1
   private var keptDecoder: RowDecoder?
-  /// The column after the one that was last read by name, because columns are mostly read in order.
+  /// The column after the one that was last read by name.
+  ///
+  /// Columns are mostly read in order.
   private var expected = 0
 
   init(format: RowFormat) { self.format = format }
 
-  /// Returns the first row of a run; the statement may have been prepared again since the last one.
+  /// Returns the first row of a run.
+  ///
+  /// SQLite may have prepared the statement again since the last run.
   func firstRow(of statement: OpaquePointer) -> SQLiteRow {
     self.statement = statement
     noticeColumns(of: statement)
@@ -33,7 +37,7 @@ final class RowCursor {
     return SQLiteRow(cursor: self, number: number)
   }
 
-  /// Ends the run: no row can be read any more.
+  /// Ends the run: its rows can no longer be read.
   func end() {
     statement = nil
     number += 1
@@ -60,7 +64,7 @@ final class RowCursor {
     return map
   }
 
-  /// Returns the number of the column of a name.
+  /// Returns the number of the column with a name.
   @usableFromInline
   func index(of name: String) throws -> Int {
     guard statement != nil else { throw gone() }
@@ -74,7 +78,9 @@ final class RowCursor {
     return Int(index)
   }
 
-  /// The decoder of the row, kept with the places of the coding keys it has seen.
+  /// Returns the decoder of the row.
+  ///
+  /// It is kept, with the columns of the coding keys it has seen.
   func decoder() -> RowDecoder {
     if let keptDecoder { return keptDecoder }
     let decoder = RowDecoder(cursor: self, columns: columns)
@@ -103,10 +109,10 @@ final class RowCursor {
   }
 }
 
-/// The columns of a result by the name of the property they fill.
+/// The columns of a result by the names of the properties that they fill.
 final class ColumnMap {
   let names: [String]
-  /// Whether no two columns have one name, in any case.
+  /// Whether all columns have different names, in any case.
   let namesAreUnique: Bool
   private let keys: RowFormat.Keys
   private let indexes: [String: Int32]
@@ -114,15 +120,15 @@ final class ColumnMap {
   init(names: [String], keys: RowFormat.Keys) {
     self.names = names
     self.keys = keys
-    // Of two columns of one name the first counts, as in SQLite itself.
+    // If two columns have the same name, the first counts, as in SQLite itself.
     indexes = Dictionary(
       names.enumerated().map { ($1.lowercased(), Int32($0)) }, uniquingKeysWith: { first, _ in first })
     namesAreUnique = indexes.count == names.count
   }
 
-  /// Returns the column of a name, in any case.
+  /// Returns the column with a name, in any case.
   func index(ofColumn name: String) -> Int32? {
-    // Mostly the case is right, and to look for that is faster.
+    // Mostly the case is right, and that search is faster.
     if namesAreUnique, let index = names.firstIndex(of: name) { return Int32(index) }
     return indexes[name.lowercased()]
   }

@@ -1,11 +1,12 @@
-// Memory that SQLite lends until its next step is read here, and nowhere else: each function checks that the row is the
-// one that the statement stands on, and copies what it returns.
+// Only this file reads memory that SQLite lends until its next step. Each function checks that the row is the
+// statement's current one, and copies what it returns.
 internal import CRequestBehaviorsSQLite
 import Foundation
 
 extension SQLiteColumn {
-  /// The column's value, which SQLite lends; connections are opened without mutexes and used by one thread, so it need
-  /// not be protected.
+  /// The column's value, which SQLite lends.
+  ///
+  /// It need not be protected: connections are opened without mutexes and used by one thread.
   @inline(__always)
   private func value() throws -> OpaquePointer? {
     guard number == cursor.number, let statement = cursor.statement else { throw cursor.gone() }
@@ -22,7 +23,7 @@ extension SQLiteColumn {
     get throws { try sqlite3_value_type(value()) == SQLITE_TEXT }
   }
 
-  /// Returns the integer, or nil when the column holds none.
+  /// Returns the integer, or nil if the column does not hold one.
   @usableFromInline
   func integer() throws -> Int64? {
     let value = try value()
@@ -33,7 +34,7 @@ extension SQLiteColumn {
     }
   }
 
-  /// Returns the number that the column holds, for a value of a type; throws if it holds none.
+  /// Returns the number in the column, for a value of a type; throws if the column does not hold one.
   @usableFromInline
   func number(as type: Any.Type) throws -> Double {
     let value = try value()
@@ -42,7 +43,7 @@ extension SQLiteColumn {
     return sqlite3_value_double(value)
   }
 
-  /// Returns the text, or nil when the column holds none.
+  /// Returns the text, or nil if the column does not hold one.
   @usableFromInline
   func text() throws -> String? {
     let value = try value()
@@ -50,10 +51,10 @@ extension SQLiteColumn {
     return String(decoding: Self.text(of: value), as: UTF8.self)
   }
 
-  /// The bytes of a text, until the next step.
+  /// Returns the bytes of a text, which are valid until the next step.
   @inline(__always)
   private static func text(of value: OpaquePointer?) -> UnsafeBufferPointer<UInt8> {
-    // The order matters: asking for the text first keeps the count that of the text.
+    // The order matters: after the text was asked for, the count is that of the text.
     let bytes = sqlite3_value_text(value)
     return UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(value)))
   }
@@ -107,21 +108,21 @@ extension SQLiteColumn {
     }
   }
 
-  /// Returns what the column holds as JSON.
+  /// Returns the value that the column holds as JSON.
   func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
     guard try !isNull else { throw mismatch(type) }
     let json = try bytes(orText: true)
     do {
       return try NestedJSON.decoder().decode(type, from: json)
     } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-      // It is no JSON at all.
+      // The text is not JSON at all.
       throw mismatch(type)
     }
   }
 
   // MARK: Errors
 
-  /// Returns the error that the column does not hold a value of the type.
+  /// Returns the error for a column that does not hold a value of the type.
   @usableFromInline
   func mismatch(_ type: Any.Type) -> any Error {
     let names = cursor.columns.names

@@ -1,6 +1,6 @@
 /// A row of a result, whose columns are read by number or name.
 ///
-/// A value is read as the type that is asked for; an error names a column whose value does not fit:
+/// A value is read as the requested type. An error names the column whose value does not fit:
 ///
 /// ```swift
 /// let titles = try db.query(
@@ -10,7 +10,7 @@
 /// }
 /// ```
 ///
-/// A row can be read until its closure or initializer returns; one that is kept throws after that.
+/// A row can be read until its closure or initializer returns. Reading it later throws.
 public struct SQLiteRow {
   @usableFromInline let cursor: RowCursor
   @usableFromInline let number: Int
@@ -23,23 +23,23 @@ public struct SQLiteRow {
 
   /// Returns the value of a column by its number; the first is 0.
   ///
-  /// - Throws: `DecodingError` naming the column when there is none or its value does not fit the type.
+  /// - Throws: `DecodingError` naming the column if it does not exist or its value does not fit the type.
   @inlinable
   public subscript<Value: SQLReadable>(index: Int) -> Value {
     get throws { try Value(column: SQLiteColumn(row: self, index: index)) }
   }
 
-  /// Returns the value of a column by its name, in any case; of two columns of one name the first counts.
+  /// Returns the value of a column by its name, in any case; if two columns have the same name, the first counts.
   ///
-  /// - Throws: `DecodingError` naming the column when there is none or its value does not fit the type.
+  /// - Throws: `DecodingError` naming the column if it does not exist or its value does not fit the type.
   @inlinable
   public subscript<Value: SQLReadable>(name: String) -> Value {
     get throws { try Value(column: SQLiteColumn(row: self, index: try cursor.index(of: name))) }
   }
 
-  /// Returns the record that the row's columns make, each property of the column of its name.
+  /// Returns the record of the row; each property is read from the column of its name.
   ///
-  /// - Throws: `DecodingError` naming the column when a property has none or its value does not fit.
+  /// - Throws: `DecodingError` naming the column if a property has no column or its value does not fit.
   public func decode<Record: Decodable>(_ type: Record.Type = Record.self) throws -> Record {
     guard cursor.number == number else { throw cursor.gone() }
     return try Record(from: cursor.decoder())
@@ -62,8 +62,8 @@ public struct SQLiteColumn {
 
 /// A type that reads itself from a row.
 ///
-/// The database's `query`, `first`, `forEach` and `find` read such a type by its initializer, also where it is
-/// `Decodable`: that takes about two thirds of the time of decoding.
+/// The database's `query`, `first`, `forEach` and `find` read such a type by its initializer, even if it is also
+/// `Decodable`. That takes about two thirds of the time of decoding.
 ///
 /// ```swift
 /// extension Artwork: SQLiteRecord {
@@ -80,7 +80,7 @@ public protocol SQLiteRecord {
 /// A type that a single column can be read as.
 ///
 /// Conforming types are the integers, `Bool`, `Double`, `Float`, `String`, `Date`, `UUID`, `Data`, `[UInt8]`, `URL`,
-/// `Decimal`, optionals of these and ``SQLValue``. An enum with a raw value needs only the conformance; another type
+/// `Decimal`, optionals of these and ``SQLValue``. An enum with a raw value needs only the conformance. Another type
 /// reads itself from one of these:
 ///
 /// ```swift
@@ -91,7 +91,7 @@ public protocol SQLiteRecord {
 /// }
 /// ```
 ///
-/// As a record such a type is the row's first column.
+/// As a record, such a type is read from the row's first column.
 public protocol SQLReadable: SQLiteRecord {
   /// Creates a value from a column, which can be read until the initializer returns.
   init(column: borrowing SQLiteColumn) throws

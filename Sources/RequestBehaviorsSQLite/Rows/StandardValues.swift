@@ -36,7 +36,7 @@ extension Bool: SQLBindable, SQLReadable {
   /// Returns INTEGER 0 or 1.
   public func sqlValue() -> SQLValue { .integer(self ? 1 : 0) }
 
-  /// Creates false from 0, true from any other number.
+  /// Creates false from 0 and true from any other number.
   @inlinable
   public init(column: borrowing SQLiteColumn) throws { self = try column.number(as: Self.self) != 0 }
 }
@@ -57,7 +57,7 @@ extension Float: SQLBindable, SQLReadable {
   /// Returns REAL; throws for NaN, which SQLite would store as NULL.
   public func sqlValue() throws -> SQLValue { try Double(self).sqlValue() }
 
-  /// Creates a number from REAL or INTEGER; throws for one beyond the largest `Float`.
+  /// Creates a number from REAL or INTEGER; throws for a number beyond the largest `Float`.
   @inlinable
   public init(column: borrowing SQLiteColumn) throws {
     let number = try column.number(as: Self.self)
@@ -79,7 +79,7 @@ extension Decimal: SQLBindable, SQLReadable {
     case .integer(let number): self = Decimal(number)
     case .real(let number): self = Decimal(number)
     case .text(let text):
-      // Foundation reads a number at the beginning of any text.
+      // Foundation accepts any text that begins with a number, so the whole text is checked first.
       guard text.wholeMatch(of: #/[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/#) != nil,
         let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
       else { throw column.mismatch(Self.self) }
@@ -125,7 +125,7 @@ extension URL: SQLBindable, SQLReadable {
   /// Creates a URL from TEXT.
   public init(column: borrowing SQLiteColumn) throws {
     let text = try String(column: column)
-    // Some write a URL as JSON: in quotes, with which no URL begins.
+    // Some programs write a URL as JSON, in quotes. A URL cannot begin with a quote.
     if text.hasPrefix("\"") {
       self = try column.json(Self.self)
     } else if let url = URL(string: text) {
@@ -162,7 +162,7 @@ extension Array: SQLReadable where Element == UInt8 {
 }
 
 extension UUID: SQLBindable, FormattedBindable, SQLReadable {
-  /// Returns the 16 bytes as BLOB; a store whose ``RowFormat`` has it so binds TEXT.
+  /// Returns the 16 bytes as BLOB; a store whose ``RowFormat`` says TEXT binds the text instead.
   public func sqlValue() -> SQLValue { withUnsafeBytes(of: uuid) { .blob(Data($0)) } }
 
   func sqlValue(_ format: RowFormat) -> SQLValue { format.uuids == .text ? .text(uuidString) : sqlValue() }
@@ -174,8 +174,9 @@ extension UUID: SQLBindable, FormattedBindable, SQLReadable {
 // MARK: Dates
 
 extension Date: SQLBindable, FormattedBindable, SQLReadable {
-  /// Returns TEXT `yyyy-MM-dd HH:mm:ss.SSS` in UTC, rounded to the millisecond; a store binds as its ``RowFormat``
-  /// says.
+  /// Returns TEXT `yyyy-MM-dd HH:mm:ss.SSS` in UTC, rounded to the millisecond.
+  ///
+  /// A store binds the form of its ``RowFormat``.
   public func sqlValue() throws -> SQLValue { .text(try DateText.string(from: self)) }
 
   func sqlValue(_ format: RowFormat) throws -> SQLValue {
@@ -189,21 +190,21 @@ extension Date: SQLBindable, FormattedBindable, SQLReadable {
 
   /// Creates a date from TEXT in any form that a store writes, or from a number of seconds since 1970.
   ///
-  /// Numbers are milliseconds where the store's ``RowFormat/dates`` are.
+  /// A number means milliseconds if the store's ``RowFormat/dates`` do.
   public init(column: borrowing SQLiteColumn) throws { self = try column.date() }
 }
 
 // MARK: Optionals and raw values
 
 extension Optional: SQLBindable where Wrapped: SQLBindable {
-  /// Returns NULL for nil, the wrapped value's form otherwise.
+  /// Returns NULL for nil, and the form of the wrapped value otherwise.
   public func sqlValue() throws -> SQLValue { try self?.sqlValue() ?? .null }
 }
 
 extension Optional: SQLiteRecord where Wrapped: SQLReadable {}
 
 extension Optional: SQLReadable where Wrapped: SQLReadable {
-  /// Creates nil from NULL, the wrapped value from anything else.
+  /// Creates nil from NULL, and the wrapped value from anything else.
   @inlinable
   public init(column: borrowing SQLiteColumn) throws { self = try column.isNull ? nil : Wrapped(column: column) }
 }
