@@ -1,36 +1,39 @@
 public import Foundation
 
-/// One send of a call: what was asked, and how it ended.
+/// One send of a call: its request, and how it ended.
 ///
-/// It holds facts only, never a request, a response or an error: a call remembers its sends, and would keep itself and
-/// every body alive through them.
+/// It holds facts only, never a request, a response or an error. A call remembers its attempts, and such references
+/// would keep the call and every body alive.
 public struct Attempt: Sendable {
   /// How a send ended.
   public enum Outcome: Sendable {
     /// It is still under way.
     case pending
-    /// A response with this status came; `bytes` is the length of its body, `nil` for a file, and for a stream while it
-    /// is read.
+    /// A response with this status arrived.
+    ///
+    /// `bytes` is the length of its body; `nil` for a file, and for a stream that is still being read.
     case response(statusCode: Int, bytes: Int?)
-    /// It failed: the code of a ``NetworkError``, `nil` for an error of another type, and what it says, redacted.
+    /// It failed.
+    ///
+    /// `code` is that of a ``NetworkError``, `nil` for an error of another type; `message` is redacted.
     case failure(code: NetworkError.Code?, message: String)
-    /// The task that waited for it was cancelled.
+    /// The task that waited for the attempt was cancelled.
     case cancelled
   }
 
-  /// Which send of the call it was, from 1.
+  /// The number of the send within the call, from 1.
   public let number: Int
   /// The method.
   public let method: RequestMethod
   /// The full URL.
   public let url: URL
-  /// When the transport got it, on the call's clock.
+  /// When the transport received the request, on the call's clock.
   public let startedAt: Duration
-  /// When it ended; `nil` while it is under way, and while a streamed body is read.
+  /// When the attempt ended; `nil` while it is under way, and while a streamed body is read.
   public internal(set) var endedAt: Duration?
-  /// How it ended.
+  /// How the attempt ended.
   public internal(set) var outcome: Outcome
-  /// What its call knows to be secret, which the description hides.
+  /// The secrets that the call knows, which the description hides.
   var secrets = CallSecrets()
 }
 
@@ -41,7 +44,7 @@ extension Attempt.Outcome {
     return .response(statusCode: response.statusCode, bytes: bytes)
   }
 
-  /// The facts of a streamed body that has ended.
+  /// Creates the outcome of an attempt whose streamed body has ended.
   init(statusCode: Int, _ completion: BodyCompletion, redactor: Redactor) {
     if let error = completion.error {
       self.init(error, redactor: redactor)
@@ -50,7 +53,7 @@ extension Attempt.Outcome {
     }
   }
 
-  /// The facts of a failure, in words that a redactor may show.
+  /// Creates the outcome of a failure, with its text redacted.
   init(_ error: any Error, redactor: Redactor) {
     switch error {
     case is CancellationError: self = .cancelled

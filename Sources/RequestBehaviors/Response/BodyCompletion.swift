@@ -1,22 +1,23 @@
 import Foundation
 
-/// How the body of a response ended: facts only, so that whoever keeps it keeps no body.
+/// How the body of a response ended: facts only, so that keeping them keeps no body alive.
 ///
 /// ```swift
 /// let completion = try await response.completion
 /// print(completion.byteCount, completion.trailers?["Digest"] ?? "-")
 /// ```
 public struct BodyCompletion: Sendable {
-  /// How many bytes were delivered to the reader.
+  /// The number of bytes that were delivered to the reader.
   public let byteCount: Int64
   /// When the body ended, on the call's clock.
   public let endedAt: Duration
-  /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were none, the transport drops them, or the body
-  /// did not come to its end.
-  public let trailers: HeaderFields?
-  /// What the body ended with; `nil` if it was read to its end.
+  /// The fields that came after the body (RFC 9110 §6.5).
   ///
-  /// It is a `CancellationError` for a body that was cancelled or dropped.
+  /// It is `nil` if there were no such fields, if the transport drops them, or if the body was not read to its end.
+  public let trailers: HeaderFields?
+  /// The error that the body ended with; `nil` if it was read to its end.
+  ///
+  /// The error is a `CancellationError` if the body was cancelled or dropped.
   public let error: (any Error)?
 
   /// Creates a completion.
@@ -31,10 +32,10 @@ public struct BodyCompletion: Sendable {
 // MARK: - The body of a response in chunks
 
 extension NetworkResponse {
-  /// The chunks of the body, whatever kind of body it is.
+  /// The chunks of the body, for every kind of body.
   ///
-  /// A streamed body is read once, and is cancelled by whatever ends a ``ByteStream`` early. Bytes in memory and files can
-  /// be read again.
+  /// A streamed body is read once; ending the ``ByteStream`` early cancels it. Bytes in memory and files can be read
+  /// again.
   public var bytes: ByteStream {
     switch body {
     case .data(let data): return ByteStream(chunks: data.isEmpty ? [] : [data])
@@ -46,12 +47,12 @@ extension NetworkResponse {
     }
   }
 
-  /// How the body ended, once it has.
+  /// How the body ended.
   ///
-  /// A body in memory has ended. That of a streamed one is waited for; it ends when somebody reads it to its end, when it
-  /// fails, and when it is cancelled or dropped.
+  /// A body in memory has ended already. For a streamed body the property waits until the body is read to its end,
+  /// fails, is cancelled or is dropped.
   ///
-  /// - Throws: `CancellationError` if the task that waits is cancelled.
+  /// - Throws: `CancellationError` if the waiting task is cancelled.
   public var completion: BodyCompletion {
     get async throws {
       guard case .stream(let stream) = body else { return settledCompletion }
@@ -59,9 +60,9 @@ extension NetworkResponse {
     }
   }
 
-  /// Calls a closure once, when the body has ended; at once for one that is no stream.
+  /// Calls a closure once when the body has ended; at once if the body is not a stream.
   ///
-  /// For a behavior that holds something for as long as a response is received:
+  /// A behavior uses it to hold something for as long as the response is being received:
   ///
   /// ```swift
   /// let response = try await next(request)
@@ -69,21 +70,21 @@ extension NetworkResponse {
   /// return response
   /// ```
   ///
-  /// - Parameter note: Gets how it ended; it must not block. It must not hold the response: whoever drops the body cancels
-  ///   it.
+  /// - Parameter note: Receives how the body ended. It must not block. It must not hold the response, because a stream
+  ///   is cancelled only when the last reference to it is dropped.
   public func onCompletion(_ note: @escaping @Sendable (BodyCompletion) -> Void) {
     guard case .stream(let stream) = body else { return note(settledCompletion) }
     stream.onCompletion(note)
   }
 
-  /// The completion of a body that is no stream; the length of a file is not looked up.
+  /// The completion of a body that is not a stream; the length of a file is not read.
   private var settledCompletion: BodyCompletion {
     var count = 0
     if case .data(let data) = body { count = data.count }
     return BodyCompletion(byteCount: Int64(count), endedAt: timings.latest, trailers: trailers)
   }
 
-  /// The response without its body, for what must not keep that alive.
+  /// The response without its stream, for a copy that must not keep the stream alive.
   var withoutStream: NetworkResponse {
     guard case .stream = body else { return self }
     var head = self
@@ -99,8 +100,8 @@ private enum IsBodyCut: ResponseInfoKey { typealias Value = Bool }
 extension NetworkResponse {
   /// Whether the body is only the beginning of what the server sent.
   ///
-  /// Of a streamed response whose status the call does not accept, the client keeps the first 64 KiB, for the behaviors and
-  /// the error.
+  /// If the call does not accept the status of a streamed response, the client keeps only the first 64 KiB of the body,
+  /// for the behaviors and the error.
   public internal(set) var isBodyCut: Bool {
     get { info[IsBodyCut.self] ?? false }
     set { info[IsBodyCut.self] = newValue ? true : nil }
@@ -108,8 +109,8 @@ extension NetworkResponse {
 
   /// Returns the response with the first 64 KiB of its body in memory, for an error; the rest is not received.
   ///
-  /// - Returns: The response, marked if there was more.
-  /// - Throws: What the stream throws.
+  /// - Returns: The response, with ``isBodyCut`` set if there was more.
+  /// - Throws: The error of the stream.
   func excerpt() async throws -> NetworkResponse {
     guard case .stream(let stream) = body else { return self }
     let limit = 64 * 1_024
@@ -127,7 +128,7 @@ extension NetworkResponse {
     return copy
   }
 
-  /// Puts what was read of a stream in its place.
+  /// Replaces the stream by the bytes that were read, with the time and the trailers at its end.
   mutating func settle(_ body: ResponseBody, _ completion: BodyCompletion?) {
     self.body = body
     guard let completion else { return }

@@ -1,7 +1,7 @@
 extension NetworkError {
-  /// The word for the error in metrics, spans and log records, as OpenTelemetry's attribute `error.type` has it.
+  /// The value of OpenTelemetry's attribute `error.type` in metrics, spans and log records.
   ///
-  /// It is one of few, and never a secret:
+  /// It is one of a small set, and never a secret:
   ///
   /// | code | word |
   /// |---|---|
@@ -20,35 +20,36 @@ extension NetworkError {
 }
 
 extension CallReport {
-  /// The word for what the call threw, as ``NetworkError/errorType`` has it; `nil` if it threw nothing.
+  /// The ``NetworkError/errorType`` of the call's error; `nil` if the call threw nothing.
   ///
-  /// A cancellation is `cancelled`. An error of another type has the name of its type, because what it says may be
-  /// anything.
+  /// A cancellation is `cancelled`. An error of another type has the name of its type, because its text is
+  /// unpredictable.
   public var errorType: String? { ErrorType.word(for: error) }
 }
 
 extension Attempt {
-  /// The word for how the attempt ended, as ``NetworkError/errorType`` has it; `nil` if it is under way or got a
-  /// response of a status below 400.
+  /// The ``NetworkError/errorType`` of the attempt's outcome.
+  ///
+  /// It is `nil` while the attempt is under way, and for a response with a status below 400.
   ///
   /// A cancellation is `cancelled`, an error of another type `_OTHER`.
   public var errorType: String? { ErrorType.word(for: outcome) }
 }
 
-/// Decides the value of the attribute `error.type`.
+/// Computes the value of the attribute `error.type`.
 private enum ErrorType {
-  /// The word for what a call threw; `nil` if it threw nothing.
+  /// Returns the value for the error of a call; `nil` if it threw nothing.
   static func word(for error: (any Error)?) -> String? {
     switch error {
     case nil: nil
     case is CancellationError: "cancelled"
     case let error as NetworkError: error.errorType
-    // The type's name, not what the error says, which may be anything.
+    // The type's name rather than the error's text, which is unpredictable.
     case let error?: String(describing: type(of: error))
     }
   }
 
-  /// The word for how an attempt ended; `nil` if it is under way or got a response of a status below 400.
+  /// Returns the value for an attempt; `nil` if it is under way or got a response with a status below 400.
   static func word(for outcome: Attempt.Outcome) -> String? {
     switch outcome {
     case .pending: nil

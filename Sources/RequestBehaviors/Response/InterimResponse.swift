@@ -1,5 +1,6 @@
-/// A response before the final one (RFC 9110 §15.2), such as 103 with fields that the final one is expected to have
-/// (RFC 8297 §2).
+/// A response before the final one (RFC 9110 §15.2).
+///
+/// A 103, for example, has fields that the final response is expected to have (RFC 8297 §2).
 public struct InterimResponse: Sendable, Hashable {
   /// The status code, 100 to 199.
   public let statusCode: Int
@@ -21,9 +22,9 @@ public struct InterimResponse: Sendable, Hashable {
 private enum InterimResponses: ResponseInfoKey { typealias Value = [InterimResponse] }
 
 extension NetworkResponse {
-  /// The interim responses that came before this one, in their order; none if the transport drops them.
+  /// The interim responses that came before this one, in their order; empty if the transport drops them.
   ///
-  /// URLSession drops them; `CurlTransport` tells them.
+  /// URLSession drops them; `CurlTransport` reports them.
   public var interimResponses: [InterimResponse] {
     get { info[InterimResponses.self] ?? [] }
     set { info[InterimResponses.self] = newValue.isEmpty ? nil : newValue }

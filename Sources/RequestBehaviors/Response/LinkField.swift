@@ -1,20 +1,20 @@
 import Foundation
 
-/// Reads the value of a `Link` field (RFC 8288 §3), as its appendix B has it.
+/// A parser for the value of a `Link` field (RFC 8288 §3 and appendix B).
 struct LinkField {
   private var rest: Substring.UTF8View
 
-  /// A link whose target is no URL that a request can be sent to.
+  /// A link with a target that no request can be sent to.
   struct Unusable: Sendable {
     let relations: [String]
-    /// What is wrong with the target.
+    /// The error about the target.
     let error: any Error
   }
 
-  /// Returns the links in a value; what comes after a mistake in its syntax is left out.
+  /// Returns the links in a value; the text after a syntax error is ignored.
   ///
   /// - Parameters:
-  ///   - value: The value of a field, or of several that were joined.
+  ///   - value: The value of a field, or several joined values.
   ///   - base: The URL of the response, which targets are relative to.
   /// - Returns: The links about the response, in order, and those that cannot be followed.
   static func links(in value: String, of base: URL) -> (links: [WebLink], unusable: [Unusable]) {
@@ -25,6 +25,7 @@ struct LinkField {
       let names = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
       let relations = names.map(String.init)
       guard !relations.isEmpty else { continue }
+      // A link with another anchor is about another resource than the response (RFC 8288 §3.2).
       let anchor = parameters.first { $0.name == "anchor" }
       guard anchor.map({ (try? resolve($0.value, base)) == (try? resolve("", base)) }) ?? true else { continue }
       do {
@@ -40,7 +41,7 @@ struct LinkField {
     try RequestURL.resolve(reference: reference, relativeTo: base, keepsFragment: false)
   }
 
-  /// Takes a target between `<` and `>`, with what is said about it; `nil` at the end.
+  /// Takes the next target between `<` and `>` with its parameters; `nil` at the end.
   private mutating func nextLink() -> (target: String, parameters: [WebLink.Parameter])? {
     skip { LinkField.isSpace($0) || $0 == UInt8(ascii: ",") }
     guard take("<") else { return nil }
@@ -54,7 +55,7 @@ struct LinkField {
     while true {
       skip(LinkField.isSpace)
       guard take(";") else {
-        // Whatever else is there is not part of a parameter: the next link comes after a comma.
+        // The rest is not a parameter: the next link comes after a comma.
         skip { $0 != UInt8(ascii: ",") }
         return parameters
       }
@@ -70,7 +71,7 @@ struct LinkField {
     }
   }
 
-  /// Takes a string in quotes (RFC 9110 §5.6.4), up to the end if its last quote is missing.
+  /// Takes a quoted string (RFC 9110 §5.6.4); it extends to the end if its last quote is missing.
   private mutating func quotedString() -> String? {
     guard take("\"") else { return nil }
     var bytes: [UInt8] = []

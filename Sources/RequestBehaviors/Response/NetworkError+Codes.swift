@@ -3,24 +3,24 @@ extension NetworkError.Code {
 
   // The request could not be built.
 
-  /// The URL is missing, relative, malformed, of another scheme than http and https, or has a user name in it.
+  /// The URL is missing, relative, malformed, not http or https, or has a user name.
   public static let invalidURL = Self("invalidURL")
   /// The method, a header, the body or an option breaks a rule.
   public static let invalidRequest = Self("invalidRequest")
   /// The body could not be encoded.
   public static let encodingFailed = Self("encodingFailed")
-  /// The list of behaviors is wrong, or a behavior broke a promise; the message names it by type.
+  /// The list of behaviors is invalid, or a behavior broke a promise; the message has the behavior's type.
   public static let invalidBehavior = Self("invalidBehavior")
   /// The request explicitly requires credentials, and goes to an origin that they are not for.
   public static let credentialsWithheld = Self("credentialsWithheld")
 
-  // The request could not be sent, or not be answered.
+  // The request could not be sent, or no complete response arrived.
 
-  /// No connection could be made: refused or unreachable.
+  /// No connection could be made: it was refused, or the host is unreachable.
   public static let cannotConnect = Self("cannotConnect")
   /// The host's name could not be resolved.
   public static let dnsFailed = Self("dnsFailed")
-  /// The secure connection could not be made: the certificate is not trusted, expired or for another host.
+  /// The secure connection failed: the certificate is untrusted, expired or for another host.
   public static let tlsFailed = Self("tlsFailed")
   /// The connection was lost before or during the response.
   public static let connectionLost = Self("connectionLost")
@@ -28,7 +28,7 @@ extension NetworkError.Code {
   public static let truncatedBody = Self("truncatedBody")
   /// The response is not HTTP, or its framing or encoding is broken.
   public static let badResponse = Self("badResponse")
-  /// The time for the send was over, idle or in all.
+  /// The send exceeded its idle timeout or its total timeout.
   public static let timedOut = Self("timedOut")
   /// The body of the response is longer than the limit.
   public static let bodyTooLarge = Self("bodyTooLarge")
@@ -40,31 +40,31 @@ extension NetworkError.Code {
   public static let bodyConsumed = Self("bodyConsumed")
   /// A body file or stream could not be read.
   public static let bodyUnreadable = Self("bodyUnreadable")
-  /// The transport failed in a way that it could not name.
+  /// The transport failed for a reason that it could not classify.
   public static let transportFailed = Self("transportFailed")
-  /// The call made as many sends as a call may.
+  /// The call reached the limit of sends per call.
   public static let tooManyAttempts = Self("tooManyAttempts")
 
-  // The request was refused on this side, before it was sent.
+  // The request was refused locally, before it was sent.
 
-  /// The time for the whole call was over, or a wait would have outlasted it.
+  /// The deadline of the whole call passed, or a wait would have exceeded it.
   public static let deadlineExceeded = Self("deadlineExceeded")
-  /// The circuit breaker is open: too many requests to the origin failed of late.
+  /// The circuit breaker is open: too many recent requests to the origin failed.
   public static let circuitOpen = Self("circuitOpen")
-  /// The rate limit, the user's or the server's, leaves no room in time.
+  /// The rate limit, configured or told by the server, would not admit the request in time.
   public static let rateLimited = Self("rateLimited")
-  /// Too many requests are under way, and the queue for the next place is full.
+  /// Too many requests are under way, and the queue for a permit is full.
   public static let concurrencyLimited = Self("concurrencyLimited")
   /// The gate is closed and did not open in time, or too many requests wait at it.
   public static let gateClosed = Self("gateClosed")
   /// The device is offline.
   public static let offline = Self("offline")
 
-  // The response is not from the server, or a failure.
+  // The response did not come from the server, or is a failure.
 
-  /// The response did not come from the server: something between, such as a captive portal, gave it.
+  /// The response did not come from the server but from an intermediary, such as a captive portal.
   public static let intercepted = Self("intercepted")
-  /// The status is none that the request accepts.
+  /// The request does not accept the status.
   public static let unacceptableStatus = Self("unacceptableStatus")
   /// A redirect could not be followed: too many, a loop, or a URL that must not be followed.
   public static let redirectFailed = Self("redirectFailed")
@@ -73,12 +73,12 @@ extension NetworkError.Code {
 
   // The response could not be used.
 
-  /// The body does not fit the type.
+  /// The body could not be decoded as the type.
   public static let decodingFailed = Self("decodingFailed")
-  /// The body is empty where a value is needed.
+  /// The body is empty but a value is required.
   public static let emptyBody = Self("emptyBody")
-  /// The media type of the body is none that the decoder reads.
+  /// The decoder does not read the media type of the body.
   public static let unexpectedContentType = Self("unexpectedContentType")
-  /// The body is a stream that was not read into memory.
+  /// The body is a stream or a file that was not read into memory.
   public static let bodyNotBuffered = Self("bodyNotBuffered")
 }

@@ -9,7 +9,7 @@ extension NetworkError {
     return NetworkError(.encodingFailed, "\(type(of: value)) could not be encoded at \(reason)", underlyingError: error)
   }
 
-  /// Returns the error of a body that is longer than its limit, of code ``Code-swift.struct/bodyTooLarge``.
+  /// Returns the error for a body that is longer than its limit, of code ``Code-swift.struct/bodyTooLarge``.
   public static func bodyTooLarge(limit: Int) -> NetworkError {
     NetworkError(
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
@@ -33,10 +33,10 @@ extension NetworkError {
       response: response.withoutStream)
   }
 
-  /// Returns the error of a response whose status the call does not accept.
+  /// Returns the error for a response with a status that the call does not accept.
   ///
-  /// Its message has the status, the ``NetworkResponse/refusalReason``, title and detail of ``NetworkError/problem``, and
-  /// for a 401 or 403 the credentials that were withheld from the origin.
+  /// Its message has the status, the ``NetworkResponse/refusalReason``, and title and detail of
+  /// ``NetworkError/problem``. For a 401 or 403 it also lists the credentials that were withheld from the origin.
   ///
   /// - Parameter response: The response.
   /// - Returns: An error of code ``Code-swift.struct/unacceptableStatus``.
@@ -52,7 +52,7 @@ extension NetworkError {
     return error
   }
 
-  /// The error tells the status only: nothing of what an impostor sent goes further.
+  /// Returns the error for an unverified response; it has only the status, because the content may be an impostor's.
   static func unverified(_ response: NetworkResponse) -> NetworkError {
     NetworkError(
       .intercepted,
@@ -60,7 +60,7 @@ extension NetworkError {
         + "come from the server; is there a captive portal to sign in to?", request: response.request)
   }
 
-  /// The request requires credentials that are not for its origin.
+  /// Returns the error for a request that requires credentials which are not for its origin.
   static func credentialsWithheld(
     _ behaviors: [(name: String, origins: OriginScope)], from origin: Origin, _ request: NetworkRequest
   ) -> NetworkError {
@@ -72,7 +72,7 @@ extension NetworkError {
         + "authentication .optional or .none", request: request)
   }
 
-  /// What could not be decoded is the body of the response, or a part of it at a place such as `line 3`.
+  /// Returns the error for a body that does not fit, or for a part of it at a place such as `line 3`.
   static func decodingFailed(
     _ error: any Error, as type: Any.Type, _ response: NetworkResponse, place: String? = nil
   ) -> NetworkError {

@@ -1,53 +1,53 @@
 extension NetworkError {
-  /// How far an attempt had come when it failed.
+  /// How far an attempt had proceeded when it failed.
   public struct Progress: Sendable, Hashable {
-    /// How much of an attempt was over.
+    /// A stage of an attempt.
     public enum Stage: Sendable, Hashable {
-      /// Nothing of the request can have reached the server.
+      /// No part of the request can have reached the server.
       case notSent
       /// Some or all of the request may have reached the server.
       case sent
-      /// The head of the response was there.
+      /// The head of the response had arrived.
       case headReceived
     }
 
-    /// How much of the attempt was over.
+    /// The stage that the attempt had reached.
     public var stage: Stage
     /// Whether the connection had been used before; `nil` if the transport cannot tell.
     ///
-    /// A server may close a connection at the moment at which a client uses it again (RFC 9112 §9.3.1). What is lost
-    /// that way says nothing of the server, and the next connection will do.
+    /// A server may close a connection at the moment at which a client reuses it (RFC 9112 §9.3.1). Such a failure says
+    /// nothing about the server, and a new connection works.
     public var reusedConnection: Bool?
 
     /// Creates the progress of an attempt.
     ///
     /// - Parameters:
-    ///   - stage: How much of the attempt was over.
-    ///   - reusedConnection: Whether the connection had been used before; by default not known.
+    ///   - stage: The stage that the attempt had reached.
+    ///   - reusedConnection: Whether the connection had been used before; by default unknown.
     public init(_ stage: Stage, reusedConnection: Bool? = nil) {
       self.stage = stage
       self.reusedConnection = reusedConnection
     }
   }
 
-  /// Whether the same request may succeed later, with nothing changed but the time.
+  /// Whether the same request may succeed later without any change.
   ///
   /// | what | transient | because |
   /// |---|---|---|
-  /// | `cannotConnect`, `dnsFailed` | yes | networks come and go |
-  /// | `connectionLost`, `truncatedBody`, `transportFailed` | yes | the next connection may hold |
-  /// | `timedOut`, `deadlineExceeded` | yes | the server or the way to it may be faster then |
+  /// | `cannotConnect`, `dnsFailed` | yes | the network may recover |
+  /// | `connectionLost`, `truncatedBody`, `transportFailed` | yes | the next connection may work |
+  /// | `timedOut`, `deadlineExceeded` | yes | the server or the network may be faster then |
   /// | `circuitOpen`, `rateLimited`, `concurrencyLimited`, `gateClosed`, `offline` | yes | the reason passes |
-  /// | `intercepted` | yes | once the user has signed in to the captive portal |
+  /// | `intercepted` | yes | the user may sign in to the captive portal |
   /// | `unacceptableStatus` 408, 425, 429, 500, 502, 503, 504 | yes | the server says so |
   /// | `unacceptableStatus` otherwise | no | the server would refuse it again |
-  /// | `tlsFailed` | no | a certificate that is not trusted now is not trusted in a second either |
+  /// | `tlsFailed` | no | an untrusted certificate stays untrusted |
   /// | `badResponse`, `redirectFailed`, `bodyTooLarge` | no | the server would do the same again |
-  /// | `invalidURL`, `invalidRequest`, `encodingFailed`, `invalidBehavior`, … | no | the request itself is at fault |
-  /// | `decodingFailed`, `emptyBody`, `unexpectedContentType` | no | the response is another one than expected |
-  /// | `tooManyAttempts`, `clientShutDown`, `bodyConsumed`, `bodyUnreadable` | no | nothing is left to send |
+  /// | `invalidURL`, `invalidRequest`, `encodingFailed`, `invalidBehavior`, … | no | the request itself is invalid |
+  /// | `decodingFailed`, `emptyBody`, `unexpectedContentType` | no | the response is not of the expected kind |
+  /// | `tooManyAttempts`, `clientShutDown`, `bodyConsumed`, `bodyUnreadable` | no | nothing can be sent |
   ///
-  /// That a failure is transient does not say that a repeat is harmless: see ``mayHaveArrived``.
+  /// A transient failure is not always safe to repeat: see ``mayHaveArrived``.
   public var isTransient: Bool {
     if code == .unacceptableStatus { return statusCode.map(StatusCodes.transient.contains) ?? false }
     return isRefusedLocally || Self.transientCodes.contains(code)
@@ -55,37 +55,37 @@ extension NetworkError {
 
   /// Whether a send of the call may have reached the server and taken effect there.
   ///
-  /// It is false only where that is certain: nothing was sent, or every attempt failed before it had a connection. A
-  /// request that creates something is then safe to repeat. The transport's ``progress`` decides; without it, the code
-  /// does: `cannotConnect`, `dnsFailed` and `tlsFailed` are before the request, and so is what refuses it on this side.
+  /// It is `false` only if that is certain: nothing was sent, or every attempt failed before it had a connection. A
+  /// request that creates something is then safe to repeat. The transport's ``progress`` decides. Without it, the code
+  /// does: `cannotConnect`, `dnsFailed` and `tlsFailed` occur before the request is sent, and so does a local refusal.
   public var mayHaveArrived: Bool {
     let earlier = attempts.dropLast(lastAttemptMayHaveArrived ? 0 : 1)
     return lastAttemptMayHaveArrived || earlier.contains { $0.outcome.mayHaveArrived }
   }
 
-  /// Whether the attempt that failed may have reached the server, whatever the earlier ones did.
+  /// Whether the failed attempt may have reached the server, regardless of earlier attempts.
   public var lastAttemptMayHaveArrived: Bool {
     if let progress { return progress.stage != .notSent }
     return !Self.unsentCodes.contains(code)
   }
 
-  /// Whether this side refused the request, as a circuit breaker or a limit does.
+  /// Whether the library refused the request locally, as a circuit breaker or a limit does.
   ///
-  /// It says nothing of the server. No retry follows it, and what counts failures does not count it.
+  /// Such an error says nothing about the server. It is not retried, and it does not count as a failure of the server.
   public var isRefusedLocally: Bool { Self.refusalCodes.contains(code) }
 
   private static let refusalCodes: Set<Code> = [
     .circuitOpen, .rateLimited, .concurrencyLimited, .gateClosed, .offline, .deadlineExceeded,
   ]
 
-  /// What happens on the way to a server or with the server itself.
+  /// The codes of failures in the network or at the server.
   public static let networkFailures: Set<Code> = [
     .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut, .transportFailed,
   ]
 
   private static let transientCodes = networkFailures.union([.intercepted])
 
-  /// Of a call past its deadline nobody knows.
+  /// The codes of requests that were certainly not sent; a call past its deadline may have sent one.
   fileprivate static let unsentCodes: Set<Code> = refusalCodes.subtracting([.deadlineExceeded]).union([
     .invalidURL, .invalidRequest, .encodingFailed, .invalidBehavior, .credentialsWithheld, .cannotConnect, .dnsFailed,
     .tlsFailed, .unsupportedAddress, .bodyConsumed,

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What went wrong with a request: a code to switch on, and a message that says what to do.
+/// The error of a request: a code to switch on, and a message with a remedy.
 ///
 /// ```swift
 /// do {
@@ -11,15 +11,15 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The family, by ``code-swift.property``: the request could not be built (`invalidURL`, `invalidRequest`,
-/// `encodingFailed`), could not be sent or answered (`cannotConnect`, `dnsFailed`, `timedOut`, …), was answered by
-/// somebody else (`intercepted`) or with a failure (`unacceptableStatus`), or the response could not be used
-/// (`decodingFailed`, `emptyBody`, `unexpectedContentType`). Cancellation is not in the family: a cancelled call throws
-/// `CancellationError`. Behaviors of users throw what they like, and it arrives as it was thrown.
+/// The ``code-swift.property`` says at which stage the error arose. The request could not be built (`invalidURL`,
+/// `invalidRequest`, `encodingFailed`). It could not be sent, or no response arrived (`cannotConnect`, `dnsFailed`,
+/// `timedOut`, …). The response came from an intermediary (`intercepted`) or is a failure (`unacceptableStatus`). The
+/// response could not be used (`decodingFailed`, `emptyBody`, `unexpectedContentType`). A cancelled call throws
+/// `CancellationError` instead. Errors that a user's behavior throws reach the caller unchanged.
 ///
-/// No description of an error shows a secret; what it shows of URLs and bodies went through the ``Redactor``.
+/// No description of an error shows a secret; the ``Redactor`` has processed the URLs and bodies in it.
 public struct NetworkError: Error, Sendable {
-  /// The kind of error; stable, to switch on.
+  /// The kind of error; stable, and meant for `switch`.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the code.
     public let rawValue: String
@@ -31,8 +31,9 @@ public struct NetworkError: Error, Sendable {
     public var description: String { rawValue }
   }
 
-  // One reference. The compiler inlines the getters of plain stored properties into the user's module, where Swift 6.3
-  // ends with "Found ownership error" on `error.statusCode.map { … }`; and an error travels through many frames.
+  // One reference, for two reasons. The compiler inlines the getters of plain stored properties into the user's module,
+  // where Swift 6.3 fails with "Found ownership error" on `error.statusCode.map { … }`. And an error travels through
+  // many frames.
   private var storage: Storage
 
   private struct Fields: Sendable {
@@ -54,39 +55,39 @@ public struct NetworkError: Error, Sendable {
   /// The kind of error.
   public var code: Code { storage.fields.code }
 
-  /// What happened, naming the value and the rule, and what to do.
+  /// The text of the error: what happened, with the value and the rule, and the remedy.
   ///
-  /// It may quote what was given or received. The ``description`` shows it without what is known to be secret.
+  /// It may quote values that were given or received. The ``description`` shows it without the known secrets.
   public var message: String { storage.fields.message }
 
-  /// The request as it was when the error arose; `nil` if there was none yet.
+  /// The request at the time of the error; `nil` if there was no request yet.
   public var request: NetworkRequest? {
     get { storage.fields.request }
     set { change { $0.request = newValue } }
   }
 
-  /// The response, if there was one.
+  /// The response; `nil` if there was no response.
   public var response: NetworkResponse? {
     get { storage.fields.response }
     set { change { $0.response = newValue } }
   }
 
-  /// The error that led to this one.
+  /// The error that caused this one.
   public var underlyingError: (any Error)? {
     get { storage.fields.underlyingError }
     set { change { $0.underlyingError = newValue } }
   }
 
-  /// From when on a repeat may succeed, on the wall clock of the call; `nil` if nobody knows.
+  /// The time from which a repeat may succeed, on the wall clock of the call; `nil` if it is unknown.
   ///
-  /// A server tells so with fields such as `Retry-After` (see ``ServerHints``). So does what refuses a request on this
-  /// side, such as an open circuit breaker or a wait that would outlast the call's deadline.
+  /// A server sends it in fields such as `Retry-After` (see ``ServerHints``). A local refusal sets it too, such as that
+  /// of an open circuit breaker or of a wait that would exceed the call's deadline.
   public var availableAt: Date? {
     get { storage.fields.availableAt }
     set { change { $0.availableAt = newValue } }
   }
 
-  /// How far the attempt that failed had come, as the transport knows; `nil` if it cannot tell.
+  /// How far the failed attempt had proceeded, as the transport reports it; `nil` if it is unknown.
   public var progress: Progress? {
     get { storage.fields.progress }
     set { change { $0.progress = newValue } }
@@ -102,10 +103,10 @@ public struct NetworkError: Error, Sendable {
   ///
   /// - Parameters:
   ///   - code: The kind of error.
-  ///   - message: What happened and what to do, without secrets.
-  ///   - request: The request as it was.
+  ///   - message: What happened and the remedy, without secrets.
+  ///   - request: The request at the time of the error.
   ///   - response: The response, if there was one.
-  ///   - underlyingError: The error that led to this one.
+  ///   - underlyingError: The error that caused this one.
   public init(
     _ code: Code, _ message: String, request: NetworkRequest? = nil, response: NetworkResponse? = nil,
     underlyingError: (any Error)? = nil
@@ -116,7 +117,7 @@ public struct NetworkError: Error, Sendable {
         underlyingError: underlyingError))
   }
 
-  /// The status of the response; `nil` if there was none.
+  /// The status of the response; `nil` if there was no response.
   public var statusCode: Int? { response?.statusCode }
 
   /// Every send of the call up to this error, in order.
@@ -124,7 +125,7 @@ public struct NetworkError: Error, Sendable {
 
   /// Returns the body of the response decoded by the configuration's decoder, such as an API's own error type.
   ///
-  /// - Parameter type: What to decode.
+  /// - Parameter type: The type to decode.
   /// - Returns: The decoded value.
   /// - Throws: This error if there was no response; else a ``NetworkError`` that says where the body does not fit.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
@@ -141,29 +142,29 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
     return describe(with: redactor, context: context)
   }
 
-  /// Returns code, message and cause as a redactor shows them.
+  /// Returns code, message and cause, redacted.
   ///
-  /// - Parameter redactor: What hides secrets.
+  /// - Parameter redactor: The redactor that hides secrets.
   /// - Returns: The text.
   public func describe(with redactor: Redactor) -> String { describe(with: redactor, context: "") }
 
-  /// Returns code, message and cause as a redactor shows them, with a context between message and cause.
+  /// Returns code, message and cause, redacted, with a context between message and cause.
   private func describe(with redactor: Redactor, context: String) -> String {
     "\(code): \(summary(with: redactor, context: context))"
   }
 
-  /// Message and cause as a redactor shows them, and between the two what is told besides.
+  /// Returns message and cause, redacted, with a context between the two.
   func summary(with redactor: Redactor, context: String = "") -> String {
     var text = message + context
-    // An encoder's error shows the value that it could not encode, and the message tells the rest.
+    // The text of an encoder's error shows the value that could not be encoded; the message has the other facts.
     if let underlyingError, !(underlyingError is EncodingError) {
       text += " (\(redactor.redact(text: "\(underlyingError)")))"
     }
-    // The message was redacted when it was made, when not every secret of the call may have been known.
+    // The message was redacted when it was created, when some secrets of the call may have been unknown.
     return redactor.knownSecrets.hide(in: text)
   }
 
-  /// Hides what the request, the response and the call know to be secret.
+  /// A redactor that hides the known secrets of the request, the response and the call.
   private var redactor: Redactor {
     let redactor = request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
     return response.map { redactor.hiding(secretsOf: $0) } ?? redactor
@@ -174,9 +175,9 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
 }
 
 extension NetworkError: CustomReflectable, CustomDebugStringConvertible {
-  /// The description: dumping an error must not show what describing it hides.
+  /// The description, because dumping an error must not show the secrets that the description hides.
   public var debugDescription: String { description }
 
-  /// Only what the description shows.
+  /// A mirror of the description only.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A response: status, headers, body, and how it was got.
+/// A response: status, headers, body, and how it was received.
 public struct NetworkResponse: Sendable {
-  // One reference, because every step on the way back copies the response: a fifth of what a behavior with `intercept`
-  // costs.
+  // One reference, because every step on the way back copies the response. That was a fifth of the cost of a behavior
+  // with `intercept`.
   private var storage: Storage
 
-  /// The request as it was sent, which after a redirect is another one than the caller's.
+  /// The request as it was sent; after a redirect it is not the caller's.
   public var request: NetworkRequest {
     get { storage.fields.request }
     _modify {
@@ -24,7 +24,7 @@ public struct NetworkResponse: Sendable {
     }
   }
 
-  /// The header fields; over URLSession on Linux their order is lost and same names are joined.
+  /// The header fields; URLSession on Linux loses their order and joins repeated names.
   public var headers: HeaderFields {
     get { storage.fields.headers }
     _modify {
@@ -38,7 +38,7 @@ public struct NetworkResponse: Sendable {
     get { storage.fields.body }
     _modify {
       detach()
-      // Also where whoever changes it throws.
+      // Deferred, so that it also runs if the code that changes the body throws.
       defer {
         forgetDecoded()
         followClock()
@@ -47,7 +47,7 @@ public struct NetworkResponse: Sendable {
     }
   }
 
-  /// When the exchange was, on the call's clock.
+  /// The times of the exchange, on the call's clock.
   public var timings: ResponseTimings {
     get { storage.fields.timings }
     _modify {
@@ -56,7 +56,7 @@ public struct NetworkResponse: Sendable {
     }
   }
 
-  /// Where the response came from.
+  /// The source of the response.
   public var source: ResponseSource {
     get { storage.fields.source }
     _modify {
@@ -65,7 +65,7 @@ public struct NetworkResponse: Sendable {
     }
   }
 
-  /// What is known of where the response comes from.
+  /// The result of checking that the response comes from the server.
   public var verification: Verification {
     get { storage.fields.verification }
     _modify {
@@ -83,20 +83,20 @@ public struct NetworkResponse: Sendable {
     }
   }
 
-  /// What is known of where a response comes from.
+  /// The result of checking that a response comes from the server.
   public enum Verification: String, Sendable, Hashable, Codable {
-    /// Nobody checked it.
+    /// No behavior checked the response.
     case none
-    /// A behavior checked that it comes from the server.
+    /// A behavior checked that the response comes from the server.
     case verified
-    /// A behavior checked it and found no proof: something between may have given it.
+    /// A behavior checked the response and found no proof: it may come from an intermediary.
     case unverified
   }
 
-  /// Whether the response counts as the server's: false for one that a verification behavior let pass without proof.
+  /// Whether the response counts as the server's: `false` if a verification behavior passed it on without proof.
   ///
-  /// Such a response changes no state: it signs nobody out, enters no cache and trips no breaker. Clients without
-  /// verification treat all as verified. Setting it to false makes the ``verification`` `.unverified`.
+  /// Such a response changes no state: it signs no user out, enters no cache and trips no breaker. Clients without
+  /// verification treat every response as verified. Setting it to `false` makes the ``verification`` `.unverified`.
   public var isVerified: Bool {
     get { verification != .unverified }
     set { if newValue != isVerified { verification = newValue ? .none : .unverified } }
@@ -107,10 +107,10 @@ public struct NetworkResponse: Sendable {
   /// - Parameters:
   ///   - request: The request as it was sent.
   ///   - statusCode: The status code.
-  ///   - headers: The header fields, of which white space around values is removed (RFC 9110 §5.5); none by default.
+  ///   - headers: The header fields; white space around values is removed (RFC 9110 §5.5). None by default.
   ///   - body: The body; empty by default.
-  ///   - timings: When the exchange was; by default now, on the call's clock, without an end for a stream.
-  ///   - source: Where it came from; the network by default.
+  ///   - timings: The times of the exchange; by default now, on the call's clock, without an end for a stream.
+  ///   - source: The source of the response; the network by default.
   ///   - isVerified: Whether it is known to come from the server; true by default.
   public init(
     request: NetworkRequest, statusCode: Int, headers: HeaderFields = HeaderFields(), body: ResponseBody = .empty,
@@ -126,20 +126,20 @@ public struct NetworkResponse: Sendable {
     followClock()
   }
 
-  /// Lets the call's clock tell when a stream ends.
+  /// Makes a stream use the call's clock for the time of its end.
   func followClock() {
     if case .stream(let stream) = body { stream.source.follow(request.call.clock) }
   }
 
-  /// Every send of the call that got this response, in order: redirects, retries, replays.
+  /// Every send of the call up to this response, in order: redirects, retries, replays.
   public var attempts: [Attempt] { request.call.attempts }
 
-  /// Whether the response is a success: verified, and of a status that the call accepts.
+  /// Whether the response is a success: verified, and with a status that the call accepts.
   ///
-  /// That is what the request's ``RequestOptions/acceptableStatuses`` say, and 304 for a request that was conditional.
+  /// The call accepts the request's ``RequestOptions/acceptableStatuses``, and 304 if the request was conditional.
   public var isAcceptable: Bool { isVerified && hasAcceptedStatus }
 
-  /// Whether the status is one that the call accepts, whoever gave the response.
+  /// Whether the call accepts the status, regardless of ``isVerified``.
   var hasAcceptedStatus: Bool {
     if request.call.acceptableStatuses.contains(statusCode) { return true }
     guard statusCode == 304 else { return false }
@@ -159,7 +159,7 @@ extension NetworkResponse {
     var info = ResponseInfo()
   }
 
-  // Unchecked, as is the access, because only a response that alone refers to it changes it.
+  // Unchecked, as is the access, because a response changes its storage only while no other refers to it.
   private final class Storage: @unchecked Sendable {
     @exclusivity(unchecked) var fields: Fields
 
@@ -184,16 +184,16 @@ extension NetworkResponse {
     }
   }
 
-  /// The body as text in UTF-8, wrong sequences replaced.
+  /// The body as UTF-8 text; invalid sequences are replaced.
   ///
-  /// - Throws: As ``data``.
+  /// - Throws: The same errors as ``data``.
   public var text: String {
     get throws { String(decoding: try data, as: UTF8.self) }
   }
 
   /// Returns the body decoded by the configuration's decoder.
   ///
-  /// - Parameter type: What to decode.
+  /// - Parameter type: The type to decode.
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit, with a redacted excerpt.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
@@ -204,13 +204,13 @@ extension NetworkResponse {
   ///
   /// - Parameter limit: The most bytes to accept; by default the request's ``RequestOptions/bodyLimit``.
   /// - Returns: The same response with its body in memory. A body that is in memory is returned whatever its length.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyTooLarge``, or what the stream throws.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyTooLarge``, or the error of the stream.
   public func buffered(upTo limit: Int? = nil) async throws -> NetworkResponse {
     if case .data = body { return self }
     let stream = bytes
     var copy = self
     let data = try await stream.collect(upTo: limit ?? request.options.bodyLimit)
-    // A file was received long before it is read.
+    // A file was received long before it is read, so that reading it does not change the timings.
     if case .file = body { copy.body = .data(data) } else { copy.settle(.data(data), stream.source.completion) }
     return copy
   }
@@ -221,29 +221,29 @@ extension NetworkResponse: CustomStringConvertible {
   public var description: String { "\(statusCode) for \(request)" }
 }
 
-/// How a transport hands over the body of a response.
+/// How a transport delivers the body of a response.
 public enum ResponseDelivery: Sendable, Hashable {
-  /// The response is returned with its whole body, which ``RequestOptions/bodyLimit`` limits.
+  /// The response is returned with its whole body in memory, limited by ``RequestOptions/bodyLimit``.
   case buffered
-  /// The response is returned with its head, and the body is a stream; nothing limits its length.
+  /// The response is returned as soon as its head arrives, and its body is a stream of unlimited length.
   ///
-  /// A transport that has no streams returns the body in memory, limited.
+  /// A transport without streams returns the body in memory, limited.
   case streamed
 }
 
-/// What a response carries: bytes in memory, a file, or a stream.
+/// The body of a response: bytes in memory, a file, or a stream.
 public enum ResponseBody: Sendable {
   /// Bytes in memory.
   case data(Data)
-  /// A file that holds the bytes; whoever receives it removes it.
+  /// A file with the bytes; the receiver removes it.
   case file(URL)
-  /// A stream that is read once; to drop it cancels it.
+  /// A stream that is read once; dropping it cancels it.
   case stream(ByteStream)
 
   /// No bytes.
   public static let empty = ResponseBody.data(Data())
 
-  /// Ends a stream that will not be read; nothing for bytes and files.
+  /// Ends a stream that will not be read; does nothing for bytes and files.
   public func cancel() {
     if case .stream(let stream) = self { stream.cancel() }
   }

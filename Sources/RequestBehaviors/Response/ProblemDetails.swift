@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a server tells of a failure in a body of type `application/problem+json` (RFC 9457 §3.1).
+/// The problem that a server describes in a body of type `application/problem+json` (RFC 9457 §3.1).
 ///
 /// ```swift
 /// do {
@@ -10,25 +10,24 @@ import Foundation
 /// }
 /// ```
 ///
-/// Title and detail are part of the error's message, with what looks like a secret hidden. Members of an API's own are
-/// read with ``NetworkError/decode(_:)``.
+/// Title and detail are part of the error's message, with likely secrets hidden. ``NetworkError/decode(_:)`` reads
+/// members that an API adds.
 public struct ProblemDetails: Sendable, Hashable {
-  /// The kind of problem, a URI reference; `about:blank`, which says no more than the status, where it is missing.
+  /// The kind of problem, a URI reference; `about:blank`, which adds nothing to the status, if it is missing.
   public var type: String
   /// A short summary of the kind of problem, for people.
   public var title: String?
-  /// The status that the server itself chose; what stands between may have changed that of the response.
+  /// The status that the server itself chose; an intermediary may have changed that of the response.
   public var status: Int?
-  /// What is the matter this time, for people.
+  /// An explanation of this occurrence, for people.
   public var detail: String?
   /// A URI reference of this occurrence.
   public var instance: String?
 
-  /// Reads the problem that a response tells.
+  /// Creates the problem that a response describes.
   ///
-  /// A member of another type than it should be is left out, as RFC 9457 §3.1 has it. There is none if the body is of
-  /// another media type, no JSON object or longer than 64 KiB, or if it is not known to come from the server.
-  ///
+  /// A member of the wrong type is ignored (RFC 9457 §3.1). The result is `nil` if the body has another media type, is
+  /// not a JSON object or is longer than 64 KiB, or if the response is not verified.
   /// - Parameter response: A response with a body in memory.
   public init?(_ response: NetworkResponse) {
     guard response.isVerified, let type = response.headers["Content-Type"].flatMap(MediaType.init),
@@ -48,17 +47,17 @@ public struct ProblemDetails: Sendable, Hashable {
     summary = shown.isEmpty ? nil : shown.joined(separator: ": ")
   }
 
-  /// Title and detail as they may be shown, each cut after 256 characters.
+  /// Title and detail, redacted for display, each cut after 256 characters.
   let summary: String?
 }
 
 extension NetworkError {
-  /// What the server tells of the failure in `application/problem+json`; `nil` if it does not.
+  /// The problem that the server describes in `application/problem+json`; `nil` if there is no such body.
   public var problem: ProblemDetails? { response.flatMap(ProblemDetails.init) }
 
-  /// The name under which the server has the request in its logs; `nil` if it told none.
+  /// The identifier of the request in the server's logs; `nil` if the response has no such field.
   ///
-  /// The value of the first of these response fields: `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`,
+  /// It is the value of the first of these response fields: `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`,
   /// `X-GitHub-Request-Id`, `X-MS-Request-Id`, `X-Correlation-ID`.
   public var serverRequestID: String? {
     guard let response, response.isVerified else { return nil }

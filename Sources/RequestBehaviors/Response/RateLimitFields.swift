@@ -1,14 +1,14 @@
-/// Reads the fields in which servers tell their limits: values in, value out.
+/// A parser for the fields in which servers report their limits; it has no state.
 enum RateLimitFields {
-  /// The limits in a response's fields.
+  /// Returns the limits in the fields of a response.
   ///
-  /// `RateLimit` and `RateLimit-Policy` of the same name make one limit (draft-ietf-httpapi-ratelimit-headers-11 §4);
-  /// only without them the older three fields are read.
+  /// `RateLimit` and `RateLimit-Policy` of the same name form one limit (draft-ietf-httpapi-ratelimit-headers-11 §4).
+  /// The older three fields are read only if both are absent.
   ///
   /// - Parameters:
   ///   - headers: The fields.
-  ///   - delay: Reads the value of a `-Reset` field, which may be seconds or a date.
-  /// - Returns: The limits in the order of the fields.
+  ///   - delay: Returns the duration in a `-Reset` field, which may be seconds or a date.
+  /// - Returns: The limits, in the order of the fields.
   static func limits(in headers: HeaderFields, delay: (String) -> Duration?) -> [ServerHints.Limit] {
     var limits: [ServerHints.Limit] = []
     for item in StructuredItem.list(headers["RateLimit"] ?? "") where item.parameters["r"] != nil {
@@ -53,7 +53,7 @@ struct StructuredItem {
 
   func number(_ key: String) -> Int? { parameters[key].flatMap { Int($0) } }
 
-  /// Reads a list; what is not an item with a value is left out.
+  /// Returns the items of a list; a member without a value is left out.
   static func list(_ text: String) -> [StructuredItem] {
     split(text, at: ",").compactMap { member in
       let parts = split(String(member), at: ";")
@@ -67,7 +67,7 @@ struct StructuredItem {
     }
   }
 
-  /// Splits at a character that is not within a string.
+  /// Splits a text at a character, except inside quoted strings.
   private static func split(_ text: String, at separator: Character) -> [Substring] {
     var isQuoted = false
     var isEscaped = false

@@ -1,11 +1,11 @@
 extension AuthenticationScheme {
-  /// What the challenges of a refusal say, for an error's message, without secrets; `nil` if there are none.
+  /// Returns challenges as text for an error's message, without secrets; `nil` if the list is empty.
   static func summary(of challenges: [AuthenticationScheme]) -> String? {
     guard !challenges.isEmpty else { return nil }
     return "challenge " + challenges.map(\.summary).joined(separator: "; ")
   }
 
-  /// Parameters of a challenge that hold no secret; a nonce is left out.
+  /// The parameters of a challenge that hold no secret; a nonce is left out.
   private static let shownParameters: Set = ["realm", "error", "error_description", "scope"]
 
   private var summary: String {
@@ -20,10 +20,10 @@ extension NetworkResponse {
     typealias Value = String
   }
 
-  /// Why the server refused the request, as the message of ``NetworkError/unacceptableStatus(_:)`` shows it.
+  /// The server's reason for refusing the request, for the message of ``NetworkError/unacceptableStatus(_:)``.
   ///
-  /// A behavior that can read the reason from the response sets it, without secrets. Else it is what the challenges of
-  /// a 401 say (RFC 9110 §11.6.1), and `nil` for other statuses.
+  /// A behavior that can read the reason from the response sets it, without secrets. Otherwise it is the text of a
+  /// 401's challenges (RFC 9110 §11.6.1), and `nil` for other statuses.
   public var refusalReason: String? {
     get {
       if let reason = info[RefusalReason.self] { return reason }

@@ -26,15 +26,15 @@ public struct Response<Value> {
 
 extension Response: Sendable where Value: Sendable {}
 
-/// A type that makes itself of a whole response, where a decoder of the body does not do.
+/// A type that is created from a whole response rather than decoded from the body.
 ///
-/// ``NetworkResponse`` is one, so that a request can ask for the response as it is:
+/// ``NetworkResponse`` conforms, so that a request can return the response itself:
 ///
 /// ```swift
 /// let response: NetworkResponse = try await client.send(.get("status"))
 /// ```
 public protocol ResponseConvertible: Sendable {
-  /// Creates a value of a response with an acceptable status.
+  /// Creates a value from a response with an acceptable status.
   init(_ response: NetworkResponse) async throws
 }
 

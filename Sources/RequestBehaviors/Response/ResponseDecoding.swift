@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes values of a response: which way follows from the type.
+/// Converts a response into a value; the type decides how.
 struct ResponseDecoding {
   private let response: NetworkResponse
   private let decoder: any BodyDecoder
@@ -18,7 +18,7 @@ struct ResponseDecoding {
   ///
   /// - Throws: ``NetworkError`` that names the type, the place and the rule.
   func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // Unwrapped before the cast: casting nothing to an optional type would make a value of it.
+    // Unwrapped before the cast, because casting `nil` to an optional type would succeed.
     if let decoded = response.info[DecodedValue.self], let ready = decoded as? Value { return ready }
     let optional = type as? any OptionalValue.Type
     if options.nilWhenNotFound, response.statusCode == 404, let none = optional?.noValue as? Value { return none }
@@ -36,12 +36,12 @@ struct ResponseDecoding {
     }
   }
 
-  /// Whether values of a type come out of the decoder; `Data` and `String` are the body itself.
+  /// Returns whether a type is decoded by the decoder; `Data` and `String` are the body itself.
   static func decodes(_ type: Any.Type) -> Bool {
     plain(Data(), as: (type as? any OptionalValue.Type)?.wrappedType ?? type) == nil
   }
 
-  /// The body itself for the types that need no decoder.
+  /// Returns the body itself for the types that need no decoder; `nil` for other types.
   private static func plain(_ data: Data, as type: Any.Type) -> Any? {
     if type == Data.self { return data }
     if type == String.self { return String(decoding: data, as: UTF8.self) }
@@ -56,7 +56,7 @@ struct ResponseDecoding {
     }
   }
 
-  /// Decodes a value that stands in bytes at the path of the options, if they have one.
+  /// Decodes a value from bytes, at the path of the options if they have one.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     guard let path = options.decodingPath else { return try decoder.decode(type, from: data) }
     let keys = path.split(separator: ".").map { PathKey(String($0)) }
@@ -64,25 +64,25 @@ struct ResponseDecoding {
   }
 }
 
-/// The value of the body, where a behavior has decoded it already.
+/// The value of the body, if a behavior has decoded it already.
 private enum DecodedValue: ResponseInfoKey {
   typealias Value = any Sendable
 }
 
 extension NetworkResponse {
-  /// Keeps what a behavior has decoded of the body, so that it is not decoded again for the caller.
+  /// Keeps a value that a behavior has decoded from the body, so that it is not decoded again for the caller.
   public mutating func keepDecoded(_ value: some Sendable) { info[DecodedValue.self] = value }
 
-  /// Forgets it, because the body is another one.
+  /// Drops the decoded value, because the body has changed.
   mutating func forgetDecoded() {
     if info[DecodedValue.self] != nil { info[DecodedValue.self] = nil }
   }
 
-  /// Returns what stands at a path inside the body, whatever path the request decodes its own value from.
+  /// Decodes the value at a path inside the body, regardless of the request's own path.
   ///
   /// - Parameters:
-  ///   - type: What to decode.
-  ///   - path: Names of keys separated by `.`; the request's own path when nil.
+  ///   - type: The type to decode.
+  ///   - path: Keys separated by `.`; the request's own path if it is `nil`.
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit.
   public func decode<Value: Decodable>(_ type: Value.Type, at path: String?) throws -> Value {
@@ -90,7 +90,7 @@ extension NetworkResponse {
   }
 }
 
-/// An optional, seen without its wrapped type.
+/// An optional type without its wrapped type, for casts.
 private protocol OptionalValue {
   static var noValue: Any { get }
   static var wrappedType: Any.Type { get }
@@ -103,7 +103,7 @@ extension Optional: OptionalValue {
 
 /// One step of a path into a body: a key, or the index of an array's element.
 private struct PathKey: CodingKey {
-  // A decoder makes the outermost value only from a type; what else it is to know travels beside it.
+  // A task-local value, because a decoder creates the outermost value from its type alone.
   @TaskLocal static var path: [PathKey] = []
 
   let stringValue: String
@@ -114,7 +114,7 @@ private struct PathKey: CodingKey {
   init?(intValue: Int) { self.stringValue = "\(intValue)" }
 }
 
-/// A value that stands at ``PathKey/path`` inside what is decoded.
+/// A value at ``PathKey/path`` inside the decoded data.
 private struct Nested<Value: Decodable>: Decodable {
   let value: Value
 

@@ -1,4 +1,4 @@
-/// Where a response came from.
+/// The source of a response.
 public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name of the source.
   public let rawValue: String
@@ -10,11 +10,11 @@ public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomString
   public static let network = ResponseSource(rawValue: "network")
   /// A mock transport.
   public static let mock = ResponseSource(rawValue: "mock")
-  /// A cache, which had a fresh response.
+  /// A cache that had a fresh response.
   public static let cache = ResponseSource(rawValue: "cache")
-  /// A cache, whose stored response the server has confirmed.
+  /// A cache whose stored response the server confirmed.
   public static let revalidated = ResponseSource(rawValue: "revalidated")
-  /// A cache, which had a stale response that may be used.
+  /// A cache that had a stale response which may be used.
   public static let stale = ResponseSource(rawValue: "stale")
   /// The response to an identical request in flight, which a ``CoalescingBehavior`` joined.
   public static let coalesced = ResponseSource(rawValue: "coalesced")
@@ -23,13 +23,13 @@ public struct ResponseSource: RawRepresentable, Hashable, Sendable, CustomString
   public var description: String { rawValue }
 }
 
-/// A kind of fact that a behavior leaves on a response for the caller, such as the number of saved rows.
+/// The key of a fact that a behavior attaches to a response for the caller, such as the number of saved rows.
 public protocol ResponseInfoKey {
   /// The type of the fact.
   associatedtype Value: Sendable
 }
 
-/// Typed facts that behaviors leave on a response.
+/// Typed facts that behaviors attach to a response.
 ///
 /// ```swift
 /// let counts = response.info[SavedRows.self]
@@ -40,7 +40,7 @@ public struct ResponseInfo: Sendable {
   /// Creates an empty set of facts.
   public init() {}
 
-  /// The fact of a kind; `nil` if there is none.
+  /// The fact of a key; `nil` if there is no such fact.
   public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
     get { facts.isEmpty ? nil : facts[ObjectIdentifier(key)] as? Key.Value }
     set { facts[ObjectIdentifier(key)] = newValue }
@@ -50,9 +50,10 @@ public struct ResponseInfo: Sendable {
 private enum Trailers: ResponseInfoKey { typealias Value = HeaderFields }
 
 extension NetworkResponse {
-  /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were none, or the transport drops them.
+  /// The fields that came after the body (RFC 9110 §6.5); `nil` if there were no such fields, or the transport drops
+  /// them.
   ///
-  /// They are known of bodies in memory only; those of a streamed one are part of its ``completion``.
+  /// They are known only for a body in memory. The trailers of a streamed body are in its ``completion``.
   public var trailers: HeaderFields? {
     get { info[Trailers.self] }
     set { info[Trailers.self] = newValue }

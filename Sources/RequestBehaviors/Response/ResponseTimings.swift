@@ -1,21 +1,21 @@
 package import Foundation
 
-/// When the phases of an exchange were, on the call's monotonic clock.
+/// The times of the phases of an exchange, on the call's monotonic clock.
 public struct ResponseTimings: Sendable, Hashable {
-  /// When the transport got the request.
+  /// When the transport received the request.
   public var sent: Duration
-  /// When the head of the response was there; `nil` if the transport cannot tell.
+  /// When the head of the response arrived; `nil` if the transport cannot tell.
   public var firstByte: Duration?
-  /// When the last byte of the body was there; `nil` for a streamed body, whose ``BodyCompletion`` tells it.
+  /// When the last byte of the body arrived; `nil` for a streamed body, whose ``BodyCompletion`` has the time.
   public var lastByte: Duration?
 
-  /// What the transport measured of the connection; `nil` where it cannot tell, as over URLSession on Linux.
+  /// The transport's measurements of the connection; `nil` if it has no such measurements, as URLSession on Linux.
   public var connection: ConnectionTimings? {
     get { if case .measured(let timings) = measurement { timings } else { nil } }
     set { measurement = newValue.map { .measured($0) } ?? .none }
   }
 
-  // One reference, because every step copies the response that it is a part of.
+  // One reference, because every step copies the response that contains it.
   private indirect enum Measurement: Sendable, Hashable {
     case none
     case measured(ConnectionTimings)
@@ -30,28 +30,28 @@ public struct ResponseTimings: Sendable, Hashable {
     self.lastByte = lastByte
   }
 
-  /// How long the exchange took, from handing it to the transport to the last byte; `nil` for a streamed body.
+  /// The duration of the exchange, from handing it to the transport to the last byte; `nil` for a streamed body.
   public var total: Duration? { lastByte.map { $0 - sent } }
 
-  /// The latest moment that is known.
+  /// The latest known time.
   var latest: Duration { lastByte ?? firstByte ?? sent }
 }
 
-/// How long the connection of an exchange took to make, and what it is.
+/// The durations of a connection's phases, and facts about the connection.
 public struct ConnectionTimings: Sendable, Hashable {
-  /// How long the request waited before the transport took it up; `nil` if that is not known.
+  /// How long the request waited before the transport processed it; `nil` if it is unknown.
   public var queued: Duration?
-  /// How long the host's name took to be resolved; `nil` if it was not.
+  /// The duration of the name lookup; `nil` if there was no lookup.
   public var nameLookup: Duration?
-  /// How long the connection took to be made, without TLS; `nil` if an existing one was used.
+  /// The duration of connecting, without TLS; `nil` if an existing connection was used.
   public var connecting: Duration?
-  /// How long the handshake of TLS took; `nil` if there was none.
+  /// The duration of the TLS handshake; `nil` if there was no handshake.
   public var securing: Duration?
   /// Whether the connection existed before.
   public var isReused: Bool
-  /// The protocol by its ALPN name, such as `h2` (RFC 7301); `nil` if it is not known.
+  /// The protocol by its ALPN name, such as `h2` (RFC 7301); `nil` if it is unknown.
   public var protocolName: String?
-  /// The address and the port of the other end, such as `192.0.2.1:443` or `[2001:db8::1]:443`; `nil` if it is not known.
+  /// The address and port of the peer, such as `192.0.2.1:443` or `[2001:db8::1]:443`; `nil` if it is unknown.
   public var remoteAddress: String?
 
   /// Creates timings.
@@ -68,10 +68,10 @@ public struct ConnectionTimings: Sendable, Hashable {
     self.remoteAddress = remoteAddress
   }
 
-  /// A beginning and an end; either may be missing.
+  /// A start and an end; either may be missing.
   package typealias Interval = (start: Date?, end: Date?)
 
-  /// Creates timings of dates, where the time for connecting contains that for securing.
+  /// Creates timings from dates, where the interval of connecting contains that of securing.
   package init(
     nameLookup: Interval, connecting: Interval, securing: Interval, isReused: Bool, protocolName: String?
   ) {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a server says about when to come back: values in, value out.
+/// A server's hints about when to repeat a request.
 ///
 /// ```swift
 /// let hints = ServerHints(response)
@@ -10,32 +10,32 @@ package import Foundation
 /// | field | says | source |
 /// |---|---|---|
 /// | `Retry-After` | when to come back: seconds, or a date, measured against the response's `Date` | RFC 9110 §10.2.3 |
-/// | `retry-after-ms` | the same in milliseconds; it wins, being finer | Azure, OpenAI |
+/// | `retry-after-ms` | the same in milliseconds; it takes precedence | Azure, OpenAI |
 /// | `x-should-retry`, `Stripe-Should-Retry` | whether to repeat the request at all | OpenAI, Stripe |
-/// | `RateLimit`, `RateLimit-Policy` | what is left of which limit, and when it is full again | draft-ietf-httpapi-ratelimit-headers-11 |
-/// | `RateLimit-Limit`, `-Remaining`, `-Reset`, with or without `X-` | the same in three fields | earlier drafts, GitHub |
+/// | `RateLimit`, `RateLimit-Policy` | remaining quota and time of reset | draft-ietf-httpapi-ratelimit-headers-11 |
+/// | `RateLimit-Limit`, `-Remaining`, `-Reset`, also with `X-` | the same in three fields | earlier drafts, GitHub |
 ///
-/// A date counts from the response's own `Date`, so that a clock that is wrong on this side does not matter. Values that
-/// cannot be read are passed over.
+/// A date is compared with the response's own `Date`, so that a wrong local clock does not matter. Unreadable values
+/// are ignored.
 public struct ServerHints: Sendable, Hashable {
-  /// How long to wait, as `Retry-After` or `retry-after-ms` says; zero if that time has passed.
+  /// The wait that `Retry-After` or `retry-after-ms` asks for; zero if that time has passed.
   public var retryAfter: Duration?
 
-  /// Whether the server wants the request repeated; `nil` if it does not say.
+  /// Whether the server wants the request repeated; `nil` if there is no such hint.
   public var shouldRetry: Bool?
 
-  /// The limits that the server tells of.
+  /// The limits that the server reports.
   public var limits: [Limit]
 
-  /// One limit on requests, and what is left of it.
+  /// A limit on requests, and its remaining quota.
   public struct Limit: Sendable, Hashable {
     /// The name of the limit; empty in the older fields, which have one limit.
     public var name: String
-    /// How much may be used within the ``window``.
+    /// The quota within the ``window``.
     public var quota: Int?
-    /// How much is left.
+    /// The remaining quota.
     public var remaining: Int?
-    /// When more will be left, counted from the response.
+    /// The time until the limit resets, counted from the response.
     public var resetsAfter: Duration?
     /// The time over which the quota counts.
     public var window: Duration?
@@ -53,12 +53,12 @@ public struct ServerHints: Sendable, Hashable {
     }
   }
 
-  /// The status, which tells whether a limit without ``Limit/remaining`` is used up.
+  /// The status, which decides whether a limit without ``Limit/remaining`` is exhausted.
   private var statusCode: Int
 
   /// Reads the fields of a response.
   ///
-  /// - Parameter response: The response. One that is not known to come from the server says nothing.
+  /// - Parameter response: The response. A response that is not verified has no hints.
   public init(_ response: NetworkResponse) {
     let headers = response.isVerified ? response.headers : HeaderFields()
     self.init(headers, statusCode: response.statusCode, now: response.request.call.clock.date)
@@ -69,7 +69,7 @@ public struct ServerHints: Sendable, Hashable {
   /// - Parameters:
   ///   - headers: The fields of a response.
   ///   - statusCode: Its status.
-  ///   - now: The current date, for dates in a response that does not tell its own.
+  ///   - now: The current date, used if the response has no `Date`.
   package init(_ headers: HeaderFields, statusCode: Int, now: @autoclosure () -> Date) {
     self.init(headers, statusCode: statusCode, now: now)
   }
@@ -77,7 +77,7 @@ public struct ServerHints: Sendable, Hashable {
   private init(_ headers: HeaderFields, statusCode: Int, now: () -> Date) {
     self.statusCode = statusCode
     limits = []
-    // Of most responses none has to be looked at closely, which one pass over the names tells.
+    // Most responses have no such field; one pass over the names finds out.
     guard headers.contains(where: { Self.isHint($0.name) }) else { return }
     let received = now()
     let sent = headers["Date"].flatMap { HTTPDate.date(from: $0, now: received) } ?? received
@@ -87,17 +87,17 @@ public struct ServerHints: Sendable, Hashable {
     limits = RateLimitFields.limits(in: headers) { Self.delay($0, since: sent) }
   }
 
-  /// How long to wait before the next request: ``retryAfter``, else until the last of the used-up limits is reset.
+  /// The wait before the next request: ``retryAfter``, else the time until the last exhausted limit resets.
   ///
-  /// A limit is used up if nothing remains of it. One of which the server does not say what remains is used up if the
-  /// status is 413, 429 or 503.
+  /// A limit is exhausted if ``Limit/remaining`` is zero. A limit without it is exhausted if the status is 413, 429 or
+  /// 503.
   public var delay: Duration? {
     if let retryAfter { return retryAfter }
     let isRefusal = [413, 429, 503].contains(statusCode)
     return limits.filter { $0.remaining.map { $0 <= 0 } ?? isRefusal }.compactMap(\.resetsAfter).max()
   }
 
-  /// The date from which on the server wants to be asked again.
+  /// Returns the date from which the server wants further requests.
   func availableAt(after response: NetworkResponse) -> Date? {
     guard let delay else { return nil }
     let clock = response.request.call.clock
@@ -111,7 +111,7 @@ public struct ServerHints: Sendable, Hashable {
       || name.hasPrefix("x-ratelimit-") || name.hasPrefix("x-rate-limit-")
   }
 
-  /// Reads a delay: seconds, seconds since 1970 (above 10⁹), or a date.
+  /// Returns a delay from seconds, from seconds since 1970 (above 10⁹), or from a date.
   private static func delay(_ text: String, since sent: Date) -> Duration? {
     if let number = number(text) {
       return Duration(clamping: number > 1e9 ? max(0, number - sent.timeIntervalSince1970) : number)

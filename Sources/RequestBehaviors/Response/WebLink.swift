@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A link that a server gave in the `Link` field of a response (RFC 8288).
+/// A link in the `Link` field of a response (RFC 8288).
 public struct WebLink: Sendable, Hashable {
-  /// Where the link leads, resolved against the URL of the response.
+  /// The target of the link, resolved against the URL of the response.
   public let url: URL
 
-  /// How the target relates to the response, such as `next`, in lower case.
+  /// The relations of the target to the response, such as `next`, in lower case.
   public let relations: [String]
 
   /// The parameters in order, their names in lower case; `rel` is one of them.
@@ -19,20 +19,20 @@ public struct WebLink: Sendable, Hashable {
     public let value: String
   }
 
-  /// What the target is called; `nil` if the link does not say.
+  /// The title of the target; `nil` if the link has no title.
   ///
-  /// That is the parameter `title*` decoded (RFC 8187), else `title`.
+  /// It is the decoded parameter `title*` (RFC 8187), else `title`.
   public var title: String? {
     self["title*"].flatMap(WebLink.decodeExtended) ?? self["title"]
   }
 
-  /// The value of the first parameter of a name, which is compared without regard to case.
+  /// The value of the first parameter of a name, regardless of case.
   public subscript(parameter: String) -> String? {
     let name = parameter.lowercased()
     return parameters.first { $0.name == name }?.value
   }
 
-  /// Decodes `UTF-8'en'%E2%82%AC%20rates`; `nil` for another character set.
+  /// Decodes an extended value such as `UTF-8'en'%E2%82%AC%20rates`; returns `nil` for another character set.
   private static func decodeExtended(_ value: String) -> String? {
     let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
@@ -40,7 +40,7 @@ public struct WebLink: Sendable, Hashable {
   }
 }
 
-/// The links of a response, in the order in which the server gave them.
+/// The links of a response, in the order of its fields.
 ///
 /// ```swift
 /// if let next = response.links["next"] {
@@ -53,7 +53,7 @@ public struct WebLinks: Sendable, RandomAccessCollection {
 
   init(_ links: [WebLink], unusable: [LinkField.Unusable] = []) { (self.links, self.unusable) = (links, unusable) }
 
-  /// Why the first link of a relation cannot be followed; `nil` if there is none, or if one can.
+  /// Returns why no link of a relation can be followed; `nil` if there is no such link, or if one can be followed.
   func problem(of relation: String) -> (any Error)? {
     guard self[relation] == nil else { return nil }
     let relation = relation.lowercased()
@@ -67,9 +67,9 @@ public struct WebLinks: Sendable, RandomAccessCollection {
   /// The link at an index.
   public subscript(index: Int) -> WebLink { links[index] }
 
-  /// Where the first link of a relation leads; `nil` if there is none.
+  /// The target of the first link of a relation; `nil` if there is no such link.
   ///
-  /// The relation is compared without regard to case (RFC 8288 §2.1).
+  /// The relation is compared regardless of case (RFC 8288 §2.1).
   public subscript(relation: String) -> URL? {
     let relation = relation.lowercased()
     return links.first { $0.relations.contains(relation) }?.url
@@ -77,10 +77,10 @@ public struct WebLinks: Sendable, RandomAccessCollection {
 }
 
 extension NetworkResponse {
-  /// The links that the server gave in `Link` fields (RFC 8288).
+  /// The links in the `Link` fields of the response (RFC 8288).
   ///
-  /// Links that are about something else than the response, by an `anchor` that leads elsewhere, are left out (§3.2), and
-  /// so are those without a relation or with a target that is no http or https URL.
+  /// Links about another resource, by their `anchor`, are left out (§3.2). So are links without a relation, and links
+  /// with a target that is not an http or https URL.
   public var links: WebLinks {
     let fields = headers.values(for: "Link").map { LinkField.links(in: $0, of: request.url) }
     return WebLinks(fields.flatMap(\.links), unusable: fields.flatMap(\.unusable))
