@@ -1,7 +1,9 @@
-/// That one behavior belongs further in than another, and what goes wrong otherwise: a line of "The standard order".
+/// A rule that one behavior belongs further in than another, and the consequence otherwise.
 ///
-/// A list contradicts a rule only where ``RequestBehavior/ordered(_:)`` put a behavior elsewhere. Pairs count, not
-/// places: two behaviors that do nothing to each other may stand in any order.
+/// It is a line of "The standard order".
+///
+/// A list contradicts a rule only if ``RequestBehavior/ordered(_:)`` moved a behavior. The rules compare pairs: two
+/// behaviors that do not affect each other may have any order.
 struct OrderRule {
   let inner: any RequestBehavior.Type
   let outer: [any RequestBehavior.Type]
@@ -70,7 +72,7 @@ struct OrderRule {
 }
 
 extension Pipeline {
-  /// What stands on the wrong side of another behavior of the list: a sentence for each pair.
+  /// The behaviors that are on the wrong side of another one in the list, with one sentence for each pair.
   var misplacements: [String] {
     let places = entries.enumerated().filter { isInUse($0.element.behavior) }
     return OrderRule.all.flatMap { rule in
@@ -85,7 +87,7 @@ extension Pipeline {
     }
   }
 
-  /// Whether a behavior does anything to the request, as the options say.
+  /// Whether a behavior has any effect on the request, according to the options.
   private func isInUse(_ behavior: any RequestBehavior) -> Bool {
     switch behavior {
     case is DeadlineBehavior: deadline != nil

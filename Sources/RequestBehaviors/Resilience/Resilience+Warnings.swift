@@ -1,5 +1,5 @@
-// What the behaviors against a bad network say of a list in which they contradict each other. Only what somebody chose
-// is compared: a default that another value makes pointless contradicts nobody.
+// Warnings about lists in which these behaviors contradict each other. Only values that the user set are compared:
+// defaults never cause a warning.
 
 extension DeadlineBehavior {
   /// Warns of a deadline that comes before the timeout of an attempt.
@@ -19,13 +19,14 @@ extension DeadlineBehavior {
 }
 
 extension RetryBehavior {
-  /// Warns of waits for which the deadline leaves no time, of more attempts than a call may make, and of no budget.
+  /// Warns of waits for which the deadline leaves no time, of more attempts than a call may make, and of an empty
+  /// budget.
   public func warnings(in pipeline: Pipeline) -> [String] {
     let policy = pipeline.options.retryPolicy ?? policy
     let retries = policy.maximumRetries
     guard retries > 0 else { return [] }
     var warnings: [String] = []
-    // More than a call may make need not be counted.
+    // Retries beyond the attempts that a call may make never happen, so their waits do not count.
     let waits = (1...min(retries, Call.maximumAttempts)).map { policy.backoff.delay(beforeRetry: $0, random: 1) }
     let longest = Duration(clamping: waits.reduce(0) { $0 + $1.seconds })
     if let deadline = pipeline.deadline, longest >= deadline {
@@ -48,7 +49,7 @@ extension RetryBehavior {
 }
 
 extension CircuitBreakerBehavior {
-  /// Warns of a window that is over before two attempts are.
+  /// Warns of a window that is too short for two attempts.
   public func warnings(in pipeline: Pipeline) -> [String] {
     let window = breaker.policy.window
     guard let timeout = pipeline.options.timeout, window - timeout < timeout else { return [] }
@@ -86,7 +87,7 @@ extension HedgingBehavior {
 }
 
 extension RateLimitBehavior {
-  /// Warns of a rate at which the next permit comes after the deadline only.
+  /// Warns of a rate at which the next permit comes only after the deadline.
   public func warnings(in pipeline: Pipeline) -> [String] {
     var bucket = TokenBucket(rate: limiter.rate, burst: 1)
     let interval = bucket.take(at: .zero) ? bucket.delay(for: 1, at: .zero) : .zero
@@ -99,19 +100,19 @@ extension RateLimitBehavior {
 }
 
 extension GateBehavior {
-  /// Warns of a wait that the deadline ends first.
+  /// Warns of a longest wait that the deadline cuts short.
   public func warnings(in pipeline: Pipeline) -> [String] { gate.warnings(in: pipeline, of: "GateBehavior") }
 }
 
 extension OfflineBehavior {
-  /// Warns of a wait that the deadline ends first.
+  /// Warns of a longest wait that the deadline cuts short.
   public func warnings(in pipeline: Pipeline) -> [String] {
     connectivity.gate.warnings(in: pipeline, of: "OfflineBehavior")
   }
 }
 
 extension BatchBehavior {
-  /// Warns of a window that is longer than the deadline, and of credentials further in that have no scope.
+  /// Warns of a window that is longer than the deadline, and of inner credentials without an owner.
   public func warnings(in pipeline: Pipeline) -> [String] {
     let unknown = pipeline.warningsOfUnknownOwners(for: BatchBehavior.self, "what it is sent with is not merged")
     guard let deadline = pipeline.deadline, deadline > .zero, collector.window >= deadline else { return unknown }

@@ -1,24 +1,25 @@
 extension RequestBehavior where Self == BehaviorGroup {
-  /// Returns what most clients need against a bad network: a deadline, retries, a circuit breaker and shared requests.
+  /// Returns the behaviors that most clients need against a bad network: a deadline, retries, a circuit breaker and
+  /// shared requests.
   ///
   /// | member | by default |
   /// |---|---|
   /// | ``DeadlineBehavior`` | 60 seconds for a call |
   /// | ``CoalescingBehavior`` | identical GET and HEAD requests in flight are sent once |
-  /// | ``RetryBehavior`` | 3 retries, a fifth of the calls at most |
+  /// | ``RetryBehavior`` | 3 retries, for a fifth of the calls at most |
   /// | ``CircuitBreakerBehavior`` | refuses requests to an origin where half of ten failed |
   /// | ``HedgingBehavior``, ``RateLimitBehavior``, ``ConcurrencyLimitBehavior`` | not listed |
   ///
-  /// Each can be replaced, and left out with `nil`. Each keeps its own place in the order.
+  /// Each can be replaced, or left out with `nil`. Each keeps its own place in the order.
   ///
   /// - Parameters:
-  ///   - deadline: Ends calls that take too long in all.
+  ///   - deadline: Ends calls that take too long in total.
   ///   - retry: Sends failed requests again.
   ///   - circuitBreaker: Refuses requests to servers that fail.
   ///   - coalescing: Sends identical requests once.
   ///   - hedging: Sends slow requests a second time.
   ///   - rateLimit: Keeps requests to a rate.
-  ///   - concurrencyLimit: Lets so many requests be under way at a time.
+  ///   - concurrencyLimit: Limits the number of requests under way at a time.
   /// - Returns: The group.
   public static func resilience(
     deadline: DeadlineBehavior? = DeadlineBehavior(.seconds(60)), retry: RetryBehavior? = RetryBehavior(),

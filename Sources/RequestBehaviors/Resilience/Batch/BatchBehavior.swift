@@ -26,24 +26,26 @@ import Foundation
 ///   })
 /// ```
 ///
-/// Requests go together that are of one group, and the same but for path, query and body: fields, options, scopes and
-/// credentials (``SharingKey``). They go when the window has passed since the first came, or when there are as many as
-/// the size. The one request is a call of its own without a deadline (``Next/detached(isForCallers:)``); each that it
-/// stands for has its own deadline and cancellation, and what is further in does not run for it. A request that is
-/// cancelled before the batch goes is not sent. A request that is alone is sent as it is, and so is each where a behavior
-/// further in adds a secret without a scope (``Next/knowsOwner(of:)``). All get a response that is not acceptable, and
-/// what `merge` or `split` throw.
+/// A batch holds requests of one group that differ only in path, query and body. Their fields, options, owners and
+/// credentials are the same (``SharingKey``). The batch is sent when the window has passed since its first request, or
+/// when it is full.
+///
+/// The merged request is a call of its own without a deadline (``Next/detached(isForCallers:)``). Each collected
+/// request keeps its own deadline and cancellation, and inner behaviors do not run for it. A request that is cancelled
+/// before the batch is sent is left out. A request that is alone in its batch is sent unchanged. Each request is sent
+/// by itself if an inner behavior adds a secret without an owner (``Next/knowsOwner(of:)``). All requests of a batch
+/// get an unacceptable response, and an error that `merge` or `split` throws.
 public struct BatchBehavior: UniqueBehavior {
-  /// Returns the group of a request, `nil` for one that is sent by itself.
+  /// Returns the group of a request, `nil` for a request that is sent by itself.
   public typealias Group = @Sendable (NetworkRequest) -> String?
-  /// Returns one request that stands for several.
+  /// Returns one request that replaces several.
   public typealias Merge = @Sendable ([NetworkRequest]) throws -> NetworkRequest
   /// Returns a response for each of the requests, in their order.
   public typealias Split = @Sendable (NetworkResponse, [NetworkRequest]) throws -> [Result<NetworkResponse, any Error>]
 
-  /// Before anything is tried.
+  /// Before the first attempt.
   public let order = BehaviorOrder.gate
-  /// What tells several of a list apart.
+  /// A name that tells several batch behaviors of a list apart.
   public let name: String
 
   let collector: BatchCollector
@@ -52,11 +54,11 @@ public struct BatchBehavior: UniqueBehavior {
   /// Creates the behavior.
   ///
   /// - Parameters:
-  ///   - name: What tells several of a list apart.
+  ///   - name: A name that tells several batch behaviors of a list apart.
   ///   - window: How long the first request waits for others; 10 milliseconds by default.
-  ///   - size: How many requests go together at most; 50 by default.
-  ///   - group: Returns the group of a request, `nil` for one that is sent by itself.
-  ///   - merge: Returns one request that stands for several.
+  ///   - size: The maximum number of requests in a batch; 50 by default.
+  ///   - group: Returns the group of a request, `nil` for a request that is sent by itself.
+  ///   - merge: Returns one request that replaces several.
   ///   - split: Returns a response for each of the requests, in their order.
   public init(
     _ name: String = "", window: Duration = .milliseconds(10), size: Int = 50, group: @escaping Group,
@@ -67,14 +69,14 @@ public struct BatchBehavior: UniqueBehavior {
     collector = BatchCollector(window: window, size: max(size, 1), merge: merge, split: split)
   }
 
-  /// Waits for others of the group, and for the part of the response that is the request's.
+  /// Adds the request to a batch, and returns its part of the response.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard !request.options.bypassesBatching, request.options.delivery == .buffered, let group = group(request),
       let key = key(of: request, next)
     else {
       return try await next(request)
     }
-    // A batch that this request fills goes at once, so a cancelled one must not be added.
+    // A batch is sent at once when a request fills it, so a cancelled request must not be added.
     try Task.checkCancellation()
     let waiter = Waiter<Result<NetworkResponse, any Error>>()
     let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
@@ -95,10 +97,12 @@ public struct BatchBehavior: UniqueBehavior {
     }
   }
 
-  /// Lets later requests begin new batches; those under way end for the ones who wait.
+  /// Makes later requests begin new batches.
+  ///
+  /// The current batches still end for their waiters.
   public func reset() async { collector.reset() }
 
-  /// What must be the same besides the group: everything but path, query and body.
+  /// Returns what must be the same besides the group: everything but path, query and body.
   private func key(of request: NetworkRequest, _ next: Next) -> SharingKey? {
     var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
     parts?.percentEncodedPath = "/"

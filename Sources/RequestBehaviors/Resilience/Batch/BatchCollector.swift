@@ -4,7 +4,7 @@ import Foundation
 final class BatchCollector: Sendable {
   typealias Outcome = Result<NetworkResponse, any Error>
 
-  /// What a member gets whose batch was not sent: it is to be sent by itself.
+  /// The outcome of a request that must be sent by itself, because its batch was not sent.
   struct IsSentAlone: Error {}
 
   struct Key: Hashable, Sendable {
@@ -35,7 +35,7 @@ final class BatchCollector: Sendable {
 
     var call: Call { place.call }
 
-    /// Adds a request, and returns how many there are.
+    /// Adds a request, and returns the number of requests.
     func add(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int {
       lock.withLock {
         state.members.append((request, waiter))
@@ -43,12 +43,14 @@ final class BatchCollector: Sendable {
       }
     }
 
-    /// Notes that one does not wait any more: before the batch goes its request is left out, later it is under way.
+    /// Records that a waiter has left.
     ///
-    /// Called by the collector, so that nobody joins in between.
+    /// Its request is left out if the batch has not been sent yet.
     ///
-    /// - Parameter waiter: What it waited with.
-    /// - Returns: Whether nobody waits any more; then what is under way is cancelled.
+    /// The collector calls it under its own lock, so that no request joins meanwhile.
+    ///
+    /// - Parameter waiter: The waiter that left.
+    /// - Returns: Whether no waiter is left; then the work is cancelled.
     fileprivate func leave(_ waiter: Waiter<Outcome>) -> Bool {
       let (isAbandoned, task, timer) = lock.withLock {
         () -> (Bool, Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
@@ -61,7 +63,9 @@ final class BatchCollector: Sendable {
       return true
     }
 
-    /// Notes that the batch goes; false if it has gone already, or nobody waits for it.
+    /// Marks the batch as sent.
+    ///
+    /// Returns false if it was sent already, or if it has no requests.
     func go() -> Bool {
       lock.withLock {
         defer { state.hasGone = true }
@@ -99,10 +103,12 @@ final class BatchCollector: Sendable {
     self.split = split
   }
 
-  /// Lets later requests begin new batches.
+  /// Makes later requests begin new batches.
   func reset() { lock.withLock { open = [:] } }
 
-  /// Adds a request to the open batch of a key, or begins one; a full one goes.
+  /// Adds a request to the open batch of a key, or begins one.
+  ///
+  /// A full batch is sent.
   func add(
     _ request: NetworkRequest, _ waiter: Waiter<Outcome>, to key: Key, _ makePlace: () -> DetachedNext
   ) -> Batch {
@@ -121,7 +127,7 @@ final class BatchCollector: Sendable {
           do {
             try await clock.sleep(for: self.window)
           } catch {
-            // Whoever joined a batch that will not go must hear of it.
+            // Every request of a batch that will not be sent must get the error.
             if self.close(batch) { self.end(batch, with: .failure(error)) }
             throw error
           }
@@ -131,14 +137,18 @@ final class BatchCollector: Sendable {
     return batch
   }
 
-  /// Notes that one of a batch does not wait any more; one that nobody waits for is not joined either.
+  /// Records that a waiter has left its batch.
+  ///
+  /// A batch without waiters accepts no more requests.
   func leave(_ batch: Batch, _ waiter: Waiter<Outcome>) {
     lock.withLock { if batch.leave(waiter), open[batch.key] === batch { open[batch.key] = nil } }
   }
 
-  /// Lets nobody join a batch any more; false if it has gone already.
+  /// Closes a batch to further requests.
+  ///
+  /// Returns false if it was sent already.
   private func close(_ batch: Batch) -> Bool {
-    // After a reset the batch is not among the open ones, or another of the key is; it goes all the same.
+    // After a reset the batch is no longer open, or another one has its key. It is still sent.
     lock.withLock { if open[batch.key] === batch { open[batch.key] = nil } }
     return batch.go()
   }
@@ -147,7 +157,7 @@ final class BatchCollector: Sendable {
     let requests = batch.members.map(\.request)
     do {
       let merged = requests.count == 1 ? requests[0] : try merge(requests)
-      // A request for several must not leave with the credential of one of them.
+      // A merged request must not be sent with the credential of one of its callers.
       if requests.count > 1 { batch.place.requireKnownOwner() }
       batch.keep(work: batch.place.start(merged) { outcome in self.end(batch, with: outcome) })
     } catch {
@@ -164,6 +174,7 @@ final class BatchCollector: Sendable {
   }
 
   private func parts(of outcome: Outcome, for requests: [NetworkRequest]) -> [Outcome] {
+    // Only a successful response can be split. All requests get a failure.
     guard requests.count > 1, case .success(let response) = outcome, response.isAcceptable else {
       return requests.map { _ in outcome }
     }

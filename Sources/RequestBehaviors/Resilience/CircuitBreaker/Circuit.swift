@@ -1,9 +1,9 @@
-/// The state of a circuit breaker for one key: values in, value out.
+/// The state of a circuit breaker for one key, as a pure value.
 ///
-/// A request that is admitted gets a ticket, with which its end is reported. A ticket counts once, and only as long as
-/// the circuit is in the state in which it was given.
+/// An admitted request gets a ticket, with which it reports its end. A ticket counts once, and only while the circuit
+/// is still in the state in which it gave the ticket.
 public struct Circuit: Sendable {
-  /// What admits a request.
+  /// The proof that a request was admitted.
   public struct Ticket: Sendable, Hashable {
     let era: Int
     let number: Int
@@ -11,22 +11,22 @@ public struct Circuit: Sendable {
     public let isProbe: Bool
   }
 
-  /// Whether a request may go.
+  /// The decision about a request.
   public enum Admission: Sendable, Hashable {
-    /// It may, with this ticket.
+    /// The request may go, with this ticket.
     case go(Ticket)
-    /// It may not, before this time; `nil` where nobody knows.
+    /// The request may not go before this time; `nil` if the time is unknown.
     case refused(until: Duration?)
   }
 
   private struct Probe: Sendable {
     let start: Duration
-    /// When it counts no more.
+    /// When the probe no longer counts.
     let end: Duration
   }
 
   private let policy: CircuitPolicy
-  /// What the circuit lets through, as of the latest request.
+  /// The state as of the latest request.
   public private(set) var state = CircuitState.closed
   private var era = 0
   private var lastNumber = 0
@@ -34,7 +34,7 @@ public struct Circuit: Sendable {
   private var failures: SlidingCount
   /// The probes under way, by number.
   private var probes: [Int: Probe] = [:]
-  /// When the latest of those probes was sent that succeeded.
+  /// When the latest successful probe was sent.
   private var latestSuccess: Duration?
   private var probeSuccesses = 0
   private var breaks = 0
@@ -49,9 +49,9 @@ public struct Circuit: Sendable {
   /// Decides about a request.
   ///
   /// - Parameters:
-  ///   - now: The time, which is asked for only where it matters: not while the circuit is closed.
-  ///   - lease: How long the request may take if it is a probe; by default as the policy says.
-  /// - Returns: A ticket, or until when none is given.
+  ///   - now: The time. It is evaluated only if the circuit is not closed.
+  ///   - lease: How long the request may take if it is a probe; by default the policy's time.
+  /// - Returns: A ticket, or until when requests are refused.
   public mutating func admit(at now: @autoclosure () -> Duration, lease: Duration? = nil) -> Admission {
     lastNumber += 1
     if state == .closed { return .go(Ticket(era: era, number: lastNumber, isProbe: false)) }
@@ -63,7 +63,7 @@ public struct Circuit: Sendable {
       enter(.halfOpen)
     case .halfOpen, .closed: break
     }
-    // A probe that never returns must not keep the circuit half open for ever.
+    // A probe that never ends must not keep the circuit half open for ever.
     probes = probes.filter { $0.value.end > now }
     let places = probes.values.map { min($0.start + policy.probeInterval, $0.end) }.filter { $0 > now }
     guard places.count < max(policy.probes, 1) else { return .refused(until: places.min()) }
@@ -74,10 +74,11 @@ public struct Circuit: Sendable {
   /// Reports how an admitted request ended.
   ///
   /// - Parameters:
-  ///   - ticket: What admitted it.
-  ///   - verdict: What its end says of the server; `.none` gives a probe's place back and changes nothing else.
+  ///   - ticket: The ticket of the request.
+  ///   - verdict: What its end says about the server. `.none` frees a probe's place and changes nothing else.
   ///   - now: The time.
-  ///   - random: A number from 0 to 1, which makes a break up to a tenth longer, so that clients do not come together.
+  ///   - random: A number from 0 to 1, which makes a break up to a tenth longer, so that clients do not return at the
+  ///     same time.
   public mutating func report(_ ticket: Ticket, _ verdict: CircuitVerdict, at now: Duration, random: Double = 0) {
     guard ticket.era == era else { return }
     switch state {
@@ -89,15 +90,15 @@ public struct Circuit: Sendable {
     }
   }
 
-  /// Whether it is as if there had been no request.
+  /// Whether the circuit is in its initial state: closed, with no counts and no breaks.
   mutating func isBlank(at now: Duration) -> Bool {
     state == .closed && breaks == 0 && successes.count(at: now) + failures.count(at: now) == 0
   }
 
-  /// Lets nothing through until ``close()``.
+  /// Refuses all requests until ``close()``.
   public mutating func isolate() { enter(.isolated) }
 
-  /// Lets everything through, and forgets what was counted.
+  /// Lets all requests through, and clears the counts.
   public mutating func close() {
     breaks = 0
     enter(.closed)
@@ -119,7 +120,7 @@ public struct Circuit: Sendable {
     switch verdict {
     case .none: break
     case .failure:
-      // A probe that was sent later, and succeeded, tells more.
+      // A later probe that succeeded is better evidence.
       if let latestSuccess, probe.start < latestSuccess { return }
       probeSuccesses = 0
       open(at: now, since: probe.start, random)
@@ -134,8 +135,8 @@ public struct Circuit: Sendable {
   ///
   /// - Parameters:
   ///   - now: The time.
-  ///   - start: When the probe was sent that failed: a server that hung then may be back now. By default now.
-  ///   - random: Which part of a tenth is added.
+  ///   - start: When the failed probe was sent; by default now. A server that hung then may be back now.
+  ///   - random: A number from 0 to 1: the part of a tenth of the length that is added.
   private mutating func open(at now: Duration, since start: Duration? = nil, _ random: Double) {
     var length = policy.breakDuration
     for _ in 0..<min(breaks, 32) where length < policy.longestBreak { length = length * 2 }
@@ -143,7 +144,7 @@ public struct Circuit: Sendable {
     breaks += 1
     let share = random.isNaN ? 0 : min(max(random, 0), 1)
     let end = (start ?? now) + length + Duration(clamping: length.seconds * 0.1 * share)
-    // Half open, and the break would be over: the next probe may go.
+    // If the circuit is half open and the break would be over already, the next probe may go.
     guard end > now || state != .halfOpen else { return }
     enter(.open(until: end))
   }

@@ -1,4 +1,6 @@
-/// Stops asking a server that fails, and tries it again now and then: the state of all origins.
+/// The circuit-breaker state of all origins.
+///
+/// It stops requests to a failing server, and probes the server now and then.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker()
@@ -9,17 +11,17 @@
 /// }
 /// ```
 ///
-/// Behaviors, clients and per-request copies that are given the same breaker share its state.
+/// Behaviors, clients and per-request copies that use the same breaker share its state.
 public final class CircuitBreaker: Sendable {
   /// A change of a key's state.
   public struct Change: Sendable, Hashable {
-    /// What the state is of.
+    /// The key whose state changed.
     public let key: LimitKey
-    /// What is let through from now on.
+    /// The new state.
     public let state: CircuitState
   }
 
-  /// When it opens, and how long it stays open.
+  /// The rules of when it opens, and how long it stays open.
   public let policy: CircuitPolicy
   let key: @Sendable (NetworkRequest) -> LimitKey?
   private let random: @Sendable () -> Double
@@ -30,18 +32,18 @@ public final class CircuitBreaker: Sendable {
     var continuations: [UInt64: AsyncStream<Change>.Continuation] = [:]
     var lastID: UInt64 = 0
 
-    /// Those who are told, in the order in which they came.
+    /// The subscribers, in the order in which they subscribed.
     var inOrder: [AsyncStream<Change>.Continuation] {
       continuations.sorted { $0.key < $1.key }.map(\.value)
     }
   }
 
-  /// Creates a breaker of which everything is closed.
+  /// Creates a breaker whose circuits are all closed.
   ///
   /// - Parameters:
-  ///   - policy: When it opens, and how long it stays open.
-  ///   - random: Makes numbers from 0 to 1, by which breaks differ in length; by default the system's.
-  ///   - key: Returns what requests have in common that are judged together, `nil` for one that is not judged; by
+  ///   - policy: The rules of when it opens, and how long it stays open.
+  ///   - random: Makes numbers from 0 to 1, which vary the length of breaks; by default the system's.
+  ///   - key: Returns the key of the requests that are judged together, `nil` for a request that is not judged; by
   ///     default the origin.
   public init(
     _ policy: CircuitPolicy = CircuitPolicy(), random: (@Sendable () -> Double)? = nil,
@@ -55,19 +57,23 @@ public final class CircuitBreaker: Sendable {
 
   deinit { for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.finish() } }
 
-  /// What is let through of a key, as of its latest request.
+  /// Returns the state of a key, as of its latest request.
   public func state(of key: LimitKey) -> CircuitState { circuits.knownState(of: key)?.withLock { $0.state } ?? .closed }
 
-  /// Lets nothing through until ``close(_:)`` or ``reset()``, for a server that is known to be down for example.
+  /// Refuses all requests until ``close(_:)`` or ``reset()``, for example to a server that is known to be down.
   public func isolate(_ key: LimitKey) { change(circuit(of: key)) { $0.isolate() } }
 
-  /// Lets everything through, and forgets what was counted.
+  /// Lets all requests through, and clears the counts.
   public func close(_ key: LimitKey) { change(circuit(of: key)) { $0.close() } }
 
-  /// Closes all circuits; how the requests under way end does not count.
+  /// Closes all circuits.
+  ///
+  /// The outcomes of requests under way do not count.
   public func reset() { for key in circuits.all.map(\.key) { close(key) } }
 
-  /// The changes of state from now on; every access is a subscriber of its own, which keeps the latest 64.
+  /// The changes of state from now on.
+  ///
+  /// Every access creates a subscriber of its own, which buffers the latest 64 changes.
   public var changes: AsyncStream<Change> {
     let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(64))
     let id = subscribers.withLock { subscribers in
@@ -81,7 +87,9 @@ public final class CircuitBreaker: Sendable {
     return stream
   }
 
-  /// The circuit of a key, which a request holds from its admission to its report.
+  /// The circuit of a key.
+  ///
+  /// A request holds it from its admission to its report.
   struct KeyedCircuit: Sendable {
     fileprivate let key: LimitKey
     fileprivate let circuit: Locked<Circuit>
@@ -91,8 +99,8 @@ public final class CircuitBreaker: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - now: The time, by which circuits are forgotten of which nothing is known any more.
-  /// - Returns: The circuit, which is the key's as long as somebody holds it.
+  ///   - now: The time, used to drop circuits whose counts have all expired.
+  /// - Returns: The circuit. It remains the key's circuit as long as it is held.
   func circuit(of key: LimitKey, at now: @autoclosure () -> Duration = .zero) -> KeyedCircuit {
     KeyedCircuit(key: key, circuit: circuits.state(of: key) { $0.isBlank(at: now()) })
   }
@@ -102,7 +110,7 @@ public final class CircuitBreaker: Sendable {
   }
 
   func report(_ ticket: Circuit.Ticket, _ verdict: CircuitVerdict, to circuit: KeyedCircuit, at now: Duration) {
-    // Only a failure can open the circuit, and random numbers are not free.
+    // Only a failure can open the circuit, and random numbers cost time.
     let random = verdict == .failure ? random() : 0
     change(circuit) { $0.report(ticket, verdict, at: now, random: random) }
   }
@@ -112,7 +120,8 @@ public final class CircuitBreaker: Sendable {
       let before = circuit.state
       let result = change(&circuit)
       guard circuit.state != before else { return result }
-      // Under the lock, so that subscribers hear of changes in their order; what they do runs elsewhere.
+      // Changes are sent under the lock, so that subscribers get them in order. The subscribers' own code runs
+      // elsewhere.
       let change = Change(key: keyed.key, state: circuit.state)
       for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.yield(change) }
       return result

@@ -1,33 +1,34 @@
 import Foundation
 
-/// Refuses requests to a server that fails, instead of letting users wait for it and adding to its load.
+/// Refuses requests to a failing server, so that users do not wait for it and its load does not grow.
 ///
 /// ```swift
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.retry(), .circuitBreaker()])
 /// ```
 ///
-/// When half of at least ten requests of 30 seconds failed (``CircuitPolicy``), requests to the origin fail at once with
-/// ``NetworkError/Code-swift.struct/circuitOpen`` for a second; ``NetworkError/availableAt`` tells until when. Then up to
-/// three probes go through at a time: two successes in a row close the circuit, a failure opens it again. So after an
-/// outage a client learns within about a second that the server is back. A server that needs more rest gets it by
-/// ``CircuitPolicy/breakDuration`` and ``CircuitPolicy/longestBreak``.
+/// The circuit of an origin opens when half of at least ten requests within 30 seconds failed (``CircuitPolicy``). For
+/// a second, requests to the origin then fail at once with ``NetworkError/Code-swift.struct/circuitOpen``;
+/// ``NetworkError/availableAt`` tells until when. After that, up to three probes go through at a time. Two successes in
+/// a row close the circuit, and a failure opens it again. So after an outage a client learns within about a second that
+/// the server is back. ``CircuitPolicy/breakDuration`` and ``CircuitPolicy/longestBreak`` give a server more rest.
 ///
 /// | end of a request | counts as |
 /// |---|---|
-/// | any status but those below | success: the server works, whatever it thinks of the request |
+/// | any status but those below | success: the server works, even if it rejects the request |
 /// | 408, 429, 500, 502, 503, 504 and other 5xx but 501 and 505 | failure |
 /// | no connection, connection lost, truncated body, timeout | failure; of a streamed body only the head is judged |
 /// | cancelled because the call's deadline passed | failure |
-/// | cancelled otherwise, refused on this side, no network at all | nothing |
-/// | unverified or intercepted, an error of a behavior's own | nothing: who knows whose it was |
+/// | cancelled otherwise, refused by the client, no network at all | nothing |
+/// | unverified or intercepted, an error of a behavior's own | nothing: it may not come from the server |
 ///
-/// A probe that is cancelled gives its place back. One that has no response within ``CircuitPolicy/probeInterval`` lets a
-/// further one go beside it; it still counts until the request's `timeout`, else until ``CircuitPolicy/probeLease``.
+/// A cancelled probe frees its place. If a probe has no response within ``CircuitPolicy/probeInterval``, another may go
+/// in parallel. The first still counts until the request's `timeout`, or until ``CircuitPolicy/probeLease`` if there is
+/// no timeout.
 public struct CircuitBreakerBehavior: UniqueBehavior {
-  /// Further in than the limits, so that no probe is held while a request waits there.
+  /// Further in than the limits, so that a request that waits for a permit does not occupy a probe's place.
   public let order = BehaviorOrder.circuitBreaker
-  /// A prerequisite request is judged for itself: nothing is held meanwhile.
+  /// A prerequisite request is judged separately: no permit or lock is held meanwhile.
   public let runsForPrerequisites = true
 
   let breaker: CircuitBreaker
@@ -76,7 +77,7 @@ private enum BypassesCircuitBreaker: RequestOption {
 }
 
 extension RequestOptions {
-  /// Whether the request is sent whatever the circuit breaker says, and not counted; false by default.
+  /// Whether the circuit breaker neither refuses nor counts the request; false by default.
   public var bypassesCircuitBreaker: Bool {
     get { self[BypassesCircuitBreaker.self] }
     set { self[BypassesCircuitBreaker.self] = newValue }
@@ -86,7 +87,7 @@ extension RequestOptions {
 extension RequestBehavior where Self == CircuitBreakerBehavior {
   /// Refuses requests to servers that fail; see ``CircuitBreakerBehavior``.
   ///
-  /// - Parameter breaker: The policy and the state; by default one of the behavior's own.
+  /// - Parameter breaker: The policy and the state; by default a breaker of the behavior's own.
   /// - Returns: The behavior.
   public static func circuitBreaker(_ breaker: CircuitBreaker = CircuitBreaker()) -> CircuitBreakerBehavior {
     CircuitBreakerBehavior(breaker)

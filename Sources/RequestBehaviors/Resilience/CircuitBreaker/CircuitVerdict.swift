@@ -4,22 +4,22 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What the end of a request says of the server.
+/// What the end of a request says about the server.
 public enum CircuitVerdict: Sendable, Hashable {
-  /// It works.
+  /// The server works.
   case success
-  /// It does not.
+  /// The server fails.
   case failure
-  /// Nothing, because the request was cancelled or refused on this side for example.
+  /// Nothing, for example because the request was cancelled or the client refused it.
   case none
 }
 
 extension CircuitVerdict {
-  /// Judges the end of a request, by the table of ``CircuitBreakerBehavior``.
+  /// Judges the end of a request by the table of ``CircuitBreakerBehavior``.
   ///
   /// - Parameters:
   ///   - outcome: How the request ended.
-  ///   - call: The call that it belongs to.
+  ///   - call: The call of the request.
   init(_ outcome: AttemptOutcome, of call: Call) {
     self =
       switch outcome {

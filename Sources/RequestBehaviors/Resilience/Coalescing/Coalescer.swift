@@ -2,18 +2,18 @@ public import Foundation
 
 /// The requests in flight that others may join.
 ///
-/// Behaviors, clients and per-request copies that are given the same coalescer share its flights; what they join is of
-/// the same client all the same (``SharingKey``).
+/// Behaviors, clients and per-request copies that use the same coalescer share its flights. A request still joins only
+/// flights of its own client (``SharingKey``).
 public final class Coalescer: Sendable {
-  /// What those who wait for a flight get.
+  /// The outcome that a waiter gets.
   enum Outcome: Sendable {
     /// How the flight ended.
     case shared(Result<NetworkResponse, any Error>)
-    /// It ended in a way that is for one only: each other sends for itself.
+    /// The response is for one caller only. Every other caller sends its own request.
     case alone
   }
 
-  /// One send for all who ask for the same.
+  /// One send for all callers that make the same request.
   final class Flight: Sendable {
     let key: SharingKey
     let place: DetachedNext
@@ -31,9 +31,9 @@ public final class Coalescer: Sendable {
       self.place = place
     }
 
-    /// Adds one who waits.
+    /// Adds a waiter.
     ///
-    /// - Returns: Its number, from 1; `nil` if the flight has ended or was given up.
+    /// - Returns: Its number, from 1; `nil` if the flight has ended or was abandoned.
     func join(_ waiter: Waiter<Outcome>) -> Int? {
       lock.withLock {
         guard !isOver else { return nil }
@@ -43,9 +43,11 @@ public final class Coalescer: Sendable {
       }
     }
 
-    /// Removes one who waits; whoever leaves last ends the flight.
+    /// Removes a waiter.
     ///
-    /// - Returns: Whether that was the last.
+    /// If it was the last, the flight is cancelled.
+    ///
+    /// - Returns: Whether the flight's task was cancelled.
     func leave(_ number: Int) -> Bool {
       let abandoned = lock.withLock { () -> Task<NetworkResponse, any Error>? in
         waiters[number] = nil
@@ -65,7 +67,7 @@ public final class Coalescer: Sendable {
       if isAbandoned { task.cancel() }
     }
 
-    /// Gives the result to all who wait, or to the first alone where it cannot be shared.
+    /// Gives the result to all waiters, or only to the first if it cannot be shared.
     func end(_ result: Result<NetworkResponse, any Error>) {
       let waiting = lock.withLock {
         isOver = true
@@ -75,14 +77,14 @@ public final class Coalescer: Sendable {
       let (knowsOwner, isForOne) = (place.knowsOwner, isForOne(result))
       var isTaken = false
       for (number, waiter) in waiting {
-        // What nobody knows the owner of is for the caller that it was sent for: the first.
+        // A response of an unknown owner is for the caller for which it was sent: the first.
         let mayTake = knowsOwner ? !isForOne || !isTaken : number == 1
         if waiter.settle(.success(mayTake ? .shared(result) : .alone)), mayTake { isTaken = true }
       }
       if !isTaken, case .success(let response) = result { response.body.cancel() }
     }
 
-    /// Whether one alone can have the result: a stream is read once, and a file has one owner.
+    /// Whether only one caller can have the result: a stream is read once, and a file has one owner.
     private func isForOne(_ result: Result<NetworkResponse, any Error>) -> Bool {
       guard case .success(let response) = result else { return false }
       if case .data = response.body { return false }
@@ -97,13 +99,15 @@ public final class Coalescer: Sendable {
   /// Creates a coalescer without flights.
   public init() {}
 
-  /// How many requests are in flight that others may join.
+  /// The number of requests in flight that others may join.
   public var flightCount: Int { lock.withLock { flights.count } }
 
-  /// Lets later requests start anew; those under way end for the ones who wait for them.
+  /// Makes later requests start new flights.
+  ///
+  /// The current flights still end for their waiters.
   public func reset() { lock.withLock { flights = [:] } }
 
-  /// Lets later requests for a URL start anew, because what they ask for has changed.
+  /// Makes later requests for a URL start new flights, because the resource has changed.
   ///
   /// - Parameter url: The URL; its fragment does not matter.
   public func forget(_ url: URL) {
@@ -111,15 +115,15 @@ public final class Coalescer: Sendable {
     lock.withLock { flights = flights.filter { $0.key.url != text } }
   }
 
-  /// Lets later requests start anew where the response would be of a scope.
+  /// Makes later requests start new flights if their response would belong to an owner.
   func forget(scope: String) { lock.withLock { flights = flights.filter { !$0.key.scopes.contains(scope) } } }
 
   /// Joins the flight of a key, or starts one.
   ///
   /// - Parameters:
-  ///   - key: What the request has in common with those that it may join.
-  ///   - waiter: What waits for the outcome.
-  ///   - makePlace: Makes a place in the list for a flight.
+  ///   - key: The key that the request shares with those that it may join.
+  ///   - waiter: The waiter for the outcome.
+  ///   - makePlace: Makes the call in which a new flight runs.
   /// - Returns: The flight, the number of the waiter, and whether the flight is to be started.
   func join(
     _ key: SharingKey, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
@@ -133,7 +137,7 @@ public final class Coalescer: Sendable {
     }
   }
 
-  /// Sends for all who wait for a flight.
+  /// Sends the request for all waiters of a flight.
   func start(_ flight: Flight, _ request: NetworkRequest) {
     flight.begin(
       flight.place.start(request) { [weak self] result in
@@ -142,14 +146,14 @@ public final class Coalescer: Sendable {
       })
   }
 
-  /// Removes a flight that nobody may join any more.
+  /// Removes a flight, so that no request joins it any more.
   func remove(_ flight: Flight) {
     lock.withLock { if flights[flight.key] === flight { flights[flight.key] = nil } }
   }
 }
 
 extension Coalescer: CustomStringConvertible, CustomReflectable {
-  /// How many requests are in flight.
+  /// The number of requests in flight.
   public var description: String { "Coalescer(\(flightCount) in flight)" }
 
   /// A mirror with the description only, because requests in flight hold secrets.

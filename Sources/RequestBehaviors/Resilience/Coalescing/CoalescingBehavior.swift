@@ -1,4 +1,4 @@
-/// Sends identical requests that are under way at the same time once, and gives all who ask the same response.
+/// Sends identical concurrent requests once, and gives all callers the same response.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -8,35 +8,38 @@
 /// let users = try await [first, second]  // one request
 /// ```
 ///
-/// GET and HEAD are shared, and QUERY with a body in memory. ``SharingKey`` says what must be the same: everything that
-/// may make a difference to the response, and whose it is. A request that brings behaviors of its own further in joins
-/// only under a name that the user gives it (``RequestOptions/coalescing``).
+/// GET and HEAD are shared, and QUERY with a body in memory. ``SharingKey`` defines what must be the same: everything
+/// that may affect the response, and the response's owner. A request that has inner behaviors of its own is shared only
+/// under a name that the user gives it (``RequestOptions/coalescing``).
 ///
-/// What is further in runs once, in a call of its own without a deadline (``Next/detached(isForCallers:)``), whoever came first. Each
-/// who waits has a cancellation and a deadline of its own, and judges and decodes the response for itself. When the last
-/// one has left, the request is cancelled. A failure is shared like a success. Not shared are streamed bodies, files, and
-/// what nobody knows the owner of (``Next/knowsOwner(of:)``): all but the first then send for themselves.
+/// The inner behaviors run once, in a call of its own without a deadline (``Next/detached(isForCallers:)``). Each
+/// caller keeps its own cancellation and deadline, and judges and decodes the response separately. When the last waiter
+/// has left, the request is cancelled. A failure is shared like a success.
 ///
-/// When a request that may change something ends, such as a POST, nobody joins the requests for its URL that began
-/// before.
+/// Streamed bodies, files, and responses of an unknown owner (``Next/knowsOwner(of:)``) are not shared: every caller
+/// but the first then sends its own request.
+///
+/// When a request that may change something ends, such as a POST, no later request joins an earlier one for its URL.
 public struct CoalescingBehavior: UniqueBehavior {
-  /// Outside of everything that one send is enough for.
+  /// Outside all behaviors for which one send is enough.
   public let order = BehaviorOrder.coalescing
 
   let coalescer: Coalescer
 
   /// Creates the behavior.
   ///
-  /// - Parameter coalescer: The requests in flight; by default those of this behavior.
+  /// - Parameter coalescer: The requests in flight; by default those of this behavior only.
   public init(_ coalescer: Coalescer = Coalescer()) { self.coalescer = coalescer }
 
-  /// Joins a request in flight, or sends one that others may join.
+  /// Joins a request in flight, or sends one that other callers may join.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    // An unsafe request may change what its URL returns, so later requests must not join earlier ones.
     guard request.method.isSafe else {
       defer { coalescer.forget(request.url) }
       return try await next(request)
     }
     guard let key = key(of: request, next) else { return try await next(request) }
+    // The flight is a call of its own. This call only waits for it, even if it started it.
     let waiter = Waiter<Coalescer.Outcome>()
     let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached(isForCallers: true) }
     let call = request.call
@@ -52,6 +55,7 @@ public struct CoalescingBehavior: UniqueBehavior {
       if flight.leave(number) { coalescer.remove(flight) }
       throw error
     }
+    // The response may be readable only once, or its owner is unknown, so this call sends its own request.
     guard case .shared(let result) = outcome else {
       call.record("sends for itself: the response is for one only", from: "CoalescingBehavior", kind: .coalescing)
       return try await next(request)
@@ -59,19 +63,19 @@ public struct CoalescingBehavior: UniqueBehavior {
     return try result.bound(to: request, as: isNew ? nil : .coalesced)
   }
 
-  /// Warns of credentials further in that have no scope.
+  /// Warns of inner credentials without an owner.
   public func warnings(in pipeline: Pipeline) -> [String] {
     pipeline.warningsOfUnknownOwners(for: CoalescingBehavior.self, "what it is sent with is not shared")
   }
 
-  /// Lets later requests start anew.
+  /// Makes later requests start new sends.
   public func reset() async { coalescer.reset() }
 
-  /// Lets nobody join what is for a user who has gone.
+  /// Prevents later requests from joining one for a user who has signed out.
   public func scopeEnded(_ scope: String) async { coalescer.forget(scope: scope) }
 
   private func key(of request: NetworkRequest, _ next: Next) -> SharingKey? {
-    // A stream is read once.
+    // A stream can be read only once.
     guard request.options.delivery == .buffered else { return nil }
     switch request.options.coalescing.kind {
     case .never: return nil
@@ -95,11 +99,11 @@ public struct CoalescingRule: Sendable, Hashable {
 
   let kind: Kind
 
-  /// With identical requests.
+  /// Shares with identical requests.
   public static let automatic = CoalescingRule(kind: .automatic)
-  /// With none.
+  /// Shares with no request.
   public static let never = CoalescingRule(kind: .never)
-  /// With those of the same name, whatever else they differ in but client, scopes and credentials.
+  /// Shares with requests of the same name, client, owners and credentials, whatever else differs.
   public static func named(_ name: String) -> CoalescingRule { CoalescingRule(kind: .named(name)) }
 }
 
@@ -109,9 +113,9 @@ private enum CoalescingOption: RequestOption {
 }
 
 extension RequestOptions {
-  /// Whether the request shares a response with others in flight; with identical ones by default.
+  /// Whether the request shares a response with others in flight; by default with identical requests.
   ///
-  /// It is obeyed where a ``CoalescingBehavior`` is listed.
+  /// It takes effect if a ``CoalescingBehavior`` is listed.
   public var coalescing: CoalescingRule {
     get { self[CoalescingOption.self] }
     set { self[CoalescingOption.self] = newValue }
@@ -121,7 +125,7 @@ extension RequestOptions {
 extension RequestBehavior where Self == CoalescingBehavior {
   /// Sends identical requests in flight once; see ``CoalescingBehavior``.
   ///
-  /// - Parameter coalescer: The requests in flight; by default those of this behavior.
+  /// - Parameter coalescer: The requests in flight; by default those of this behavior only.
   /// - Returns: The behavior.
   public static func coalescing(_ coalescer: Coalescer = Coalescer()) -> CoalescingBehavior {
     CoalescingBehavior(coalescer)

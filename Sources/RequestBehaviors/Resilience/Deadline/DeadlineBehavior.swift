@@ -1,4 +1,4 @@
-/// Ends a call that takes too long in all: waits, retries and saves included.
+/// Ends a call that takes too long in total, with its waits, retries and saves.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -7,34 +7,36 @@
 ///   .get("report").with(\.deadline, .seconds(120)))
 /// ```
 ///
-/// When the time is over, what is further in is cancelled and waited for, and the call fails with
-/// ``NetworkError/Code-swift.struct/deadlineExceeded``; the latest failure is its ``NetworkError/underlyingError``. A
-/// response that is there all the same, because a save had begun, is returned. A prerequisite request, such as one for
-/// a token, has a deadline of its own.
+/// When the time is over, the behavior cancels the inner work and waits for it to end. The call fails with
+/// ``NetworkError/Code-swift.struct/deadlineExceeded``, and the latest failure is its ``NetworkError/underlyingError``.
+/// If a response still arrives, because a save had begun, it is returned. A prerequisite request, such as one for a
+/// token, has a deadline of its own.
 ///
-/// The time covers the body of a streamed response, whose reader gets the error, but for events
-/// (``RequestOptions/timesEndAtHead``).
+/// The time includes the body of a streamed response, whose reader gets the error. It does not include the body of an
+/// event stream (``RequestOptions/timesEndAtHead``).
 ///
-/// Whatever waits further in knows the deadline as ``Call/deadline`` and does not begin a wait that would outlast it. It
-/// is beside ``RequestOptions/timeout``, which is for one attempt.
+/// Inner behaviors read the deadline from ``Call/deadline`` and do not begin a wait that would outlast it.
+/// ``RequestOptions/timeout`` is a separate limit for one attempt.
 public struct DeadlineBehavior: UniqueBehavior {
-  /// Around everything but what observes.
+  /// Outside all behaviors but those that observe.
   public let order = BehaviorOrder.deadline
-  /// A prerequisite request has a deadline of its own: nothing is held meanwhile.
+  /// A prerequisite request has a deadline of its own: no permit or lock is held meanwhile.
   public let runsForPrerequisites = true
-  /// How long a call may take; `nil` for ever.
+  /// How long a call may take; `nil` for no limit.
   public let limit: Duration?
 
   /// Creates the behavior.
   ///
-  /// - Parameter limit: How long a call may take in all; `nil` for ever. A request's ``RequestOptions/deadline`` wins.
+  /// - Parameter limit: How long a call may take in total; `nil` for no limit. A request's ``RequestOptions/deadline``
+  ///   overrides it.
   public init(_ limit: Duration?) { self.limit = limit }
 
-  /// Runs everything further in, and cancels it when the time is over.
+  /// Runs the inner behaviors, and cancels them when the time is over.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let own = request.options.explicit(DeadlineOption.self) ?? limit else { return try await next(request) }
     let call = request.call
     let now = call.clock.now()
+    // A deadline further out stays in force: the earlier one wins.
     let deadline = min(now + own, call.deadline ?? .seconds(Int64.max))
     let limit = deadline - now
     call.deadline = deadline
@@ -44,6 +46,7 @@ public struct DeadlineBehavior: UniqueBehavior {
       if !request.options.timesEndAtHead { end(response, at: deadline, limit, request) }
       return response
     } catch is CancellationError where call.isLate && !Task.isCancelled {
+      // If the task is cancelled itself, its caller ended the call, not the deadline.
       call.record("the deadline of \(limit.inWords) has passed", from: "DeadlineBehavior", kind: .deadline)
       throw NetworkError.deadlineExceeded(limit, request, next.lastFailure)
     }
@@ -59,11 +62,11 @@ public struct DeadlineBehavior: UniqueBehavior {
     stream.onCompletion { _ in timer.cancel() }
   }
 
-  /// Runs everything further in as a task, which is cancelled when the time is over.
+  /// Runs the inner behaviors in a task, which is cancelled when the time is over.
   private func run(_ request: NetworkRequest, until deadline: Duration, _ next: Next) async throws -> NetworkResponse {
     let work = Task { try await next(request) }
     let call = request.call
-    // A clock of a test's on which no wait takes any time does not make the call late.
+    // On a test's clock a wait may take no time. Then the call is not late.
     let timer = call.clock.schedule(after: deadline - call.clock.now()) { if call.isLate { work.cancel() } }
     defer { timer.cancel() }
     return try await withTaskCancellationHandler {
@@ -85,9 +88,9 @@ private enum DeadlineOption: RequestOption {
 }
 
 extension RequestOptions {
-  /// How long the call may take in all, instead of the behavior's time; `nil` for ever.
+  /// How long the call may take in total, instead of the behavior's limit; `nil` for no limit.
   ///
-  /// It is obeyed where a ``DeadlineBehavior`` is listed.
+  /// It takes effect if a ``DeadlineBehavior`` is listed.
   public var deadline: Duration? {
     get { self[DeadlineOption.self] }
     set { self[DeadlineOption.self] = newValue }
@@ -95,8 +98,8 @@ extension RequestOptions {
 }
 
 extension Pipeline {
-  /// How long a call may take in all: the request's ``RequestOptions/deadline``, else the limit of the
-  /// ``DeadlineBehavior``; `nil` if none is listed.
+  /// How long a call may take in total: the request's ``RequestOptions/deadline``, or else the limit of the
+  /// ``DeadlineBehavior``; `nil` if no such behavior is listed.
   public var deadline: Duration? {
     guard let behavior = behavior(DeadlineBehavior.self) else { return nil }
     return options.explicit(DeadlineOption.self) ?? behavior.limit
@@ -112,9 +115,9 @@ extension NetworkError {
 }
 
 extension RequestBehavior where Self == DeadlineBehavior {
-  /// Ends calls that take too long in all; see ``DeadlineBehavior``.
+  /// Ends calls that take too long in total; see ``DeadlineBehavior``.
   ///
-  /// - Parameter limit: How long a call may take in all.
+  /// - Parameter limit: How long a call may take in total.
   /// - Returns: The behavior.
   public static func deadline(_ limit: Duration) -> DeadlineBehavior { DeadlineBehavior(limit) }
 }

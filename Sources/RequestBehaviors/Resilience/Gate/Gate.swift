@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds requests while it is closed, and lets them all go when it opens.
+/// Holds requests while it is closed, and releases them all when it opens.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -11,9 +11,9 @@ import Foundation
 /// gate.open()
 /// ```
 ///
-/// Its state is its own: behaviors, clients and per-request copies that are given the same gate share it.
+/// Behaviors, clients and per-request copies that use the same gate share its state.
 public final class Gate: Sendable {
-  /// How long a request waits at most; `nil`, for ever, by default.
+  /// How long a request waits at most; by default `nil`, which means without limit.
   public let longestWait: Duration?
   /// How many requests may wait; 1,000 by default.
   public let queueLimit: Int
@@ -28,8 +28,8 @@ public final class Gate: Sendable {
   /// Creates a gate.
   ///
   /// - Parameters:
-  ///   - isOpen: Whether requests pass at first; they do by default.
-  ///   - longestWait: How long a request waits at most; `nil` for ever.
+  ///   - isOpen: Whether the gate is open at first; true by default.
+  ///   - longestWait: How long a request waits at most; `nil` for no limit.
   ///   - queueLimit: How many requests may wait.
   public init(isOpen: Bool = true, longestWait: Duration? = nil, queueLimit: Int = 1_000) {
     self.isClosed = !isOpen
@@ -43,7 +43,7 @@ public final class Gate: Sendable {
   /// How many requests wait.
   public var waitingCount: Int { lock.withLock { waiters.count } }
 
-  /// Lets requests pass, those that wait together.
+  /// Lets requests pass, and releases all waiting requests together.
   public func open() {
     lock.withLock { isClosed = false }
     release()
@@ -52,7 +52,7 @@ public final class Gate: Sendable {
   /// Holds requests from now on.
   public func close() { lock.withLock { isClosed = true } }
 
-  /// Lets those who wait look again.
+  /// Wakes all waiting requests, which then check the gate again.
   func release() {
     let released = lock.withLock {
       defer { waiters = [:] }
@@ -61,7 +61,7 @@ public final class Gate: Sendable {
     for waiter in released { waiter.settle(.success(())) }
   }
 
-  /// What a request is told.
+  /// The gate's decision about a request.
   enum Entry {
     case pass
     case wait(UInt64, Waiter<Void>)
@@ -86,12 +86,14 @@ public final class Gate: Sendable {
   /// - Parameters:
   ///   - request: The request that waits.
   ///   - source: The name of the behavior, for events.
-  ///   - refusal: Makes the error for one that may not wait, or not any longer.
-  /// - Throws: What `refusal` makes, or what ends the wait.
+  ///   - refusal: Makes the error for a request that may not wait, or not any longer.
+  /// - Throws: The error that `refusal` makes, or a `CancellationError`.
   func pass(
     _ request: NetworkRequest, from source: String, refusal: @Sendable (_ reason: String) -> NetworkError
   ) async throws {
     let call = request.call
+    // The gate may close again before a released request checks it, so each release is followed by a check. The time
+    // limit covers all these waits together.
     let end = longestWait.map { call.clock.now() + $0 }
     while true {
       switch enter() {
@@ -108,7 +110,9 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Waits until the gate opens; false if that takes too long.
+  /// Waits until the gate opens.
+  ///
+  /// Returns false if that takes too long.
   private func wait(_ waiter: Waiter<Void>, until end: Duration?, _ call: Call) async throws -> Bool {
     guard let end else {
       try await call.wait { try await waiter.value() }
@@ -126,7 +130,7 @@ public final class Gate: Sendable {
   }
 }
 
-/// Whether the time of a wait was over.
+/// Whether a wait ended because of its time limit.
 private final class GateTimeout: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.

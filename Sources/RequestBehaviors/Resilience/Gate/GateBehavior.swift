@@ -7,12 +7,12 @@
 /// try await client.send(.get("status").with(\.bypassesGate, true))
 /// ```
 ///
-/// A request that waits too long, or where too many wait already, fails with
-/// ``NetworkError/Code-swift.struct/gateClosed``. Whoever is cancelled leaves at once.
+/// A request fails with ``NetworkError/Code-swift.struct/gateClosed`` if it waits too long, or if too many requests
+/// wait already. A cancelled request stops waiting at once.
 public struct GateBehavior: UniqueBehavior {
-  /// Before anything is tried.
+  /// Before the first attempt.
   public let order = BehaviorOrder.gate
-  /// What tells several gates of a list apart.
+  /// A name that tells several gates of a list apart.
   public let name: String
 
   let gate: Gate
@@ -21,13 +21,13 @@ public struct GateBehavior: UniqueBehavior {
   ///
   /// - Parameters:
   ///   - gate: The gate.
-  ///   - name: What tells several gates of a list apart; empty by default.
+  ///   - name: A name that tells several gates of a list apart; empty by default.
   public init(_ gate: Gate, name: String = "") {
     self.gate = gate
     self.name = name
   }
 
-  /// Sends the request when the gate is open.
+  /// Sends the request once the gate is open, or throws.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     if !gate.isOpen, !request.options.bypassesGate {
       try await gate.pass(request, from: "GateBehavior") { reason in
@@ -37,7 +37,7 @@ public struct GateBehavior: UniqueBehavior {
     return try await next(request)
   }
 
-  /// Lets those who wait look at the gate again.
+  /// Wakes the waiting requests, which then check the gate again.
   public func reset() async { gate.release() }
 }
 
@@ -48,7 +48,7 @@ private enum BypassesGate: RequestOption {
 }
 
 extension RequestOptions {
-  /// Whether the request passes closed gates, and is tried though the device seems to be offline; false by default.
+  /// Whether the request passes closed gates, and is sent even if the device seems to be offline; false by default.
   public var bypassesGate: Bool {
     get { self[BypassesGate.self] }
     set { self[BypassesGate.self] = newValue }

@@ -1,4 +1,4 @@
-/// Sends a request a second time when its response takes unusually long, and takes the response that comes first.
+/// Sends a request a second time when its response takes unusually long, and returns the response that comes first.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -6,22 +6,23 @@
 ///   behaviors: [.retry(), .hedging(after: .milliseconds(300))])
 /// ```
 ///
-/// It cuts the longest waits where a few requests are slow for no reason of their own, at the price of a few more sends.
-/// GET and HEAD are hedged, others with an ``IdempotencyKey``; never one with a one-shot body. The second send is
-/// authenticated, limited and signed for itself, and draws from the ``RetryBudget``, the one of the retry behavior where
-/// that is listed. There is no reserve for it: of fewer than five calls within the budget's window none is hedged. If
-/// this side refuses it, by an open circuit breaker for example, the first goes on alone.
+/// Hedging cuts the longest waits where a few requests are slow by chance, at the price of a few more sends. It applies
+/// to GET and HEAD, and to other methods with an ``IdempotencyKey``. A request with a one-shot body is never hedged.
 ///
-/// Second sends make an overloaded server slower. So there are none while more than a tenth of the requests to the origin
-/// fail, while more than a fifth of them take unusually long, or while the first response comes first more often than the
-/// second.
+/// The second send is authenticated, limited and signed separately. It draws from the ``RetryBudget`` of the retry
+/// behavior, or from this behavior's own if none is listed. A hedge cannot use the budget's reserve: with the default
+/// ratio, the window must hold at least five calls before one is hedged. If the client refuses the second send, for
+/// example because a circuit breaker is open, the first continues alone.
 ///
-/// The first acceptable response wins; the other send is cancelled and waited for. If neither is acceptable, the outcome
-/// is that of the first.
+/// Second sends make an overloaded server slower. The behavior makes none while more than a tenth of the requests to
+/// the origin fail, while more than a fifth of them take unusually long, or while hedges lose more often than they win.
+///
+/// The first acceptable response wins. The behavior cancels the other send and waits for it to end. If neither response
+/// is acceptable, the outcome of the first send is the outcome.
 public struct HedgingBehavior: UniqueBehavior {
-  /// Inside of retries: each attempt may be hedged.
+  /// Inside the retries: each attempt may be hedged.
   public let order = BehaviorOrder.hedging
-  /// A prerequisite request is hedged for itself: nothing is held meanwhile.
+  /// A prerequisite request is hedged separately: no permit or lock is held meanwhile.
   public let runsForPrerequisites = true
 
   let policy: HedgingPolicy
@@ -31,10 +32,10 @@ public struct HedgingBehavior: UniqueBehavior {
   /// Creates the behavior.
   ///
   /// - Parameters:
-  ///   - policy: When the second request is sent; a request's ``RequestOptions/hedging`` wins.
-  ///   - budget: The share of further sends among the calls, where no ``RetryBehavior`` is listed; by default one of the
-  ///     behavior's own.
-  ///   - history: How long requests took; by default one of the behavior's own.
+  ///   - policy: When the second request is sent. A request's ``RequestOptions/hedging`` overrides it.
+  ///   - budget: The share of further sends among the calls, used if no ``RetryBehavior`` is listed; by default a
+  ///     budget of the behavior's own.
+  ///   - history: How long requests took; by default a history of the behavior's own.
   public init(
     _ policy: HedgingPolicy = HedgingPolicy(), budget: RetryBudget = RetryBudget(),
     history: LatencyHistory = LatencyHistory()
@@ -44,16 +45,17 @@ public struct HedgingBehavior: UniqueBehavior {
     self.history = history
   }
 
-  /// Sends the request, and once more if that takes too long.
+  /// Sends the request, and sends it once more if the response takes too long.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard mayBeHedged(request), let key = LimitKey.byOrigin(request),
       let policy = request.options.explicit(HedgingOption.self) ?? policy
     else { return try await next(request) }
     let start = request.call.clock.now()
     let retry = next.pipeline.behavior(RetryBehavior.self)
-    // What is listed to retry counts the calls itself.
+    // A listed retry behavior counts the calls itself.
     if retry == nil { budget.noteCall(to: request.origin, at: start) }
     let budget = retry?.budget ?? budget
+    // Failures and durations decide later whether and when requests to the origin are hedged.
     history.signs(of: key) { $0.noteRequest(at: start) }
     let outcome =
       if let delay = delay(of: policy, key) {
@@ -67,7 +69,7 @@ public struct HedgingBehavior: UniqueBehavior {
     return try outcome.get()
   }
 
-  /// Forgets how long requests took and what the budget counted.
+  /// Clears the history of durations and the counts of the budget.
   public func reset() async {
     history.reset()
     budget.reset()
@@ -120,7 +122,9 @@ public struct HedgingBehavior: UniqueBehavior {
     }.orCancelled()
   }
 
-  /// Waits for both sends, so that nothing of the request goes on; the one that lost has been cancelled.
+  /// Waits for both sends, so that no work for the request continues.
+  ///
+  /// The losing send has been cancelled.
   private func better(
     of first: Task<AttemptOutcome, Never>, _ second: Task<AttemptOutcome, Never>, _ request: NetworkRequest,
     _ key: LimitKey
@@ -138,7 +142,7 @@ public struct HedgingBehavior: UniqueBehavior {
     return other
   }
 
-  /// Whether a request that is late may be sent a second time.
+  /// Whether a late request may be sent a second time.
   private func takeHedge(
     _ request: NetworkRequest, after delay: Duration, _ key: LimitKey, _ budget: RetryBudget
   ) -> Bool {
@@ -160,7 +164,7 @@ public struct HedgingBehavior: UniqueBehavior {
 extension AttemptOutcome {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
 
-  /// The outcome, or a cancellation where the task was cancelled: what a server said before is not why it ended.
+  /// Returns the outcome, or a cancellation if the task was cancelled: an earlier failure is not why the call ended.
   fileprivate func orCancelled() -> AttemptOutcome {
     guard Task.isCancelled, !isAcceptable else { return self }
     response?.body.cancel()
@@ -181,7 +185,7 @@ enum HedgingOption: RequestOption {
 extension RequestOptions {
   /// When the request is sent a second time, instead of the behavior's policy; `nil` for never.
   ///
-  /// It is obeyed where a ``HedgingBehavior`` is listed.
+  /// It takes effect if a ``HedgingBehavior`` is listed.
   public var hedging: HedgingPolicy? {
     get { self[HedgingOption.self] }
     set { self[HedgingOption.self] = newValue }
@@ -192,8 +196,8 @@ extension RequestBehavior where Self == HedgingBehavior {
   /// Sends a slow request a second time; see ``HedgingBehavior``.
   ///
   /// - Parameters:
-  ///   - delay: How long to wait for the first; by default as long as 95 of 100 requests took.
-  ///   - budget: The share of further sends among the calls, where no ``RetryBehavior`` is listed.
+  ///   - delay: How long to wait for the first response; by default the time within which 95 of 100 requests ended.
+  ///   - budget: The share of further sends among the calls, used if no ``RetryBehavior`` is listed.
   /// - Returns: The behavior.
   public static func hedging(
     after delay: Duration? = nil, budget: RetryBudget = RetryBudget()

@@ -1,18 +1,20 @@
 /// When a request that has no response yet is sent a second time.
 public struct HedgingPolicy: Sendable, Hashable {
-  /// How long to wait for the first.
+  /// How long to wait for the first response.
   public enum Delay: Sendable, Hashable {
-    /// Always as long.
+    /// Always this long.
     case fixed(Duration)
-    /// As long as this share of the latest requests to the origin took, such as 0.95; not at all before there were 20.
+    /// The time within which this share, such as 0.95, of the latest requests to the origin ended. With fewer than 20
+    /// requests there is no hedge.
     case percentile(Double)
   }
 
-  /// How long to wait for the first.
+  /// How long to wait for the first response.
   public var delay: Delay
 
   /// Creates a policy.
   ///
-  /// - Parameter delay: How long to wait for the first; by default as long as 95 of 100 requests took.
+  /// - Parameter delay: How long to wait for the first response; by default the time within which 95 of 100 requests
+  ///   ended.
   public init(delay: Delay = .percentile(0.95)) { self.delay = delay }
 }

@@ -1,6 +1,8 @@
-/// How the latest requests to each origin went, by which hedging decides when to send a second one, and whether at all.
+/// The durations and failures of the latest requests to each origin.
 ///
-/// It remembers 256 origins; of more, that one is forgotten to which nothing was sent for the longest time.
+/// Hedging uses them to decide whether and when to send a second request.
+///
+/// It remembers 256 origins. Beyond that it drops the origin that was used least recently.
 public final class LatencyHistory: Sendable {
   private static let originLimit = 256
 
@@ -37,11 +39,11 @@ public final class LatencyHistory: Sendable {
     table.withLock { $0.origins[key]?.samples.percentile(share) }
   }
 
-  /// Reads or changes what the latest requests say of the load of an origin.
+  /// Reads or changes the overload signs of an origin.
   func signs<Result>(of key: LimitKey, _ change: (inout OverloadSigns) -> Result) -> Result {
     table.withLock { $0.change(key) { change(&$0.signs) } }
   }
 
-  /// Forgets all.
+  /// Clears the history.
   public func reset() { table.withLock { $0.origins = [:] } }
 }

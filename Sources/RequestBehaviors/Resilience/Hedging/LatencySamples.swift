@@ -1,17 +1,19 @@
-/// How long the latest successful requests took: values in, value out.
+/// The durations of the latest successful requests, as a pure value.
 package struct LatencySamples: Sendable {
   static let minimum = 20
   static let maximum = 100
 
   private var samples: [Duration] = []
-  /// The same in ascending order.
+  /// The same durations in ascending order.
   private var sorted: [Duration] = []
   private var oldest = 0
 
   /// Creates no samples.
   package init() {}
 
-  /// Adds how long a request took; of more than 100 the oldest is forgotten.
+  /// Adds the duration of a request.
+  ///
+  /// Beyond 100 samples it drops the oldest.
   package mutating func add(_ duration: Duration) {
     if samples.count < LatencySamples.maximum {
       samples.append(duration)
@@ -23,7 +25,7 @@ package struct LatencySamples: Sendable {
     sorted.insert(duration, at: place(of: duration))
   }
 
-  /// The index of the first of those in order that are not shorter.
+  /// Returns the index of the first sorted duration that is not shorter.
   private func place(of duration: Duration) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {
@@ -33,10 +35,10 @@ package struct LatencySamples: Sendable {
     return low
   }
 
-  /// Returns what a share of the requests did not exceed.
+  /// Returns the duration that a share of the requests did not exceed.
   ///
   /// - Parameter share: The share, from 0 to 1.
-  /// - Returns: `nil` with too few requests.
+  /// - Returns: The duration; `nil` with fewer than 20 requests.
   package func percentile(_ share: Double) -> Duration? {
     guard sorted.count >= LatencySamples.minimum, !share.isNaN else { return nil }
     let rank = (min(max(share, 0), 1) * Double(sorted.count)).rounded(.up)

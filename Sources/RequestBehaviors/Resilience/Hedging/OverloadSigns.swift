@@ -1,8 +1,9 @@
-/// Tells from the latest requests to an origin whether it is overloaded, so that hedges would make it worse: values in,
-/// value out.
+/// Tells from the latest requests to an origin whether it is overloaded.
 ///
-/// A hedge helps where a few requests are slow for no reason of their own. Where many are, the origin is slow, and a
-/// second send takes the place of another request. Each of these is a sign, over the last 10 seconds:
+/// A hedge would make an overload worse. The type is a pure value.
+///
+/// A hedge helps where a few requests are slow by chance. Where many are slow, the origin is slow, and a second send
+/// takes capacity from another request. Each of these is a sign, over the last 10 seconds:
 ///
 /// - More than a tenth of the requests failed, besides one.
 /// - More than a fifth of the requests had no response when their hedge was due, besides one.
@@ -16,7 +17,7 @@ package struct OverloadSigns: Sendable {
   private var hedges = SlidingCount(window: window)
   private var wins = SlidingCount(window: window)
 
-  /// Creates the signs of an origin to which nothing was sent.
+  /// Creates the signs of an origin that has received no request.
   package init() {}
 
   /// Counts a request.
@@ -28,13 +29,15 @@ package struct OverloadSigns: Sendable {
   /// Counts a request that has no response when its hedge is due.
   package mutating func noteLate(at now: Duration) { late.add(at: now) }
 
-  /// Counts a hedge; until it wins it counts as one that does not.
+  /// Counts a hedge.
+  ///
+  /// It counts as lost until it wins.
   package mutating func noteHedge(at now: Duration) { hedges.add(at: now) }
 
   /// Counts a hedge that won.
   package mutating func noteWin(at now: Duration) { wins.add(at: now) }
 
-  /// Whether one of the signs is there.
+  /// Whether at least one of the signs is present.
   package mutating func areThere(at now: Duration) -> Bool {
     let all = requests.count(at: now)
     let won = wins.count(at: now)

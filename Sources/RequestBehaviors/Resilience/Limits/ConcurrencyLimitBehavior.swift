@@ -1,16 +1,16 @@
-/// Lets a number of requests to each origin be under way at a time.
+/// Limits the number of requests to each origin that are under way at a time.
 ///
 /// ```swift
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.concurrencyLimit(4)])
 /// ```
 ///
-/// The others wait: the urgent first (``RequestOptions/priority``), then in the order in which they came. Each send takes
-/// a permit and gives it back when its response is there or it failed; between two attempts none is held. A streamed
-/// response holds its permit until its body has ended. Where too many wait already, a request is refused at once with
-/// ``NetworkError/Code-swift.struct/concurrencyLimited``.
+/// Further requests wait. Urgent requests go first (``RequestOptions/priority``), then earlier ones. Each send takes a
+/// permit and gives it back when its response has arrived or it has failed. A call holds no permit between two
+/// attempts. A streamed response holds its permit until its body has ended. If too many requests wait already, a
+/// request fails at once with ``NetworkError/Code-swift.struct/concurrencyLimited``.
 public struct ConcurrencyLimitBehavior: UniqueBehavior {
-  /// Further in than the rate limit, so that no permit is held while a request waits there.
+  /// Further in than the rate limit, so that a request that waits for the rate holds no permit.
   public let order = BehaviorOrder.inside(.rateLimit)
 
   let limiter: ConcurrencyLimiter
@@ -20,7 +20,7 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
   /// - Parameter limiter: The limit and the state.
   public init(_ limiter: ConcurrencyLimiter) { self.limiter = limiter }
 
-  /// Sends the request when there is a permit.
+  /// Sends the request once there is a permit.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
     let permit =
@@ -29,6 +29,7 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
       case .wait(let turn): try await wait(for: turn, of: key, request)
       case .refused: throw refusal(key, request)
       }
+    // A streamed body still uses the connection after the head, so the permit goes back when the body has ended.
     do {
       let response = try await next(request)
       response.onCompletion { [limiter] _ in limiter.release(permit) }
@@ -39,7 +40,7 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
     }
   }
 
-  /// Begins anew: what is under way counts no more.
+  /// Resets the count of running requests, and admits waiting requests up to the limit.
   public func reset() async { limiter.reset() }
 
   private func wait(
@@ -65,15 +66,15 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
 }
 
 extension RequestBehavior where Self == ConcurrencyLimitBehavior {
-  /// Lets a number of requests to each origin be under way at a time; see ``ConcurrencyLimitBehavior``.
+  /// Limits the number of requests to each origin that are under way at a time; see ``ConcurrencyLimitBehavior``.
   ///
-  /// - Parameter limit: How many may be under way.
+  /// - Parameter limit: The number of requests that may be under way.
   /// - Returns: The behavior.
   public static func concurrencyLimit(_ limit: Int) -> ConcurrencyLimitBehavior {
     ConcurrencyLimitBehavior(ConcurrencyLimiter(limit))
   }
 
-  /// Lets as many requests be under way at a time as a limiter says; see ``ConcurrencyLimitBehavior``.
+  /// Limits the number of requests under way at a time by a limiter; see ``ConcurrencyLimitBehavior``.
   ///
   /// - Parameter limiter: The limit and the state.
   /// - Returns: The behavior.

@@ -1,4 +1,6 @@
-/// Lets a number of requests be under way at a time; the others wait, the urgent ones first.
+/// Limits the number of requests under way at a time.
+///
+/// Urgent requests go first, then earlier ones.
 ///
 /// ```swift
 /// let limiter = ConcurrencyLimiter(4)
@@ -6,11 +8,11 @@
 ///   baseURL: baseURL, behaviors: [.concurrencyLimit(limiter)])
 /// ```
 ///
-/// Its state is its own: behaviors, clients and per-request copies that are given the same limiter share it.
+/// Behaviors, clients and per-request copies that use the same limiter share its state.
 public final class ConcurrencyLimiter: Sendable {
-  /// How many requests of a key may be under way.
+  /// The number of requests of a key that may be under way.
   public let limit: Int
-  /// How many may wait for each key; 1,000 by default.
+  /// The number of requests that may wait for each key; 1,000 by default.
   public let queueLimit: Int
 
   let key: @Sendable (NetworkRequest) -> LimitKey?
@@ -19,9 +21,9 @@ public final class ConcurrencyLimiter: Sendable {
   /// Creates a limiter.
   ///
   /// - Parameters:
-  ///   - limit: How many requests of a key may be under way; at least one.
-  ///   - queueLimit: How many may wait for each key.
-  ///   - key: Returns what requests have in common that are counted together, `nil` for one that is not limited; by
+  ///   - limit: The number of requests of a key that may be under way; at least one.
+  ///   - queueLimit: The number of requests that may wait for each key.
+  ///   - key: Returns the key of the requests that are counted together, `nil` for a request that is not limited; by
   ///     default the origin.
   public init(
     _ limit: Int, queueLimit: Int = 1_000,
@@ -32,15 +34,15 @@ public final class ConcurrencyLimiter: Sendable {
     self.key = key
   }
 
-  /// How many requests of a key are under way.
+  /// Returns the number of requests of a key that are under way.
   public func inUse(of key: LimitKey) -> Int { lanes.knownState(of: key)?.withLock { $0.permits.inUse } ?? 0 }
 
-  /// How many requests of a key wait.
+  /// Returns the number of requests of a key that wait.
   public func waiting(for key: LimitKey) -> Int {
     lanes.knownState(of: key)?.withLock { $0.permits.waiting.count } ?? 0
   }
 
-  /// Begins anew: what is under way counts no more, and as many of those who wait as may go do.
+  /// Resets the count of running requests, and admits waiting requests up to the limit.
   public func reset() {
     for (_, lane) in lanes.all {
       lane.withLock { lane in
@@ -53,12 +55,14 @@ public final class ConcurrencyLimiter: Sendable {
     }
   }
 
-  /// The requests of a key: its permits, and those who wait for them.
+  /// The state of a key: its permits and its waiters.
   struct Lane: Sendable {
     fileprivate var permits = PermitQueue()
     fileprivate var waiters: [UInt64: Waiter<Permit>] = [:]
     fileprivate var lastWaiter: UInt64 = 0
-    /// How often it was reset: an older permit gives nothing back.
+    /// The number of resets.
+    ///
+    /// A permit of an older generation gives nothing back.
     fileprivate var generation = 0
   }
 
@@ -68,18 +72,18 @@ public final class ConcurrencyLimiter: Sendable {
     fileprivate let generation: Int
   }
 
-  /// What a request is told.
+  /// The limiter's decision about a request.
   enum Entry {
     case go(Permit)
     case wait(Turn)
     case refused
   }
 
-  /// A place among those who wait.
+  /// A place in the queue.
   struct Turn: Sendable {
     fileprivate let lane: Locked<Lane>
     fileprivate let id: UInt64
-    /// Gets the permit.
+    /// The waiter that gets the permit.
     let waiter: Waiter<Permit>
   }
 
@@ -97,7 +101,7 @@ public final class ConcurrencyLimiter: Sendable {
     }
   }
 
-  /// Ends a wait, and gives the permit back if one was granted meanwhile.
+  /// Ends a wait, and gives the permit back if the waiter got one meanwhile.
   func leave(_ turn: Turn) {
     turn.lane.withLock { lane in
       lane.waiters[turn.id] = nil
@@ -107,16 +111,18 @@ public final class ConcurrencyLimiter: Sendable {
     if let permit = turn.waiter.settledValue { release(permit) }
   }
 
-  /// Gives a permit back; the most urgent of those who wait gets it.
+  /// Gives a permit back.
+  ///
+  /// The most urgent waiter gets it.
   func release(_ permit: Permit) {
     var permit = permit
-    // A request that was cancelled meanwhile takes none.
+    // A request that was cancelled meanwhile takes no permit, so the next waiter gets it.
     while let grant = giveBack(permit), !grant.waiter.settle(.success(grant.permit)) { permit = grant.permit }
   }
 
   private typealias Grant = (waiter: Waiter<Permit>, permit: Permit)
 
-  /// Gives a permit back, and takes it for the first of those who wait.
+  /// Gives a permit back, and takes it for the first waiter.
   private func giveBack(_ permit: Permit) -> Grant? {
     permit.lane.withLock { lane in
       guard permit.generation == lane.generation else { return nil }
@@ -125,7 +131,9 @@ public final class ConcurrencyLimiter: Sendable {
     }
   }
 
-  /// Takes a permit for the first of those who wait; returns `nil` if there is none, or nobody waits.
+  /// Takes a permit for the first waiter.
+  ///
+  /// Returns `nil` if there is no permit or no waiter.
   private func nextGrant(from lane: inout Lane, _ shared: Locked<Lane>) -> Grant? {
     guard let id = lane.permits.grant(upTo: limit), let waiter = lane.waiters.removeValue(forKey: id) else {
       return nil
@@ -134,33 +142,33 @@ public final class ConcurrencyLimiter: Sendable {
   }
 }
 
-/// Permits and those who wait for them: values in, value out.
+/// The permits and waiters of a key, as a pure value.
 struct PermitQueue: Sendable {
   private(set) var waiting: [(id: UInt64, priority: RequestPriority)] = []
   var inUse = 0
 
   var isIdle: Bool { inUse == 0 && waiting.isEmpty }
 
-  /// Takes a permit unless none is left or others wait.
+  /// Takes a permit, unless none is left or other requests wait.
   mutating func take(upTo limit: Int) -> Bool {
     guard inUse < limit, waiting.isEmpty else { return false }
     inUse += 1
     return true
   }
 
-  /// Adds one who waits, behind those who are as urgent.
+  /// Adds a waiter behind those of the same priority.
   mutating func wait(_ id: UInt64, _ priority: RequestPriority) {
     let index = waiting.firstIndex { $0.priority < priority } ?? waiting.endIndex
     waiting.insert((id, priority), at: index)
   }
 
-  /// Removes one who waits.
+  /// Removes a waiter.
   mutating func leave(_ id: UInt64) { waiting.removeAll { $0.id == id } }
 
   /// Gives a permit back.
   mutating func giveBack() { inUse = max(0, inUse - 1) }
 
-  /// Takes a permit for the first of those who wait, and returns who that is.
+  /// Takes a permit for the first waiter, and returns its identifier.
   mutating func grant(upTo limit: Int) -> UInt64? {
     guard inUse < limit, !waiting.isEmpty else { return nil }
     inUse += 1

@@ -1,4 +1,4 @@
-/// What requests have in common that share a circuit breaker or a limit: by default the origin that they go to.
+/// The key of requests that share a circuit breaker or a limit: by default the origin that they go to.
 ///
 /// ```swift
 /// let limiter = RateLimiter(rate: 2, burst: 4) { request in
@@ -8,15 +8,15 @@
 public enum LimitKey: Hashable, Sendable {
   /// Requests to an origin.
   case origin(Origin)
-  /// Requests that the user counts together.
+  /// Requests to which the user gives the same name.
   case named(String)
 
-  /// Returns the key of a request by which behaviors go unless they are told otherwise: its origin.
+  /// Returns the default key of a request: its origin.
   public static let byOrigin: @Sendable (NetworkRequest) -> LimitKey? = { $0.origin.map { .origin($0) } }
 }
 
 extension LimitKey: ExpressibleByStringLiteral, CustomStringConvertible {
-  /// Creates a key of the user's.
+  /// Creates a key from a name.
   public init(stringLiteral value: String) { self = .named(value) }
 
   /// The origin or the name.
@@ -28,7 +28,9 @@ extension LimitKey: ExpressibleByStringLiteral, CustomStringConvertible {
   }
 }
 
-/// How urgent a request is where others wait for the same permit: the greater goes first.
+/// The urgency of a request among those that wait for the same permit.
+///
+/// The greater value goes first.
 public struct RequestPriority: RawRepresentable, Hashable, Comparable, Sendable {
   /// The urgency.
   public let rawValue: Int
@@ -36,11 +38,11 @@ public struct RequestPriority: RawRepresentable, Hashable, Comparable, Sendable 
   /// Creates a priority.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Work that nobody waits for.
+  /// Background work, for which no user waits.
   public static let low = RequestPriority(rawValue: -100)
-  /// The default.
+  /// The default priority.
   public static let normal = RequestPriority(rawValue: 0)
-  /// What a user looks at.
+  /// Work whose result a user is waiting for.
   public static let high = RequestPriority(rawValue: 100)
 
   /// Whether the left one is less urgent.
@@ -60,13 +62,13 @@ private enum BypassesLimits: RequestOption {
 }
 
 extension RequestOptions {
-  /// How urgent the request is where others wait too; ``RequestPriority/normal`` by default.
+  /// The urgency of the request if others wait too; ``RequestPriority/normal`` by default.
   public var priority: RequestPriority {
     get { self[Priority.self] }
     set { self[Priority.self] = newValue }
   }
 
-  /// Whether neither a rate limit nor a concurrency limit holds the request; false by default.
+  /// Whether the request ignores rate limits and concurrency limits; false by default.
   public var bypassesLimits: Bool {
     get { self[BypassesLimits.self] }
     set { self[BypassesLimits.self] = newValue }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps requests to a rate, and obeys what a server says about its own.
+/// Limits the rate of requests, and obeys the limits that a server announces.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -8,18 +8,18 @@ import Foundation
 /// try await client.send(.get("feed").with(\.priority, .high))
 /// ```
 ///
-/// A request waits until there is a permit: the urgent first (``RequestOptions/priority``), then in the order in which
-/// they came. Every send takes one: retries and redirects too. When the server says that a limit is used up, no request
-/// of the key goes until it is reset (``ServerHints``). The same holds for a refusal that says when to come back
-/// (``RefusalPolicy``), and for a 503 that does (RFC 9110 §10.2.3).
+/// A request waits until there is a permit. Urgent requests go first (``RequestOptions/priority``), then earlier ones.
+/// Every send takes a permit, also a retry or a redirect. When the server says that a limit is used up, no request of
+/// the key is sent until the limit is reset (``ServerHints``). The same applies to a refusal that says when to come
+/// back (``RefusalPolicy``), and to a 503 that does (RFC 9110 §10.2.3).
 ///
-/// A wait that would outlast the call's deadline is refused at once with
-/// ``NetworkError/Code-swift.struct/rateLimited``, and so is one where too many wait already;
-/// ``NetworkError/availableAt`` tells when there would be a permit. Whoever is cancelled takes none.
+/// A request fails at once with ``NetworkError/Code-swift.struct/rateLimited`` if its wait would outlast the call's
+/// deadline, or if too many requests wait already. ``NetworkError/availableAt`` tells when there would be a permit. A
+/// cancelled request takes no permit.
 public struct RateLimitBehavior: UniqueBehavior {
-  /// Outside of the concurrency limit and the circuit breaker, of which nothing is held while a request waits here.
+  /// Outside the concurrency limit and the circuit breaker, so that a request that waits here holds no permit or probe.
   public let order = BehaviorOrder.rateLimit
-  /// A prerequisite request takes a permit for itself: nothing is held meanwhile.
+  /// A prerequisite request takes a permit of its own: no permit or lock is held meanwhile.
   public let runsForPrerequisites = true
 
   let limiter: RateLimiter
@@ -29,7 +29,7 @@ public struct RateLimitBehavior: UniqueBehavior {
   /// - Parameter limiter: The rate and the state.
   public init(_ limiter: RateLimiter) { self.limiter = limiter }
 
-  /// Sends the request when there is a permit.
+  /// Sends the request once there is a permit.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
     let now = request.call.clock.now()
@@ -40,10 +40,10 @@ public struct RateLimitBehavior: UniqueBehavior {
     return response
   }
 
-  /// Forgets what was taken and asked for.
+  /// Refills all buckets and forgets the pauses that servers asked for.
   public func reset() async { limiter.reset() }
 
-  /// Waits until it is the request's turn and there is a permit.
+  /// Waits until the request is the first in the queue and there is a permit.
   private func waitForPermit(
     from lane: Locked<RateLimiter.Lane>, of key: LimitKey, _ request: NetworkRequest
   ) async throws {
@@ -51,6 +51,8 @@ public struct RateLimitBehavior: UniqueBehavior {
     var place: RateLimiter.Place?
     while true {
       let now = call.clock.now()
+      // A server may pause the key and more urgent requests may arrive at any time, so each wait ends with another
+      // look.
       let (delay, own, turn): (Duration, RateLimiter.Place, Waiter<Void>?)
       switch limiter.ask(lane, request.options.priority, place, at: now) {
       case .go: return
@@ -59,6 +61,7 @@ public struct RateLimitBehavior: UniqueBehavior {
       case .sleep(let time, let mine): (delay, own, turn) = (time, mine, nil)
       case .queue(let time, let mine, let waiter): (delay, own, turn) = (time, mine, waiter)
       }
+      // A wait that cannot succeed is refused now, not at the deadline.
       if let deadline = call.deadline, now + delay >= deadline {
         limiter.leave(lane, own)
         throw refusal(key, delay, request, "the deadline will have passed when there is one")
@@ -91,7 +94,7 @@ public struct RateLimitBehavior: UniqueBehavior {
     return error
   }
 
-  /// Obeys the server, if it is the server.
+  /// Pauses the requests of a key if the response asks for it.
   private func pause(_ lane: Locked<RateLimiter.Lane>, of key: LimitKey, after response: NetworkResponse) {
     let hints = ServerHints(response)
     let status = response.statusCode
@@ -105,12 +108,12 @@ public struct RateLimitBehavior: UniqueBehavior {
 }
 
 extension RequestBehavior where Self == RateLimitBehavior {
-  /// Keeps requests to each origin to a rate; see ``RateLimitBehavior``.
+  /// Limits the rate of requests to each origin; see ``RateLimitBehavior``.
   ///
   /// - Parameters:
-  ///   - rate: How many may go in a second; at least one in a day, and any number if it is infinite.
-  ///   - burst: How many may go at once after a pause; at least one.
-  ///   - refusals: Which responses refuse a request; one with a delay pauses all requests to its origin.
+  ///   - rate: The number of requests per second; at least one per day. An infinite rate is no limit.
+  ///   - burst: The number of requests that may go at once after a pause; at least one.
+  ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests to its origin.
   /// - Returns: The behavior.
   public static func rateLimit(
     _ rate: Double, burst: Int, refusals: RefusalPolicy = .standard
@@ -118,7 +121,7 @@ extension RequestBehavior where Self == RateLimitBehavior {
     RateLimitBehavior(RateLimiter(rate: rate, burst: burst, refusals: refusals))
   }
 
-  /// Keeps requests to the rate of a limiter; see ``RateLimitBehavior``.
+  /// Limits the rate of requests by a limiter; see ``RateLimitBehavior``.
   ///
   /// - Parameter limiter: The rate and the state.
   /// - Returns: The behavior.

@@ -1,4 +1,6 @@
-/// Lets requests go at a rate, in the order in which they come, the urgent ones first.
+/// Limits the rate of requests.
+///
+/// Urgent requests go first, then earlier ones.
 ///
 /// ```swift
 /// let limiter = RateLimiter(rate: 10, burst: 20)
@@ -6,17 +8,17 @@
 ///   baseURL: baseURL, behaviors: [.rateLimit(limiter)])
 /// ```
 ///
-/// Its state is its own: behaviors, clients and per-request copies that are given the same limiter share it.
+/// Behaviors, clients and per-request copies that use the same limiter share its state.
 public final class RateLimiter: Sendable {
-  /// How many requests of a key may go in a second.
+  /// The number of requests of a key per second.
   public let rate: Double
-  /// How many may go at once after a pause.
+  /// The number of requests that may go at once after a pause.
   public let burst: Int
-  /// How many may wait for each key; 1,000 by default.
+  /// The number of requests that may wait for each key; 1,000 by default.
   public let queueLimit: Int
   /// The longest pause that a server may ask for; 120 seconds by default.
   public let longestPause: Duration
-  /// Which responses refuse a request; 421 and 429 by default.
+  /// The responses that refuse a request; 421 and 429 by default.
   ///
   /// A refusal that says when to come back pauses all requests of its key.
   public let refusals: RefusalPolicy
@@ -27,12 +29,12 @@ public final class RateLimiter: Sendable {
   /// Creates a limiter.
   ///
   /// - Parameters:
-  ///   - rate: How many requests of a key may go in a second; at least one in a day, and any number if it is infinite.
-  ///   - burst: How many may go at once after a pause; at least one.
-  ///   - queueLimit: How many may wait for each key.
+  ///   - rate: The number of requests of a key per second; at least one per day. An infinite rate is no limit.
+  ///   - burst: The number of requests that may go at once after a pause; at least one.
+  ///   - queueLimit: The number of requests that may wait for each key.
   ///   - longestPause: The longest pause that a server may ask for.
-  ///   - refusals: Which responses refuse a request; one with a delay pauses all requests of its key.
-  ///   - key: Returns what requests have in common that are counted together, `nil` for one that is not limited; by
+  ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests of its key.
+  ///   - key: Returns the key of the requests that are counted together, `nil` for a request that is not limited; by
   ///     default the origin.
   public init(
     rate: Double, burst: Int, queueLimit: Int = 1_000, longestPause: Duration = .seconds(120),
@@ -48,19 +50,23 @@ public final class RateLimiter: Sendable {
     lanes = KeyedStates { Lane(bucket: TokenBucket(rate: rate, burst: burst)) }
   }
 
-  /// Forgets what was taken and asked for; those who wait look anew when their time comes.
+  /// Refills all buckets and forgets the pauses that servers asked for.
+  ///
+  /// Waiting requests ask again when their time comes.
   public func reset() {
     for (_, lane) in lanes.all { lane.withLock { $0.bucket = TokenBucket(rate: rate, burst: burst) } }
   }
 
-  /// The requests of a key: its permits, and those who wait for them in their order.
+  /// The state of a key: its permits, and the queue of its waiting requests.
   struct Lane: Sendable {
     fileprivate var bucket: TokenBucket
     fileprivate var queue: [(place: Place, waiter: Waiter<Void>?)] = []
     fileprivate var lastNumber: UInt64 = 0
   }
 
-  /// A place in the queue: the urgent first, then the early.
+  /// A place in the queue.
+  ///
+  /// Urgent requests come first, then earlier ones.
   struct Place: Hashable, Comparable {
     let priority: RequestPriority
     let number: UInt64
@@ -70,24 +76,24 @@ public final class RateLimiter: Sendable {
     }
   }
 
-  /// What a request that waits is told.
+  /// The limiter's decision about a request.
   enum Turn {
-    /// It may go; its place in the queue is given up.
+    /// The request may go. It has left the queue.
     case go
-    /// It is the first of the queue, and asks again after this time.
+    /// The request is the first in the queue, and asks again after this time.
     case sleep(Duration, Place)
-    /// It asks again when it is the first, about this time from now.
+    /// The request asks again when it is the first, about this time from now.
     case queue(Duration, Place, Waiter<Void>)
     /// The queue is full.
     case refused(Duration)
   }
 
-  /// Returns what the requests of a key share.
+  /// Returns the state of a key.
   func lane(of key: LimitKey, at now: Duration) -> Locked<Lane> {
     lanes.state(of: key) { $0.queue.isEmpty && $0.bucket.isIdle(at: now) }
   }
 
-  /// Takes a permit if there is one and nobody waits.
+  /// Takes a permit if there is one and no request waits.
   func take(from lane: Locked<Lane>, at now: Duration) -> Bool {
     lane.withLock { $0.queue.isEmpty && $0.bucket.take(at: now) }
   }
@@ -95,14 +101,15 @@ public final class RateLimiter: Sendable {
   /// Asks for a permit and, if there is none, for a place in the queue.
   ///
   /// - Parameters:
-  ///   - lane: What the requests of its key share.
+  ///   - lane: The state of its key.
   ///   - priority: How urgent the request is.
-  ///   - place: Its place in the queue, if it has asked before.
+  ///   - place: Its place in the queue, if it asked before.
   ///   - now: The time.
-  /// - Returns: Whether it may go, or when to ask again.
+  /// - Returns: Whether the request may go, or when to ask again.
   func ask(_ lane: Locked<Lane>, _ priority: RequestPriority, _ place: Place?, at now: Duration) -> Turn {
     var next: Waiter<Void>?
     let turn = lane.withLock { lane -> Turn in
+      // Each request ahead takes a permit before this one does.
       let own = place ?? Place(priority: priority, number: lane.lastNumber + 1)
       let ahead = lane.queue.count { $0.place < own }
       let delay = lane.bucket.delay(for: ahead + 1, at: now)
@@ -110,11 +117,13 @@ public final class RateLimiter: Sendable {
         next = lane.remove(own)
         return .go
       }
+      // A request that asks for the first time joins the queue, unless it is full.
       if place == nil {
         guard lane.queue.count < queueLimit else { return .refused(delay) }
         lane.lastNumber += 1
         lane.queue.insert((own, nil), at: ahead)
       }
+      // Only the first in the queue keeps a timer. The others are woken when they become the first.
       guard ahead > 0 else { return .sleep(max(delay, .nanoseconds(1)), own) }
       let waiter = Waiter<Void>()
       lane.queue[ahead].waiter = waiter
@@ -127,7 +136,7 @@ public final class RateLimiter: Sendable {
   /// Gives up a place in the queue.
   func leave(_ lane: Locked<Lane>, _ place: Place) { lane.withLock { $0.remove(place) }?.settle(.success(())) }
 
-  /// Gives no permits for a while, because the server asked for it.
+  /// Holds all permits for a while, because the server asked for it.
   func pause(_ lane: Locked<Lane>, for duration: Duration, at now: Duration) {
     guard duration > .zero else { return }
     lane.withLock { $0.bucket.pause(until: now + min(duration, longestPause), at: now) }
@@ -135,7 +144,7 @@ public final class RateLimiter: Sendable {
 }
 
 extension RateLimiter.Lane {
-  /// Removes a place, and returns what waits for being the first if that is another one then.
+  /// Removes a place, and returns the waiter of the request that is the first in the queue now, if it has one.
   fileprivate mutating func remove(_ place: RateLimiter.Place) -> Waiter<Void>? {
     queue.removeAll { $0.place == place }
     guard let first = queue.first else { return nil }

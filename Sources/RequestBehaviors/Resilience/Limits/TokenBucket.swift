@@ -1,27 +1,28 @@
-/// A rate as a bucket of permits, which fills steadily: values in, value out.
+/// A rate as a bucket of permits, which fills steadily.
 ///
-/// Each request takes a permit. As many as the bucket holds may go at once; then as many as come in.
+/// Each request takes a permit. As many requests as the bucket holds permits may go at once. After that, requests go at
+/// the rate at which permits come in. The type is a pure value.
 public struct TokenBucket: Sendable, Hashable {
-  /// How many permits come in a second.
+  /// The number of permits that come in per second.
   public let rate: Double
-  /// How many permits the bucket holds.
+  /// The number of permits that the bucket holds.
   public let burst: Double
   /// The time in which one permit comes in.
   private let interval: Duration
   /// The time in which an empty bucket fills.
   private let fillTime: Duration
-  /// When the bucket will be full if nothing is taken; `nil` if nothing ever was.
+  /// When the bucket will be full if no permit is taken; `nil` if none was ever taken.
   ///
-  /// That is the whole state: each permit that is missing puts it off by an interval.
+  /// It is the whole state of the bucket: each missing permit moves it later by an interval.
   private var fullAt: Duration?
   private var pausedUntil: Duration?
 
   /// Creates a full bucket.
   ///
   /// - Parameters:
-  ///   - rate: How many permits come in a second: at least one in a day, also if it is no number. An infinite rate is no
-  ///     limit.
-  ///   - burst: How many permits it holds; at least one.
+  ///   - rate: The number of permits that come in per second: at least one per day, also for NaN. An infinite rate is
+  ///     no limit.
+  ///   - burst: The number of permits that it holds; at least one.
   public init(rate: Double, burst: Int) {
     self.rate = rate.isNaN ? 1 / 86_400 : max(rate, 1 / 86_400)
     self.burst = Double(max(burst, 1))
@@ -29,12 +30,12 @@ public struct TokenBucket: Sendable, Hashable {
     fillTime = TokenBucket.time(for: max(burst, 1), interval)
   }
 
-  /// Returns how long it takes until a number of permits are there.
+  /// Returns the time until a number of permits are available.
   ///
   /// - Parameters:
-  ///   - count: The number, which may be more than the bucket holds where several wait.
+  ///   - count: The number, which may be more than the bucket holds if several requests wait.
   ///   - now: The time.
-  /// - Returns: The time until then; zero if they are there.
+  /// - Returns: The time until then; zero if they are available.
   public func delay(for count: Int, at now: Duration) -> Duration {
     let missing = count == 1 ? interval : TokenBucket.time(for: count, interval)
     return max(full(at: now) + missing - fillTime - now, .zero)
@@ -51,11 +52,13 @@ public struct TokenBucket: Sendable, Hashable {
     return true
   }
 
-  /// Gives no permits until a time, because the server asked for it; a later end wins.
+  /// Holds all permits until a time, because the server asked for it.
   ///
-  /// At the end there is one permit, not a whole burst: those who waited would all come at once.
+  /// Of two pauses, the later end wins.
+  ///
+  /// At the end there is one permit, not a whole burst. With a burst, the waiting requests would all go at once.
   public mutating func pause(until end: Duration, at now: Duration) {
-    // While it is paused nothing comes in, so what there is counts as of the end of an earlier pause.
+    // No permit comes in during a pause, so the permits are counted as of the end of an earlier pause.
     let start = max(now, pausedUntil ?? now)
     let end = max(end, start)
     let isOneThere = full(at: start) + interval - fillTime <= start
@@ -63,21 +66,23 @@ public struct TokenBucket: Sendable, Hashable {
     pausedUntil = end
   }
 
-  /// Whether it is as if nothing had happened.
+  /// Whether the bucket is full.
   func isIdle(at now: Duration) -> Bool { full(at: now) == now }
 
-  /// When the bucket is full if nothing is taken: now if it is.
+  /// Returns when the bucket is full if no permit is taken: now if it is full.
   private func full(at now: Duration) -> Duration { fullAt.map { max($0, now) } ?? now }
 
-  /// The time in which a number of permits come in, of any size.
+  /// Returns the time in which a number of permits come in.
+  ///
+  /// The number may be of any size.
   private static func time(for count: Int, _ interval: Duration) -> Duration {
-    // A thousand million permits at the slowest rate are far from what a duration can hold.
+    // A thousand million permits at the slowest rate still fit into a duration.
     interval * min(count, 1_000_000_000)
   }
 }
 
 extension Duration {
-  /// Creates a duration of at most a number of seconds, in steps of 10⁻¹⁵ seconds: a tenth of a second is exact.
+  /// Creates a duration of a number of seconds, rounded down to 10⁻¹⁵ seconds: a tenth of a second is exact.
   fileprivate init(flooring seconds: Double) {
     let whole = seconds.rounded(.down)
     let fraction = Int64(((seconds - whole) * 1e15).rounded(.down))

@@ -4,7 +4,7 @@ import Foundation
   import Network
 #endif
 
-/// Whether the device seems to have a network, as a sequence says.
+/// Whether the device seems to have a network, as reported by a sequence.
 ///
 /// ```swift
 /// let connectivity = Connectivity(reachability)
@@ -12,8 +12,8 @@ import Foundation
 ///   baseURL: baseURL, behaviors: [.offline(connectivity)])
 /// ```
 ///
-/// The sequence is read from the beginning to the end of the object. Before its first value the device counts as online,
-/// and after its end it stays what it was.
+/// The object reads the sequence for as long as it lives. The device counts as online before the first value. After the
+/// last value the state does not change.
 public final class Connectivity: Sendable {
   let gate: Gate
   private let reading: Task<Void, Never>
@@ -21,8 +21,8 @@ public final class Connectivity: Sendable {
   /// Reads a sequence.
   ///
   /// - Parameters:
-  ///   - updates: Whether the device is online, whenever that changes.
-  ///   - longestWait: How long a request waits for a network at most; `nil`, for ever, by default.
+  ///   - updates: A value whenever the device goes online (true) or offline (false).
+  ///   - longestWait: How long a request waits for a network at most; by default `nil`, which means without limit.
   ///   - queueLimit: How many requests may wait; 1,000 by default.
   public init<Updates: AsyncSequence & Sendable>(
     _ updates: Updates, longestWait: Duration? = nil, queueLimit: Int = 1_000
@@ -33,7 +33,7 @@ public final class Connectivity: Sendable {
       do {
         for try await isOnline in updates { if isOnline { gate.open() } else { gate.close() } }
       } catch {
-        // Nobody knows any more, so requests are tried.
+        // The state is unknown from now on, so requests are sent.
         gate.open()
       }
     }
@@ -46,12 +46,13 @@ public final class Connectivity: Sendable {
 }
 
 extension Connectivity {
-  /// What the system says: `NWPathMonitor` on Apple's platforms, elsewhere a look at the routes every few seconds.
+  /// Returns the connectivity that the system reports: by `NWPathMonitor` on Apple's platforms, elsewhere by a look at
+  /// the routing tables every few seconds.
   ///
   /// - Parameters:
-  ///   - interval: How often to look where the system does not tell by itself; 5 seconds by default.
-  ///   - clock: The clock of the looks.
-  ///   - longestWait: How long a request waits for a network at most; `nil`, for ever, by default.
+  ///   - interval: How often to look where the system sends no updates; 5 seconds by default.
+  ///   - clock: The clock that times the looks.
+  ///   - longestWait: How long a request waits for a network at most; by default `nil`, which means without limit.
   /// - Returns: The connectivity.
   public static func system(
     every interval: Duration = .seconds(5), clock: RequestClock = .system, longestWait: Duration? = nil
@@ -90,18 +91,20 @@ struct RouteTable {
     RouteTable(ipv4: read("/proc/net/route"), ipv6: read("/proc/net/ipv6_route"))
   }
 
-  /// Whether a route leads out of the machine; true where the tables cannot be read, so that requests are tried.
+  /// Whether a route leads out of the machine.
+  ///
+  /// It is true if the tables cannot be read, so that requests are sent.
   var hasRoute: Bool {
     if ipv4.isEmpty, ipv6.isEmpty { return true }
     let names = ipv4.split(separator: "\n").dropFirst().compactMap { line -> Substring? in
       let columns = line.split(whereSeparator: \.isWhitespace)
-      // The fourth column has the flags, of which 1 says that the route is up.
+      // The fourth column holds the flags. Bit 1 says that the route is up.
       guard columns.count > 3, let flags = Int(columns[3], radix: 16), flags & 1 == 1 else { return nil }
       return columns[0]
     }
     let names6 = ipv6.split(separator: "\n").compactMap { line -> Substring? in
       let columns = line.split(whereSeparator: \.isWhitespace)
-      // Addresses of one link lead nowhere else.
+      // Link-local and multicast addresses lead to no other network.
       guard columns.count > 9, !columns[0].hasPrefix("fe80"), !columns[0].hasPrefix("ff"),
         let flags = Int(columns[8], radix: 16), flags & 1 == 1
       else { return nil }

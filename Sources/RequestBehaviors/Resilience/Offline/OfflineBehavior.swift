@@ -1,4 +1,4 @@
-/// Refuses or holds requests while the device is offline, instead of letting them fail one by one.
+/// Refuses or holds requests while the device is offline, instead of letting each one fail.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -6,9 +6,9 @@
 /// ```
 ///
 /// A request fails at once with ``NetworkError/Code-swift.struct/offline``, or waits until there is a network
-/// (``OfflineRule``). What the system says is a guess; ``RequestOptions/bypassesGate`` tries all the same.
+/// (``OfflineRule``). The system's report is a guess. ``RequestOptions/bypassesGate`` sends a request in spite of it.
 public struct OfflineBehavior: UniqueBehavior {
-  /// Before anything is tried.
+  /// Before the first attempt.
   public let order = BehaviorOrder.gate
 
   let connectivity: Connectivity
@@ -18,13 +18,13 @@ public struct OfflineBehavior: UniqueBehavior {
   ///
   /// - Parameters:
   ///   - connectivity: Whether the device is online.
-  ///   - rule: What to do while it is not; a request's ``RequestOptions/offlineRule`` wins.
+  ///   - rule: What to do while it is not. A request's ``RequestOptions/offlineRule`` overrides it.
   public init(_ connectivity: Connectivity, rule: OfflineRule = .refuse) {
     self.connectivity = connectivity
     self.rule = rule
   }
 
-  /// Sends the request when the device is online.
+  /// Sends the request once the device is online, or throws.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     if !request.options.bypassesGate, !connectivity.isOnline {
       switch request.options.explicit(OfflineOption.self) ?? rule {
@@ -61,7 +61,7 @@ private enum OfflineOption: RequestOption {
 extension RequestOptions {
   /// What to do with the request while the device is offline, instead of the behavior's rule.
   ///
-  /// It is obeyed where an ``OfflineBehavior`` is listed.
+  /// It takes effect if an ``OfflineBehavior`` is listed.
   public var offlineRule: OfflineRule {
     get { self[OfflineOption.self] }
     set { self[OfflineOption.self] = newValue }

@@ -1,33 +1,33 @@
 import Foundation
 
-/// What a 3xx answer to a request means (RFC 9110 §15.4): values in, value out.
+/// The meaning of a 3xx response to a request (RFC 9110 §15.4).
 enum Redirect {
   /// The statuses of redirects that are followed (RFC 9110 §15.4).
   static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-  /// What to do.
+  /// The decision about a response.
   enum Decision {
-    /// The response is no redirect to follow: it is the outcome.
+    /// The response is not a redirect to follow. It is the outcome.
     case stay
     /// Send this request next.
     case follow(NetworkRequest)
   }
 
-  /// Decides what a response to a request leads to.
+  /// Decides whether a response is a redirect to follow.
   ///
   /// - Parameters:
   ///   - response: The response.
-  ///   - request: The request that it answers, as the redirecting behavior sent it inward.
-  ///   - policy: What the user wants.
-  /// - Returns: Whether to stay, or what to send next.
+  ///   - request: The request, as the redirecting behavior sent it inward.
+  ///   - policy: The user's policy.
+  /// - Returns: The decision to stay, or the request to send next.
   /// - Throws: ``NetworkError`` of code `redirectFailed` for a location that must not be followed.
   static func decide(
     _ response: NetworkResponse, to request: NetworkRequest, policy: RedirectPolicy
   ) throws -> Decision {
-    // Nobody but the server says where to go next.
+    // Only a verified response of the server may say where to go next.
     guard response.isVerified, Redirect.statuses.contains(response.statusCode) else { return .stay }
     guard let location = response.headers["Location"], !location.isEmpty else { return .stay }
-    // What was sent may be another URL than the one of the request, which a behavior further in replaced.
+    // An inner behavior may have replaced the URL, so the location is resolved against the URL that was sent.
     let sent = response.request
     let next: NetworkRequest
     do {
@@ -45,7 +45,7 @@ enum Redirect {
       .redirectFailed, "the \(response.statusCode) redirect was not followed: \(reason)", response: response)
   }
 
-  /// Changes the method where the status asks for it: 303 to GET (but HEAD), 301 and 302 POST to GET.
+  /// Changes the method if the status asks for it: 303 makes all methods but HEAD a GET, 301 and 302 make a POST a GET.
   private static func rewritten(_ request: NetworkRequest, status: Int) -> NetworkRequest {
     var next = request
     let becomesGet =

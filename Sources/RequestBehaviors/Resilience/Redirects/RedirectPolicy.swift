@@ -1,4 +1,4 @@
-/// Which redirects are followed.
+/// The rules of which redirects are followed.
 ///
 /// ```swift
 /// // The 302 itself is the response.
@@ -7,17 +7,19 @@
 ///     .with(\.acceptableStatuses, [302]))
 /// ```
 public struct RedirectPolicy: Sendable, Hashable {
-  /// The most redirects of one call that are followed; 10 by default.
+  /// The maximum number of redirects of one call that are followed; 10 by default.
   public var limit: Int
 
-  /// Whether a body is sent on to another origin with a 307 or 308; false by default: the 3xx is then the outcome.
+  /// Whether a 307 or 308 sends a body on to another origin; false by default.
+  ///
+  /// If false, the 3xx is the outcome.
   public var sendsBodyToOtherOrigins: Bool
 
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - limit: The most redirects that are followed; with 0 the 3xx itself is the outcome.
-  ///   - sendsBodyToOtherOrigins: Whether a body goes to another origin with a 307 or 308.
+  ///   - limit: The maximum number of redirects that are followed. With 0 the 3xx itself is the outcome.
+  ///   - sendsBodyToOtherOrigins: Whether a 307 or 308 sends a body on to another origin.
   public init(limit: Int = 10, sendsBodyToOtherOrigins: Bool = false) {
     self.limit = limit
     self.sendsBodyToOtherOrigins = sendsBodyToOtherOrigins
@@ -26,7 +28,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// Follows up to 10 redirects; sends no body to another origin.
   public static let follow = RedirectPolicy()
 
-  /// Follows none: a 3xx is the outcome.
+  /// Follows no redirect: a 3xx is the outcome.
   public static let none = RedirectPolicy(limit: 0)
 }
 
@@ -37,7 +39,7 @@ private enum FollowedRedirects: RequestOption {
 }
 
 extension NetworkRequest {
-  /// Returns the request as one redirect further than before.
+  /// Returns the request with its count of redirects increased by one.
   ///
   /// - Throws: ``NetworkError`` of code `redirectFailed` if there were too many.
   func counted(after response: NetworkResponse, _ policy: RedirectPolicy) throws -> NetworkRequest {
@@ -56,7 +58,7 @@ private enum Redirects: RequestOption {
 }
 
 extension RequestOptions {
-  /// Which redirects are followed; up to 10 by default.
+  /// The rules of which redirects are followed; up to 10 by default.
   public var redirects: RedirectPolicy {
     get { self[Redirects.self] }
     set { self[Redirects.self] = newValue }

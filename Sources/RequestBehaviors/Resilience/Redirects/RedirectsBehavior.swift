@@ -1,26 +1,32 @@
 import Foundation
 
-/// Follows redirects; built in, and steered by ``RequestOptions/redirects``.
+/// Follows redirects, as ``RequestOptions/redirects`` says.
 ///
-/// Each hop runs through authentication, signing and verification for itself. The method changes as browsers and
-/// RFC 9110 §15.4 have it: 303 becomes GET (HEAD stays), 301 and 302 make GET of POST, 307 and 308 change nothing. On
-/// the way to another origin every sensitive field is left behind, for good, unless it is marked for both origins, and
-/// so is every option that is not portable; names such as `Authorization` and `Cookie` count as marked (see
-/// ``HeaderFields``). A location is resolved against, and judged by, the URL that was sent. A body is sent on to another origin only if the policy says so; a one-shot body that was sent
-/// is not sent again: in both cases the 3xx is the outcome.
+/// The behavior is built into each client.
 ///
-/// Refused with ``NetworkError/Code-swift.struct/redirectFailed``: https to http, other schemes, user names in the
-/// location, a loop, and more hops than ``RedirectPolicy/limit``.
+/// Each hop is authenticated, signed and verified separately. The method changes as in browsers and RFC 9110 §15.4: a
+/// 303 makes it GET (HEAD stays), a 301 or 302 makes a POST a GET, and a 307 or 308 changes nothing.
+///
+/// A redirect to another origin drops every sensitive field for good, unless it is marked for both origins. It also
+/// drops every option that is not portable. Names such as `Authorization` and `Cookie` count as marked sensitive (see
+/// ``HeaderFields``). A location is resolved against the URL that was sent, and judged by it. A body is sent on to
+/// another origin only if the policy allows it, and a one-shot body is never sent again. In both cases the 3xx is the
+/// outcome.
+///
+/// The call fails with ``NetworkError/Code-swift.struct/redirectFailed`` for a redirect from https to http, another
+/// scheme, a user name in the location, a loop, or more hops than ``RedirectPolicy/limit``.
 public struct RedirectsBehavior: UniqueBehavior {
-  /// Around authentication: each hop is authenticated, signed and verified for itself.
+  /// Outside authentication: each hop is authenticated, signed and verified separately.
   public let order = BehaviorOrder.redirects
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// The behavior holds no permit or lock while a request is within `intercept`, so prerequisites pass too.
   public let runsForPrerequisites = true
 
-  /// Creates the behavior; a client has one without being told.
+  /// Creates the behavior.
+  ///
+  /// Each client already has one.
   public init() {}
 
-  /// Sends the request, then where it is redirected to, until a response is no redirect.
+  /// Sends the request, follows redirects, and returns the first response that is not a redirect to follow.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var response = try await next(request)
     guard (300...399).contains(response.statusCode) else { return response }
@@ -38,7 +44,7 @@ public struct RedirectsBehavior: UniqueBehavior {
       }
       let shown = Redactor.standard.hiding(secretsOf: hop).redact(hop.url)
       request.call.record("redirect to \(shown)", from: "RedirectsBehavior", kind: .redirect)
-      // What came of a later hop the cache has seen itself.
+      // The cache sees the responses of later hops itself.
       if isFirst { await cache?.keep(response, to: request) }
       isFirst = false
       response.body.cancel()

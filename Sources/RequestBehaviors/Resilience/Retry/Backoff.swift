@@ -1,9 +1,9 @@
 import Foundation
 
-/// How long to wait before each retry: values in, value out.
+/// The wait before each retry.
 ///
-/// The longest wait doubles with every retry, up to a cap. Which time up to the longest is taken is left to chance, so
-/// that clients that failed together do not come back together.
+/// The longest wait doubles with every retry, up to a cap. The actual wait is a random time up to the longest, so that
+/// clients that failed together do not all return at the same time.
 ///
 /// | retry | default wait |
 /// |---|---|
@@ -12,35 +12,35 @@ import Foundation
 /// | 3 | 50 ms to 2 s |
 /// | 7 and later | 50 ms to 20 s |
 public struct Backoff: Sendable, Hashable {
-  /// Which part of a wait is left to chance.
+  /// The part of a wait that is random.
   public enum Jitter: Sendable, Hashable {
-    /// All of it: the load of many clients is spread best.
+    /// All of it, which spreads the load of many clients best.
     case full
-    /// The second half: no client comes back at once.
+    /// The second half, so that no client returns at once.
     case half
-    /// Nothing.
+    /// No part.
     case none
   }
 
   /// The longest wait before the first retry; 0.5 seconds by default.
   public var base: Duration
-  /// By how much the longest wait grows with each retry; 2 by default.
+  /// The factor by which the longest wait grows with each retry; 2 by default.
   public var factor: Double
   /// The longest wait before any retry; 20 seconds by default.
   public var cap: Duration
   /// The shortest wait before any retry; 50 milliseconds by default.
   public var floor: Duration
-  /// Which part of a wait is left to chance; all of it by default.
+  /// The part of a wait that is random; all of it by default.
   public var jitter: Jitter
 
   /// Creates a backoff.
   ///
   /// - Parameters:
   ///   - base: The longest wait before the first retry.
-  ///   - factor: By how much the longest wait grows with each retry; less than 1 counts as 1.
+  ///   - factor: The factor by which the longest wait grows with each retry; less than 1 counts as 1.
   ///   - cap: The longest wait before any retry.
   ///   - floor: The shortest wait before any retry.
-  ///   - jitter: Which part of a wait is left to chance.
+  ///   - jitter: The part of a wait that is random.
   public init(
     base: Duration = .milliseconds(500), factor: Double = 2, cap: Duration = .seconds(20),
     floor: Duration = .milliseconds(50), jitter: Jitter = .full
@@ -55,9 +55,9 @@ public struct Backoff: Sendable, Hashable {
   /// Returns how long to wait.
   ///
   /// - Parameters:
-  ///   - retry: Which retry follows, from 1.
-  ///   - random: A number from 0 to 1, all equally probable.
-  /// - Returns: The wait, at least ``floor`` and at most ``cap``, the floor winning where they contradict each other.
+  ///   - retry: The number of the retry that follows, from 1.
+  ///   - random: A uniformly distributed number from 0 to 1.
+  /// - Returns: The wait: at most ``cap`` and at least ``floor``. The floor wins if they contradict each other.
   public func delay(beforeRetry retry: Int, random: Double) -> Duration {
     let growth = pow(max(factor, 1), Double(max(retry, 1) - 1))
     let most = min(base.seconds * growth, cap.seconds)

@@ -9,8 +9,8 @@ private enum IdempotencyKeyOption: RequestOption {
 extension RequestOptions {
   /// The key that makes a request safe to repeat; `nil`, the default, for none.
   ///
-  /// It is obeyed where a ``RetryBehavior`` is listed. Set on a configuration's options, ``IdempotencyKey/generated``
-  /// gives one to each POST and PATCH of the client. A server that does not know the field carries out every attempt.
+  /// It takes effect if a ``RetryBehavior`` is listed. Set in a configuration's options, ``IdempotencyKey/generated``
+  /// gives a key to each POST and PATCH of the client. A server that does not know the field carries out every attempt.
   public var idempotencyKey: IdempotencyKey? {
     get { self[IdempotencyKeyOption.self] }
     set { self[IdempotencyKeyOption.self] = newValue }

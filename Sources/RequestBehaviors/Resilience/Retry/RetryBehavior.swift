@@ -7,23 +7,23 @@ import Foundation
 ///   baseURL: baseURL, behaviors: [.retry()])
 /// ```
 ///
-/// ``RetryPolicy`` has the tables of what is repeated, and why. Between two attempts the call waits: a time left to
-/// chance that grows with every retry (``Backoff``), but at least as long as the server asks for (``ServerHints``). A
-/// wait that would outlast the call's deadline, or be longer than ``RetryPolicy/longestServerDelay``, is not begun: the
-/// outcome at hand is the outcome, and ``NetworkError/availableAt`` tells when a repeat makes sense. Of all retries to
-/// an origin, ``RetryBudget`` allows a share of the calls only.
+/// ``RetryPolicy`` lists the outcomes that are repeated, and why. Between two attempts the call waits for a random time
+/// that grows with every retry (``Backoff``), but at least as long as the server asks for (``ServerHints``). A wait
+/// that would outlast the call's deadline, or that the server wants longer than ``RetryPolicy/longestServerDelay``, is
+/// not begun. The current outcome is then the outcome of the call, and ``NetworkError/availableAt`` tells when a repeat
+/// makes sense. ``RetryBudget`` limits the retries to an origin to a share of its calls.
 ///
-/// When an idempotent request is lost because the server closed a kept-alive connection at that moment, it is sent again
-/// at once, the first time.
+/// An idempotent request may be lost because the server closed a kept-alive connection at that moment. The first time,
+/// the behavior sends it again at once.
 ///
-/// Whatever ends the retries, the outcome is that of the last attempt, and ``NetworkError/attempts`` has them all. If
-/// this side refuses a further attempt, by an open circuit breaker for example, it is that of the last attempt before.
-/// Each attempt runs everything further in again: it is authenticated, limited, signed and verified for itself.
+/// The outcome of the call is that of the last attempt, and ``NetworkError/attempts`` lists all attempts. If the client
+/// refuses a further attempt, for example because a circuit breaker is open, the outcome is that of the attempt before.
+/// Each attempt runs all inner behaviors again: it is authenticated, limited, signed and verified separately.
 /// Cancelling the task ends a wait at once, with a `CancellationError`.
 public struct RetryBehavior: UniqueBehavior {
-  /// Around everything that belongs to one attempt.
+  /// Outside all behaviors that belong to one attempt.
   public let order = BehaviorOrder.retry
-  /// A prerequisite request is retried for itself: nothing is held meanwhile.
+  /// A prerequisite request is retried separately: no permit or lock is held meanwhile.
   public var runsForPrerequisites: Bool { true }
 
   let policy: RetryPolicy
@@ -35,11 +35,12 @@ public struct RetryBehavior: UniqueBehavior {
   /// Creates the behavior.
   ///
   /// - Parameters:
-  ///   - policy: What is repeated, how often, after which wait; a request's ``RequestOptions/retryPolicy`` wins.
-  ///   - budget: The share of retries among the calls; by default one of the behavior's own.
+  ///   - policy: Which outcomes are repeated, how often, and after which wait. A request's
+  ///     ``RequestOptions/retryPolicy`` overrides it.
+  ///   - budget: The share of retries among the calls; by default a budget of the behavior's own.
   ///   - random: Makes numbers from 0 to 1 for the waits; by default the system's.
   ///   - makeKey: Makes idempotency keys; by default random UUIDs.
-  ///   - decider: Decides instead of the policy; none by default.
+  ///   - decider: Overrules the policy; `nil` by default.
   public init(
     _ policy: RetryPolicy = .standard, budget: RetryBudget = RetryBudget(), random: (@Sendable () -> Double)? = nil,
     makeKey: (@Sendable () -> String)? = nil, decider: RetryDecider? = nil
@@ -51,26 +52,27 @@ public struct RetryBehavior: UniqueBehavior {
     self.makeKey = makeKey ?? { UUID().uuidString.lowercased() }
   }
 
-  /// Sends the request until it succeeds or nothing speaks for another attempt.
+  /// Sends the request until it succeeds or no further attempt is due.
   public func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let call = original.call
     var request = original
     request.setIdempotencyKey(making: makeKey)
     var outcome = await AttemptOutcome(of: request, next)
-    // It is not known whose an unverified response is: it gives no credit.
+    // An unverified response may not come from the server, so it does not count for the budget.
     if outcome.response?.isVerified != false {
       let succeeded = CircuitVerdict(outcome, of: call) == .success
       budget.noteCall(to: request.origin, at: call.clock.now(), succeeded: succeeded)
     }
     if case .response(let response) = outcome, response.isAcceptable { return response }
 
+    // Bodies are read before the wait, so that no connection is held during it.
     let isDownload = next.pipeline.behavior(DownloadBehavior.self) != nil
     var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload)
     while let delay = try await retries.delay(after: &outcome, request, self) {
       outcome = await outcome.settled()
       try await call.clock.sleep(for: delay)
       let latest = await AttemptOutcome(of: request, next)
-      // What this side refuses says nothing: the server's last response does.
+      // A refusal by the client says nothing about the server, so the outcome before it is returned.
       if let refusal = latest.error as? NetworkError, refusal.isRefusedLocally {
         try Task.checkCancellation()
         call.record("no further retry: \(refusal.code)", from: "RetryBehavior", kind: .retryStopped)
@@ -83,17 +85,17 @@ public struct RetryBehavior: UniqueBehavior {
     return try outcome.get()
   }
 
-  /// Forgets what the budget counted.
+  /// Clears the counts of the budget.
   public func reset() async { budget.reset() }
 
-  /// Tells the budget how a retry ended, if that says something of the server.
+  /// Tells the budget how a retry ended, if the outcome says something about the server.
   private func note(_ outcome: AttemptOutcome, of request: NetworkRequest) {
     let verdict = CircuitVerdict(outcome, of: request.call)
     guard verdict != .none else { return }
     budget.noteRetry(to: request.origin, at: request.call.clock.now(), succeeded: verdict == .success)
   }
 
-  /// What is remembered between the attempts of one request.
+  /// The state that is kept between the attempts of one request.
   private struct Retries {
     let policy: RetryPolicy
     let isDownload: Bool
@@ -101,7 +103,7 @@ public struct RetryBehavior: UniqueBehavior {
     var wasMisdirected = false
     var wasStale = false
 
-    /// Decides about another attempt: how long to wait before it, `nil` for none.
+    /// Returns how long to wait before another attempt; `nil` if there is to be no other.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     mutating func delay(
@@ -125,7 +127,9 @@ public struct RetryBehavior: UniqueBehavior {
       return begin(verdict, after: delay, &outcome, request, behavior.budget)
     }
 
-    /// Asks the user's decider, which has no say over how often and whether a body can be sent.
+    /// Asks the user's decider.
+    ///
+    /// It cannot exceed the maximum number of retries or repeat a one-shot body.
     private func overruled(
       _ verdict: RetryPolicy.Verdict, by decider: RetryDecider, _ outcome: inout AttemptOutcome,
       _ request: NetworkRequest, _ hints: ServerHints?
@@ -152,7 +156,8 @@ public struct RetryBehavior: UniqueBehavior {
         outcome.note(availableAt: call.clock.date().addingTimeInterval(delay.seconds))
         return stop("in \(delay.inWords) the deadline will have passed", request)
       }
-      // A connection that the server closed is no sign of trouble, and costs nothing there. A download asks for its rest.
+      // A closed kept-alive connection is no sign of trouble, and a resumed download asks for the rest only. Neither
+      // needs the budget.
       guard verdict.isResend || resumes(outcome) || budget.takeRetry(to: request.origin, at: now) else {
         return stop("the retry budget of \(request.origin?.description ?? "the origin") is used up", request)
       }
@@ -163,7 +168,7 @@ public struct RetryBehavior: UniqueBehavior {
       return delay
     }
 
-    /// Whether the next attempt goes on where a download broke off.
+    /// Whether the next attempt continues a download where it broke off.
     func resumes(_ outcome: AttemptOutcome) -> Bool {
       guard isDownload, let error = outcome.error as? NetworkError else { return false }
       return error.code == .truncatedBody || error.progress?.stage == .headReceived
@@ -177,7 +182,9 @@ public struct RetryBehavior: UniqueBehavior {
 }
 
 extension AttemptOutcome {
-  /// Notes in an error from when on a repeat may succeed; a response tells that by its fields.
+  /// Records in an error when a repeat may succeed.
+  ///
+  /// A response tells that by its fields.
   fileprivate mutating func note(availableAt date: Date?) {
     guard let date, var error = error as? NetworkError else { return }
     error.availableAt = max(date, error.availableAt ?? date)

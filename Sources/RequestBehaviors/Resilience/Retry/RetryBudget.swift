@@ -1,4 +1,4 @@
-/// Keeps retries from multiplying the load on a server that is in trouble: they may be a share of the calls only.
+/// Keeps retries from multiplying the load on a failing server: it allows them for a share of the calls only.
 ///
 /// ```swift
 /// let budget = RetryBudget(ratio: 0.1, reserve: 2)
@@ -6,16 +6,15 @@
 ///   baseURL: baseURL, behaviors: [.retry(budget: budget)])
 /// ```
 ///
-/// It counts calls and retries of each origin over the last 10 seconds. A retry is made if there were fewer than a fifth
-/// as many as calls, besides a reserve of one, which lets a client with few calls repeat one. When a retry fails, retries
-/// do not help, and the reserve comes back with the next success only. So in an outage a client repeats one call and a
-/// fifth of its calls.
+/// It counts the calls and retries of each origin over the last 10 seconds. Retries may be up to a fifth of the calls.
+/// A reserve of one more retry lets a client with few calls repeat one. After a failed retry, the reserve comes back
+/// with the next success only. So during an outage a client repeats a fifth of its calls, and one more.
 ///
-/// Hedges draw from the same budget, but not from the reserve. A budget may be shared by several behaviors and clients.
+/// Hedges draw from the same budget, but not from the reserve. Several behaviors and clients may share a budget.
 public final class RetryBudget: Sendable {
   /// The retries and hedges that are allowed for each call; 0.2 by default.
   public let ratio: Double
-  /// The retries that are allowed within the window besides; 1 by default.
+  /// The retries that are allowed within the window in addition; 1 by default.
   public let reserve: Int
   /// The time over which calls and retries are counted; 10 seconds by default.
   public let window: Duration
@@ -24,13 +23,13 @@ public final class RetryBudget: Sendable {
 
   private struct Counts: Sendable {
     var calls: SlidingCount
-    /// The retries and hedges that the calls allow.
+    /// The retries and hedges that were taken from the share of the calls.
     var shared: SlidingCount
-    /// The retries of the reserve.
+    /// The retries that were taken from the reserve.
     var reserved: SlidingCount
-    /// The retries of the reserve since the latest success.
+    /// The retries that were taken from the reserve since the latest success.
     var reservedSinceSuccess = 0
-    /// Whether a retry failed, and nothing has succeeded since.
+    /// Whether a retry has failed since the latest success.
     var isFailing = false
 
     init(window: Duration) {
@@ -64,7 +63,7 @@ public final class RetryBudget: Sendable {
   ///
   /// - Parameters:
   ///   - ratio: The retries and hedges that are allowed for each call.
-  ///   - reserve: The retries that are allowed within the window besides.
+  ///   - reserve: The retries that are allowed within the window in addition.
   ///   - window: The time over which calls and retries are counted.
   public init(ratio: Double = 0.2, reserve: Int = 1, window: Duration = .seconds(10)) {
     self.ratio = ratio
@@ -76,12 +75,12 @@ public final class RetryBudget: Sendable {
   /// A budget that never refuses.
   public static let unlimited = RetryBudget(ratio: 0, reserve: .max)
 
-  /// Counts a call, which allows a share of a retry.
+  /// Counts a call, which adds its share to the allowed retries.
   ///
   /// - Parameters:
   ///   - origin: Where the call goes.
   ///   - now: The time, on the clock of the call.
-  ///   - succeeded: Whether its first attempt succeeded, which gives the reserve back; false by default.
+  ///   - succeeded: Whether its first attempt succeeded, which restores the reserve; false by default.
   public func noteCall(to origin: Origin?, at now: Duration, succeeded: Bool = false) {
     guard reserve < .max else { return }
     change(origin, now) { counts in
@@ -90,7 +89,9 @@ public final class RetryBudget: Sendable {
     }
   }
 
-  /// Notes how a retry ended: after one that fails the reserve comes back with the next success only.
+  /// Records how a retry ended.
+  ///
+  /// After a failed one, the reserve comes back with the next success only.
   ///
   /// - Parameters:
   ///   - origin: Where the retry went.
@@ -108,24 +109,26 @@ public final class RetryBudget: Sendable {
   /// - Parameters:
   ///   - origin: Where the retry goes.
   ///   - now: The time, on the clock of the call.
-  /// - Returns: False if none is left; nothing is taken then.
+  /// - Returns: Whether the budget had one left. If false, nothing is taken.
   public func takeRetry(to origin: Origin?, at now: Duration) -> Bool {
     guard reserve < .max else { return true }
     return change(origin, now) { $0.takeShare(ratio, at: now) || $0.takeReserve(reserve, at: now) }
   }
 
-  /// Takes a hedge from the budget, for which there is no reserve.
+  /// Takes a hedge from the budget.
+  ///
+  /// It cannot use the reserve.
   ///
   /// - Parameters:
   ///   - origin: Where the hedge goes.
   ///   - now: The time, on the clock of the call.
-  /// - Returns: False if none is left; nothing is taken then.
+  /// - Returns: Whether the budget had one left. If false, nothing is taken.
   public func takeHedge(to origin: Origin?, at now: Duration) -> Bool {
     guard reserve < .max else { return true }
     return change(origin, now) { $0.takeShare(ratio, at: now) }
   }
 
-  /// Forgets what was counted.
+  /// Clears all counts.
   public func reset() { counts.removeAll() }
 
   private func change<Result>(_ origin: Origin?, _ now: Duration, _ change: (inout Counts) -> Result) -> Result {

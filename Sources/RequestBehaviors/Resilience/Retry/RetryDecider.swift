@@ -1,24 +1,24 @@
-/// What to do after an attempt that failed.
+/// What to do after a failed attempt.
 public enum RetryDecision: Sendable, Hashable {
-  /// The outcome at hand is the outcome of the request.
+  /// The current outcome is the outcome of the request.
   case stop
   /// Send the request again after this wait.
   case retry(after: Duration)
 }
 
-/// An attempt that failed, for a ``RetryDecider``.
+/// A failed attempt, as a ``RetryDecider`` gets it.
 public struct FailedAttempt: Sendable {
   /// The request as it reached the retry behavior.
   public let request: NetworkRequest
   /// The response, with its body in memory; `nil` if there was none.
   public let response: NetworkResponse?
-  /// What prevented a response; `nil` if there was one.
+  /// The error that prevented a response; `nil` if there was one.
   public let error: (any Error)?
-  /// Which attempt it was, from 1.
+  /// The number of the attempt, from 1.
   public let number: Int
-  /// What the server says about coming back.
+  /// What the server says about a repeat; `nil` if there was no response.
   public let hints: ServerHints?
-  /// What the policy would do.
+  /// The policy's own decision.
   public let suggestion: RetryDecision
 }
 
@@ -34,17 +34,17 @@ public struct FailedAttempt: Sendable {
 /// }
 /// ```
 ///
-/// It is asked after every attempt that failed, but not after an acceptable response, a cancellation, or an error after
-/// which nothing may be sent. It overrules the policy's statuses, errors, methods and waits. It does not overrule the
-/// number of retries, the budget, the deadline, and that a one-shot body is sent once.
+/// The retry behavior asks it after every failed attempt, but not after an acceptable response, a cancellation, or an
+/// error after which nothing may be sent. It overrules the policy's statuses, errors, methods and waits. It does not
+/// overrule the number of retries, the budget or the deadline, and it cannot repeat a one-shot body.
 public typealias RetryDecider = @Sendable (FailedAttempt) async -> RetryDecision
 
-/// How an attempt ended, seen from the retry behavior.
+/// The end of an attempt, as the retry behavior sees it.
 enum AttemptOutcome: Sendable {
   case response(NetworkResponse)
   case failure(any Error)
 
-  /// Runs the rest of the list.
+  /// Runs the inner behaviors.
   init(of request: NetworkRequest, _ next: Next) async {
     do {
       self = .response(try await next(request))
@@ -78,7 +78,7 @@ enum AttemptOutcome: Sendable {
     }
   }
 
-  /// Reads the body of a response that will not be the outcome, so that its connection is free again.
+  /// Reads the body of a response that will not be the outcome, so that its connection becomes free.
   func settled() async -> AttemptOutcome {
     guard case .response(var response) = self, case .stream(let stream) = response.body else { return self }
     do {

@@ -1,38 +1,41 @@
 extension RetryPolicy {
-  /// What a policy decides, and why, in words for a log.
+  /// The decision of a policy, and its reason in words for a log.
   struct Verdict: Hashable {
     let decision: RetryDecision
     let reason: String
-    /// Whether the request is sent again for the sake of a connection: that is no retry to count.
+    /// Whether the request is sent again because its connection was stale.
+    ///
+    /// It does not count as a retry.
     var isResend = false
 
     static func stop(_ reason: String) -> Verdict { Verdict(decision: .stop, reason: reason) }
   }
 
-  /// What a decision depends on besides the outcome.
+  /// The facts besides the outcome that a decision depends on.
   struct Situation {
     let request: NetworkRequest
-    /// How many retries were made.
+    /// The number of retries made so far.
     let retries: Int
     /// Whether an idempotency key makes a repeat harmless.
     var hasIdempotencyKey = false
-    /// Whether a 421 was among the responses before.
+    /// Whether an earlier response was a 421.
     var wasMisdirected = false
-    /// Whether a connection that the server had closed was among the failures before.
+    /// Whether an earlier attempt failed because the server had closed the connection.
     var wasStale = false
   }
 
-  /// Decides what follows an attempt that failed.
+  /// Decides what follows a failed attempt.
   ///
   /// - Parameters:
   ///   - outcome: How the attempt ended.
-  ///   - hints: What the server says about coming back.
-  ///   - situation: The request and what was tried before.
+  ///   - hints: What the server says about a repeat.
+  ///   - situation: The request and its earlier attempts.
   ///   - random: Makes numbers from 0 to 1.
-  /// - Returns: Whether to send again, and when.
+  /// - Returns: The decision to stop or to send again, and after which wait.
   func verdict(
     on outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation, random: () -> Double
   ) -> Verdict {
+    // Limits come first: no reason for a repeat overrides them.
     guard situation.retries < maximumRetries else {
       return .stop(maximumRetries > 0 ? "\(maximumRetries) retries were made" : "no retries are wanted")
     }
@@ -45,11 +48,12 @@ extension RetryPolicy {
     return wait(before: situation.retries + 1, hints, outcome, random: random)
   }
 
-  /// Why an outcome is not worth another attempt; `nil` if it is.
+  /// Returns why an outcome is not worth another attempt; `nil` if it is.
   private func objection(to outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> String? {
     switch outcome {
     case .response(let response):
       let status = response.statusCode
+      // A misdirected request may reach the right server over another connection, but only once.
       if status == 421, response.isVerified, refusals.isRefusal(status, hints) {
         return situation.wasMisdirected ? "it was misdirected before" : nil
       }
@@ -64,14 +68,16 @@ extension RetryPolicy {
     return isHarmless(outcome, hints, in: situation) ? nil : "\(situation.request.method) may have taken effect"
   }
 
-  /// Whether another attempt does no more than the first did.
+  /// Whether a repeat has no effect beyond that of the first attempt.
   private func isHarmless(_ outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> Bool {
     if situation.request.method.isIdempotent || situation.hasIdempotencyKey { return true }
     if let response = outcome.response, response.isVerified { return refusals.isRefusal(response.statusCode, hints) }
     return (outcome.error as? NetworkError)?.lastAttemptMayHaveArrived == false
   }
 
-  /// The backoff, but not before the server wants to be asked again: chance only adds to what the server says.
+  /// Returns the backoff, but at least the delay that the server asks for.
+  ///
+  /// Chance only adds to that delay.
   private func wait(
     before retry: Int, _ hints: ServerHints?, _ outcome: AttemptOutcome, random: () -> Double
   ) -> Verdict {
@@ -89,7 +95,7 @@ extension RetryPolicy {
 }
 
 extension AttemptOutcome {
-  /// Whether a connection that was kept alive was closed at the moment at which it was used again (RFC 9112 §9.3.1).
+  /// Whether a kept-alive connection was closed at the moment of its reuse (RFC 9112 §9.3.1).
   fileprivate var isStaleConnection: Bool {
     guard let error = error as? NetworkError, error.code == .connectionLost, let progress = error.progress else {
       return false
@@ -99,7 +105,7 @@ extension AttemptOutcome {
 }
 
 extension Duration {
-  /// The duration in seconds with three digits at most, such as `1.25 s`.
+  /// The duration in seconds with at most three decimal places, such as `1.25 s`.
   var inWords: String {
     let milliseconds = (seconds * 1_000).rounded()
     guard abs(milliseconds) < 1e15 else { return "\(components.seconds) s" }

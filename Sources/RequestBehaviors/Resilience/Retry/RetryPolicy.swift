@@ -1,4 +1,4 @@
-/// Which failures are worth another attempt, how many, and after which wait: values in, value out.
+/// The rules of retries: which failures get another attempt, how many attempts, and after which wait.
 ///
 /// ```swift
 /// var policy = RetryPolicy.standard
@@ -16,34 +16,38 @@
 /// |---|---|---|
 /// | GET, HEAD, OPTIONS, TRACE, QUERY | yes | they change nothing (RFC 9110 §9.2.1, RFC 10008) |
 /// | PUT, DELETE | yes | twice has the effect of once (RFC 9110 §9.2.2) |
-/// | POST, PATCH and others | with an idempotency key | the server recognises the second; see ``IdempotencyKey`` |
+/// | POST, PATCH and others | with an idempotency key | the server recognises the repeat; see ``IdempotencyKey`` |
 ///
-/// What cannot have reached the server (``NetworkError/mayHaveArrived``), and what the server refused without acting on it
-/// (``refusals``), is repeated whatever its method. A one-shot body that was sent is never sent again.
+/// A request that cannot have reached the server (``NetworkError/mayHaveArrived``) is repeated whatever its method. So
+/// is a request that the server refused without acting on it (``refusals``). A one-shot body that was sent is never
+/// sent again.
 ///
 /// ## Which outcomes
 ///
-/// An acceptable response never is. Of the others:
+/// An acceptable response is never repeated. The other outcomes:
 ///
 /// | outcome | repeated | because |
 /// |---|---|---|
 /// | 408, 425, 500, 502, 503, 504 | yes | the server may do better in a moment (RFC 9110 §15, RFC 8470 §5.2) |
 /// | 421 | once, whatever the method | another connection may lead to the right server (RFC 9110 §15.5.20) |
-/// | 429 | yes, whatever the method | the server did not look at the request (RFC 6585 §4) |
-/// | those of ``RefusalPolicy/statusesWithDelay`` | if they say when | you said so |
-/// | any with `x-should-retry` | as that says | the server knows best |
+/// | 429 | yes, whatever the method | the server did not process the request (RFC 6585 §4) |
+/// | those of ``RefusalPolicy/statusesWithDelay`` | if they say when | the policy names them |
+/// | any with `x-should-retry` | as the field says | the server knows best |
 /// | other statuses | no | the server would refuse it again |
-/// | `cannotConnect`, `dnsFailed`, `connectionLost`, `truncatedBody`, `timedOut`, `transportFailed` | yes | networks come and go |
-/// | `circuitOpen`, `rateLimited`, `concurrencyLimited`, `gateClosed`, `offline` | no | this side refused it, and would again |
-/// | `tlsFailed`, `badResponse`, `redirectFailed`, `bodyTooLarge`, `intercepted` | no | the next attempt would end the same |
+/// | `cannotConnect`, `dnsFailed`, `connectionLost`, `truncatedBody` | yes | network failures often pass |
+/// | `timedOut`, `transportFailed` | yes | network failures often pass |
+/// | `circuitOpen`, `rateLimited`, `concurrencyLimited` | no | the client refused it, and would again |
+/// | `gateClosed`, `offline` | no | the client refused it, and would again |
+/// | `tlsFailed`, `badResponse`, `redirectFailed` | no | the next attempt would end the same |
+/// | `bodyTooLarge`, `intercepted` | no | the next attempt would end the same |
 /// | `tooManyAttempts`, `invalidBehavior`, `bodyConsumed`, `deadlineExceeded` | no | nothing more may be sent |
-/// | cancellation | no | nobody waits any more |
-/// | what a behavior of yours throws | no | only you know; see ``RetryDecider`` |
+/// | cancellation | no | the caller no longer waits |
+/// | an error that your own behavior throws | no | its meaning is unknown here; see ``RetryDecider`` |
 public struct RetryPolicy: Sendable {
-  /// The most retries of one request; 3 by default, which makes 4 attempts.
+  /// The maximum number of retries of one request; 3 by default, which makes 4 attempts.
   public var maximumRetries: Int
 
-  /// How long to wait before each.
+  /// How long to wait before each retry.
   public var backoff: Backoff
 
   /// The statuses worth a retry; ``StatusCodes/transient`` by default.
@@ -57,14 +61,14 @@ public struct RetryPolicy: Sendable {
 
   /// The longest wait that a server may ask for; 120 seconds by default.
   ///
-  /// A server that asks for more is not asked again: the response at hand is the outcome.
+  /// If a server asks for more, the request is not repeated: the current response is the outcome.
   public var longestServerDelay: Duration
 
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - maximumRetries: The most retries of one request; 0 for none.
-  ///   - backoff: How long to wait before each.
+  ///   - maximumRetries: The maximum number of retries of one request; 0 for no retries.
+  ///   - backoff: How long to wait before each retry.
   ///   - statuses: The statuses worth a retry.
   ///   - errors: The errors worth a retry.
   ///   - longestServerDelay: The longest wait that a server may ask for.
@@ -82,7 +86,7 @@ public struct RetryPolicy: Sendable {
     self.refusals = refusals
   }
 
-  /// The policy of the tables above: 3 retries.
+  /// The policy that the tables above describe, with 3 retries.
   public static let standard = RetryPolicy()
 
   /// No retries.
@@ -91,7 +95,7 @@ public struct RetryPolicy: Sendable {
   /// The errors that are worth a retry by default: failures of a connection and timeouts.
   public static let defaultErrors = NetworkError.networkFailures
 
-  /// The errors after which nothing is repeated, whatever the policy or a decider says.
+  /// The errors after which a request is never repeated, whatever the policy or a decider says.
   static let finalErrors: Set<NetworkError.Code> = [
     .tooManyAttempts, .invalidBehavior, .bodyConsumed, .clientShutDown, .deadlineExceeded, .circuitOpen, .rateLimited,
     .concurrencyLimited, .gateClosed, .offline,
@@ -110,7 +114,7 @@ private enum RetryPolicyOption: RequestOption {
 }
 
 extension RequestOptions {
-  /// The policy of the retries of one request instead of the behavior's; `nil`, the default, for the behavior's.
+  /// The retry policy of one request; `nil`, the default, for the behavior's policy.
   ///
   /// ```swift
   /// try await client.send(
@@ -118,7 +122,7 @@ extension RequestOptions {
   ///     .with(\.retryPolicy, RetryPolicy.none))
   /// ```
   ///
-  /// It is obeyed where a ``RetryBehavior`` is listed.
+  /// It takes effect if a ``RetryBehavior`` is listed.
   public var retryPolicy: RetryPolicy? {
     get { self[RetryPolicyOption.self] }
     set { self[RetryPolicyOption.self] = newValue }
