@@ -157,7 +157,8 @@ struct TokenState: Sendable {
     beginGeneration()
     starts = []
     var received = token.received(at: date)
-    received.sessionID = id
+    // A call that began before the sign-in is not this user's.
+    received.sessionID = id ?? makeID()
     take(received, cameAs: token, now: now, date: date)
   }
 
