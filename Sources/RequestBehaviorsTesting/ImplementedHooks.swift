@@ -3,7 +3,7 @@ public import RequestBehaviors
 
 /// Returns the hooks that a behavior's type implements itself.
 ///
-/// A hook whose signature is nearly right compiles, and is never called. One line of a test finds it:
+/// A hook with a slightly wrong signature compiles, and is never called. One line of a test finds it:
 ///
 /// ```swift
 /// let behavior = TenantBehavior(tenant: "a")
@@ -11,12 +11,12 @@ public import RequestBehaviors
 /// ```
 ///
 /// Each hook is called once, with a request to `https://example.com/` on a clock that does not wait, in a task that is
-/// cancelled already, and what it returns or throws is dropped. `next` answers nothing. Give it a behavior that works
-/// on test doubles nevertheless, because a hook that does not look at cancellation takes effect.
+/// already cancelled. Its result or error is dropped. `next` does not return a response. Still, pass a behavior that
+/// works on test doubles, because a hook that ignores cancellation takes effect.
 ///
-/// A hook that a protocol extension or a superclass of the user's implements counts as the type's own. A
-/// `ClosureBehavior` implements all but `scope`, `scopeEnded`, `verifies`, `warnings` and `reset`, whatever closures it
-/// has; a `BehaviorGroup` has no hooks, ask for its members.
+/// A hook that the user's protocol extension or superclass implements counts as the type's own. A `ClosureBehavior`
+/// implements all hooks but `scope`, `scopeEnded`, `verifies`, `warnings` and `reset`, whichever closures it has. A
+/// `BehaviorGroup` has no hooks; check its members instead.
 ///
 /// - Parameter behavior: The behavior.
 /// - Returns: The hooks that are not the defaults.

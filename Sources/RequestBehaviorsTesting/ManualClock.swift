@@ -3,8 +3,8 @@ public import RequestBehaviors
 
 /// A clock that does not move until a test moves it.
 ///
-/// Hand its ``requestClock`` to the client (and to whatever else takes a `RequestClock`); then every timeout, expiry
-/// and delay happens exactly when the test says so, and no test sleeps:
+/// Pass its ``requestClock`` to the client, and to all other code that takes a `RequestClock`. Then every timeout,
+/// expiry and delay happens exactly when the test says so, and tests do not sleep:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -34,33 +34,33 @@ public final class ManualClock: Sendable {
   nonisolated(unsafe) private var state: State
   private let watchers = LoopbackWatchers()
 
-  /// Creates a clock that shows a date.
+  /// Creates a clock that starts at a date.
   ///
-  /// - Parameter date: The wall-clock date it shows first; by default 2020-01-01T00:00:00Z.
+  /// - Parameter date: The wall-clock date at which it starts; by default 2020-01-01T00:00:00Z.
   public init(date: Date = Date(timeIntervalSince1970: 1_577_836_800)) {
     state = State(date: date)
   }
 
-  /// The clock to hand to what is tested.
+  /// The clock to pass to the code under test.
   public var requestClock: RequestClock {
     RequestClock(now: { self.now }, date: { self.date }, sleep: { try await self.sleep(for: $0) })
   }
 
-  /// The monotonic time: how far the clock has been advanced since it was created.
+  /// The monotonic time: the time by which the clock has been advanced since its creation.
   public var now: Duration { lock.withLock { state.now } }
 
   /// The wall-clock date.
   public var date: Date { lock.withLock { state.date } }
 
-  /// Moves both the monotonic time and the date forward and wakes those whose time has come, earliest first.
+  /// Moves the monotonic time and the date forward and wakes the sleepers that are due, earliest first.
   ///
-  /// - Parameter duration: How far; a negative duration moves nothing.
+  /// - Parameter duration: The time; a negative duration moves nothing.
   public func advance(by duration: Duration) {
     guard duration > .zero else { return }
     let due = lock.withLock {
       state.now += duration
       state.date += TimeInterval(duration.components.seconds) + TimeInterval(duration.components.attoseconds) * 1e-18
-      // Those of one time in the order in which they came.
+      // Sleepers that are due at the same time wake in the order in which they began to sleep.
       let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
         ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key)
       }
@@ -73,12 +73,12 @@ public final class ManualClock: Sendable {
   /// Sets the wall clock without moving the monotonic time, as a user or a time server does.
   public func setDate(_ date: Date) { lock.withLock { state.date = date } }
 
-  /// How many waits are under way.
+  /// The number of sleepers.
   public var sleeperCount: Int { lock.withLock { state.sleepers.count } }
 
-  /// Waits until at least a number of waits are under way, or the task is cancelled.
+  /// Waits until there are at least a number of sleepers, or the task is cancelled.
   ///
-  /// Call it before ``advance(by:)``: code that has not begun to wait does not notice that time has passed.
+  /// Call it before ``advance(by:)``: code that has not begun to sleep does not notice that time has passed.
   public func waitForSleepers(_ count: Int) async {
     await watchers.wait { [self] in sleeperCount >= count }
   }
@@ -117,9 +117,9 @@ public final class ManualClock: Sendable {
 }
 
 extension RequestClock {
-  /// A clock on which every wait is over at once, and which otherwise shows the system's time.
+  /// A clock on which every wait ends at once, and which otherwise shows the system's time.
   ///
-  /// For tests of what happens after a wait, when the length of the wait is of no interest.
+  /// Use it to test the code after a wait, when the length of the wait does not matter.
   public static let immediate = RequestClock(
     now: RequestClock.system.now, date: RequestClock.system.date, sleep: { _ in await Task.yield() })
 }

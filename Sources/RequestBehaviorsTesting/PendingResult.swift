@@ -1,8 +1,8 @@
 import Foundation
 
-/// Work under way, which its own end, a cancellation or somebody else ends: the first of them, at once.
+/// The result of work that ends at once when the work ends, it is cancelled, or another task ends it.
 ///
-/// Work that does not notice its cancellation is left behind.
+/// The first of these counts. Work that does not notice its cancellation is left behind.
 final class PendingResult<Value: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Value, any Error>?
@@ -15,12 +15,12 @@ final class PendingResult<Value: Sendable>: Sendable {
   nonisolated(unsafe) private var state = State()
   private let dispose: @Sendable (Value) -> Void
 
-  /// Creates a result that nothing has ended.
+  /// Creates a result that has not ended.
   ///
-  /// - Parameter dispose: Gets a value that came too late; by default nothing is done.
+  /// - Parameter dispose: Gets a value that came too late; by default the value is dropped.
   init(dispose: @escaping @Sendable (Value) -> Void = { _ in }) { self.dispose = dispose }
 
-  /// Returns what the work returns, unless it is ended before.
+  /// Returns the result of the work, unless it is ended before.
   func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { begin($0, work) }
@@ -29,7 +29,7 @@ final class PendingResult<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the pending if nothing else has.
+  /// Ends the result unless it has already ended.
   func end(_ outcome: Result<Value, any Error>) {
     let ended: State? = lock.withLock {
       guard state.outcome == nil else { return nil }

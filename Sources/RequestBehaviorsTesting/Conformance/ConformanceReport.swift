@@ -1,26 +1,26 @@
 import RequestBehaviors
 
-/// How the cases of ``TransportConformance`` or ``CacheStoreConformance`` ended.
+/// The results of the cases of ``TransportConformance`` or ``CacheStoreConformance``.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
-  /// How one case ended.
+  /// The result of one case.
   public struct Outcome: Sendable {
-    /// How a case ends.
+    /// The result of a case.
     public enum Result: Sendable, Hashable {
       /// The rule holds.
       case passed
       /// The rule does not hold; the text says what was found.
       case failed(String)
-      /// It was not run, for the reason given.
+      /// The case was not run, for the reason given.
       case excluded(String)
     }
 
     /// The name of the case.
     public let name: String
-    /// How it ended.
+    /// The result.
     public let result: Result
   }
 
-  /// How each case ended, in order.
+  /// The result of each case, in order.
   public let outcomes: [Outcome]
 
   /// The cases that failed.
@@ -29,7 +29,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// The cases that were not run.
   public var exclusions: [Outcome] { outcomes.filter { if case .excluded = $0.result { true } else { false } } }
 
-  /// How many cases ended in which way, then those that failed and those that were excluded, a line each.
+  /// The numbers of passed, failed and excluded cases, then a line for each failed or excluded case.
   public var description: String {
     let (failures, exclusions) = (failures, exclusions)
     let passed = outcomes.count - failures.count - exclusions.count
@@ -48,10 +48,9 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - names: The names of the cases.
-  ///   - exclusions: The names of cases that are not to be run, each with the reason. A name that no case has is a
-  ///     failure.
+  ///   - exclusions: The names of the cases that are not run, each with the reason. A name without a case is a failure.
   ///   - run: Runs the case at an index.
-  /// - Returns: How each case ended.
+  /// - Returns: The result of each case.
   static func run(
     _ names: [String], excluding exclusions: [String: String], _ run: (Int) async throws -> Void
   ) async -> ConformanceReport {
@@ -77,12 +76,12 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 
 /// A rule of ``TransportConformance`` or ``CacheStoreConformance`` that was broken.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-  /// What was found, and what was expected.
+  /// The found and the expected value.
   public let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// Runs a case, and gives it up if it is not over in time.
+  /// Runs a case, and gives it up if it does not end in time.
   static func within(_ limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
     let pending = PendingResult<Void>()
     let watchdog = Task {

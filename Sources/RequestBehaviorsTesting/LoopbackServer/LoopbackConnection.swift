@@ -1,21 +1,21 @@
 import Foundation
 
-/// One connection of the server, served by a thread of its own that may block.
+/// A connection of the server, on its own thread, which may block.
 final class LoopbackConnection: Sendable {
-  /// Why a connection is not served any longer.
+  /// The reason why a connection is no longer served.
   enum End: Error {
-    /// Orderly, by our own choice.
+    /// The server closes it in an orderly way.
     case close
-    /// With a reset.
+    /// The server resets it.
     case reset
-    /// The client is gone, or the server was stopped.
+    /// The client has gone, or the server was stopped.
     case gone
   }
 
   let index: Int
   private let core: LoopbackCore
   private let lock = NSLock()
-  // Written under `lock`, and by the connection's own thread only, which therefore reads it freely.
+  // Written under `lock` and only by the connection's own thread, which therefore reads it without the lock.
   nonisolated(unsafe) private var descriptor: Int32
   // Used by the connection's own thread only.
   nonisolated(unsafe) private var input: LoopbackInput
@@ -23,7 +23,7 @@ final class LoopbackConnection: Sendable {
   nonisolated(unsafe) private var waker: LoopbackWaker?
   // Used by the connection's own thread only.
   nonisolated(unsafe) private var requestIndex = 0
-  // Used by the connection's own thread only; whether the client may be about to send, or has not sent all.
+  // Used by the connection's own thread only. Whether the client may still send, or has not sent everything.
   nonisolated(unsafe) private var expectsInput = true
 
   init(index: Int, descriptor: Int32, core: LoopbackCore) {
@@ -33,7 +33,7 @@ final class LoopbackConnection: Sendable {
     input = LoopbackInput(descriptor)
   }
 
-  /// Ends the connection from any thread: what its own thread waits for is over at once.
+  /// Ends the connection from any thread; a wait of its own thread ends at once.
   func shutdown() {
     lock.withLock { if descriptor >= 0 { LoopbackSocket.shutdownBoth(descriptor) } }
   }
@@ -85,7 +85,7 @@ final class LoopbackConnection: Sendable {
     if case .length(let length) = head.framing, length > core.options.bodyLimit {
       throw LoopbackInput.bodyTooLarge(core.options.bodyLimit)
     }
-    // RFC 9110 §10.1.1: not needed when the body has begun to arrive.
+    // RFC 9110 §10.1.1: 100 Continue is not needed when the body has begun to arrive.
     if head.expectsContinue, head.isHTTP11, core.options.sendsContinue, input.isEmpty {
       try write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
     }
@@ -125,8 +125,9 @@ final class LoopbackConnection: Sendable {
     linger()
   }
 
-  /// Says that nothing more comes, and reads what the client still sends, if it may, until it pauses for a minute:
-  /// closing with bytes unread would send a reset, which can destroy what the client has not read (RFC 9112 §9.6).
+  /// Ends the sending side, and reads the client's remaining bytes until the client pauses for a minute.
+  ///
+  /// Closing with unread bytes would send a reset, which can destroy data that the client has not read (RFC 9112 §9.6).
   private func linger() {
     LoopbackSocket.shutdownWriting(descriptor)
     let isPatient = expectsInput || !input.isEmpty
@@ -191,9 +192,9 @@ extension LoopbackConnection {
     return waker
   }
 
-  /// Waits until a condition holds, which the waker signals, or the time is over.
+  /// Waits until the waker signals that the condition holds, or the time is over.
   ///
-  /// Meanwhile a client that has closed its side of the connection is taken to be gone.
+  /// A client that closes its side of the connection in the meantime counts as gone.
   private func wait(for duration: Duration? = nil, until isDone: () -> Bool) throws {
     let deadline = duration.map { DispatchTime.now().uptimeNanoseconds &+ LoopbackConnection.nanoseconds($0) }
     while !isDone() {

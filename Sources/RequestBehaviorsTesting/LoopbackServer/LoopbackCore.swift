@@ -1,7 +1,9 @@
 import Foundation
 import RequestBehaviors
 
-/// The state that the server's threads share; it outlives the ``LoopbackServer`` until the last of them has ended.
+/// The state that the server's threads share.
+///
+/// It outlives the ``LoopbackServer`` until the last thread has ended.
 final class LoopbackCore: Sendable {
   enum Handler: Sendable {
     case none
@@ -18,7 +20,7 @@ final class LoopbackCore: Sendable {
     var requests: [LoopbackRequest] = []
     var queue: [LoopbackResponse] = []
     var queueStart = 0
-    /// What keeps the port when nothing listens on it any longer.
+    /// The socket that reserves the port after the server has stopped listening.
     var reservation: Int32?
   }
 
@@ -76,7 +78,7 @@ final class LoopbackCore: Sendable {
   private func accept() {
     while let descriptor = LoopbackSocket.accept(listener) {
       guard descriptor >= 0 else {
-        // Out of descriptors: the backlog keeps the connection until others have been closed.
+        // The system is out of descriptors. The backlog keeps the connection until others have been closed.
         _ = LoopbackSocket.poll([(waker.readEnd, true)], milliseconds: 5)
         return
       }
@@ -90,7 +92,9 @@ final class LoopbackCore: Sendable {
     }
   }
 
-  /// Closes everything; when it returns, nothing listens any longer.
+  /// Closes everything.
+  ///
+  /// When it returns, the server no longer listens.
   func stop() {
     let isFirst = withState { state in
       defer { state.isStopped = true }
@@ -99,7 +103,7 @@ final class LoopbackCore: Sendable {
     guard isFirst else { return }
     waker.wake()
     condition.lock()
-    // The accepting thread never runs a caller's code, so this takes microseconds.
+    // The accepting thread never runs a caller's code, so this wait takes microseconds.
     while !state.hasListenerEnded { condition.wait() }
     let connections = Array(state.connections.values)
     condition.unlock()
@@ -125,7 +129,7 @@ final class LoopbackCore: Sendable {
   /// Takes the next response of the queue.
   func queuedResponse() -> LoopbackResponse? { takeQueued { _ in true } }
 
-  /// Takes the next response of the queue if it does something when a connection is accepted.
+  /// Takes the next response of the queue if it has an effect when a connection is accepted.
   func responseForAccept() -> LoopbackResponse? {
     takeQueued { $0.effects.contains { $0.point == .accept } }
   }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// A gate that holds responses of a ``LoopbackServer`` back until a test opens it, so that the test does not depend on
-/// time.
+/// A gate that holds back responses of a ``LoopbackServer`` until a test opens it.
+///
+/// With it a test does not depend on time.
 ///
 /// ```swift
 /// let gate = LoopbackGate()
@@ -29,7 +30,7 @@ public final class LoopbackGate: Sendable {
   /// Whether the gate lets responses through.
   public var isOpen: Bool { lock.withLock { state.isOpen } }
 
-  /// How many responses have reached the gate so far, those included that have passed it.
+  /// The number of responses that have reached the gate so far, including those that have passed it.
   public var arrivalCount: Int { lock.withLock { state.arrivals } }
 
   /// Lets all responses through: those that wait now and those that come later.
@@ -50,7 +51,7 @@ public final class LoopbackGate: Sendable {
     await watchers.wait { [self] in arrivalCount >= count }
   }
 
-  /// Counts an arrival and returns the number under which it is held, if the gate is closed.
+  /// Counts an arrival and returns its number, under which it is held if the gate is closed.
   func arrive(_ waker: LoopbackWaker) -> Int {
     let id = lock.withLock {
       state.arrivals += 1
@@ -62,13 +63,13 @@ public final class LoopbackGate: Sendable {
     return id
   }
 
-  /// Whether the arrival still has to wait.
+  /// Returns whether the arrival must still wait.
   func holds(_ id: Int) -> Bool { lock.withLock { state.wakers[id] != nil } }
 
   func leave(_ id: Int) { lock.withLock { state.wakers[id] = nil } }
 }
 
-/// Tasks that wait for a condition which others bring about.
+/// Tasks that wait for a condition which other tasks or threads change.
 final class LoopbackWatchers: Sendable {
   private struct Watcher {
     let condition: @Sendable () -> Bool
@@ -85,7 +86,9 @@ final class LoopbackWatchers: Sendable {
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
 
-  /// Returns when the condition holds, which is checked now and at each ``notify()``, or the task is cancelled.
+  /// Returns when the condition holds, or the task is cancelled.
+  ///
+  /// The condition is checked now and at each ``notify()``.
   func wait(until condition: @escaping @Sendable () -> Bool) async {
     let id = lock.withLock {
       state.nextID += 1
@@ -106,7 +109,9 @@ final class LoopbackWatchers: Sendable {
     lock.withLock { _ = state.cancelled.remove(id) }
   }
 
-  /// Lets those go on whose condition holds now; to be called, without a lock that a condition takes, after a change.
+  /// Resumes the watchers whose condition now holds.
+  ///
+  /// Call it after each change, without holding a lock that a condition takes.
   func notify() {
     let content = lock.withLock {
       if state.watchers.isEmpty { return [Watcher]() }

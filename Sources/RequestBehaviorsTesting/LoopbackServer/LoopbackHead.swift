@@ -8,24 +8,25 @@
   import Darwin
 #endif
 
-/// A rule of HTTP that a request breaks; the server then sends an error and closes the connection.
+/// A request's violation of HTTP; the server responds with an error and closes the connection.
 struct LoopbackRefusal: Error {
   let status: Int
   let reason: String
 }
 
-/// The head of a request as it arrived, and what of it the server itself needs.
+/// The head of a request as it arrived, with the facts that the server needs.
 ///
-/// Parsed strictly (RFC 9112 §2–§6), so that a client's mistakes show; no strings are made before somebody asks.
+/// It is parsed strictly (RFC 9112 §2–§6), so that a client's mistakes show. Strings are created only when they are
+/// read.
 struct LoopbackHead: Sendable {
-  /// How the body is framed.
+  /// The framing of the body.
   enum Framing: Sendable, Hashable {
     case none
     case length(Int)
     case chunked
   }
 
-  /// All bytes, up to and with the empty line.
+  /// All bytes up to and including the empty line.
   let bytes: [UInt8]
   private(set) var method = 0..<0
   private(set) var target = 0..<0
@@ -63,7 +64,7 @@ struct LoopbackHead: Sendable {
 
   func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-  /// The bytes of the line, without CRLF, that begins at an index.
+  /// Returns the bytes of the line that begins at an index, without CRLF.
   private func nextLine(from start: Int) -> Range<Int>? {
     guard start < bytes.count, let end = index(of: 0x0A, in: start..<bytes.count), end > start else { return nil }
     return start..<(end - 1)
@@ -94,7 +95,7 @@ struct LoopbackHead: Sendable {
     return line.upperBound + 2
   }
 
-  /// The name and the value, without the space around it, of a line; `nil` if it is no field.
+  /// Returns the name of a line's field and its value without the space around it; `nil` if the line is not a field.
   private func split(_ line: Range<Int>) -> (name: Range<Int>, value: Range<Int>)? {
     guard let colon = index(of: 0x3A, in: line) else { return nil }
     var start = colon + 1
@@ -145,7 +146,7 @@ struct LoopbackHead: Sendable {
     guard matches(value, "chunked") else {
       throw LoopbackRefusal(status: 501, reason: "the only transfer coding is chunked")
     }
-    // RFC 9112 §6.1 and §6.3: both fields together, or the coding in HTTP/1.0, are a smuggling attempt.
+    // RFC 9112 §6.1 and §6.3: both fields together, or the coding in HTTP/1.0, are treated as a smuggling attempt.
     guard framing == .none, isHTTP11 else {
       throw LoopbackRefusal(status: 400, reason: "Transfer-Encoding twice, beside Content-Length, or in HTTP/1.0")
     }

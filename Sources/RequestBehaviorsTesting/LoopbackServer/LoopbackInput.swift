@@ -1,7 +1,8 @@
 import Foundation
 
-/// The bytes that arrive on a connection, read in large pieces and taken in small ones, so that pipelined requests
-/// keep apart.
+/// The bytes that arrive on a connection.
+///
+/// They are read in large pieces and taken in small ones, so that pipelined requests stay separate.
 struct LoopbackInput {
   static let headLimit = 64 * 1_024
   private static let lineLimit = 8 * 1_024
@@ -11,21 +12,21 @@ struct LoopbackInput {
   private var buffer = [UInt8](repeating: 0, count: 16 * 1_024)
   private var start = 0
   private var end = 0
-  /// Whether the client sends nothing more.
+  /// Whether the client has ended its side of the connection.
   private(set) var hasEnded = false
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Whether bytes have been read that were not taken.
+  /// Whether all bytes that were read have been taken.
   var isEmpty: Bool { start == end }
 
-  /// Whether so much waits to be taken that no more should be read.
+  /// Whether so many bytes wait to be taken that no more should be read.
   var isFull: Bool { end - start >= LoopbackInput.pipelineLimit }
 
-  /// Drops what has been read and not been taken.
+  /// Drops the bytes that were read and not taken.
   mutating func discard() { start = end }
 
-  /// Reads what is there, waiting for the first byte; false at the end.
+  /// Reads the available bytes, and waits for the first one; returns false at the end.
   mutating func fill() -> Bool {
     if hasEnded { return false }
     if start == end { (start, end) = (0, 0) }
@@ -45,7 +46,7 @@ struct LoopbackInput {
     buffer.append(contentsOf: repeatElement(0, count: max(buffer.count, 16 * 1_024)))
   }
 
-  /// Takes the bytes up to and with the next empty line; `nil` if the client closed before the first of them.
+  /// Takes the bytes up to and including the next empty line; `nil` if the client closed before sending any.
   mutating func takeHead() throws -> [UInt8]? {
     var searched = 0
     while true {

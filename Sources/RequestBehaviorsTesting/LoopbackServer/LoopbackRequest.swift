@@ -3,13 +3,15 @@ public import RequestBehaviors
 
 /// A request as a ``LoopbackServer`` received it.
 ///
-/// Nothing is decoded or normalised: a test sees what went over the wire.
+/// The request is neither decoded nor normalised: a test sees the bytes that went over the wire.
 public struct LoopbackRequest: Sendable {
   /// The body, without its chunked framing; empty if there is none.
   public let body: Data
-  /// The number of the connection it came on; the server's first has 0.
+  /// The number of the connection on which it came; the server's first connection has 0.
   public let connectionIndex: Int
-  /// The number of the request on its connection; the first has 0, so a greater one means a reused connection.
+  /// The number of the request on its connection.
+  ///
+  /// The first has 0, so a greater number means a reused connection.
   public let requestIndex: Int
   let parsedHead: LoopbackHead
 
@@ -46,15 +48,15 @@ public struct LoopbackRequest: Sendable {
     return target[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
   }
 
-  /// The header fields in the order in which they were sent, names as written, and a name that came twice twice.
+  /// The header fields in the order in which they were sent, with names as written and repeated names kept.
   ///
-  /// Parsed at each access, which takes time proportional to their number.
+  /// They are parsed at each access, which takes time proportional to their number.
   public var headers: HeaderFields { HeaderFields(parsedHead.fields.map { HeaderFields.Field($0.name, $0.value) }) }
 
   /// The request line and header fields as they were sent, with the empty line that ends them.
   public var head: String { String(decoding: parsedHead.bytes, as: UTF8.self) }
 
-  /// The body as text, where what is not UTF-8 is replaced.
+  /// The body as text; bytes that are not UTF-8 are replaced.
   public var text: String { String(decoding: body, as: UTF8.self) }
 
   /// Returns the body decoded from JSON.

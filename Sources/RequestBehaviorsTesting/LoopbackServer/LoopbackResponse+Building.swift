@@ -33,9 +33,9 @@ extension LoopbackResponse {
     LoopbackResponse(status: status, headers: ["Content-Type": "application/octet-stream"], body: body)
   }
 
-  /// Returns a response whose body repeats the same bytes, made while it is sent.
+  /// Returns a response whose body repeats the same bytes and is made while it is sent.
   ///
-  /// For bodies that are larger than a test wants in memory. `Content-Length` gives the whole length.
+  /// Use it for bodies that are too large for a test's memory. `Content-Length` gives the whole length.
   public static func data(_ body: Data, repeated count: Int) -> LoopbackResponse {
     var response = data(body)
     response.repeats = max(count, 0)
@@ -44,7 +44,7 @@ extension LoopbackResponse {
 
   /// Returns a response whose body is made while it is sent, piece by piece, as `application/octet-stream`.
   ///
-  /// For bodies of any length of which a test checks every byte:
+  /// Use it for bodies of any length when a test checks every byte:
   ///
   /// ```swift
   /// server.enqueue(
@@ -54,11 +54,11 @@ extension LoopbackResponse {
   /// ```
   ///
   /// - Parameters:
-  ///   - count: How many pieces.
-  ///   - length: How many bytes each piece has; at least 1.
+  ///   - count: The number of pieces.
+  ///   - length: The number of bytes in each piece; at least 1.
   ///   - isChunked: Whether each piece is sent as a chunk (RFC 9112 §7.1) instead of `Content-Length` for the whole.
-  ///   - makePiece: Returns a piece by its index from 0, on the connection's thread. What is too long is cut off, what
-  ///     is missing is filled with zeros.
+  ///   - makePiece: Returns a piece by its index from 0, on the connection's thread. A longer piece is cut off, a
+  ///     shorter one is filled with zeros.
   /// - Returns: The response.
   public static func generated(
     pieces count: Int, of length: Int, chunked isChunked: Bool = false, _ makePiece: @escaping @Sendable (Int) -> Data
@@ -72,7 +72,7 @@ extension LoopbackResponse {
   /// Returns a redirect.
   ///
   /// - Parameters:
-  ///   - location: The value of `Location`, sent as it is.
+  ///   - location: The value of `Location`, sent unchanged.
   ///   - status: The status code; by default 302.
   /// - Returns: The redirect, with an empty body.
   public static func redirect(to location: String, status: Int = 302) -> LoopbackResponse {
@@ -99,7 +99,7 @@ extension LoopbackResponse {
     LoopbackResponse(status: status, framing: .chunked(chunks, trailers: trailers, badSize: nil))
   }
 
-  /// Returns a chunked response that, after the given chunks, has a chunk size which is none, and ends there.
+  /// Returns a chunked response that ends after the given chunks with an invalid chunk size.
   public static func badChunk(after chunks: [String], size: String = "xyz") -> LoopbackResponse {
     LoopbackResponse(
       status: 200, framing: .chunked(chunks.map { Data($0.utf8) }, trailers: [:], badSize: size))
@@ -110,7 +110,7 @@ extension LoopbackResponse {
     LoopbackResponse(status: status, body: Data(text.utf8), framing: .closeDelimited)
   }
 
-  /// Returns a response that is sent as it is, status line and all.
+  /// Returns a response whose bytes are sent unchanged, including the status line.
   ///
   /// - Parameters:
   ///   - text: The bytes that go over the wire.
@@ -120,7 +120,7 @@ extension LoopbackResponse {
     raw(Array(text.utf8), closes: closes)
   }
 
-  /// Returns a response that is sent as it is, status line and all.
+  /// Returns a response whose bytes are sent unchanged, including the status line.
   ///
   /// - Parameters:
   ///   - bytes: The bytes that go over the wire.
@@ -130,12 +130,12 @@ extension LoopbackResponse {
     LoopbackResponse(status: 200, body: Data(bytes), framing: .raw(closes: closes))
   }
 
-  /// Bytes that are no HTTP, after which the connection is closed.
+  /// A response of bytes that are not HTTP, after which the connection is closed.
   public static var garbage: LoopbackResponse { raw([0x16, 0x03, 0x01, 0xFF, 0x00, 0x0D, 0x0A, 0x7F, 0x00, 0x0A]) }
 }
 
 extension LoopbackResponse {
-  /// Returns the response with a header field added to those it has.
+  /// Returns the response with one more header field.
   public func header(_ name: String, _ value: String) -> LoopbackResponse {
     var response = self
     response.headers.append(name, value)
@@ -149,7 +149,7 @@ extension LoopbackResponse {
     return response
   }
 
-  /// Returns the response broken off at a point.
+  /// Returns the response with a fault at a point.
   ///
   /// ```swift
   /// // A reset instead of a response.
@@ -164,11 +164,11 @@ extension LoopbackResponse {
 
   /// Returns the response with a pause, in real time, at a point.
   ///
-  /// A test that is to be independent of time uses ``held(by:at:)``.
+  /// Use ``held(by:at:)`` in a test that must not depend on time.
   ///
   /// - Parameters:
-  ///   - duration: How long; not positive is no pause.
-  ///   - point: When; by default before anything of the response is sent.
+  ///   - duration: The pause; there is no pause if it is not positive.
+  ///   - point: The point of the pause; by default before the first byte of the response.
   /// - Returns: The response with the pause added to what it does already.
   public func delayed(by duration: Duration, at point: LoopbackPoint = .request) -> LoopbackResponse {
     adding(.delay(duration), at: point)
@@ -178,13 +178,13 @@ extension LoopbackResponse {
   ///
   /// - Parameters:
   ///   - gate: The gate that the test opens.
-  ///   - point: When; by default before anything of the response is sent.
+  ///   - point: The point of the hold; by default before the first byte of the response.
   /// - Returns: The response with the hold added to what it does already.
   public func held(by gate: LoopbackGate, at point: LoopbackPoint = .request) -> LoopbackResponse {
     adding(.hold(gate), at: point)
   }
 
-  /// Returns the response with its body sent in pieces, with a pause in real time between each and the next.
+  /// Returns the response with its body sent in pieces, with a pause in real time between them.
   ///
   /// - Parameters:
   ///   - bytes: The length of a piece; at least 1.

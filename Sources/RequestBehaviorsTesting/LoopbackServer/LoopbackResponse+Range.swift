@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension LoopbackResponse {
-  /// Returns what of this response a request asks for, by the rules of `Range` and `If-Range` (RFC 9110 §14, §13.1.5).
+  /// Returns the part of this response that a request asks for, by `Range` and `If-Range` (RFC 9110 §14, §13.1.5).
   ///
   /// ```swift
   /// let file = LoopbackResponse.data(bytes).header("ETag", "\"a\"")
@@ -10,9 +10,10 @@ extension LoopbackResponse {
   /// ```
   ///
   /// - Parameter request: The request.
-  /// - Returns: A 206 with one part; a 416 for a part that the body does not have; else this response, if the request asks
-  ///   for no part, for several, or for one of other content than the `ETag` or `Last-Modified` of this response names.
-  ///   Each has `Accept-Ranges: bytes`. A body that is repeated or chunked is sent whole.
+  /// - Returns: A 206 with one part, or a 416 for a part that the body does not have. This response is returned whole
+  ///   if the request asks for no part, for several parts, or for a part of content with another `ETag` or
+  ///   `Last-Modified` than this response has. Each response has `Accept-Ranges: bytes`. A body that is repeated or
+  ///   chunked is sent whole.
   public func part(for request: LoopbackRequest) -> LoopbackResponse {
     guard case .contentLength = framing, repeats == 1, status == 200 else { return self }
     let whole = header("Accept-Ranges", "bytes")
@@ -36,7 +37,7 @@ extension LoopbackResponse {
     }
   }
 
-  /// Whether the condition of a range names this content, or there is no condition.
+  /// Returns whether the condition of a range matches this content, or there is no condition.
   private func isMeant(by condition: String?) -> Bool {
     guard let condition else { return true }
     if condition.hasPrefix("W/") { return false }

@@ -1,9 +1,9 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A response of a ``LoopbackServer``, and how the server behaves while it sends it.
+/// A response of a ``LoopbackServer``, and the server's conduct while it sends it.
 ///
-/// A response begins with one of the static members and is refined by modifiers:
+/// Begin with one of the static members and refine the response with modifiers:
 ///
 /// ```swift
 /// server.enqueue(.json(#"{"id": 1}"#).header("ETag", "\"a\""))
@@ -12,12 +12,12 @@ public import RequestBehaviors
 ///   .chunked(["one", "two"]).fault(.close, at: .body(after: 4)))
 /// ```
 ///
-/// The server adds nothing but what frames the message: `Content-Length` or `Transfer-Encoding`, and `Connection:
-/// close` if it closes. A field of these names that the response has itself is sent instead, as it is. When the client
-/// cannot tell from what was sent where the response ends, the connection is closed after it, so
+/// The server adds only the fields that frame the message: `Content-Length` or `Transfer-Encoding`, and `Connection:
+/// close` if it closes. If the response has such a field itself, that field is sent unchanged instead. If the client
+/// cannot tell from the sent fields where the response ends, the server closes the connection after it. So
 /// `.text("hi").header("Content-Length", "10")` is a body that ends too early.
 public struct LoopbackResponse: Sendable {
-  /// How the client learns where the body ends.
+  /// The framing that tells the client where the body ends.
   enum Framing: Sendable {
     case contentLength
     case chunked([Data], trailers: HeaderFields, badSize: String?)
@@ -44,11 +44,13 @@ public struct LoopbackResponse: Sendable {
 
   /// The status code.
   public var status: Int
-  /// The reason phrase; by default the usual one of the status, or none.
+  /// The reason phrase; by default the usual one of the status, or an empty one.
   public var reason: String
   /// The header fields in the order in which they are sent.
   public var headers: HeaderFields
-  /// The body; for a raw response all that is sent, and not used by a chunked one.
+  /// The body.
+  ///
+  /// In a raw response it is everything that is sent; a chunked response does not use it.
   public var body: Data
   var framing: Framing
   var repeats = 1
@@ -61,7 +63,7 @@ public struct LoopbackResponse: Sendable {
   ///   - status: The status code; by default 200.
   ///   - reason: The reason phrase; by default the usual one of the status.
   ///   - headers: The header fields; by default none.
-  ///   - body: The body; by default empty. It is not sent in answer to `HEAD` nor with 1xx, 204 and 304.
+  ///   - body: The body; by default empty. It is not sent in response to `HEAD`, nor with 1xx, 204 and 304.
   public init(status: Int = 200, reason: String? = nil, headers: HeaderFields = [:], body: Data = Data()) {
     self.init(status: status, reason: reason, headers: headers, body: body, framing: .contentLength)
   }
@@ -90,7 +92,7 @@ public struct LoopbackResponse: Sendable {
 }
 
 extension LoopbackResponse: CustomStringConvertible {
-  /// The status, the number of bytes in the body, and what else the server does.
+  /// The status, the number of bytes in the body, and the server's other conduct.
   public var description: String {
     let conduct = effects.map { "\($0.conduct) at \($0.point.kind)" } + (throttle.map { ["throttled \($0)"] } ?? [])
     let head = if case .raw = framing { "raw" } else { "\(status) \(reason)" }

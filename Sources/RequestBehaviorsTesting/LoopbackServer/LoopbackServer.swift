@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that responds as a test says, properly or not.
+/// An HTTP/1.1 server on 127.0.0.1 that sends the responses of a test, valid or not.
 ///
-/// It is for tests of what a real connection does: framing, reuse, redirects, cancellation, and everything that a
-/// server or a network can do wrong. (`MockTransport` is quicker to set up where the connection is of no interest.)
+/// It is for tests of a real connection: framing, reuse, redirects, cancellation, and everything that a server or a
+/// network can do wrong. (`MockTransport` is quicker to set up where the connection does not matter.)
 ///
 /// ```swift
 /// let server = try LoopbackServer()
@@ -14,13 +14,13 @@ public import Foundation
 /// #expect(server.requests.map(\.path) == ["/users/1", "/users/1"])
 /// ```
 ///
-/// It listens from its creation on, on a port that the system chooses. Queued responses are served in order, whichever
-/// connection a request comes on; when there are none the handler is asked; without one the response is a 404 that says
-/// so. A request that breaks RFC 9112 is refused with a 4xx or 5xx whose body names the rule, the connection is closed,
-/// and it is not recorded; neither does it take a response from the queue.
+/// It listens from its creation on, on a port that the system chooses. Queued responses are sent in order, whichever
+/// connection a request comes on. If the queue is empty the handler is called. Without a handler the response is a 404
+/// that says so. A request that breaks RFC 9112 is refused with a 4xx or 5xx whose body names the rule, and the
+/// connection is closed. Such a request is not recorded and does not take a response from the queue.
 ///
-/// Each connection has a thread of its own, so whatever the server or a handler waits for, no thread of Swift's
-/// cooperative pool is blocked. Releasing the server stops it.
+/// Each connection has its own thread, so a wait of the server or of a handler does not block a thread of Swift's
+/// cooperative pool. Releasing the server stops it.
 public final class LoopbackServer: Sendable {
   private let core: LoopbackCore
   /// The URL of the server, such as `http://127.0.0.1:49152/`.
@@ -37,13 +37,13 @@ public final class LoopbackServer: Sendable {
 
   /// The settings of a ``LoopbackServer``.
   public struct Options: Sendable {
-    /// The port to listen on; by default 0, any free one.
+    /// The port to listen on; by default 0, for any free port.
     ///
-    /// A fixed port is for a server that comes back.
+    /// Set a fixed port for a server that is stopped and started again.
     public var port: UInt16
     /// Whether ``LoopbackServer/requests`` keeps the requests; true by default.
     ///
-    /// False saves the memory of many thousands.
+    /// Set it to false to save memory when there are many thousands of requests.
     public var recordsRequests: Bool
     /// The largest request body in bytes, 64 MiB by default; a larger one is refused with 413 before it has been read.
     public var bodyLimit: Int
@@ -65,16 +65,16 @@ public final class LoopbackServer: Sendable {
 
   /// Creates a server that serves its queue only.
   ///
-  /// - Parameter options: The port, what is kept, and limits.
+  /// - Parameter options: The port, the recording, and the limits.
   /// - Throws: ``LoopbackError`` if the system has no socket or the port is taken.
   public convenience init(options: Options = Options()) throws {
     try self.init(core: LoopbackCore(options: options, handler: .none))
   }
 
-  /// Creates a server that asks a handler for each request for which no response is queued.
+  /// Creates a server that calls a handler for each request when no response is queued.
   ///
   /// - Parameters:
-  ///   - options: The port, what is kept, and limits.
+  ///   - options: The port, the recording, and the limits.
   ///   - handler: Returns the response, on the connection's own thread, several at a time for several connections. It
   ///     may block. An error that it throws becomes a response of status 500 that describes it.
   /// - Throws: As ``init(options:)``.
@@ -84,10 +84,10 @@ public final class LoopbackServer: Sendable {
     try self.init(core: LoopbackCore(options: options, handler: .immediate(handler)))
   }
 
-  /// Creates a server that asks an asynchronous handler for each request for which no response is queued.
+  /// Creates a server that calls an asynchronous handler for each request when no response is queued.
   ///
   /// - Parameters:
-  ///   - options: The port, what is kept, and limits.
+  ///   - options: The port, the recording, and the limits.
   ///   - handler: Returns the response, in a task of its own, which is cancelled when the client goes away or the
   ///     server stops. It must not block. An error that it throws becomes a response of status 500 that describes it.
   /// - Throws: As ``init(options:)``.
@@ -108,22 +108,24 @@ public final class LoopbackServer: Sendable {
   /// Adds responses to the end of the queue.
   public func enqueue(contentsOf responses: some Sequence<LoopbackResponse>) { core.enqueue(Array(responses)) }
 
-  /// How many queued responses have not been used; a test that ends with some expected more requests than came.
+  /// The number of queued responses that have not been used.
+  ///
+  /// If some are left at the end of a test, it expected more requests than came.
   public var queuedResponseCount: Int { core.queuedCount }
 
   /// The requests so far, in the order in which they were completely received; empty if they are not recorded.
   public var requests: [LoopbackRequest] { core.requests }
 
-  /// How many requests have been received, recorded or not.
+  /// The number of requests that have been received, recorded or not.
   public var requestCount: Int { core.requestCount }
 
-  /// How many connections have been accepted since the server was created.
+  /// The number of connections that have been accepted since the server was created.
   public var connectionCount: Int { core.connectionCount }
 
-  /// How many connections are open now.
+  /// The number of open connections.
   public var openConnectionCount: Int { core.openConnectionCount }
 
-  /// Waits until a number of requests have been received, and returns those so far.
+  /// Waits until a number of requests have been received, and returns all requests so far.
   ///
   /// It returns earlier, with fewer, if the task is cancelled or the server stops.
   @discardableResult
@@ -134,26 +136,26 @@ public final class LoopbackServer: Sendable {
 
   /// Waits until no more than a number of connections are open, or the task is cancelled.
   ///
-  /// A client that gives a request up closes its connection, so `await server.waitForConnections(atMost: 0)` is how a
-  /// test sees that a cancellation has reached the wire.
+  /// A client that gives up a request closes its connection, so a test can use `await server.waitForConnections(atMost:
+  /// 0)` to see that a cancellation has reached the wire.
   public func waitForConnections(atMost count: Int) async { await core.wait(forOpenConnections: count) }
 
   /// Closes all connections and stops listening; from then on connections are refused.
   ///
-  /// On Linux the system gives the port to nobody else while the server exists, so that a test can rely on the refusal; a
-  /// server whose ``Options/port`` it is gets it.
+  /// On Linux the system does not give the port to another process while the server exists, so that a test can rely on
+  /// the refusal. A server that asks for this very ``Options/port`` gets it.
   ///
-  /// Doing it twice, or releasing the server after it, does nothing more.
+  /// Stopping it twice, or releasing it after that, has no further effect.
   public func stop() { core.stop() }
 }
 
-/// An error of the system's, because of which a ``LoopbackServer`` could not be started.
+/// An error of the system that prevents a ``LoopbackServer`` from starting.
 public struct LoopbackError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system call that failed, such as `bind`.
   public let call: String
   /// The system's error number (`errno`).
   public let code: Int32
-  /// What happened, and the remedy where there is one.
+  /// The failure, and the remedy if there is one.
   public let description: String
 
   init(call: String, code: Int32, remedy: String = "") {

@@ -10,8 +10,9 @@ import Foundation
   import Darwin
 #endif
 
-/// The few system calls that the server makes, alike on all platforms: no signal, no interruption, no inherited
-/// descriptor.
+/// The few system calls that the server makes, with the same behavior on all platforms.
+///
+/// They send no signal, are not interrupted, and do not let child processes inherit descriptors.
 enum LoopbackSocket {
   static func message(for code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "an unknown error" }
 
@@ -25,9 +26,9 @@ enum LoopbackSocket {
     throw LoopbackError(call: "listen", code: code)
   }
 
-  /// Keeps the system from giving a port to somebody else, while connections to it are refused; `nil` if it cannot.
+  /// Keeps the system from giving the port to another process, while connections to it are refused; `nil` if it cannot.
   ///
-  /// On Linux, whoever asks for that very port still gets it, as a server that comes back does. Elsewhere it would not.
+  /// On Linux a program that asks for this very port still gets it, as a restarted server does. Elsewhere it would not.
   static func reserve(_ port: UInt16) -> Int32? {
     #if canImport(Darwin)
       nil
@@ -81,7 +82,7 @@ enum LoopbackSocket {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  /// Accepts a connection; `nil` if there is none (any more), -1 if the system has no descriptor to give.
+  /// Accepts a connection; `nil` if there are no more, -1 if the system is out of descriptors.
   static func accept(_ listener: Int32) -> Int32? {
     let descriptor = systemAccept(listener)
     guard descriptor >= 0 else {
@@ -97,7 +98,7 @@ enum LoopbackSocket {
     return descriptor
   }
 
-  /// Reads what is there, waiting for the first byte; 0 at the end of file, -1 on an error.
+  /// Reads the available bytes, and waits for the first one; returns 0 at the end of file, -1 on an error.
   static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -105,7 +106,7 @@ enum LoopbackSocket {
     }
   }
 
-  /// Sends all bytes; false if the connection is gone.
+  /// Sends all bytes; returns false if the connection has gone.
   static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
     #if canImport(Darwin)
       let flags: Int32 = 0
@@ -120,8 +121,9 @@ enum LoopbackSocket {
     return true
   }
 
-  /// Waits, a number of milliseconds at most or without limit if -1, until a descriptor is readable or broken, and
-  /// returns which are.
+  /// Waits until a descriptor is readable or broken, and returns which descriptors are.
+  ///
+  /// It waits for at most a number of milliseconds, or without a limit for -1.
   static func poll(_ descriptors: [(descriptor: Int32, reads: Bool)], milliseconds: Int32) -> [Bool] {
     var entries = descriptors.map { pollfd(fd: $0.descriptor, events: $0.reads ? Int16(POLLIN) : 0, revents: 0) }
     let count = systemPoll(&entries, nfds_t(entries.count), milliseconds)
@@ -138,7 +140,9 @@ enum LoopbackSocket {
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Closes a descriptor, not again after EINTR: it is gone then, and its number may be another's.
+  /// Closes a descriptor.
+  ///
+  /// It is not closed again after EINTR: it has gone then, and its number may belong to another file.
   static func close(_ descriptor: Int32) { _ = systemClose(descriptor) }
 
   static func makePipe() throws -> (readEnd: Int32, writeEnd: Int32) {
@@ -193,7 +197,7 @@ private func systemPoll(_ entries: inout [pollfd], _ count: nfds_t, _ millisecon
 
 private func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 
-/// A pipe by which any thread ends the `poll` of another one.
+/// A pipe with which any thread ends the `poll` of another one.
 final class LoopbackWaker: Sendable {
   /// The end that becomes readable after ``wake()``.
   let readEnd: Int32
@@ -208,6 +212,6 @@ final class LoopbackWaker: Sendable {
 
   func wake() { LoopbackSocket.writeByte(writeEnd) }
 
-  /// Takes back all wake-ups so far.
+  /// Removes all wake-ups so far.
   func clear() { LoopbackSocket.drainPipe(readEnd) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// A response as the bytes that go over the wire in answer to a certain request.
+/// The bytes of a response to a certain request, as they go over the wire.
 struct LoopbackWire {
   /// Small bodies are joined with the head, so that a response is one write.
   private static let joinLimit = 32 * 1_024
@@ -10,14 +10,14 @@ struct LoopbackWire {
   private(set) var body = Data()
   private(set) var repeats = 1
   private var pieces: LoopbackPieces?
-  /// How much of the response is the head.
+  /// The number of bytes in the head.
   private(set) var headCount = 0
   /// Whether the connection ends after the response.
   private(set) var closes: Bool
 
   var bodyCount: Int { count - headCount }
   var count: Int { head.count + body.count * repeats + (pieces.map { $0.count * $0.length } ?? 0) + tail.count }
-  /// What follows a generated body.
+  /// The bytes after a generated body.
   private var tail: [UInt8] = []
 
   init(_ response: LoopbackResponse, to request: LoopbackHead) {
@@ -35,7 +35,7 @@ struct LoopbackWire {
     appendStatusLine(response)
     for field in response.headers { append(field.name, field.value) }
     frame(response, isHTTP11: isHTTP11)
-    // RFC 9110 §6.4.1: no body in answer to HEAD, nor with these statuses.
+    // RFC 9110 §6.4.1: a response to HEAD has no body, and neither has one with these statuses.
     if isHead || LoopbackWire.hasNoBody(response.status) {
       (body, pieces, tail) = (Data(), nil, [])
       if !response.asksToClose, !isCloseDelimited(response) { closes = !keepsAlive }
@@ -138,7 +138,7 @@ struct LoopbackWire {
     body = Data()
   }
 
-  /// Hands the bytes of a range of the response, piece by piece, to a closure until it returns false.
+  /// Passes the bytes of a range of the response, piece by piece, to a closure until it returns false.
   func forEachPiece(in range: Range<Int>, _ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
     let inHead = range.clamped(to: 0..<head.count)
     if !inHead.isEmpty, !head.withUnsafeBytes({ send(UnsafeRawBufferPointer(rebasing: $0[inHead])) }) { return false }
@@ -157,7 +157,7 @@ struct LoopbackWire {
 }
 
 extension LoopbackWire {
-  /// Makes the pieces of a generated body that a range of the response has part in.
+  /// Passes the pieces of a generated body that lie in a range of the response to a closure.
   private func forEachPiece(
     of pieces: LoopbackPieces, in range: Range<Int>, _ send: (UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
@@ -186,7 +186,7 @@ struct LoopbackPieces: Sendable {
   let length: Int
   let make: @Sendable (Int) -> Data
 
-  /// A piece with exactly the length.
+  /// Returns a piece of exactly the length.
   func piece(_ index: Int) -> Data {
     let piece = make(index)
     if piece.count == length { return piece }
@@ -203,7 +203,7 @@ struct LoopbackPieces: Sendable {
 }
 
 extension LoopbackResponse {
-  /// Whether it has a `Connection: close` of its own.
+  /// Whether the response has its own `Connection: close`.
   fileprivate var asksToClose: Bool {
     !headers.isEmpty && headers.values(for: "Connection").contains { $0.lowercased() == "close" }
   }

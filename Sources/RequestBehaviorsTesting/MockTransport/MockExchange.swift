@@ -9,7 +9,7 @@ struct MockExchange: Sendable {
   let start: Duration
   let answer: MockResponse
 
-  /// Whether making the response may take time, and so must be possible to end from outside.
+  /// Whether making the response may take time, so that it must be possible to end it from outside.
   var mayWait: Bool {
     switch answer.kind {
     case .closure: true
@@ -57,13 +57,13 @@ struct MockExchange: Sendable {
       timings: ResponseTimings(sent: start, firstByte: now, lastByte: end), source: .mock)
   }
 
-  /// Hands a body over as the request wants it.
+  /// Returns the response with its body in the form that the request wants.
   private func delivered(_ response: NetworkResponse) async throws -> NetworkResponse {
     guard request.options.delivery == .buffered, case .stream = response.body else { return streamed(response) }
     return try await response.buffered()
   }
 
-  /// Makes a stream of a body in memory if the request wants one.
+  /// Returns the response with a body in memory turned into a stream, if the request wants a stream.
   private func streamed(_ response: NetworkResponse) -> NetworkResponse {
     guard request.options.delivery == .streamed, case .data(let data) = response.body else { return response }
     var streamed = response

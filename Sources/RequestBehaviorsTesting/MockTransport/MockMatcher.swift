@@ -1,7 +1,7 @@
 import Foundation
 public import RequestBehaviors
 
-/// Which requests a stub is for.
+/// The requests that a stub matches.
 struct MockMatcher: Sendable {
   let method: RequestMethod?
   let path: MockPath?
@@ -9,7 +9,7 @@ struct MockMatcher: Sendable {
   let headers: HeaderFields
   let condition: (@Sendable (NetworkRequest) throws -> Bool)?
 
-  /// Why the request is not meant; `nil` if it is.
+  /// Returns why the stub does not match the request; `nil` if it does.
   func mismatch(with request: NetworkRequest) -> MockMismatch? {
     reason(request).map { MockMismatch(reason: $0) }
   }

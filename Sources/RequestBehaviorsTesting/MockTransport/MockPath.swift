@@ -56,7 +56,7 @@ struct MockPath: Sendable {
     }
   }
 
-  /// Why a request goes elsewhere; `nil` if it does not.
+  /// Returns why the request goes to another place; `nil` if it does not.
   func mismatch(with request: NetworkRequest) -> String? {
     guard let origin else { return "its URL, or the mock transport's base URL, is not absolute" }
     if let other = request.origin, other != origin { return "the origin is \(other), not \(origin)" }

@@ -12,20 +12,20 @@ struct MockResponse: Sendable {
 
   let kind: Kind
   var delay: Duration = .zero
-  /// How often it is sent; `nil` for once, or without end if it is the last.
+  /// How often it is sent; `nil` for once, or for ever if it is the last response.
   var limit: Int?
   var given = 0
 }
 
-/// The reason why a stub does not answer a request.
+/// The reason why a stub does not respond to a request.
 struct MockMismatch: Error { let reason: String }
 
-/// The responses of a stub in their order, and which comes next.
+/// The responses of a stub in order, and the position of the next one.
 struct MockScript: Sendable {
   var isOptional = false
   private var answers: [MockResponse] = []
   private var position = 0
-  // What was set before the first response, for that.
+  // Modifiers that were set before the first response, and apply to it.
   private var draft: MockResponse?
 
   mutating func add(_ kind: MockResponse.Kind) {
@@ -58,7 +58,7 @@ struct MockScript: Sendable {
     return .failure(MockMismatch(reason: "it is used up, after \(count(answers.reduce(0) { $0 + $1.given }))"))
   }
 
-  /// The message about responses that were not sent; `nil` if all were.
+  /// The message about responses that were not sent; `nil` if all were sent.
   var problem: String? {
     if isOptional { return nil }
     let wanted = answers.map { $0.limit ?? 1 }

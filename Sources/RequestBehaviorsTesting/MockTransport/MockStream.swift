@@ -27,18 +27,18 @@ public struct MockStreamStep: Sendable, ExpressibleByStringLiteral {
   /// A chunk of a text in UTF-8.
   public static func text(_ text: String) -> MockStreamStep { chunk(Data(text.utf8)) }
 
-  /// A time on the call's clock without a byte, so that a ``ManualClock`` decides when it goes on.
+  /// A time on the call's clock without a byte; with a ``ManualClock`` the test decides when the stream goes on.
   ///
-  /// A stream whose request has an `idleTimeout` that is not longer ends with the code `timedOut` when that is over; so
-  /// does one whose `timeout` is over.
+  /// If the request's `idleTimeout` is not longer than this time, the stream ends with the code `timedOut` after the
+  /// `idleTimeout`. A `timeout` that is over ends the stream too.
   public static func wait(_ duration: Duration) -> MockStreamStep { MockStreamStep(.wait(duration)) }
 
-  /// A failure with a code, after which nothing comes.
+  /// A failure with a code; it ends the stream.
   public static func fail(_ code: NetworkError.Code) -> MockStreamStep {
     fail(NetworkError(code, "the mock transport's stream fails with this code"))
   }
 
-  /// A failure, after which nothing comes.
+  /// A failure; it ends the stream.
   public static func fail(_ error: any Error) -> MockStreamStep { MockStreamStep(.failure(error)) }
 }
 
@@ -68,7 +68,7 @@ final class MockStream: Sendable {
     deadline = request.options.timesEndAtHead ? nil : request.timeout.map { start + $0 }
   }
 
-  /// A stream of chunks, then perhaps an error.
+  /// Returns a stream of chunks, with an error at its end if one is given.
   static func make(_ chunks: [Data], failingWith error: (any Error)?) -> ByteStream {
     let steps = chunks.map { MockStreamStep.chunk($0) } + (error.map { [.fail($0)] } ?? [])
     return MockStream(steps, trailers: nil, to: NetworkRequest(url: URL(filePath: "/")), sentAt: .zero).byteStream
@@ -105,7 +105,7 @@ final class MockStream: Sendable {
     return steps[state.next]
   }
 
-  /// Waits until the time is over, or one of the request's times, or the stream is cancelled.
+  /// Waits until the time or one of the request's timeouts is over, or the stream is cancelled.
   private func wait(_ duration: Duration) async throws {
     let limit = [idleTimeout, deadline.map { max(.zero, $0 - clock.now()) }].compactMap(\.self).min()
     let time = min(duration, limit ?? duration)

@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A rule of a ``MockTransport``: which requests it answers, and with which responses.
+/// A rule of a ``MockTransport``: the requests it matches and the responses it sends.
 ///
 /// ```swift
 /// mock.on(.get, "me").respond(503).times(2)
@@ -9,8 +9,8 @@ public import RequestBehaviors
 /// ```
 ///
 /// Responses are sent in the order in which they are added: one for each request, and the last one again and again.
-/// ``times(_:)`` says how often the response before it is sent; when the last one has been sent so often the stub is
-/// used up, and requests go on to the next stub that matches.
+/// ``times(_:)`` limits how often the response before it is sent. After the last one has been sent that often, the stub
+/// is used up, and requests go on to the next stub that matches.
 public final class MockStub: Sendable {
   private let matcher: MockMatcher
   private let encoder: any BodyEncoder
@@ -25,7 +25,7 @@ public final class MockStub: Sendable {
     self.encoder = encoder
   }
 
-  /// The requests that the stub answered, as they were sent.
+  /// The requests to which the stub responded, as they were sent.
   public var sent: [NetworkRequest] { lock.withLock { answered } }
 
   /// Adds a response of bytes.
@@ -63,7 +63,7 @@ public final class MockStub: Sendable {
   ///
   /// - Parameters:
   ///   - status: The status code; by default 200.
-  ///   - text: The JSON, sent as it is.
+  ///   - text: The JSON, sent unchanged.
   ///   - headers: The header fields; by default only `Content-Type`, which is `application/json` unless it is set here.
   /// - Returns: The stub.
   @discardableResult
@@ -71,7 +71,7 @@ public final class MockStub: Sendable {
     respond(status, "application/json", headers, Data(text.utf8))
   }
 
-  /// A string would be encoded as one JSON string, which is hardly meant.
+  /// A string would be encoded as one JSON string, which is hardly intended.
   @available(*, unavailable, message: "use jsonText: for a body that is JSON already")
   @discardableResult
   public func respond(_ status: Int = 200, json text: String, headers: HeaderFields = [:]) -> MockStub { self }
@@ -90,8 +90,8 @@ public final class MockStub: Sendable {
 
   /// Adds a response that a closure makes.
   ///
-  /// - Parameter makeResponse: Returns the response, or throws the request's error. It gets the request with its
-  ///   body in memory, may wait, and runs in a task that is cancelled with the request's.
+  /// - Parameter makeResponse: Returns the response, or throws the request's error. It gets the request with its body
+  ///   in memory. It may wait, and runs in a task that is cancelled with the request's.
   /// - Returns: The stub.
   @discardableResult
   public func respond(
@@ -106,7 +106,7 @@ public final class MockStub: Sendable {
   ///   - chunks: The chunks, in order.
   ///   - status: The status code; by default 200.
   ///   - headers: The header fields; none by default.
-  ///   - error: What the stream throws after the chunks; by default it just ends.
+  ///   - error: The error that the stream throws after the chunks; `nil`, for a normal end, by default.
   /// - Returns: The stub.
   @discardableResult
   public func stream(
@@ -123,10 +123,10 @@ public final class MockStub: Sendable {
   ///   "one", .wait(.seconds(5)), "two", trailers: ["X-Rows": "2"])
   /// ```
   ///
-  /// A request that does not ask for a stream gets the body in memory when it is whole.
+  /// A request that does not ask for a stream gets the body in memory when it is complete.
   ///
   /// - Parameters:
-  ///   - steps: What happens, in order; texts are chunks.
+  ///   - steps: The chunks, waits and failures, in order; texts are chunks.
   ///   - status: The status code; by default 200.
   ///   - headers: The header fields; none by default.
   ///   - trailers: The fields after the body; none by default.
@@ -142,7 +142,7 @@ public final class MockStub: Sendable {
   ///
   /// - Parameters:
   ///   - code: The code of the `NetworkError` that is thrown.
-  ///   - message: Its message; by default one that names the stub.
+  ///   - message: Its message; by default a message with the name of the stub.
   /// - Returns: The stub.
   @discardableResult
   public func fail(_ code: NetworkError.Code, _ message: String? = nil) -> MockStub {
@@ -170,7 +170,7 @@ public final class MockStub: Sendable {
 extension MockStub {
   /// Sets how often the response before it is sent.
   ///
-  /// - Parameter count: How often; less than once counts as never. Before the first response it applies to that.
+  /// - Parameter count: The number of times; less than 1 means never. Before the first response it applies to that one.
   /// - Returns: The stub.
   @discardableResult
   public func times(_ count: Int) -> MockStub {
@@ -178,12 +178,12 @@ extension MockStub {
     return self
   }
 
-  /// Delays the response before it, on the clock of the call, so that a ``ManualClock`` decides when it comes.
+  /// Delays the response before it on the call's clock, so that a ``ManualClock`` decides when it comes.
   ///
-  /// A request whose `idleTimeout` or `timeout` is not longer than the delay fails with the code `timedOut` instead,
-  /// when that time is over.
+  /// If the request's `idleTimeout` or `timeout` is not longer than the delay, the request fails with the code
+  /// `timedOut` when that time is over.
   ///
-  /// - Parameter duration: How long. Before the first response it applies to that.
+  /// - Parameter duration: The delay. Before the first response it applies to that one.
   /// - Returns: The stub.
   @discardableResult
   public func delayed(by duration: Duration) -> MockStub {
@@ -191,7 +191,7 @@ extension MockStub {
     return self
   }
 
-  /// Says that ``MockTransport/verify()`` does not ask whether the stub was used.
+  /// Marks the stub as optional: ``MockTransport/verify()`` does not check whether it was used.
   @discardableResult
   public func optional() -> MockStub {
     lock.withLock { script.isOptional = true }
@@ -202,7 +202,7 @@ extension MockStub {
 // MARK: - Answering
 
 extension MockStub {
-  /// Returns the next response if the stub matches the request, else the reason why not.
+  /// Returns the next response if the stub matches the request, otherwise the reason why it does not.
   func answer(to request: NetworkRequest) -> Result<MockResponse, MockMismatch> {
     if let mismatch = matcher.mismatch(with: request) { return .failure(mismatch) }
     return lock.withLock {
@@ -212,7 +212,7 @@ extension MockStub {
     }
   }
 
-  /// The message of ``MockTransport/verify()`` about the stub; `nil` if nothing is wrong.
+  /// The message of ``MockTransport/verify()`` about the stub; `nil` if there is no problem.
   var problem: String? { lock.withLock { script.problem }.map { "\(self): \($0)" } }
 }
 

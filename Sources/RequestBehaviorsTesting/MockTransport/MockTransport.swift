@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A transport that responds as a test says, without a connection.
+/// A transport that sends the responses of a test, without a connection.
 ///
 /// ```swift
 /// let mock = MockTransport(baseURL: baseURL)
@@ -16,21 +16,20 @@ public import RequestBehaviors
 /// try mock.verify()
 /// ```
 ///
-/// Setting it up and looking at it needs no `await`. Instances share nothing, so tests that run side by side do not
-/// disturb each other. Like any transport it comes after the last behavior: the requests in ``sent`` are signed and
-/// final.
+/// Setting it up and inspecting it needs no `await`. Instances share nothing, so parallel tests do not disturb each
+/// other. Like any transport it comes after the last behavior: the requests in ``sent`` are signed and final.
 ///
 /// ## Which stub answers?
 ///
-/// The first, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has responses left. A
-/// request that none matches is answered by the closure of ``init(baseURL:encoder:answer:)``; without one it fails with
-/// a `NetworkError` of code `unmatchedRequest`, whose message gives the reason for each stub.
+/// The first stub, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has responses left.
+/// If no stub matches, the closure of ``init(baseURL:encoder:answer:)`` responds. Without that closure the request
+/// fails with a `NetworkError` of code `unmatchedRequest`, whose message gives the reason for each stub.
 ///
 /// ## What it does like a real transport
 ///
-/// It validates requests, takes one-shot bodies, enforces `bodyLimit` and, for delayed responses, `idleTimeout` and
-/// `timeout` on the call's clock, is cancelled promptly, and returns every status as it is. A response to `HEAD` and
-/// one of status 204 or 304 has no body. The `source` of its responses is `.mock`.
+/// It validates requests, reads one-shot bodies, enforces `bodyLimit`, and returns every status unchanged. It is
+/// cancelled promptly. For delayed responses it enforces `idleTimeout` and `timeout` on the call's clock. A response to
+/// `HEAD` and a response of status 204 or 304 have no body. The `source` of its responses is `.mock`.
 public final class MockTransport: Transport {
   /// The URL that the paths of stubs are appended to.
   public let baseURL: URL
@@ -54,7 +53,7 @@ public final class MockTransport: Transport {
     let canceller: ByteStream.Canceller
   }
 
-  // Answers the requests that no stub matches.
+  // Responds to the requests that no stub matches.
   private let answer: (@Sendable (NetworkRequest) async throws -> NetworkResponse)?
   private let lock = NSLock()
   // Protected by `lock`.
@@ -64,16 +63,16 @@ public final class MockTransport: Transport {
   /// Creates a transport without stubs.
   ///
   /// - Parameters:
-  ///   - baseURL: The URL that the paths of stubs are appended to, that of the client; by default
-  ///     `https://example.com/`.
-  ///   - encoder: What encodes the values of stubs; by default JSON as Foundation writes it.
+  ///   - baseURL: The URL that the paths of stubs are appended to: the client's base URL. `https://example.com/` by
+  ///     default.
+  ///   - encoder: The encoder of the values of stubs; by default Foundation's JSON encoder.
   public init(baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder) {
     self.baseURL = baseURL ?? MockTransport.defaultBaseURL
     self.encoder = encoder
     self.answer = nil
   }
 
-  /// Creates a transport that asks a closure for each request that no stub answers.
+  /// Creates a transport that calls a closure for each request that no stub matches.
   ///
   /// ```swift
   /// let mock = MockTransport { request in
@@ -82,10 +81,10 @@ public final class MockTransport: Transport {
   /// ```
   ///
   /// - Parameters:
-  ///   - baseURL: The URL that the paths of stubs are appended to, that of the client; by default
-  ///     `https://example.com/`.
-  ///   - encoder: What encodes the values of stubs; by default JSON as Foundation writes it.
-  ///   - answer: Returns the response, or throws the request's error. It gets the request with its body in memory,
+  ///   - baseURL: The URL that the paths of stubs are appended to: the client's base URL. `https://example.com/` by
+  ///     default.
+  ///   - encoder: The encoder of the values of stubs; by default Foundation's JSON encoder.
+  ///   - answer: Returns the response, or throws the request's error. It gets the request with its body in memory. It
   ///     may wait, and runs in a task that is cancelled with the request's.
   public init(
     baseURL: URL? = nil, encoder: any BodyEncoder = RequestConfiguration.jsonEncoder,
@@ -98,7 +97,7 @@ public final class MockTransport: Transport {
 
   private static let defaultBaseURL = URL(string: "https://example.com/") ?? URL(filePath: "/")
 
-  /// Adds a stub, which answers the requests that meet all that is given.
+  /// Adds a stub, which responds to the requests that meet all the given conditions.
   ///
   /// ```swift
   /// // One segment, whatever it is.
@@ -112,11 +111,12 @@ public final class MockTransport: Transport {
   ///
   /// - Parameters:
   ///   - method: The method; by default any.
-  ///   - path: The path below the base URL, or a full URL; by default any URL. `*` stands for one segment, `**` for any
-  ///     number of them. Segments are compared without their percent-encoding. What follows a `?` is added to `query`.
+  ///   - path: The path below the base URL, or a full URL; by default any URL. `*` matches one segment, `**` any number
+  ///     of them. Segments are compared without their percent-encoding. Items after a `?` are added to `query`.
   ///   - query: Items that the request's query must have, among others; by default none.
   ///   - headers: Fields that the request must have, among others; by default none.
-  ///   - condition: Tells whether a request is meant, its body in memory; an error that it throws means no.
+  ///   - condition: Returns whether the stub matches a request, whose body is in memory. If it throws, the stub does
+  ///     not match.
   /// - Returns: The stub, to which responses are added.
   @discardableResult
   public func on(
@@ -133,10 +133,10 @@ public final class MockTransport: Transport {
 
   /// The requests so far, in the order in which they came, each as it would have gone over the wire.
   ///
-  /// Bodies of files and streams are in memory. Requests that no stub matched are among them; invalid ones are not.
+  /// Bodies of files and streams are in memory. The list contains requests that no stub matched, but not invalid ones.
   public var sent: [NetworkRequest] { lock.withLock { state.sent } }
 
-  /// Waits until a number of requests have come, and returns those so far.
+  /// Waits until a number of requests have been sent, and returns all requests so far.
   ///
   /// It returns earlier, with fewer, if the task is cancelled.
   @discardableResult
@@ -145,12 +145,12 @@ public final class MockTransport: Transport {
     return sent
   }
 
-  /// Checks that every request matched a stub, that every response was sent as often as its stub says, and that every
-  /// streamed body was read to its end, cancelled or dropped.
+  /// Checks that every request matched a stub and that every response was sent as often as its stub requires.
   ///
-  /// A stub that need not be used is marked by ``MockStub/optional()``.
+  /// It also checks that every streamed body was read to its end, cancelled or dropped. Mark a stub that need not be
+  /// used with ``MockStub/optional()``.
   ///
-  /// - Throws: ``MockVerificationError``, which lists what is wrong.
+  /// - Throws: ``MockVerificationError``, which lists the problems.
   public func verify() throws {
     let (stubs, unmatched, open) = lock.withLock {
       (state.stubs, state.unmatched, state.openStreams.sorted { $0.key < $1.key }.map(\.value.request))
@@ -162,10 +162,10 @@ public final class MockTransport: Transport {
 
   // MARK: - Transport
 
-  /// Returns the response of the first stub that matches the request, or of the closure if none does.
+  /// Returns the response of the first stub that matches the request, or of the closure if no stub does.
   ///
-  /// - Throws: The stub's error; `NetworkError` of code `unmatchedRequest` if there is neither; `CancellationError`
-  ///   when the task is cancelled.
+  /// - Throws: The stub's error; `NetworkError` of code `unmatchedRequest` if there is no matching stub and no closure;
+  ///   `CancellationError` when the task is cancelled.
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     let start = request.call.clock.now()
     try request.validate()
@@ -184,7 +184,7 @@ public final class MockTransport: Transport {
     return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
-  /// Remembers a streamed body until it has ended, without keeping it.
+  /// Records a streamed body as open until it has ended, without retaining it.
   private func watched(_ response: NetworkResponse) -> NetworkResponse {
     guard case .stream(let stream) = response.body else { return response }
     let open = OpenStream(request: response.request, canceller: stream.canceller)
@@ -200,11 +200,11 @@ public final class MockTransport: Transport {
     return response
   }
 
-  /// Ends delayed responses and streams with the code `clientShutDown`; further sends fail with it too.
+  /// Ends delayed responses and streams with the code `clientShutDown`; later sends fail with that code too.
   public func shutdown() async {
     let (pendingResults, streams) = lock.withLock {
       state.isShutDown = true
-      // In the order in which they began.
+      // They end in the order in which they began.
       return (
         state.pendingResults.sorted { $0.key < $1.key }.map(\.value),
         state.openStreams.sorted { $0.key < $1.key }.map(\.value.canceller)
@@ -245,7 +245,7 @@ public final class MockTransport: Transport {
 
 /// The problems that ``MockTransport/verify()`` found.
 public struct MockVerificationError: Error, Sendable, CustomStringConvertible {
-  /// The stubs that were used less often than they say, each with how often.
+  /// The stubs that were used less often than required, each with the number of uses.
   public let unusedStubs: [String]
   /// The requests that no stub matched.
   public let unmatchedRequests: [NetworkRequest]

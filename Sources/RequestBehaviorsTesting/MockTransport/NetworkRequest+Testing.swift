@@ -1,22 +1,22 @@
 import Foundation
 public import RequestBehaviors
 
-/// The parts of a request in ``MockTransport/sent`` that tests look at.
+/// The parts of a request in ``MockTransport/sent`` that tests inspect.
 extension NetworkRequest {
   /// Returns the body decoded from JSON.
   ///
   /// - Parameters:
-  ///   - type: What to decode.
-  ///   - decoder: What decodes it; by default JSON as Foundation reads it.
+  ///   - type: The type of the value.
+  ///   - decoder: The decoder; by default Foundation's JSON decoder.
   /// - Returns: The decoded value.
-  /// - Throws: `NetworkError` if there is no body or it is not in memory; what the decoder throws if it does not fit.
+  /// - Throws: `NetworkError` if there is no body or it is not in memory; the decoder's error if the body does not fit.
   public func json<Value: Decodable>(
     _ type: Value.Type = Value.self, decoder: any BodyDecoder = RequestConfiguration.jsonDecoder
   ) throws -> Value {
     try decoder.decode(type, from: bodyInMemory)
   }
 
-  /// The body as text in UTF-8, wrong sequences replaced.
+  /// The body as text in UTF-8; invalid sequences are replaced.
   ///
   /// - Throws: `NetworkError` if there is no body or it is not in memory.
   public var text: String {
@@ -44,7 +44,7 @@ extension NetworkRequest {
     }
   }
 
-  /// Returns the request with the bytes of its body, which a one-shot body is taken for.
+  /// Returns the request with the bytes of its body; a one-shot body is used up.
   ///
   /// - Throws: `NetworkError` of code `bodyConsumed` or `bodyUnreadable`, or `CancellationError`.
   func withBodyInMemory() async throws -> NetworkRequest {

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension NetworkResponse {
-  /// Tells a progress of the body, of a stream when it is read.
+  /// Reports the body to a progress; the chunks of a stream are reported as they are read.
   func counted(by progress: TransferProgress.Attempt?) -> NetworkResponse {
     guard let progress else { return self }
     var copy = self
@@ -15,7 +15,7 @@ extension NetworkResponse {
   }
 }
 
-/// The chunks of a stream, each told to a progress when it is read.
+/// The chunks of a stream, each reported to a progress when it is read.
 private struct CountedChunks: AsyncSequence, Sendable {
   typealias Element = Data
 

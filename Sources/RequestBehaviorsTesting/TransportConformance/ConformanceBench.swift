@@ -36,10 +36,10 @@ struct ConformanceBench: ConformanceChecks {
       call: Call(clock: clock.requestClock, options: options))
   }
 
-  /// Makes another transport.
+  /// Returns another transport.
   func anotherTransport() async throws -> any Transport { try await makeTransport(clock.requestClock) }
 
-  /// Sends a request whose response is to be streamed.
+  /// Sends a request whose response is streamed.
   func stream(
     _ request: NetworkRequest? = nil, over transport: (any Transport)? = nil
   ) async throws -> NetworkResponse {
@@ -53,7 +53,7 @@ struct ConformanceBench: ConformanceChecks {
     try await transport.send(request).buffered()
   }
 
-  /// Sends a request and returns what the server got.
+  /// Sends a request and returns it as the server received it.
   func received(_ request: NetworkRequest) async throws -> LoopbackRequest {
     server.enqueue(.status(200))
     let count = server.requestCount
@@ -73,7 +73,7 @@ struct ConformanceBench: ConformanceChecks {
     try await failure(codes, because: reason) { try await send(request) }
   }
 
-  /// Awaits what must fail with one of the codes.
+  /// Awaits a task that must fail with one of the codes.
   func failure(
     _ codes: [NetworkError.Code], because reason: String, of work: () async throws -> NetworkResponse
   ) async throws {
@@ -89,7 +89,7 @@ struct ConformanceBench: ConformanceChecks {
     throw TransportConformance.Failure("the response is \(response), wanted \(wanted)")
   }
 
-  /// Awaits what must be a cancellation.
+  /// Awaits a task that must end with a cancellation.
   func cancellation(_ task: Task<NetworkResponse, any Error>) async throws {
     switch await task.result {
     case .success(let response):
@@ -100,7 +100,7 @@ struct ConformanceBench: ConformanceChecks {
     }
   }
 
-  /// Sends while the clock goes on, a second whenever something waits for it, and returns how the send ends.
+  /// Sends a request while the clock advances by a second for each wait, and returns the response.
   func sendWhileTimePasses(_ request: NetworkRequest) async throws -> NetworkResponse {
     let time = Task { [clock] in
       while !Task.isCancelled {

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// Transfers that take too much are ended.
+  /// Transfers that exceed a limit are ended.
   static let limits: [Case] = [
     Case("a body as long as the limit is returned") { bench in
       bench.server.enqueue(.text("12345"), .chunked(["123", "45"]))
@@ -150,7 +150,7 @@ extension TransportConformance {
     await bench.server.waitForConnections(atMost: 0)
   }
 
-  /// A body of which each byte takes an hour.
+  /// A body whose bytes take an hour each.
   private struct SlowBody: AsyncSequence, Sendable {
     typealias Element = Data
     let clock: RequestClock

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// A request's progress is told of the bytes that go either way.
+  /// A request's progress is informed of the bytes in both directions.
   static let progress: [Case] = [
     Case("progress counts the bytes of both bodies") { bench in
       bench.server.enqueue(.data(Data(repeating: 0x61, count: 200_000)))

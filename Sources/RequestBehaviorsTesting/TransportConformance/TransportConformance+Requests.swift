@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// Requests arrive as they are.
+  /// Requests arrive unchanged.
   static let requests: [Case] = [
     Case("methods arrive as they are") { bench in
       for method in [RequestMethod.get, .head, .post, .put, .patch, .delete, .options, .query, "REPORT"] {
@@ -93,7 +93,7 @@ extension TransportConformance {
     },
   ]
 
-  /// Requests that must not be sent are refused before anything is sent.
+  /// Requests that must not be sent are refused before the first byte.
   static let refusals: [Case] = [
     Case("an illegal method is refused") { bench in
       let methods = ["", "GE T", "GET\r\nX-Injected: 1", "GET\0", "GÉT"].map { RequestMethod(rawValue: $0) }

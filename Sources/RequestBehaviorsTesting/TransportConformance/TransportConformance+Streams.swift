@@ -2,12 +2,12 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// A body that is more than sockets and transports hold without being told.
+  /// A body that is larger than the buffers of sockets and transports.
   private static let large = LoopbackResponse.generated(pieces: 512, of: 32_768) { piece($0) }
 
   private static func piece(_ index: Int) -> Data { Data(repeating: UInt8(truncatingIfNeeded: index), count: 32_768) }
 
-  /// Streamed bodies come as the server sends them, and end for everybody when they are dropped.
+  /// Streamed bodies come as the server sends them, and end on both sides when they are dropped.
   static let streams: [Case] = [
     Case("a streamed body follows its head") { bench in
       let gate = LoopbackGate()
@@ -47,7 +47,7 @@ extension TransportConformance {
     Case("a streamed body with a slow reader is whole") { bench in
       bench.server.enqueue(large)
       let response = try await bench.stream()
-      // Others go on meanwhile.
+      // Other requests go on meanwhile.
       for _ in 1...20 {
         bench.server.enqueue(.text("other"))
         try bench.equal(try await bench.send(try bench.request()).text, "other", "body of another response")
@@ -55,7 +55,7 @@ extension TransportConformance {
       try await check(response, bench)
     },
     Case("a streamed body that is dropped unread ends its connection") { bench in
-      // It has no end, so that only the client closes the connection.
+      // The body has no end, so that only the client closes the connection.
       bench.server.enqueue(.generated(pieces: 1_000_000, of: 32_768) { piece($0) })
       _ = try await bench.stream()
       await bench.server.waitForConnections(atMost: 0)
@@ -130,7 +130,7 @@ extension TransportConformance {
   private static func check(_ response: NetworkResponse, _ bench: ConformanceBench) async throws {
     var count = 0
     for try await chunk in response.bytes {
-      // Piece by piece, because to look at each byte takes long where nothing is optimized.
+      // The pieces are compared as a whole, because checking byte by byte is slow in an unoptimized build.
       var rest = chunk
       while !rest.isEmpty {
         let part = rest.prefix(32_768 - count % 32_768)

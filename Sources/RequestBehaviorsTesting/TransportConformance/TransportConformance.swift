@@ -17,9 +17,9 @@ public import RequestBehaviors
 /// #expect(report.failures.isEmpty, "\(report)")
 /// ```
 ///
-/// Each case has a ``LoopbackServer``, a ``ManualClock`` and a transport of its own, sends over 127.0.0.1 only, and is
-/// given up if it is not over in time, so that a transport which hangs fails instead of hanging the test. With a
-/// framework that has tests with arguments, each of ``cases`` can be a test of its own.
+/// Each case has its own ``LoopbackServer``, ``ManualClock`` and transport, and sends over 127.0.0.1 only. It is given
+/// up if it does not end in time, so that a transport which hangs fails instead of hanging the test. In a framework
+/// whose tests take arguments, each of ``cases`` can be a test of its own.
 public enum TransportConformance {
   /// Makes the transport to check.
   ///
@@ -27,18 +27,17 @@ public enum TransportConformance {
   /// the cases whose names begin with "a timeout"; for one without streams, those that begin with "a streamed body".
   public typealias Factory = @Sendable (RequestClock) async throws -> any Transport
 
-  /// Every case, in the order in which they are run.
+  /// The cases, in the order in which they are run.
   public static let cases: [Case] =
     requests + refusals + responses + streams + limits + endings + failures + progress
 
   /// Runs the cases, one after the other.
   ///
   /// - Parameters:
-  ///   - exclusions: The names of cases that are not to be run, each with the reason. A name that no case has is a
-  ///     failure.
-  ///   - limit: How long a case may take, in real time; 20 seconds by default.
+  ///   - exclusions: The names of the cases that are not run, each with the reason. A name without a case is a failure.
+  ///   - limit: The longest time of a case, in real time; 20 seconds by default.
   ///   - makeTransport: Makes the transport of a case.
-  /// - Returns: How each case ended.
+  /// - Returns: The result of each case.
   public static func run(
     excluding exclusions: [String: String] = [:], within limit: Duration = .seconds(20),
     _ makeTransport: @escaping Factory
@@ -50,9 +49,11 @@ public enum TransportConformance {
 }
 
 extension TransportConformance {
-  /// One thing that a transport must do.
+  /// A rule that a transport must follow.
   public struct Case: Sendable, CustomStringConvertible {
-    /// The rule, such as "redirects are returned"; names the case in exclusions.
+    /// The rule, such as "redirects are returned".
+    ///
+    /// It is also the name of the case in exclusions.
     public let name: String
     private let check: @Sendable (ConformanceBench) async throws -> Void
 
@@ -67,10 +68,9 @@ extension TransportConformance {
     /// Checks a transport.
     ///
     /// - Parameters:
-    ///   - limit: How long it may take, in real time; 20 seconds by default.
+    ///   - limit: The longest time of the case, in real time; 20 seconds by default.
     ///   - makeTransport: Makes the transport.
-    /// - Throws: ``Failure`` that names the rule that was broken; an error of the transport's where it should not
-    ///   throw.
+    /// - Throws: ``Failure`` that names the broken rule; the transport's own error if it throws where it must not.
     public func run(within limit: Duration = .seconds(20), _ makeTransport: @escaping Factory) async throws {
       try await ConformanceFailure.within(limit) {
         let bench = try await ConformanceBench(makeTransport)
@@ -89,6 +89,6 @@ extension TransportConformance {
   /// A rule that a transport broke.
   public typealias Failure = ConformanceFailure
 
-  /// How the cases ended.
+  /// The results of the cases.
   public typealias Report = ConformanceReport
 }
