@@ -3,13 +3,13 @@ extension UInt8 {
   var isASCIIUppercase: Bool { self &- 0x41 < 26 }
   var isASCIILowercase: Bool { self &- 0x61 < 26 }
   var isASCIIAlphanumeric: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 26 }
-  /// Every ASCII character but letters and digits; bytes of other characters count as letters.
+  /// Whether the byte is an ASCII character other than a letter or digit; `false` for bytes outside of ASCII.
   var isASCIIPunctuation: Bool { self < 0x80 && !isASCIIAlphanumeric }
   var lowercasedASCII: UInt8 { isASCIIUppercase ? self | 0x20 : self }
 }
 
 extension [UInt8] {
-  /// The octets as hexadecimal digits in lower case.
+  /// The octets as lower-case hexadecimal digits.
   var hexadecimal: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(unsafeUninitializedCapacity: count * 2) { buffer in

@@ -1,23 +1,25 @@
-/// The name of an authentication scheme with its parameters, as in a challenge or in credentials (RFC 9110 §11.2).
+/// An authentication scheme with its parameters, as in a challenge or in credentials (RFC 9110 §11.2).
 struct AuthenticationScheme: Sendable {
   var name: String
   var parameters: [(name: String, value: String)] = []
 
-  /// The protection space (RFC 9110 §11.5); `nil` if none is named.
+  /// The protection space (RFC 9110 §11.5); `nil` if there is no such parameter.
   var realm: String? { parameters.first { $0.name.lowercased() == "realm" }?.value }
 
-  /// What a challenge says is wrong (RFC 6750 §3.1); `nil` if it does not say.
+  /// The error code of a challenge (RFC 6750 §3.1); `nil` if there is no such parameter.
   var error: String? { parameters.first { $0.name.lowercased() == "error" }?.value }
 
-  /// Reads the value of a `WWW-Authenticate` or `Authorization` field.
+  /// Parses the value of a `WWW-Authenticate` or `Authorization` field.
   ///
-  /// - Parameter field: One or several schemes, separated by commas as their parameters are (RFC 9110 §11.6.1).
-  /// - Returns: The schemes in their order. Parameters before any scheme belong to one without a name.
+  /// - Parameter field: One or more schemes; commas separate both the schemes and their parameters (RFC 9110 §11.6.1).
+  /// - Returns: The schemes in their order. Parameters before the first scheme belong to a scheme without a name.
   static func list(_ field: String) -> [AuthenticationScheme] {
     var schemes: [AuthenticationScheme] = []
     for item in items(of: field) {
       let equals = item.firstIndex(of: "=")
       var words = item[..<(equals ?? item.endIndex)].split(whereSeparator: isSpace)
+      // An item with two words before `=`, or without `=`, starts a scheme; any other is a parameter of the current
+      // scheme.
       if equals == nil || words.count > 1 || schemes.isEmpty {
         let startsScheme = equals == nil || words.count > 1
         schemes.append(AuthenticationScheme(name: startsScheme && !words.isEmpty ? String(words.removeFirst()) : ""))
@@ -29,7 +31,7 @@ struct AuthenticationScheme: Sendable {
     return schemes
   }
 
-  /// The items of a list, which commas outside quotes separate (RFC 9110 §5.6.1).
+  /// Returns the items of a list, separated by commas outside of quotes (RFC 9110 §5.6.1).
   private static func items(of field: String) -> [Substring] {
     var items: [Substring] = []
     var start = field.startIndex
@@ -50,7 +52,7 @@ struct AuthenticationScheme: Sendable {
     return items.filter { !$0.allSatisfy(isSpace) }
   }
 
-  /// The value of a parameter: a token or a quoted-string (RFC 9110 §5.6.4).
+  /// Returns the value of a parameter: a token or a quoted-string (RFC 9110 §5.6.4).
   private static func unquoted(_ text: Substring) -> String {
     let value = text.drop(while: isSpace)
     guard value.first == "\"" else { return String(value.prefix { !isSpace($0) }) }

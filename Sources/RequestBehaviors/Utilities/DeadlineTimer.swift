@@ -1,7 +1,7 @@
 /// The one timer of a transport: a task that sleeps until the earliest deadline.
 ///
-/// It is set anew only for an earlier deadline. A transfer that ends leaves it alone, so that a request costs no task;
-/// the timer then fires once for nothing.
+/// It is reset only for an earlier deadline. A transfer that ends does not stop it, so that a request costs no task.
+/// The timer then fires once without effect.
 package struct DeadlineTimer {
   private let clock: RequestClock
   private var armed: (deadline: Duration, task: Task<Void, Never>)?
@@ -12,15 +12,16 @@ package struct DeadlineTimer {
   /// Sets the timer, unless it is set for that time or an earlier one.
   ///
   /// - Parameters:
-  ///   - deadline: When to fire, on the clock.
-  ///   - fire: Called once, unless the timer is set anew or stopped before; made only if it is set.
+  ///   - deadline: The time to fire, on the clock.
+  ///   - fire: Returns the closure that is called once, unless the timer is reset or stopped before. It is evaluated
+  ///     only if the timer is set.
   package mutating func arm(_ deadline: Duration, fire: @autoclosure () -> @Sendable () -> Void) {
     if let armed, armed.deadline <= deadline { return }
     armed?.task.cancel()
     let fire = fire()
-    // Not of the task that happens to set it, whose priority and task-local values are of no concern to others.
+    // Detached, so that the timer does not inherit the priority and task-local values of the task that sets it.
     let task = Task.detached { [clock] in
-      // A clock cannot sleep for any length of time; to wake up too early does no harm.
+      // A clock cannot sleep for an arbitrary time; waking too early is harmless.
       let remaining = min(deadline - clock.now(), .seconds(86_400))
       guard (try? await clock.sleep(for: remaining)) != nil else { return }
       fire()

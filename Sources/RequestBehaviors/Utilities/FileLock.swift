@@ -10,9 +10,9 @@ public import Foundation
   import Darwin
 #endif
 
-/// A lock between processes: a file that one of them at a time has locked (`flock(2)`).
+/// A lock between processes: a file that at most one process has locked (`flock(2)`).
 ///
-/// For what several processes share, such as the place of a ``TokenStore`` of your own:
+/// Use it for a resource that several processes share, such as the storage of your own ``TokenStore``:
 ///
 /// ```swift
 /// private let lock = FileLock(
@@ -25,53 +25,55 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The system frees the lock when the process ends, however it ends. A process that is stopped keeps it. Two objects of
-/// one file are two lockers, also in one process, and nothing may lock within its own lock. The file is empty, is
-/// readable by the user only, and is never removed: lock a file of its own, never one that is replaced. Where the file
-/// system knows no locks, or no file can be made because it is full or read-only, the work runs without one.
+/// The system releases the lock when the process ends, however it ends. A stopped process keeps it. Two objects for one
+/// file exclude each other, also in one process. Work under the lock must not acquire the same lock again. The file is
+/// empty, readable by the user only, and never removed. Use a separate file for the lock, never one that is replaced.
+/// The work runs without a lock if the file system does not support locks, or if no file can be created because the
+/// file system is full or read-only.
 ///
-/// On iOS, tvOS, watchOS and visionOS the system may end a program that it suspends while it holds a lock in a shared
+/// On iOS, tvOS, watchOS and visionOS the system may end an app that it suspends while the app holds a lock in a shared
 /// container (the exception code `0xdead10cc`).
 public final class FileLock: Sendable {
-  /// The file that is locked.
+  /// The URL of the locked file.
   public let url: URL
 
-  // Files block; the threads of Swift concurrency must not.
+  // File operations block; the threads of Swift concurrency must not.
   private let queue = DispatchQueue(label: "FileLock")
   private let clock: RequestClock
 
-  /// Creates a lock; nothing is locked.
+  /// Creates a lock that is not held.
   ///
   /// - Parameters:
-  ///   - url: The file's URL; its folder is made, for the user only, when it is locked.
-  ///   - clock: The clock of the waits between two tries; the system's by default.
+  ///   - url: The file's URL. Locking creates its folder, for the user only.
+  ///   - clock: The clock for the waits between attempts; the system's by default.
   public init(url: URL, clock: RequestClock = .system) {
     self.url = url
     self.clock = clock
   }
 
-  /// Runs the work while nobody else has the lock.
+  /// Runs the work while it holds the lock.
   ///
-  /// Waits as long as another process has it, and tries again each 1 to 50 milliseconds.
+  /// The method waits as long as another process has the lock, and tries again every 1 to 50 milliseconds.
   ///
-  /// - Parameter work: What to do; it is not cancelled for the lock's sake.
-  /// - Returns: What the work returns.
-  /// - Throws: `CancellationError` when the task is cancelled before it has the lock; ``NetworkError`` of code
-  ///   ``NetworkError/Code-swift.struct/tokenStoreFailed`` if the file cannot be opened; what the work throws.
+  /// - Parameter work: The work to run; the lock never cancels it.
+  /// - Returns: The result of the work.
+  /// - Throws: `CancellationError` if the task is cancelled before it has the lock; ``NetworkError`` of code
+  ///   ``NetworkError/Code-swift.struct/tokenStoreFailed`` if the file cannot be opened; any error of the work.
   public func withLock<Value>(_ work: () async throws -> Value) async throws -> Value {
     let file = try await acquire()
-    // To close it frees the lock.
+    // Closing the file releases the lock.
     defer { if let file { close(file) } }
     return try await work()
   }
 
-  /// Returns the locked file; `nil` where there can be no lock.
+  /// Waits for the lock and returns the locked file; `nil` if locks are unsupported.
   private func acquire() async throws -> Int32? {
     guard url.isFileURL else {
       throw NetworkError.tokenStoreFailed("the lock's URL \(url) is no file URL; make it with URL(filePath:)")
     }
     let path = url.path(percentEncoded: false)
     var pause = Duration.milliseconds(1)
+    // A held lock cannot be waited for without blocking a thread, so that attempts are repeated with a growing pause.
     while true {
       try Task.checkCancellation()
       let attempt = try await withCheckedThrowingContinuation { continuation in
@@ -93,7 +95,7 @@ public final class FileLock: Sendable {
     case unsupported
   }
 
-  /// What opening fails with where there can be no file.
+  /// The errors of opening that mean that no file can be created.
   private static let unsupported: Set<Int32> = [EROFS, ENOSPC, EDQUOT]
 
   private static func attempt(_ path: String) throws -> Attempt {
@@ -112,7 +114,7 @@ public final class FileLock: Sendable {
       close(file)
       return .unsupported
     }
-    // Somebody who removed the file would lock another one of the same name.
+    // The file may have been removed meanwhile; another process would then lock a new file of the same name.
     guard isStillNamed(file, path) else {
       close(file)
       return .busy
@@ -129,23 +131,23 @@ public final class FileLock: Sendable {
 // MARK: - Open files
 
 extension FileLock {
-  /// What became of an attempt to lock a file.
+  /// The result of an attempt to lock a file.
   package enum Outcome: Sendable {
     /// The file is locked until the descriptor is closed.
     case taken
     /// Another descriptor has the lock.
     case busy
-    /// The file system has no locks, as some network file systems.
+    /// The file system does not support locks, as some network file systems.
     case unsupported
   }
 
-  /// Locks an open file if nothing else has it locked; does not wait.
+  /// Locks an open file unless another descriptor has it locked; does not wait.
   ///
-  /// The lock is free when the descriptor is closed, so also when the process ends in any way. A second descriptor of
-  /// the same process does not share it.
+  /// Closing the descriptor releases the lock, also when the process ends in any way. A second descriptor of the same
+  /// process does not share the lock.
   ///
   /// - Parameter descriptor: The open file.
-  /// - Returns: Whether it is locked.
+  /// - Returns: Whether the file is locked now.
   package static func take(_ descriptor: Int32) -> Outcome {
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       switch errno {

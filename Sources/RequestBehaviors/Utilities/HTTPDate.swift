@@ -2,7 +2,7 @@ package import Foundation
 
 /// The dates of HTTP fields such as `Date`, `Expires` and `Retry-After` (RFC 9110 §5.6.7).
 ///
-/// Recipients have to read three forms; senders write the first only:
+/// A recipient must accept three forms; a sender writes only the first:
 ///
 /// | form | example |
 /// |---|---|
@@ -10,14 +10,14 @@ package import Foundation
 /// | RFC 850 | `Sunday, 06-Nov-94 08:49:37 GMT` |
 /// | asctime | `Sun Nov  6 08:49:37 1994` |
 package enum HTTPDate {
-  /// Reads a date in any of the three forms.
+  /// Parses a date in any of the three forms.
   ///
-  /// A day of one digit is accepted, and a year of four digits in the form of RFC 850, because servers send both. The
-  /// day of the week is not compared with the date.
+  /// A one-digit day is accepted, and so is a four-digit year in the form of RFC 850, because servers send both. The
+  /// day of the week is not checked against the date.
   ///
   /// - Parameters:
   ///   - text: The value of a field.
-  ///   - now: The current date. A year of two digits is the latest that is not more than 50 years after it.
+  ///   - now: The current date. A two-digit year is the latest one that is at most 50 years after it.
   /// - Returns: The date; `nil` if the text has another form or names a day or time that does not exist.
   package static func date(from text: String, now: Date) -> Date? {
     let words = text.split(separator: " ")
@@ -29,10 +29,10 @@ package enum HTTPDate {
     }
   }
 
-  /// Writes a date as IMF-fixdate.
+  /// Formats a date as IMF-fixdate.
   ///
-  /// - Parameter date: The date; fractions of a second are dropped. One outside the years 0 to 9999, which the form
-  ///   cannot hold, is written as the first or last second of these years.
+  /// - Parameter date: The date; fractions of a second are dropped. A date outside of the years 0 to 9999 does not fit
+  ///   the form and is written as the first or last second of that range.
   /// - Returns: A text such as `Sun, 06 Nov 1994 08:49:37 GMT`.
   package static func text(of date: Date) -> String {
     let time = CivilTime(date)
@@ -69,7 +69,8 @@ package enum HTTPDate {
       return CivilTime(year: year, month: month + 1, day: day, clock: clock)?.date
     }
     guard let short = number(parts[2], digits: 2...2) else { return nil }
-    // RFC 9110 §5.6.7: what appears to be more than 50 years in the future is the most recent such year in the past.
+    // RFC 9110 §5.6.7: a year that appears to be more than 50 years in the future is the most recent such year in the
+    // past.
     let limit = CivilTime(now).addingYears(50)
     let century = limit.year - limit.year % 100
     for year in [century + short, century + short - 100] {
@@ -83,7 +84,7 @@ package enum HTTPDate {
     weekdays.contains { word == $0 + end || word == $0.prefix(3) + end }
   }
 
-  /// Hour, minute and second of a text such as `08:49:37`; a leap second is allowed.
+  /// Returns hour, minute and second of a text such as `08:49:37`; a leap second is allowed.
   private static func clock(_ word: Substring) -> (hour: Int, minute: Int, second: Int)? {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let hour = number(parts[0], digits: 2...2), hour < 24,
@@ -104,7 +105,7 @@ package enum HTTPDate {
   }
 }
 
-/// A date of the Gregorian calendar with its time, in UTC.
+/// A date and time of the Gregorian calendar, in UTC.
 private struct CivilTime {
   let year: Int
   let month: Int
@@ -125,7 +126,7 @@ private struct CivilTime {
     (self.hour, self.minute, self.second) = (hour, minute, second)
   }
 
-  /// The time of a date, or the nearest one in the years 0 to 9999.
+  /// Creates the time of a date, or the nearest time in the years 0 to 9999.
   init(_ date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     let first = -62_167_219_200.0
@@ -134,7 +135,7 @@ private struct CivilTime {
     let days = (Double(bounded) / 86_400).rounded(.down)
     let rest = bounded - Int(days) * 86_400
 
-    // Years are counted from March on, so that a leap day is the last of its year, and in eras of 400 years.
+    // Years begin in March, so that a leap day is the last of its year, and an era has 400 years.
     let shifted = Int(days) + 719_468
     let era = shifted >= 0 ? shifted / 146_097 : (shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

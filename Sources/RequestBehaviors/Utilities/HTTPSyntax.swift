@@ -2,12 +2,12 @@ import Foundation
 
 /// The character rules of HTTP (RFC 9110 §5).
 enum HTTPSyntax {
-  /// Whether the text is a token (§5.6.2).
+  /// Returns whether the text is a token (§5.6.2).
   static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { isTokenCharacter($0) }
   }
 
-  /// Whether the text may be a field value (§5.5): no control characters but tab, no space at either end.
+  /// Returns whether the text is a valid field value (§5.5): no control character except tab, no space at either end.
   static func isFieldValue(_ text: String) -> Bool {
     let bytes = text.utf8
     return !hasOuterSpace(text) && bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
@@ -18,7 +18,7 @@ enum HTTPSyntax {
     return isSpace(first) || isSpace(last)
   }
 
-  /// Returns the text without spaces and tabs at its ends.
+  /// Returns the text without spaces and tabs at either end.
   static func withoutOuterSpace(_ text: String) -> String {
     let bytes = text.utf8.drop(while: isSpace)
     guard let last = bytes.lastIndex(where: { !isSpace($0) }) else { return "" }
@@ -48,16 +48,17 @@ enum HTTPSyntax {
 }
 
 extension URL {
-  /// The text of the URL without its fragment, which no server gets (RFC 9110 §7.1).
+  /// The text of the URL without its fragment, which is never sent (RFC 9110 §7.1).
   var textWithoutFragment: String {
     let text = absoluteString
     guard let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
     return String(text[..<end])
   }
 
-  /// The text by which two URLs are the same for every server (RFC 3986 §6.2.2.1, §6.2.3; RFC 9110 §4.2.3).
+  /// The text that is equal for two URLs which are the same for every server (RFC 3986 §6.2.2.1, §6.2.3; RFC 9110
+  /// §4.2.3).
   ///
-  /// It has no fragment. Scheme and host are in lower case, the default port is left out, and an empty path is `/`.
+  /// It has no fragment. Scheme and host are in lower case, the default port is dropped, and an empty path is `/`.
   var normalizedText: String {
     let text = textWithoutFragment
     guard let mark = text.range(of: "://") else { return text }

@@ -7,7 +7,7 @@
     case sha1
     case sha256
 
-    /// The hash of some octets, 20 or 32 octets long.
+    /// Returns the hash of octets, 20 or 32 octets long.
     package func digest(of octets: UnsafeRawBufferPointer) -> [UInt8] {
       switch self {
       case .sha1: Array(Insecure.SHA1.hash(data: octets))
@@ -16,18 +16,18 @@
     }
   }
 
-  /// HMAC (RFC 2104) with a key that is set up once.
+  /// An HMAC (RFC 2104) whose key is set up once.
   package struct MessageAuthenticator: Sendable {
     private let function: HashFunction
     private let key: SymmetricKey
 
-    /// Sets up a key of any length.
+    /// Creates an HMAC with a key of any length.
     package init(_ function: HashFunction, key: [UInt8]) {
       self.function = function
       self.key = SymmetricKey(data: key)
     }
 
-    /// The authentication code of some octets, as long as the function's hash.
+    /// Returns the authentication code of octets, as long as the function's hash.
     package func code(for octets: UnsafeRawBufferPointer) -> [UInt8] {
       switch function {
       case .sha1: Array(HMAC<Insecure.SHA1>.authenticationCode(for: octets, using: key))
@@ -41,7 +41,7 @@
     case sha1
     case sha256
 
-    /// The hash of some octets, 20 or 32 octets long.
+    /// Returns the hash of octets, 20 or 32 octets long.
     package func digest(of octets: UnsafeRawBufferPointer) -> [UInt8] {
       finish(initialState, with: octets, after: 0)
     }
@@ -70,7 +70,7 @@
       }
     }
 
-    /// The hash of what a state has absorbed (`prefix` octets, whole blocks) and some more octets.
+    /// Returns the hash of the octets that a state has absorbed (`prefix` octets, whole blocks) and of further octets.
     func finish(
       _ initial: SIMD8<UInt32>, with octets: UnsafeRawBufferPointer, after prefix: Int
     ) -> [UInt8] {
@@ -78,7 +78,7 @@
       let whole = octets.count & ~63
       absorb(UnsafeRawBufferPointer(rebasing: octets[..<whole]), into: &state)
 
-      // FIPS 180-4 §5.1.1: a one bit, zeros up to a block less eight octets, the length in bits.
+      // FIPS 180-4 §5.1.1: a one bit, zeros up to eight octets before the end of a block, and the length in bits.
       let rest = octets.count - whole
       let tail = rest < 56 ? 64 : 128
       withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { block in
@@ -100,13 +100,13 @@
     }
   }
 
-  /// HMAC (RFC 2104) with a key that is set up once.
+  /// An HMAC (RFC 2104) whose key is set up once.
   package struct MessageAuthenticator: Sendable {
     private let function: HashFunction
     private let inner: SIMD8<UInt32>
     private let outer: SIMD8<UInt32>
 
-    /// Sets up a key of any length.
+    /// Creates an HMAC with a key of any length.
     package init(_ function: HashFunction, key: [UInt8]) {
       self.function = function
       var key = key
@@ -122,7 +122,7 @@
       return state
     }
 
-    /// The authentication code of some octets, as long as the function's hash.
+    /// Returns the authentication code of octets, as long as the function's hash.
     package func code(for octets: UnsafeRawBufferPointer) -> [UInt8] {
       function.finish(inner, with: octets, after: 64).withUnsafeBytes {
         function.finish(outer, with: $0, after: 64)
@@ -141,7 +141,7 @@
     UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
   }
 
-  // FIPS 180-4 §6.1.2, five rounds a step so that the working variables come round without being moved.
+  // FIPS 180-4 §6.1.2, unrolled by five rounds, after which the working variables are in their places again unmoved.
   private func compressSHA1(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 80) { buffer in
       guard let w = buffer.baseAddress else { return }
@@ -172,7 +172,7 @@
     }
   }
 
-  // FIPS 180-4 §6.2.2, eight rounds a step.
+  // FIPS 180-4 §6.2.2, unrolled by eight rounds.
   private func compressSHA256(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { buffer in
       guard let w = buffer.baseAddress else { return }
@@ -227,11 +227,11 @@
 #endif
 
 extension HashFunction {
-  /// The hash of some octets, 20 or 32 octets long.
+  /// Returns the hash of octets, 20 or 32 octets long.
   package func digest(of octets: [UInt8]) -> [UInt8] { octets.withUnsafeBytes { digest(of: $0) } }
 }
 
 extension MessageAuthenticator {
-  /// The authentication code of some octets, as long as the function's hash.
+  /// Returns the authentication code of octets, as long as the function's hash.
   package func code(for octets: [UInt8]) -> [UInt8] { octets.withUnsafeBytes { code(for: $0) } }
 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Reads dates of the form that servers write (ISO 8601, RFC 3339 §5.6), with any number of fraction digits.
+/// A parser for dates as servers write them (ISO 8601, RFC 3339 §5.6), with any number of fraction digits.
 enum ISO8601 {
-  /// Returns the date of a text such as `2014-09-19T12:22:21.570Z` or `2014-09-19 14:22:21+0200`; `nil` for others.
+  /// Returns the date of a text such as `2014-09-19T12:22:21.570Z` or `2014-09-19 14:22:21+0200`; `nil` for another
+  /// form.
   static func date(from text: String) -> Date? {
     var reader = Reader(text: Array(text.utf8)[...])
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -16,7 +17,7 @@ enum ISO8601 {
     return Date(timeIntervalSince1970: Double(seconds) + fraction)
   }
 
-  /// The days from 1970-01-01 in the Gregorian calendar, years counted from March so that leap days come last.
+  /// Returns the days since 1970-01-01 in the Gregorian calendar; years begin in March, so that leap days come last.
   private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let era = shifted >= 0 ? shifted / 400 : (shifted - 399) / 400
@@ -52,7 +53,7 @@ enum ISO8601 {
       return value
     }
 
-    /// The digits after a point or comma, as a part of a second; 0 if there are none.
+    /// Reads the digits after a point or comma, as a fraction of a second; returns 0 if there is no fraction.
     mutating func fraction() -> Double? {
       guard skip(".") || skip(",") else { return 0 }
       var value = 0.0
@@ -66,7 +67,7 @@ enum ISO8601 {
       return value
     }
 
-    /// Seconds east of Greenwich.
+    /// Reads the offset from UTC in seconds, positive to the east.
     mutating func offset() -> Int? {
       if skip("Z") || skip("z") { return 0 }
       let sign = skip("+") ? 1 : skip("-") ? -1 : 0

@@ -1,6 +1,6 @@
-/// Writes and reads the text of JSON strings (RFC 8259 §7).
+/// Escapes and unescapes JSON strings (RFC 8259 §7).
 enum JSONText {
-  /// Appends a string with its quotes; control characters, quotes and backslashes are escaped.
+  /// Appends a string in quotes, with control characters, quotes and backslashes escaped.
   static func appendQuoted(_ text: some Sequence<UInt8>, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     for byte in text {
@@ -23,7 +23,7 @@ enum JSONText {
     return Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
   }
 
-  /// Returns the characters of a string's content; an escape that is none is kept as it is.
+  /// Returns the content of a string without escapes; an invalid escape is kept unchanged.
   static func unescape(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     guard content.contains(UInt8(ascii: "\\")) else { return Array(content) }
     var output: [UInt8] = []
@@ -58,7 +58,7 @@ enum JSONText {
     }
   }
 
-  /// Reads `uXXXX`, or two of them that are a surrogate pair, and moves the index behind it.
+  /// Reads `uXXXX`, or a surrogate pair of two, and moves the index past it.
   private static func scalar(in content: UnsafeBufferPointer<UInt8>, at index: inout Int) -> Unicode.Scalar? {
     guard let first = unit(in: content, at: index) else { return nil }
     if let scalar = Unicode.Scalar(first) {

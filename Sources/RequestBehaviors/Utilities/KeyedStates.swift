@@ -1,18 +1,18 @@
-/// A state for each key, such as what was counted for an origin, each under a lock of its own.
+/// A table with a state for each key, such as a count per origin, each under a lock of its own.
 ///
-/// A program may have any number of keys. So states that are as good as new are forgotten when there are many.
+/// The number of keys is unlimited. So when there are many, the table drops idle states: those that are as good as new.
 final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   private struct Table: Sendable {
     var states: [Key: Locked<State>] = [:]
-    /// How many states there may be before idle ones are forgotten.
+    /// The number of states above which idle ones are dropped.
     var limit = 256
 
     mutating func forgetIdleStates(_ isIdle: (inout State) -> Bool) {
       for key in Array(states.keys) {
-        // Whoever holds a state is about to change it.
+        // A state with a second reference is in use and about to change.
         if states[key]?.isOnlyReference == true, states[key]?.withLock(isIdle) == true { states[key] = nil }
       }
-      // Twice as many as are in use, so that a program of many keys does not look at all of them each time.
+      // Twice the number of states in use, so that a program with many keys does not search all of them each time.
       limit = max(256, states.count * 2)
     }
   }
@@ -20,18 +20,18 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   private let table = Locked(Table())
   private let makeState: @Sendable () -> State
 
-  /// Creates a table without a state.
+  /// Creates an empty table.
   ///
-  /// - Parameter makeState: Makes the state of a key that has none.
+  /// - Parameter makeState: Returns the state for a new key.
   init(_ makeState: @escaping @Sendable () -> State) { self.makeState = makeState }
 
   /// Returns the state of a key.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - isIdle: Returns whether a state is as good as new. It is asked of all when there are many, and must not use the
-  ///     table.
-  /// - Returns: The state, which is the key's as long as somebody holds it.
+  ///   - isIdle: Returns whether a state is as good as new. It is called for all states when there are many, and must
+  ///     not use the table.
+  /// - Returns: The state; it belongs to the key as long as it is referenced.
   func state(of key: Key, isIdle: (inout State) -> Bool) -> Locked<State> {
     table.withLock { table in
       if let state = table.states[key] { return state }
@@ -42,12 +42,12 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
     }
   }
 
-  /// Returns the state of a key; `nil` if it is as good as new.
+  /// Returns the state of a key; `nil` if the table has no state for it.
   func knownState(of key: Key) -> Locked<State>? { table.withLock { $0.states[key] } }
 
-  /// The keys and their states, of which some may be as good as new.
+  /// The keys and their states, some of which may be idle.
   var all: [(key: Key, state: Locked<State>)] { table.withLock { $0.states.map { ($0.key, $0.value) } } }
 
-  /// Forgets all states.
+  /// Removes all states.
   func removeAll() { table.withLock { $0.states = [:] } }
 }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// A value that is reached under a lock only, both in one allocation; copies share it.
+/// A value that is accessible only under a lock, both in one allocation; copies share it.
 ///
-/// An `NSLock` beside a value is two more, which counts for what every request makes: it has ten in all.
+/// An `NSLock` beside the value would cost two more allocations, which counts in a request that makes ten in all.
 package struct Locked<Value: Sendable>: @unchecked Sendable {
-  // Unchecked, because every access is under the lock that stands beside the value.
+  // Unchecked, because every access is under the lock that is stored with the value.
   private final class Buffer: ManagedBuffer<Value, pthread_mutex_t> {
     deinit { withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) } }
   }
 
   private var buffer: ManagedBuffer<Value, pthread_mutex_t>
 
-  /// Creates a value that nobody uses.
+  /// Creates an unlocked value.
   ///
-  /// - Parameter value: The value, made in its place.
+  /// - Parameter value: The value; it is evaluated once, to initialize the storage.
   package init(_ value: @autoclosure () -> Value) {
     buffer = Buffer.create(minimumCapacity: 1) { buffer in
       buffer.withUnsafeMutablePointerToElements { mutex in
@@ -24,10 +24,10 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Reads or changes the value while no other thread does.
+  /// Reads or changes the value while no other thread accesses it.
   ///
-  /// - Parameter change: What to do with the value; it must be short, and must not use the same lock.
-  /// - Returns: What the closure returns.
+  /// - Parameter change: The access to the value; it must be short, and must not use the same lock.
+  /// - Returns: The result of the closure.
   package func withLock<Result>(_ change: (inout Value) throws -> Result) rethrows -> Result {
     try buffer.withUnsafeMutablePointers { value, mutex in
       pthread_mutex_lock(mutex)
@@ -36,6 +36,6 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Whether nobody else can reach the value.
+  /// Whether no other copy refers to the value.
   package var isOnlyReference: Bool { mutating get { isKnownUniquelyReferenced(&buffer) } }
 }

@@ -1,16 +1,16 @@
 import Foundation
 
 extension Duration {
-  /// The duration in seconds, as metrics and log records have it.
+  /// The duration in seconds, for metrics and log records.
   var inSeconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }
 
-/// How logs write numbers, dates and text.
+/// The format of numbers, dates and text in logs.
 enum LogText {
-  /// A duration in milliseconds with one decimal below a second, none above.
+  /// Returns a duration in milliseconds: with one decimal below a second, without decimals above.
   static func milliseconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 10_000)
@@ -21,7 +21,7 @@ enum LogText {
     return whole >= 1_000 ? "\(sign)\(whole)" : "\(sign)\(whole).\(tenths.magnitude % 10)"
   }
 
-  /// A duration in seconds as a decimal number, to the microsecond.
+  /// Returns a duration in seconds as a decimal number, to the microsecond.
   static func seconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     let isNegative = seconds < 0 || attoseconds < 0
@@ -30,13 +30,14 @@ enum LogText {
       + fraction
   }
 
-  /// A date as RFC 3339 has it, in UTC with milliseconds.
+  /// Returns a date as in RFC 3339, in UTC with milliseconds.
   static func timestamp(_ date: Date) -> String {
     date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
-  /// Text on one line: control characters and line separators as escapes.
+  /// Returns the text on one line: control characters and line separators are escaped.
   static func escapingControls(_ text: String) -> String {
+    // Most texts need no escapes; 0xC2 and 0xE2 begin the escaped characters outside of ASCII.
     let isClean = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 }
     if isClean { return text }
     var escaped = ""
@@ -51,12 +52,12 @@ enum LogText {
     }
     return escaped
   }
-  /// Cuts a text into pieces: at its last line break within the limit, else before the character that exceeds it.
+  /// Splits a text into pieces: at the last line break within the limit, else before the character that exceeds it.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - limit: The most bytes of a piece in UTF-8, at least 4.
-  /// - Returns: At least one piece; no Unicode scalar is cut. The line breaks at which the text is cut are left out.
+  ///   - limit: The maximum size of a piece in UTF-8 bytes, at least 4.
+  /// - Returns: At least one piece. No Unicode scalar is split. A line break at which the text is split is dropped.
   static func pieces(of text: String, limit: Int) -> [Substring] {
     let limit = max(limit, 4)
     var pieces: [Substring] = []

@@ -14,15 +14,15 @@ package struct MediaType: Hashable, Sendable {
   /// Whether the type is JSON by its name or suffix (RFC 6839 §3.1).
   package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
 
-  /// Whether the type is a form's fields.
+  /// Whether the type is that of form fields.
   package var isForm: Bool { type == "application" && subtype == "x-www-form-urlencoded" }
 
-  /// Whether a body of the type goes on for as long as the server likes: events, and parts that replace each other.
+  /// Whether a body of the type may have no end: events, and parts that replace each other.
   package var isEndless: Bool {
     type == "text" && subtype == "event-stream" || type == "multipart" && subtype == "x-mixed-replace"
   }
 
-  /// Whether the type matches a pattern such as `text/*` or `*/*+json`.
+  /// Returns whether the type matches a pattern such as `text/*` or `*/*+json`.
   package func matches(_ pattern: String) -> Bool {
     guard let pattern = MediaType(pattern) else { return false }
     guard pattern.type == "*" || pattern.type == type else { return false }

@@ -1,24 +1,24 @@
-/// Makes values that are used once.
+/// A generator of values that are used once.
 package enum Nonce {
-  /// Digits, a power of two of them.
+  /// A set of digits; their number is a power of two.
   package struct Digits: Sendable {
     fileprivate let digits: [UInt8]
-    /// How many make up 128 bits or a few more.
+    /// How many digits hold at least 128 bits.
     fileprivate let count: Int
 
-    /// 22 digits of 64 (RFC 4648 §5).
+    /// 22 digits from a set of 64 (RFC 4648 §5).
     package static let base64 = Digits("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 22)
-    /// 32 digits of 16.
+    /// 32 digits from a set of 16.
     package static let hexadecimal = Digits("0123456789abcdef", 32)
 
     private init(_ digits: String, _ count: Int) { (self.digits, self.count) = (Array(digits.utf8), count) }
   }
 
-  /// Makes a text of 128 random bits.
+  /// Returns a text of 128 random bits.
   ///
   /// - Parameters:
-  ///   - digits: The digits to choose from.
-  ///   - generator: Gives the bits.
+  ///   - digits: The set of digits.
+  ///   - generator: The source of the bits.
   /// - Returns: The text.
   package static func make(
     _ digits: Digits = .base64, using generator: inout some RandomNumberGenerator
@@ -28,7 +28,7 @@ package enum Nonce {
       for half in 0..<2 {
         var bits = generator.next()
         for index in 0..<digits.count / 2 {
-          // Of 64 digits, 11 want 66 bits: the last one of a half gets 4 bits of its own and 2 again.
+          // With 64 digits, 11 of them need 66 bits: the last one of each half gets 4 new bits and reuses 2.
           buffer[half * digits.count / 2 + index] = digits.digits[Int(bits & mask)]
           bits = bits >> width | bits << (64 - width)
         }
@@ -37,9 +37,9 @@ package enum Nonce {
     }
   }
 
-  /// Makes a text of 128 bits of the system's generator.
+  /// Returns a text of 128 bits from the system's generator.
   ///
-  /// - Parameter digits: The digits to choose from.
+  /// - Parameter digits: The set of digits.
   /// - Returns: The text.
   package static func make(_ digits: Digits = .base64) -> String {
     var generator = SystemRandomNumberGenerator()

@@ -1,8 +1,8 @@
-/// Percent-encoding of octets that need not be text, and of forms.
+/// Percent-encoding of octets that may not be text, and of forms.
 extension PercentEncoding {
-  /// Appends octets with all but unreserved ones escaped.
+  /// Appends octets; all except unreserved ones are escaped.
   package static func append(escaping octets: some Collection<UInt8>, to result: inout [UInt8]) {
-    // Most octets stay, and their number is known: one reservation serves both.
+    // Most octets are not escaped, so that a single reservation of twice their number is mostly enough.
     result.reserveCapacity(result.count + octets.count * 2)
     for octet in octets {
       if isUnreserved(octet) {
@@ -19,7 +19,7 @@ extension PercentEncoding {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
   }
 
-  /// Returns octets with all but unreserved ones escaped.
+  /// Returns octets; all except unreserved ones are escaped.
   package static func escaped(_ octets: some Collection<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(octets.count * 3)
@@ -27,9 +27,9 @@ extension PercentEncoding {
     return result
   }
 
-  /// Returns form-encoded octets decoded: a `+` is a space.
+  /// Decodes form-encoded octets; a `+` is a space.
   ///
-  /// A percent sign without two hexadecimal digits stands for itself.
+  /// A percent sign without two hexadecimal digits is kept.
   package static func decodedForm(_ octets: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(octets.count)
@@ -51,7 +51,7 @@ extension PercentEncoding {
     return result
   }
 
-  /// Returns form-encoded text decoded; what is not UTF-8 becomes U+FFFD.
+  /// Decodes form-encoded text; invalid UTF-8 becomes U+FFFD.
   package static func decodedForm(_ text: some StringProtocol) -> String {
     String(decoding: decodedForm(Array(text.utf8)[...]), as: UTF8.self)
   }

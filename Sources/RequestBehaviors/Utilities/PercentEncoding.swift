@@ -1,8 +1,8 @@
-/// Percent-encoding of octets (RFC 3986 §2.1): only unreserved characters stay.
+/// Percent-encoding of octets (RFC 3986 §2.1): only unreserved characters are kept.
 package enum PercentEncoding {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Whether an octet is an unreserved character: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 3986 §2.3).
+  /// Returns whether an octet is an unreserved character: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 3986 §2.3).
   package static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -13,23 +13,23 @@ package enum PercentEncoding {
     }
   }
 
-  /// Whether an octet may stand in a path as it is: `pchar` and `/` (RFC 3986 §3.3).
+  /// Returns whether an octet is allowed in a path without an escape: `pchar` and `/` (RFC 3986 §3.3).
   package static func isPathCharacter(_ byte: UInt8) -> Bool {
     isUnreserved(byte) || "!$&'()*+,;=:@/".utf8.contains(byte)
   }
 
-  /// Whether an octet may stand in a query as it is (RFC 3986 §3.4).
+  /// Returns whether an octet is allowed in a query without an escape (RFC 3986 §3.4).
   package static func isQueryCharacter(_ byte: UInt8) -> Bool {
     isPathCharacter(byte) || byte == UInt8(ascii: "?")
   }
 
-  /// Returns the text with all octets but unreserved ones escaped, for a path segment, a query name or value.
+  /// Escapes all octets except unreserved ones, for a path segment, or a query name or value.
   package static func escape(_ text: some StringProtocol) -> String {
     if text.utf8.allSatisfy(isUnreserved) { return String(text) }
     return escape(text, allowing: isUnreserved)
   }
 
-  /// Returns the text with illegal octets escaped; escapes that are there already stay.
+  /// Escapes the illegal octets of a text; existing escapes are kept.
   package static func repair(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
     if text.utf8.allSatisfy(isAllowed) { return String(text) }
     let bytes = Array(text.utf8)
@@ -60,7 +60,7 @@ package enum PercentEncoding {
     result.append(digits[Int(byte & 15)])
   }
 
-  /// Whether a percent sign with two hexadecimal digits is at an index.
+  /// Returns whether a percent sign with two hexadecimal digits is at an index.
   package static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
     index + 2 < bytes.count && bytes[index] == UInt8(ascii: "%") && isHexDigit(bytes[index + 1])
       && isHexDigit(bytes[index + 2])

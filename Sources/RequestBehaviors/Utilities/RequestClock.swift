@@ -2,8 +2,8 @@ public import Foundation
 
 /// The source of every wait and date in the library.
 ///
-/// Production code uses ``system``. Tests inject a clock that they move by hand (`ManualClock` in
-/// `RequestBehaviorsTesting`), so that timeouts, expiries and delays are tested without sleeping.
+/// Production code uses ``system``. Tests inject a clock that they move manually (`ManualClock` in
+/// `RequestBehaviorsTesting`), so that they test timeouts, expiries and delays without sleeping.
 ///
 /// ```swift
 /// var configuration = RequestConfiguration(baseURL: baseURL)
@@ -18,7 +18,7 @@ public struct RequestClock: Sendable {
     let date: @Sendable () -> Date
     let sleep: @Sendable (Duration) async throws -> Void
 
-    /// One wait for all closures; `nil` where each has a task of its own.
+    /// The shared timer of all scheduled closures; `nil` if each has a task of its own.
     let actions: TimedActions?
 
     init(
@@ -53,7 +53,7 @@ public struct RequestClock: Sendable {
     source = Source(now, date, sleep, actions)
   }
 
-  /// Returns the clock with other sleeps; what is scheduled stays as it was.
+  /// Returns the clock with another `sleep`; scheduled closures keep the original one.
   func sleeping(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> RequestClock {
     RequestClock(now: source.now, date: source.date, sleep: sleep, actions: source.actions)
   }
@@ -61,12 +61,12 @@ public struct RequestClock: Sendable {
   /// Returns the monotonic time since an arbitrary reference; it never jumps when the wall clock is set.
   public func now() -> Duration { source.now() }
 
-  /// Returns the wall-clock date, for what is compared with a server's dates.
+  /// Returns the wall-clock date, for comparison with a server's dates.
   public func date() -> Date { source.date() }
 
   /// Waits for the duration.
   ///
-  /// - Parameter duration: How long to wait; zero or less returns at once.
+  /// - Parameter duration: The time to wait; zero or less returns at once.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(for duration: Duration) async throws {
     try Task.checkCancellation()
@@ -74,10 +74,10 @@ public struct RequestClock: Sendable {
     try await source.sleep(duration)
   }
 
-  /// Calls a closure after the duration, unless that is cancelled before.
+  /// Calls a closure after a duration, unless the timer is cancelled before.
   ///
-  /// For a limit that is rarely reached: on the system's clock one task waits for all of them, so that setting and
-  /// cancelling it costs no task. On other clocks each sleeps in a task of its own.
+  /// Use it for a limit that is rarely reached. On the system's clock one task waits for all closures, so that
+  /// scheduling and cancelling cost no task. On other clocks each closure has a task of its own.
   ///
   /// ```swift
   /// let timer = request.call.clock.schedule(after: .seconds(1)) {
@@ -88,9 +88,9 @@ public struct RequestClock: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - duration: How long to wait; zero or less calls it as soon as possible.
-  ///   - action: What to do; it must not block.
-  /// - Returns: What cancels it.
+  ///   - duration: The time to wait; with zero or less the closure is called as soon as possible.
+  ///   - action: The closure; it must not block.
+  /// - Returns: A timer that can cancel the closure.
   public func schedule(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Timer {
     if let actions = source.actions {
       let id = actions.add(after: duration, action)
@@ -103,17 +103,17 @@ public struct RequestClock: Sendable {
     return Timer { task.cancel() }
   }
 
-  /// A closure that is to be called at some time; see ``RequestClock/schedule(after:_:)``.
+  /// A scheduled closure; see ``RequestClock/schedule(after:_:)``.
   public struct Timer: Sendable {
     private let end: @Sendable () -> Void
 
     fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
-    /// Lets the closure not be called, if it has not been.
+    /// Cancels the closure, unless it has been called.
     public func cancel() { end() }
   }
 
-  /// The system's clocks; the monotonic one goes on while the machine sleeps.
+  /// The system's clocks; the monotonic one continues while the machine sleeps.
   public static let system: RequestClock = {
     let reference = ContinuousClock.now
     let clock = RequestClock(
@@ -124,7 +124,7 @@ public struct RequestClock: Sendable {
     return clock.sharingTimer()
   }()
 
-  /// Returns the clock with one wait for all that is scheduled on it, as the system's clock has.
+  /// Returns the clock with one shared timer for all scheduled closures, as the system's clock has.
   package func sharingTimer() -> RequestClock {
     RequestClock(now: source.now, date: source.date, sleep: source.sleep, actions: TimedActions(self))
   }

@@ -3,7 +3,7 @@ package import Foundation
 #if canImport(CryptoKit)
   import CryptoKit
 
-  /// A hash of octets that come in parts.
+  /// A hash of octets that arrive in parts.
   package struct RunningHash {
     private enum State {
       case sha1(Insecure.SHA1)
@@ -12,7 +12,7 @@ package import Foundation
 
     private var state: State
 
-    /// Begins a hash.
+    /// Creates a hash of no octets.
     package init(_ function: HashFunction) {
       state = function == .sha1 ? .sha1(Insecure.SHA1()) : .sha256(SHA256())
     }
@@ -29,7 +29,7 @@ package import Foundation
       }
     }
 
-    /// The hash of all octets so far.
+    /// Returns the hash of all octets so far.
     package func digest() -> [UInt8] {
       switch state {
       case .sha1(let hash): Array(hash.finalize())
@@ -38,16 +38,16 @@ package import Foundation
     }
   }
 #else
-  /// A hash of octets that come in parts.
+  /// A hash of octets that arrive in parts.
   package struct RunningHash {
     private let function: HashFunction
     private var state: SIMD8<UInt32>
-    /// How many octets the state has absorbed, in whole blocks.
+    /// The number of octets that the state has absorbed, in whole blocks.
     private var absorbed = 0
-    /// The octets after them, less than a block.
+    /// The octets after the last whole block.
     private var pending: [UInt8] = []
 
-    /// Begins a hash.
+    /// Creates a hash of no octets.
     package init(_ function: HashFunction) {
       self.function = function
       state = function.initialState
@@ -62,7 +62,7 @@ package import Foundation
       pending.removeFirst(whole)
     }
 
-    /// The hash of all octets so far.
+    /// Returns the hash of all octets so far.
     package func digest() -> [UInt8] {
       pending.withUnsafeBytes { function.finish(state, with: $0, after: absorbed) }
     }

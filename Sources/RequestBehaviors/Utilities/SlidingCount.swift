@@ -1,36 +1,36 @@
-/// How often something happened within the latest window, in ten slots of which the oldest is forgotten at a time.
+/// A count of events within the latest window, in ten slots; the oldest slot is dropped as time passes.
 struct SlidingCount: Sendable {
   private static let slotCount = 10
   private let window: Duration
   private let slotLength: Duration
   private var slots = [Int](repeating: 0, count: SlidingCount.slotCount)
   private var current = 0
-  /// When the current slot is over; `nil` before the first use.
+  /// When the current slot ends; `nil` before the first use.
   private var slotEnd: Duration?
   private var total = 0
 
-  /// Creates a count of nothing.
+  /// Creates a count of zero.
   ///
-  /// - Parameter window: The time over which things count.
+  /// - Parameter window: The length of the window.
   init(window: Duration) {
     self.window = max(window, .nanoseconds(SlidingCount.slotCount))
     slotLength = self.window / SlidingCount.slotCount
   }
 
-  /// Counts one more.
+  /// Counts one event.
   mutating func add(at now: Duration) {
     move(to: now)
     slots[current] += 1
     total += 1
   }
 
-  /// How many there were.
+  /// Returns the number of events within the window.
   mutating func count(at now: Duration) -> Int {
     move(to: now)
     return total
   }
 
-  /// Forgets what is older than the window.
+  /// Drops the slots that are older than the window.
   private mutating func move(to now: Duration) {
     guard var end = slotEnd else {
       slotEnd = now + slotLength

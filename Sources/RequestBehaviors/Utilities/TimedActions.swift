@@ -1,16 +1,16 @@
 import Foundation
 
-/// Closures that are to be called at certain times, for which one task waits.
+/// A list of closures with the times to call them; one task waits for all of them.
 ///
-/// The task sleeps until the earliest time. One that is removed leaves it alone, so that setting and removing costs no
-/// task; it then wakes up once for nothing.
+/// The task sleeps until the earliest time. Removing a closure does not change that, so that adding and removing cost
+/// no task. The task then wakes up once without effect.
 package final class TimedActions: Sendable {
   private let clock: RequestClock
   private let lock = NSLock()
   // All protected by `lock`.
   nonisolated(unsafe) private var actions: [UInt64: (time: Duration, action: @Sendable () -> Void)] = [:]
   nonisolated(unsafe) private var lastID: UInt64 = 0
-  // Protected by `lock` too.
+  // Also protected by `lock`.
   nonisolated(unsafe) private var timer: DeadlineTimer
 
   /// Creates an empty list of closures.
@@ -22,9 +22,9 @@ package final class TimedActions: Sendable {
   /// Adds a closure.
   ///
   /// - Parameters:
-  ///   - duration: When to call it, from now.
+  ///   - duration: The time from now until the call.
   ///   - action: The closure.
-  /// - Returns: What removes it.
+  /// - Returns: The identifier for ``remove(_:)``.
   package func add(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
     let time = clock.now() + max(duration, .zero)
     return lock.withLock {
@@ -35,7 +35,7 @@ package final class TimedActions: Sendable {
     }
   }
 
-  /// Removes a closure, unless it was called.
+  /// Removes a closure, unless it has been called.
   package func remove(_ id: UInt64) { lock.withLock { _ = actions.removeValue(forKey: id) } }
 
   // Called under the lock.
@@ -48,7 +48,7 @@ package final class TimedActions: Sendable {
       for id in due.keys { actions[id] = nil }
       timer.stop()
       if let next = actions.values.lazy.map(\.time).min() { arm(next) }
-      // Those of one time in the order in which they were added.
+      // Closures with the same time are called in the order in which they were added.
       return due.sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }
     }
     for (_, entry) in due { entry.action() }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A value that one task waits for and another one settles, once.
+/// A value that one task waits for and another task settles, once.
 ///
-/// Cancelling the task that waits settles it too: whoever would settle it later learns that nobody takes the value.
+/// Cancelling the waiting task settles it too: a later ``settle(_:)`` returns `false`, because the value is no longer
+/// wanted.
 package final class Waiter<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -14,13 +15,13 @@ package final class Waiter<Value: Sendable>: Sendable {
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State.open
 
-  /// Creates a waiter that nobody has settled.
+  /// Creates a waiter that is not settled.
   package init() {}
 
-  /// Settles the value, unless it is settled.
+  /// Settles the value, unless it is settled already.
   ///
-  /// - Parameter result: The value, or what the wait ends with.
-  /// - Returns: Whether it was not settled before.
+  /// - Parameter result: The value or the error for the waiting task.
+  /// - Returns: Whether this call settled the value.
   @discardableResult
   package func settle(_ result: Result<Value, any Error>) -> Bool {
     let (isFirst, continuation) = lock.withLock { () -> (Bool, CheckedContinuation<Value, any Error>?) in
@@ -38,7 +39,7 @@ package final class Waiter<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// The value, if it was settled with one.
+  /// The value; `nil` if it is not settled, or settled with an error.
   package var settledValue: Value? {
     lock.withLock {
       guard case .settled(.success(let value)) = state else { return nil }
@@ -46,10 +47,10 @@ package final class Waiter<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value; one task does so, once.
+  /// Waits for the value; may be called once, by one task.
   ///
   /// - Returns: The value.
-  /// - Throws: What it was settled with; `CancellationError` as soon as the task is cancelled.
+  /// - Throws: The error that it was settled with; `CancellationError` as soon as the task is cancelled.
   package func value() async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
