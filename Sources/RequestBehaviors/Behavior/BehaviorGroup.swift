@@ -1,4 +1,4 @@
-/// Several behaviors as one, for listing them together; its members stand in the list for themselves.
+/// Several behaviors as one value, for listing them together.
 ///
 /// ```swift
 /// extension RequestBehavior where Self == BehaviorGroup {
@@ -8,12 +8,12 @@
 /// }
 /// ```
 ///
-/// Each member keeps its own place in the order. The group itself has no hooks.
+/// Each member is listed at its own place in the order. The group itself has no hooks.
 public struct BehaviorGroup: RequestBehavior {
   struct Member: Sendable {
     let behavior: any RequestBehavior
     let order: BehaviorOrder?
-    /// Whether the behavior stands in the list of a prerequisite without its `intercept`.
+    /// Whether the behavior is in the list of a prerequisite without its `intercept`.
     var runsHooksOnly = false
   }
 
@@ -22,7 +22,7 @@ public struct BehaviorGroup: RequestBehavior {
   /// Creates a group.
   public init(_ behaviors: any RequestBehavior...) { self.init(behaviors) }
 
-  /// Creates a group of an array's behaviors.
+  /// Creates a group of the behaviors in an array.
   public init(_ behaviors: [any RequestBehavior]) {
     members = behaviors.map { Member(behavior: $0, order: nil) }
   }
@@ -33,7 +33,7 @@ public struct BehaviorGroup: RequestBehavior {
 }
 
 extension RequestBehavior {
-  /// Returns the behavior to be listed at another place than its own.
+  /// Returns the behavior with another place in the list.
   ///
   /// - Parameter order: The place; see ``BehaviorOrder/outside(_:)`` and ``BehaviorOrder/inside(_:)``.
   /// - Returns: A group of this behavior alone.

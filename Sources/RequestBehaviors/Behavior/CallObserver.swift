@@ -1,73 +1,74 @@
-/// A behavior that is told when every call that it is listed for starts and ends, and each of its attempts.
+/// A behavior that observes the start and the end of every call that it is listed for, and of each attempt.
 ///
-/// The hooks of a ``RequestBehavior`` see neither errors of building the request nor those of decoding the response;
-/// ``callEnded(_:)`` sees both, once per call, when the caller's outcome is settled. Loggers and metrics are made of it.
+/// The hooks of a ``RequestBehavior`` see neither errors of building the request nor those of decoding the response.
+/// ``callEnded(_:)`` sees both, once per call, when the caller's outcome is settled. Loggers and metrics use this
+/// protocol.
 ///
-/// Each member has a default that does nothing. All are called on the path of the request: they must not block. Nothing
-/// that they get is redacted.
+/// Each member has a default that does nothing. All are called on the path of the request and must not block. Their
+/// arguments are not redacted.
 public protocol CallObserver: RequestBehavior {
-  /// Notes that a call starts, before any hook of a behavior runs.
+  /// Observes the start of a call, before any hook of a behavior runs.
   ///
   /// A call whose request cannot be built does not start; it only ends.
   ///
   /// - Parameter request: The request as it enters the list of behaviors.
   func callStarted(_ request: NetworkRequest)
 
-  /// Notes that the transport gets a request: the first one of a call, a redirect, a retry, a replay.
+  /// Observes that the transport receives a request: the first one of a call, a redirect, a retry, a replay.
   ///
-  /// - Parameter request: The request as it is sent; its `attemptNumber` tells which attempt of the call it is.
+  /// - Parameter request: The request as it is sent; its `attemptNumber` is the number of the attempt within the call.
   func attemptStarted(_ request: NetworkRequest)
 
-  /// Notes that the head of a streamed response is there, whose body is read from now on.
+  /// Observes the head of a streamed response; its body is read afterwards.
   ///
   /// - Parameters:
   ///   - attempt: The attempt, with the status; it has not ended.
   ///   - request: The request as it was sent.
   func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest)
 
-  /// Notes how an attempt ended; with a streamed body, how that ended.
+  /// Observes the end of an attempt; with a streamed body, the end of the body.
   ///
   /// - Parameters:
-  ///   - attempt: How it ended, and when.
+  ///   - attempt: The attempt, with its outcome and its end.
   ///   - request: The request as it was sent.
   func attemptEnded(_ attempt: Attempt, of request: NetworkRequest)
 
-  /// Notes that a behavior recorded a decision, such as that a gate holds the request, at once.
+  /// Observes, without delay, that a behavior recorded a decision, such as that a gate holds the request.
   ///
-  /// After the `send` nothing more is told; ``Call/events`` has all of them.
+  /// It is not called after the end of the `send`; ``Call/events`` has all decisions.
   ///
   /// - Parameters:
   ///   - event: The decision.
-  ///   - call: The call that it is about.
+  ///   - call: The call that the decision is about.
   func eventRecorded(_ event: Call.Event, of call: Call)
 
-  /// Notes how a call ended; with a streamed body, how that ended.
+  /// Observes the end of a call; with a streamed body, the end of the body.
   ///
-  /// - Parameter report: The call, its outcome, and how long it took.
+  /// - Parameter report: The call, its outcome, and its duration.
   func callEnded(_ report: CallReport)
 }
 
 extension CallObserver {
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func callStarted(_ request: NetworkRequest) {}
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func attemptStarted(_ request: NetworkRequest) {}
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {}
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {}
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func eventRecorded(_ event: Call.Event, of call: Call) {}
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func callEnded(_ report: CallReport) {}
 }
 
-/// Calls a closure at the end of every call, whatever ended it, after the caller's outcome is settled.
+/// Calls a closure at the end of every call, for every outcome, after the caller's outcome is settled.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -79,13 +80,13 @@ extension CallObserver {
 ///   ])
 /// ```
 public struct CallEndBehavior: CallObserver {
-  /// Among what observes.
+  /// The place of observers.
   public let order = BehaviorOrder.observation
   private let note: @Sendable (CallReport) -> Void
 
   /// Creates the behavior.
   ///
-  /// - Parameter note: Gets the report; it is called on the path of the request and must not block.
+  /// - Parameter note: Receives the report. It is called on the path of the request and must not block.
   public init(_ note: @escaping @Sendable (CallReport) -> Void) { self.note = note }
 
   /// Calls the closure.

@@ -1,4 +1,4 @@
-/// A behavior of closures, for uses of five lines that deserve no type.
+/// A behavior made of closures, for short uses that need no type of their own.
 ///
 /// ```swift
 /// let audit = ClosureBehavior(
@@ -16,11 +16,11 @@ public struct ClosureBehavior: RequestBehavior {
   public typealias Modify = @Sendable (inout NetworkRequest) async throws -> Void
   /// Observes the request.
   public typealias BeforeSend = @Sendable (NetworkRequest) async -> Void
-  /// Does what must be finished before the caller gets the response.
+  /// Does work that must be finished before the caller gets the response.
   public typealias AfterSuccess = @Sendable (NetworkResponse, NetworkRequest) async throws -> Void
   /// Observes a failure.
   public typealias AfterFailure = @Sendable (any Error, NetworkRequest) async -> Void
-  /// Returns whose the response is.
+  /// Returns the owner of the response.
   public typealias Scope = @Sendable (NetworkRequest) async -> String?
   /// Surrounds everything further in.
   public typealias Intercept = @Sendable (NetworkRequest, Next) async throws -> NetworkResponse
@@ -37,9 +37,9 @@ public struct ClosureBehavior: RequestBehavior {
   private let intercept: Intercept?
   private let scope: Scope?
 
-  /// Creates a behavior of the hooks that are given; see ``RequestBehavior`` for what each may do.
+  /// Creates a behavior with the given hooks; see ``RequestBehavior`` for their rules.
   ///
-  /// One that adds a credential gives a scope too, so that caches and shared requests tell its users apart:
+  /// A behavior that adds a credential also needs a `scope`, so that caches and shared requests can tell owners apart:
   ///
   /// ```swift
   /// let ticket = ClosureBehavior(
@@ -78,7 +78,7 @@ public struct ClosureBehavior: RequestBehavior {
     self.init(name, order: order, intercept: intercept)
   }
 
-  /// Returns what the closure returns; nothing without one.
+  /// Returns the result of the closure; no fields if there is no closure.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     try await headers?(request) ?? HeaderFields()
   }
@@ -99,7 +99,7 @@ public struct ClosureBehavior: RequestBehavior {
     await afterFailure?(error, request)
   }
 
-  /// Returns what the closure returns; nothing without one.
+  /// Returns the result of the closure; `nil` if there is no closure.
   public func scope(for request: NetworkRequest) async -> String? {
     guard let scope else {
       HookProbe.current?.note(.scope, of: Self.self)
@@ -108,7 +108,7 @@ public struct ClosureBehavior: RequestBehavior {
     return await scope(request)
   }
 
-  /// Calls the closure; without one, `next`.
+  /// Calls the closure; calls `next` if there is no closure.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let intercept else { return try await next(request) }
     return try await intercept(request, next)

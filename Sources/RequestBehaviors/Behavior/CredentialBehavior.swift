@@ -2,12 +2,12 @@ public import Foundation
 
 /// A behavior that adds credentials to requests: a token, a password, a signature, a key.
 ///
-/// It takes part in a request only where ``RequestOptions/authentication`` wants its credentials, and only in requests
-/// to their origins; else the list passes it by with all its hooks. What is kept from an origin this way is recorded on
-/// the call, and a 401 or 403 of that origin says so. A request that explicitly requires credentials, of which none are
-/// for its origin, fails with ``NetworkError/Code-swift.struct/credentialsWithheld``.
+/// It takes part in a request only if ``RequestOptions/authentication`` includes its credentials and the request goes
+/// to one of their origins. Otherwise the list skips all its hooks. The call records credentials that were withheld
+/// this way, and the error of a 401 or 403 from that origin names them. A request that explicitly requires credentials
+/// fails with ``NetworkError/Code-swift.struct/credentialsWithheld`` if none are for its origin.
 ///
-/// A user's own behavior obeys by conforming:
+/// A user's own behavior conforms like this:
 ///
 /// ```swift
 /// struct TicketBehavior {
@@ -29,25 +29,26 @@ public import Foundation
 /// }
 /// ```
 ///
-/// ``RequestBehavior/scope(for:)`` says whose the responses are. A cache and shared requests stand further out and do not
-/// see the ticket, so without a scope they could not tell one holder's response from another's. What was sent with a
-/// credential for which they know no owner is neither stored nor shared (``Next/knowsOwner(of:)``), and the list warns of
-/// it (``Pipeline/warnings``). A behavior whose holder may change between the beginning of a call and a send also calls
-/// ``Call/noteSend(for:)`` with the scope that it sends for.
+/// ``RequestBehavior/scope(for:)`` names the owner of the response. Caches and shared requests are further out and do
+/// not see the ticket, so without this value they could not tell one owner's response from another's. A response to a
+/// credential without a known owner is neither stored nor shared (``Next/knowsOwner(of:)``), and the list warns about
+/// it (``Pipeline/warnings``). If the owner may change between the start of a call and a send, the behavior also calls
+/// ``Call/noteSend(for:)`` with the owner of that send.
 public protocol CredentialBehavior: RequestBehavior {
-  /// The name by which ``AuthenticationRequirement/only(_:)`` asks for the credentials.
+  /// The name for ``AuthenticationRequirement/only(_:)``.
   var credential: String { get }
 
   /// The origins that the credentials are for; by default the base URL's.
   var origins: OriginScope { get }
 
-  /// Returns a digest of the secret, which tells responses apart beside ``RequestBehavior/scope(for:)``.
+  /// Returns a digest of the secret, which tells responses apart in addition to ``RequestBehavior/scope(for:)``.
   ///
-  /// It is part of the keys of caches and shared requests further out, so that a wrong secret of the same scope, such as
-  /// a wrong password, does not get what a right one got. By default there is none: the scope alone counts.
+  /// It is part of the keys of caches and shared requests further out. With it, a wrong secret of the same owner, such
+  /// as a wrong password, does not get the response to the correct one. By default there is no digest: the owner alone
+  /// counts.
   ///
-  /// - Parameter salt: The key of the digest, so that nobody can try which secret gives it.
-  /// - Returns: An HMAC of the secret under the salt, for example; `nil` if the scope tells everything.
+  /// - Parameter salt: The key of the digest, so that the secret cannot be guessed from it.
+  /// - Returns: For example an HMAC of the secret under the salt; `nil` if the owner is enough.
   func credentialDigest(salt: Data) -> String?
 }
 
@@ -61,13 +62,13 @@ enum CredentialDigest {
 }
 
 extension CredentialBehavior {
-  /// By default the credentials are for the base URL's origin.
+  /// The base URL's origin, by default.
   public var origins: OriginScope { .baseURL }
 
-  /// By default the scope alone tells responses apart.
+  /// Returns `nil` by default: the owner alone tells responses apart.
   public func credentialDigest(salt: Data) -> String? { nil }
 
-  /// Whether a request wants the credentials, and goes to an origin that they are for.
+  /// Returns whether a request includes the credentials and goes to one of their origins.
   public func applies(to request: NetworkRequest) -> Bool {
     guard request.options.authentication.includes(credential), let origin = request.origin else { return false }
     return origins.includes(origin, base: request.call.baseOrigin)

@@ -14,22 +14,22 @@ public import Foundation
 ///   ])
 /// ```
 ///
-/// Fields that the user sets on a request win. A list may hold several, one for each name; the request's replaces the
-/// configuration's of the same name.
+/// A field that the user sets on a request takes precedence. A list may hold several of these behaviors, one for each
+/// name. The request's behavior replaces the configuration's of the same name.
 public struct HeadersBehavior: UniqueBehavior {
-  /// Once per call, whatever is repeated further in.
+  /// Once per call, even if behaviors further in repeat the request.
   public let order = BehaviorOrder.request
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
 
-  /// What tells it from other behaviors of the type; of fixed fields, their names in lower case.
+  /// The name that identifies it among behaviors of the type; for fixed fields, their names in lower case.
   public let name: String
   private let make: @Sendable (NetworkRequest) async throws -> HeaderFields
 
   /// Creates a behavior that sets fixed fields.
   ///
-  /// A secret is marked with ``HeaderFields/set(_:_:sensitive:)``, or sent by ``APIKeyBehavior``. A field whose name means
-  /// a credential counts as marked for the base URL's origin.
+  /// Mark a secret with ``HeaderFields/set(_:_:sensitive:)``, or send it with ``APIKeyBehavior``. A field whose name
+  /// means a credential counts as marked for the base URL's origin.
   ///
   /// - Parameter headers: The fields.
   public init(_ headers: HeaderFields) {
@@ -42,8 +42,8 @@ public struct HeadersBehavior: UniqueBehavior {
   /// Creates a behavior that computes fields for each request.
   ///
   /// - Parameters:
-  ///   - name: What tells it from other behaviors of the type.
-  ///   - make: Returns the fields; what it throws fails the request.
+  ///   - name: The name that identifies it among behaviors of the type.
+  ///   - make: Returns the fields; an error that it throws fails the request.
   public init(_ name: String, _ make: @escaping @Sendable (NetworkRequest) async throws -> HeaderFields) {
     self.name = name
     self.make = make
@@ -69,7 +69,7 @@ extension RequestBehavior where Self == HeadersBehavior {
 
   /// Sets `Accept-Language` (RFC 9110 §12.5.4), the first language preferred.
   ///
-  /// - Parameter languages: Language tags, best first, of which up to ten are sent; by default the user's.
+  /// - Parameter languages: Language tags in order of preference, of which up to ten are sent; by default the user's.
   /// - Returns: The behavior.
   public static func acceptLanguage(_ languages: [String] = Locale.preferredLanguages) -> HeadersBehavior {
     let ranked = languages.prefix(10).enumerated().map { rank, language in

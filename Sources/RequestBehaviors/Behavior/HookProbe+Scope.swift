@@ -3,15 +3,15 @@ import Foundation
 extension RequestBehavior {
   /// Whether the type implements ``RequestBehavior/scope(for:)`` itself.
   ///
-  /// The hook is called once, with a request to nowhere. Systems older than 2024 cannot call it without waiting; there
-  /// it is known only when a request of the process has called the hook, and counts as implemented until then.
+  /// The hook is called once, with a request that has no host. Systems older than 2024 cannot call it synchronously.
+  /// There the property is known only after a request of the process has called the hook, and is `true` until then.
   var hasOwnScope: Bool {
     let knowledge = LearnedHooks.shared.knowledge(of: self)
     if knowledge.known.contains(.scope), !(self is ClosureBehavior) { return knowledge.toCall.contains(.scope) }
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return true }
     let probe = HookProbe()
     let request = NetworkRequest(url: URL(filePath: "/"))
-    // The default does not wait, so it has run when the task is made.
+    // The default does not suspend, so it has run when the task is created.
     Task(executorPreference: InlineExecutor()) {
       await HookProbe.$current.withValue(probe) { _ = await self.scope(for: request) }
     }
@@ -20,11 +20,11 @@ extension RequestBehavior {
 }
 
 extension Pipeline.Entry {
-  /// Whether the behavior adds credentials, as its type or its place tells.
+  /// Whether the behavior adds credentials, judged by its type and its place.
   var addsCredentials: Bool { credential != nil || [.authentication, .signing].contains(order.standard) }
 }
 
-/// Runs the jobs of a task at once, where they are handed over.
+/// An executor that runs the jobs of a task immediately, on the thread that enqueues them.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class InlineExecutor: TaskExecutor {
   func enqueue(_ job: consuming ExecutorJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Notes which hooks of a behavior are the defaults: each default tells the probe of the task, if there is one.
+/// A record of the hooks of a behavior that are defaults: each default notes itself in the probe of its task.
 ///
-/// A hook that a type implements itself says nothing. A test's check has a probe, and the first request of a type.
+/// A hook that a type implements itself notes nothing. Probes are used in the checks of tests and for the first request
+/// of a type.
 package final class HookProbe: Sendable {
   /// A member of ``RequestBehavior`` that has a default.
   package enum Hook: String, Sendable {
@@ -10,7 +11,7 @@ package final class HookProbe: Sendable {
     case scope, scopeEnded, verifies, warnings, reset
   }
 
-  /// The probe of the task.
+  /// The probe of the current task; `nil` if there is no probe.
   @TaskLocal package static var current: HookProbe?
 
   private struct Note: Hashable {
@@ -22,22 +23,22 @@ package final class HookProbe: Sendable {
   // Protected by `lock`.
   nonisolated(unsafe) private var notes: Set<Note> = []
 
-  /// Creates a probe without notes.
+  /// Creates an empty probe.
   package init() {}
 
-  /// Notes that the default of a type's hook ran.
+  /// Records that the default of a type's hook ran.
   package func note(_ hook: Hook, of type: Any.Type) {
     lock.withLock { _ = notes.insert(Note(hook: hook, type: ObjectIdentifier(type))) }
   }
 
-  /// Whether the default of a type's hook ran.
+  /// Returns whether the default of a type's hook ran.
   package func hasDefault(_ hook: Hook, of type: Any.Type) -> Bool {
     lock.withLock { notes.contains(Note(hook: hook, type: ObjectIdentifier(type))) }
   }
 }
 
 extension Next {
-  /// Returns what a lone behavior's `intercept` can call: straight to the transport.
+  /// Returns a `next` for calling a single behavior's `intercept`; it leads straight to the transport.
   package static func toTransport(_ transport: any Transport, for call: Call) throws -> Next {
     let pipeline = try Pipeline([(.request, [EmptyBehavior()])])
     let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration(), waits: ClientWaits())

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Hooks of a behavior that a request calls.
+/// A set of behavior hooks that requests call.
 struct HookSet: OptionSet, Sendable {
   let rawValue: UInt8
 
@@ -13,36 +13,37 @@ struct HookSet: OptionSet, Sendable {
   static let all: HookSet = [.scope, .headers, .modify, .beforeSend, .afterSuccess, .intercept]
 }
 
-/// What is known of the hooks of the types of behaviors, from the first requests that called them.
+/// The knowledge about the hooks of behavior types, learned from the first requests that called them.
 ///
-/// A default does nothing, so one that is known need not be called. Most behaviors implement one or two of the hooks,
-/// and an asynchronous call costs the same whether it does anything or not: without this a behavior that sets a field
-/// takes twice as long (1.49 µs instead of 0.72), and one that does nothing six times (870 ns instead of 130).
+/// A default does nothing, so a hook that is known to be a default need not be called. Most behaviors implement one or
+/// two of the hooks, and an asynchronous call costs the same even if it does nothing. Without this knowledge a behavior
+/// that sets a field takes twice as long (1.49 µs instead of 0.72), and one that does nothing six times as long (870 ns
+/// instead of 130).
 ///
-/// A type's own code may call a default as well. That teaches nothing: only the default of a hook that a request calls
-/// counts.
+/// A type's own code may call a default as well. Such calls do not count: only the default of the hook that a request
+/// calls counts.
 final class LearnedHooks: Sendable {
-  /// What is known of one type.
+  /// The knowledge about one type.
   struct Knowledge: Sendable {
-    /// The hooks to call: the type's own, and those of which nothing is known.
+    /// The hooks to call: those that the type implements, and those that are still unknown.
     var toCall: HookSet = .all
-    /// The hooks that were called once.
+    /// The hooks that have been called once.
     var known: HookSet = []
   }
 
-  /// What this process knows.
+  /// The knowledge of this process.
   static let shared = LearnedHooks()
 
   private let lock = NSLock()
   // Protected by `lock`. A type is one entry, however many instances it has.
   nonisolated(unsafe) private var types: [ObjectIdentifier: Knowledge] = [:]
 
-  /// What is known of a behavior's type.
+  /// Returns the knowledge about a behavior's type.
   func knowledge(of behavior: any RequestBehavior) -> Knowledge {
     lock.withLock { types[ObjectIdentifier(type(of: behavior))] ?? Knowledge() }
   }
 
-  /// Notes that a hook was called, and whether that was the default.
+  /// Records that a hook was called, and whether it was the default.
   fileprivate func note(_ hook: HookSet, of type: ObjectIdentifier, isDefault: Bool) {
     lock.withLock {
       types[type, default: Knowledge()].known.insert(hook)
@@ -51,7 +52,7 @@ final class LearnedHooks: Sendable {
   }
 }
 
-/// Calls the hooks of a behavior, and notes which of them are defaults.
+/// A wrapper that calls the hooks of a behavior and records which of them are defaults.
 struct LearningBehavior {
   let behavior: any RequestBehavior
 
@@ -60,7 +61,7 @@ struct LearningBehavior {
   ) async rethrows -> Value {
     let type = type(of: behavior)
     let probe = HookProbe()
-    // What one closure behavior leaves out, another one has.
+    // Closure behaviors differ by instance: one may leave out a hook that another has.
     let isPerInstance = behavior is ClosureBehavior
     defer {
       let isDefault = !isPerInstance && probe.hasDefault(probed, of: type)
@@ -81,7 +82,7 @@ extension LearningBehavior: RequestBehavior {
 
   func modify(_ request: inout NetworkRequest) async throws {
     var changed = request
-    // What a hook that throws has changed counts too: a body that it took is cancelled.
+    // The changes of a hook that throws count too: a body that it set must be cancelled.
     defer { request = changed }
     try await learn(.modify, .modify) { try await behavior.modify(&changed) }
   }

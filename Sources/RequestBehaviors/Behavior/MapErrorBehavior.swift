@@ -1,4 +1,4 @@
-/// Replaces the errors of everything further in by a user's own.
+/// Replaces the errors of everything further in with the user's own.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -10,8 +10,8 @@
 ///   ])
 /// ```
 ///
-/// It stands first, so that no other behavior sees the replacement. Cancellation is never replaced; errors of building
-/// the request and of decoding the response arise outside of the list and stay as they are.
+/// It is first in the list, so that no other behavior sees the replacement. Cancellation is never replaced. Errors of
+/// building the request and of decoding the response arise outside of the list and are not replaced.
 public struct MapErrorBehavior: UniqueBehavior {
   /// Outermost.
   public let order = BehaviorOrder.first
@@ -19,10 +19,11 @@ public struct MapErrorBehavior: UniqueBehavior {
 
   /// Creates a behavior that replaces errors.
   ///
-  /// - Parameter transform: Returns the error to throw instead; an unacceptable status arrives as a ``NetworkError``.
+  /// - Parameter transform: Returns the error to throw instead; it receives an unacceptable status as a
+  ///   ``NetworkError``.
   public init(_ transform: @escaping @Sendable (any Error) async -> any Error) { self.transform = transform }
 
-  /// Throws the replacement of what is thrown further in, and of an unacceptable status.
+  /// Throws the replacement of an error further in, or of an unacceptable status.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let response: NetworkResponse
     do {
@@ -38,7 +39,7 @@ public struct MapErrorBehavior: UniqueBehavior {
 }
 
 extension RequestBehavior where Self == MapErrorBehavior {
-  /// Replaces errors by a user's own; see ``MapErrorBehavior``.
+  /// Replaces errors with the user's own; see ``MapErrorBehavior``.
   public static func mapError(_ transform: @escaping @Sendable (any Error) async -> any Error) -> MapErrorBehavior {
     MapErrorBehavior(transform)
   }

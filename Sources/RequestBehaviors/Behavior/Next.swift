@@ -1,4 +1,4 @@
-/// Everything further in than a behavior's `intercept`: its own other hooks, the rest of the list, the transport.
+/// Everything further in than a behavior's `intercept`: its other hooks, the rest of the list, the transport.
 ///
 /// ```swift
 /// func intercept(
@@ -10,21 +10,21 @@
 /// }
 /// ```
 ///
-/// It may cross into child tasks, but not outlive the `intercept` that it was given to.
+/// It may be passed to child tasks, but must not be used after the `intercept` that received it has returned.
 public struct Next: Sendable {
   let run: ChainRun
   let index: Int
   let step: Int
-  /// The request as the behavior got it.
+  /// The request as the behavior received it.
   let original: NetworkRequest
 
   /// Runs everything further in.
   ///
   /// - Parameter request: The request, or a changed copy of it.
   /// - Returns: The response, with any status.
-  /// - Throws: What prevented a response; ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior``,
-  ///   naming the behavior, if `intercept` has returned, if the request is of another call, or if a one-shot body is
-  ///   under way already.
+  /// - Throws: The error that prevented a response. ``NetworkError`` of code
+  ///   ``NetworkError/Code-swift.struct/invalidBehavior``, naming the behavior, if `intercept` has returned, if the
+  ///   request belongs to another call, or if its one-shot body is already being sent.
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
     if request.call !== run.call { throw broken("called next with a request of another call") }
     if run.hasEnded(step: step) { throw broken("called next after its intercept had returned") }
@@ -39,18 +39,19 @@ public struct Next: Sendable {
     return try await run.chain.runHooks(at: index, request, in: run)
   }
 
-  /// The list of behaviors that the request runs through, in which a behavior finds others that it works with.
+  /// The list of behaviors that the request runs through, in which a behavior can find others that it works with.
   public var pipeline: Pipeline { run.chain.pipeline }
 
-  /// Returns a client for a request that this one needs first, such as one for a token.
+  /// Returns a client for a prerequisite of this request, such as a request for a token.
   ///
-  /// It has the configuration's behaviors for observation, headers, deadlines, resilience, redirects, verification and
-  /// the wire; it has no authentication, signing, caching, coalescing or persistence, none of the request's own
-  /// behaviors, and none of the places where the caller may hold something while it waits (`.first`, `.gate` and
-  /// `.middle`). A place just outside or inside of another counts as that one. Of a user's behavior that is further out than this one all hooks but
-  /// `intercept` run, for the caller is within that already. So it cannot wait for its caller.
+  /// The client has the configuration's behaviors for observation, headers, deadlines, resilience, redirects,
+  /// verification and the wire. It has no authentication, signing, caching, coalescing or persistence, and none of the
+  /// request's own behaviors. It also lacks the places where the caller may hold something while it waits (`.first`,
+  /// `.gate` and `.middle`). A place just outside or inside of another counts as that one. For a user's behavior
+  /// further out than this one, hooks run but `intercept` does not, because the caller is still inside it. So the
+  /// prerequisite cannot wait for its caller.
   ///
-  /// - Parameter types: Behaviors that it shall not have either.
+  /// - Parameter types: Further behaviors to leave out.
   /// - Returns: The client, over the same transport.
   public func client(omitting types: any RequestBehavior.Type...) -> NetworkClient {
     run.chain.prerequisiteClient(for: index, omitting: types, parent: run.call)
@@ -62,8 +63,8 @@ public struct Next: Sendable {
 }
 
 extension Next {
-  /// The latest failure or unacceptable response of the call; `nil` if there was none.
+  /// The latest failure or unacceptable response of the call; `nil` if there is no such outcome.
   ///
-  /// Whatever ends a call for a reason of its own passes it on as the cause.
+  /// A behavior that ends a call for its own reason passes it on as the cause.
   public var lastFailure: (any Error)? { run.lastFailure }
 }

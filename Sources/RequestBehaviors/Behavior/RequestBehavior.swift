@@ -1,4 +1,4 @@
-/// One concern of a request, written once: a header, a signature, a token, a retry, a check, a save.
+/// One concern of a request, implemented once: a header, a signature, a token, a retry, a check, a save.
 ///
 /// A ``NetworkClient`` runs each request through an ordered list of behaviors. A type implements only the hooks that it
 /// needs; each has a default that does nothing:
@@ -17,8 +17,8 @@
 ///
 /// ## Should it be a behavior or a transport?
 ///
-/// A behavior changes, observes, repeats or replaces; something further in still does the sending. What sends by other
-/// means (a mock, another HTTP library) is a ``Transport``, which ends the list.
+/// A behavior changes, observes, repeats or replaces; a step further in still sends. A type that sends by other means
+/// (a mock, another HTTP library) is a ``Transport``, which ends the list.
 ///
 /// ## Which hook?
 ///
@@ -26,13 +26,13 @@
 /// |---|---|
 /// | set header fields | ``headers(for:)`` |
 /// | change anything else, or refuse the request | ``modify(_:)`` |
-/// | note that a request leaves | ``beforeSend(_:)`` |
+/// | observe that a request leaves | ``beforeSend(_:)`` |
 /// | do work that must be done before the caller gets the response, or refuse the response | ``afterSuccess(_:for:)`` |
-/// | note a failure | ``afterFailure(_:for:)`` |
-/// | answer without sending, send several times, replace the response | ``intercept(_:next:)`` |
+/// | observe a failure | ``afterFailure(_:for:)`` |
+/// | respond without sending, send several times, replace the response | ``intercept(_:next:)`` |
 ///
-/// The hooks see verdicts: a status that the request does not accept is a failure to them. `intercept` sees values:
-/// every status is a response, and only what prevented a response is thrown.
+/// The hooks see verdicts: a status that the request does not accept is a failure. `intercept` sees values: every
+/// status is a response, and only an error that prevented a response is thrown.
 ///
 /// ## In what order?
 ///
@@ -45,50 +45,50 @@
 ///
 /// ## What to keep in mind
 ///
-/// Behaviors are shared by all requests of a client and called concurrently; state is protected by a lock. Nothing
-/// blocks: a hook that waits does so with `await`. Waits and dates come from `request.call.clock`. A hook that
-/// neither waits nor throws may leave out `async` and `throws`.
+/// All requests of a client share its behaviors and call them concurrently, so protect state with a lock. A hook must
+/// not block: it waits with `await`. Take waits and dates from `request.call.clock`. A hook that neither waits nor
+/// throws may leave out `async` and `throws`.
 ///
-/// A method whose signature nearly matches a hook is never called. Declare the conformance in an extension: there the
-/// compiler warns about most of them. In tests, `implementedHooks(of:)` of `RequestBehaviorsTesting` returns the hooks
-/// that a behavior implements.
+/// A method whose signature nearly matches a hook is never called. Declare the conformance in an extension: the
+/// compiler then warns about most of them. In tests, `implementedHooks(of:)` of `RequestBehaviorsTesting` returns the
+/// hooks that a behavior implements.
 public protocol RequestBehavior: Sendable {
-  /// The place in the list, one for all hooks; by default ``BehaviorOrder/middle``.
+  /// The place in the list, the same for all hooks; by default ``BehaviorOrder/middle``.
   var order: BehaviorOrder { get }
 
-  /// Returns header fields to set, every time the request passes.
+  /// Returns header fields to set, each time the request passes.
   ///
-  /// They replace fields of the same name, but not those that the user set on the ``Request``. A field that must win
-  /// over the user's is set in ``modify(_:)``.
+  /// They replace fields of the same name, but not those that the user set on the ``Request``. Use ``modify(_:)`` for a
+  /// field that must override the user's.
   ///
-  /// - Parameter request: The request as it is so far.
+  /// - Parameter request: The request as changed by the behaviors further out.
   /// - Returns: The fields to set.
-  /// - Throws: What shall fail the request.
+  /// - Throws: An error that fails the request.
   func headers(for request: NetworkRequest) async throws -> HeaderFields
 
-  /// Changes the request, after the fields of ``headers(for:)`` were set.
+  /// Changes the request, after the fields of ``headers(for:)`` have been set.
   ///
   /// - Parameter request: The request to change.
-  /// - Throws: What shall fail the request.
+  /// - Throws: An error that fails the request.
   func modify(_ request: inout NetworkRequest) async throws
 
   /// Observes the request as it leaves this behavior.
   func beforeSend(_ request: NetworkRequest) async
 
-  /// Does what must be finished before the caller gets the response.
+  /// Does work that must be finished before the caller gets the response.
   ///
   /// - Parameters:
-  ///   - response: A response with an acceptable status. Inside of a cache that may be a 304 without a body, which says
-  ///     that the stored response is still good.
-  ///   - request: The request that ``beforeSend(_:)`` got; `response.request` may be another one (redirected, cached).
-  /// - Throws: What shall fail the request.
+  ///   - response: A response with an acceptable status. Inside of a cache it may be a 304 without a body, which means
+  ///     that the stored response is still valid.
+  ///   - request: The request that ``beforeSend(_:)`` received; `response.request` may differ (redirected, cached).
+  /// - Throws: An error that fails the request.
   func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws
 
-  /// Observes that everything further in failed.
+  /// Observes a failure of everything further in.
   ///
   /// - Parameters:
-  ///   - error: What was thrown, or a ``NetworkError`` of code `unacceptableStatus` with the response.
-  ///   - request: The request that ``beforeSend(_:)`` got.
+  ///   - error: The error that was thrown, or a ``NetworkError`` of code `unacceptableStatus` with the response.
+  ///   - request: The request that ``beforeSend(_:)`` received.
   func afterFailure(_ error: any Error, for request: NetworkRequest) async
 
   /// Surrounds the other hooks and everything further in.
@@ -97,135 +97,137 @@ public protocol RequestBehavior: Sendable {
   ///   - request: The request as it reached this behavior.
   ///   - next: Runs this behavior's other hooks and everything further in; call it once, several times or not at all,
   ///     but not after this method has returned.
-  /// - Returns: The response for those further out, with any status.
-  /// - Throws: What prevents a response.
+  /// - Returns: The response for the behaviors further out, with any status.
+  /// - Throws: The error that prevented a response.
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse
 
-  /// Whether ``intercept(_:next:)`` also runs for the prerequisites of a request that is within it; `false` by default.
+  /// Whether ``intercept(_:next:)`` also runs for the prerequisites of a request inside it; `false` by default.
   ///
-  /// A prerequisite is a request that another one needs first, such as one for a token. A behavior that holds something
-  /// while it waits for `next`, such as the only permit of a limiter, would make the prerequisite wait for the request
-  /// that waits for it. One that holds nothing returns `true`. The other hooks run for prerequisites in any case.
+  /// A prerequisite is a request that another request needs first, such as one for a token. A behavior may hold
+  /// something while it waits for `next`, such as the only permit of a limiter. Then the prerequisite would wait for
+  /// the very request that waits for it. A behavior that holds nothing returns `true`. The other hooks run for
+  /// prerequisites in any case.
   var runsForPrerequisites: Bool { get }
 
-  /// Returns whose response this will be, for the keys of coalescing and caching.
+  /// Returns the owner of the future response, for the keys of coalescing and caching.
   ///
-  /// A behavior that adds a credential further in than these stand gives a scope: without one they cannot tell whose a
-  /// response is, so they neither keep nor share it (``Next/knowsOwner(of:)``).
+  /// A behavior that adds a credential further in than these behaviors must name an owner. Without it they cannot tell
+  /// whose response it is, so they neither store nor share it (``Next/knowsOwner(of:)``).
   ///
-  /// A behavior that must first read who is signed in waits for that here, so that the first call after a launch has the
-  /// same scope as those before it.
+  /// A behavior that must first read which user is signed in waits for that here, so that the first call after a launch
+  /// has the same owner as the calls before it.
   ///
-  /// - Parameter request: The request before the first behavior has seen it.
-  /// - Returns: An identifier, never the secret itself; `nil`, the default, if the response is the same for everybody.
+  /// - Parameter request: The request before any behavior has changed it.
+  /// - Returns: An identifier, never the secret itself; `nil`, the default, if the response is the same for all users.
   func scope(for request: NetworkRequest) async -> String?
 
-  /// Forgets what belongs to a scope that has ended, because its user signed out for example.
+  /// Drops the data of an owner that has ended, for example because the user signed out.
   ///
-  /// What ended it calls ``ScopeEndings/end(_:)``. It is called for every behavior of the clients that it served.
+  /// A call of ``ScopeEndings/end(_:)`` triggers it, for every behavior of the clients that the owner was used with.
   ///
-  /// - Parameter scope: What ``scope(for:)`` of some behavior returned.
+  /// - Parameter scope: The owner, as ``scope(for:)`` of a behavior returned it.
   func scopeEnded(_ scope: String) async
 
   /// Returns whether the behavior checks that a response comes from the server; `false` by default.
   ///
-  /// A response that was stored without such a check is none for a request that would have been checked. A behavior that
-  /// returns `true` sets ``NetworkResponse/verification`` of the responses to such requests.
+  /// A request that requires verification never uses a stored response that was not verified. A behavior that returns
+  /// `true` sets ``NetworkResponse/verification`` of the responses to such requests.
   func verifies(_ request: NetworkRequest) -> Bool
 
-  /// Returns what contradicts this behavior among the others and the settings of a list; nothing by default.
+  /// Returns the contradictions between this behavior and the others or the settings; an empty list by default.
   ///
   /// ``Pipeline/warnings`` has those of all behaviors. A wait that is longer than the deadline is such a contradiction:
-  /// each is right by itself, and together one of them never comes about.
+  /// each value is valid by itself, but together one of them never takes effect.
   ///
-  /// - Parameter pipeline: The list that the behavior is in, of a certain request.
+  /// - Parameter pipeline: The list of a certain request that contains the behavior.
   /// - Returns: A sentence for each contradiction, with the names of the behaviors, the values and the remedy.
   func warnings(in pipeline: Pipeline) -> [String]
 
-  /// Forgets state, when ``NetworkClient/reset()`` is called.
+  /// Drops all state; ``NetworkClient/reset()`` calls it.
   func reset() async
 }
 
-// Each default tells the probe of the task that it ran; once that is known, requests do not call it any more.
+// Each default notes itself in the probe of the task. Once it is known as a default, requests no longer call it.
 extension RequestBehavior {
-  /// By default a behavior stands in the middle.
+  /// The middle, by default.
   public var order: BehaviorOrder {
     HookProbe.current?.note(.order, of: Self.self)
     return .middle
   }
 
-  /// By default no fields are set.
+  /// Returns no fields by default.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     HookProbe.current?.note(.headers, of: Self.self)
     return HeaderFields()
   }
 
-  /// By default nothing is changed.
+  /// Changes nothing by default.
   public func modify(_ request: inout NetworkRequest) async throws {
     HookProbe.current?.note(.modify, of: Self.self)
   }
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func beforeSend(_ request: NetworkRequest) async {
     HookProbe.current?.note(.beforeSend, of: Self.self)
   }
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func afterSuccess(_ response: NetworkResponse, for request: NetworkRequest) async throws {
     HookProbe.current?.note(.afterSuccess, of: Self.self)
   }
 
-  /// By default nothing is done.
+  /// Does nothing by default.
   public func afterFailure(_ error: any Error, for request: NetworkRequest) async {
     HookProbe.current?.note(.afterFailure, of: Self.self)
   }
 
-  /// By default `next` is called once.
+  /// Calls `next` once by default.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     HookProbe.current?.note(.intercept, of: Self.self)
     return try await next(request)
   }
 
-  /// By default `intercept` does not run for the prerequisites of a request that is within it.
+  /// `false` by default: `intercept` does not run for prerequisites.
   public var runsForPrerequisites: Bool {
     HookProbe.current?.note(.runsForPrerequisites, of: Self.self)
     return false
   }
 
-  /// By default the response is the same for everybody.
+  /// Returns `nil` by default: the response is the same for all users.
   public func scope(for request: NetworkRequest) async -> String? {
     HookProbe.current?.note(.scope, of: Self.self)
     return nil
   }
 
-  /// By default nothing belongs to a scope.
+  /// Does nothing by default, because the behavior keeps no data of an owner.
   public func scopeEnded(_ scope: String) async { HookProbe.current?.note(.scopeEnded, of: Self.self) }
 
-  /// By default nothing is checked.
+  /// Returns `false` by default: the behavior verifies nothing.
   public func verifies(_ request: NetworkRequest) -> Bool {
     HookProbe.current?.note(.verifies, of: Self.self)
     return false
   }
 
-  /// By default nothing is contradicted.
+  /// Returns no contradictions by default.
   public func warnings(in pipeline: Pipeline) -> [String] {
     HookProbe.current?.note(.warnings, of: Self.self)
     return []
   }
 
-  /// By default there is no state.
+  /// Does nothing by default, because there is no state.
   public func reset() async { HookProbe.current?.note(.reset, of: Self.self) }
 }
 
-/// A behavior of which a list holds one: by its type, and by its name where several sessions stand side by side.
+/// A behavior that is unique in a list by its type and name; names allow several sessions side by side.
 ///
-/// The request's replaces the configuration's, and that the built-in. The same one twice in one list is an error.
+/// The request's replaces the configuration's, and the configuration's replaces the built-in one. Two equal ones in one
+/// list are an error.
 public protocol UniqueBehavior: RequestBehavior {
-  /// What tells two behaviors of the type apart; empty by default.
+  /// The name that tells two behaviors of the type apart; empty by default.
   var name: String { get }
 }
 
 extension UniqueBehavior {
-  /// By default there is one behavior of the type.
+  /// Empty by default: a list holds one behavior of the type.
   public var name: String { "" }
 }

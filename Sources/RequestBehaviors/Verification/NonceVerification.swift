@@ -1,25 +1,25 @@
-/// Decides whether a response came from the server, by the nonce that it echoes: values in, value out.
+/// Decides by an echoed nonce whether a response came from the server; it has no state.
 public struct NonceVerification: Sendable, Hashable {
-  /// What an echo proves.
+  /// The result of checking an echo.
   public enum Verdict: Sendable, Hashable {
-    /// The server gave the response: the nonce came back unmodified.
+    /// The response came from the server: the nonce was returned unmodified.
     case verified
-    /// The response lacks the echo, but is a failure of a kind that needs none.
+    /// The response lacks the echo, but its status needs none.
     case unverified
-    /// Something between gave the response.
+    /// The response came from an intermediary.
     case intercepted
   }
 
-  /// The header that carries the nonce both ways.
+  /// The header that carries the nonce in both directions.
   public var header: String
 
-  /// The statuses that a response may only have with the right echo.
+  /// The statuses for which a response must have the correct echo.
   public var checkedStatuses: StatusCodes
 
   /// Creates a verification.
   ///
   /// - Parameters:
-  ///   - header: The header that carries the nonce both ways; `X-API-Nonce` by default.
+  ///   - header: The header that carries the nonce in both directions; `X-API-Nonce` by default.
   ///   - checkedStatuses: The statuses that need the echo; ``defaultCheckedStatuses`` by default.
   public init(header: String = "X-API-Nonce", checkedStatuses: StatusCodes = Self.defaultCheckedStatuses) {
     self.header = header
@@ -28,16 +28,16 @@ public struct NonceVerification: Sendable, Hashable {
 
   /// The statuses with which an impostor could do harm.
   ///
-  /// 200 to 299 would be taken for success, 300 to 399 would lead elsewhere, 401 and 407 would sign out or ask for
-  /// credentials, and 511 is a captive portal's own (RFC 6585 §6). Other failures pass as what they are: proxies and
-  /// load balancers give them without knowing of the echo.
+  /// 200 to 299 would count as success. 300 to 399 would lead elsewhere. 401 and 407 would sign the user out or ask for
+  /// credentials. 511 is the status of captive portals (RFC 6585 §6). Other failures are passed on unverified: proxies
+  /// and load balancers send them without knowledge of the echo.
   public static let defaultCheckedStatuses = StatusCodes(200...399).union([401, 407, 511])
 
-  /// Decides about a response.
+  /// Returns the verdict on a response.
   ///
   /// - Parameters:
   ///   - statusCode: The response's status.
-  ///   - headers: The response's headers; a nonce that stands twice is not unmodified.
+  ///   - headers: The response's headers; a nonce that occurs twice counts as modified.
   ///   - nonce: The nonce that was sent.
   /// - Returns: The verdict.
   public func verdict(statusCode: Int, headers: HeaderFields, nonce: String) -> Verdict {

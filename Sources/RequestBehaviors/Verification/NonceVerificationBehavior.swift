@@ -1,20 +1,20 @@
-/// Unmasks whoever answers in the server's place, such as a captive portal that answers 200 to everything.
+/// Detects responses of intermediaries, such as a captive portal that responds with 200 to everything.
 ///
-/// Each send carries a fresh nonce in a header; the server returns it unmodified. A response without the right echo, of
-/// a status with which an impostor could do harm, fails with ``NetworkError/Code-swift.struct/intercepted``: it reaches
-/// no behavior further out, no decoding, no cache and no database, and its redirect is not followed. The same is true of
-/// every status that the request would accept. Other failures without the echo reach the caller as what they are, with
-/// ``NetworkResponse/isVerified`` false.
+/// Each send carries a fresh nonce in a header, which the server returns unmodified. A response without the correct
+/// echo fails with ``NetworkError/Code-swift.struct/intercepted`` if its status is one with which an impostor could do
+/// harm, or one that the request accepts. Such a response reaches no behavior further out, no decoding, no cache and no
+/// database, and its redirect is not followed. Other failures without the echo reach the caller unchanged, with
+/// ``NetworkResponse/isVerified`` `false`.
 ///
 /// ```swift
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.nonceVerification()])
 /// ```
 ///
-/// Requests to other origins than the listed ones are neither marked nor checked, which the call records and a 401 of
-/// such an origin tells.
+/// A request to another origin than the listed ones gets no nonce and is not checked. The call records that, and the
+/// error of a 401 from such an origin says so.
 public struct NonceVerificationBehavior: UniqueBehavior {
-  /// Innermost but for the user's `.last`.
+  /// Innermost, except for the user's `.last`.
   public let order = BehaviorOrder.verification
   private let verification: NonceVerification
   private let origins: OriginScope
@@ -23,9 +23,9 @@ public struct NonceVerificationBehavior: UniqueBehavior {
   /// Creates the behavior.
   ///
   /// - Parameters:
-  ///   - verification: The header and the statuses that are checked.
+  ///   - verification: The header, and the statuses to check.
   ///   - origins: The servers that echo; by default the base URL's origin.
-  ///   - makeNonce: Makes a value that was never used; by default 132 random bits.
+  ///   - makeNonce: Returns a value that was never used; by default 132 random bits.
   public init(
     _ verification: NonceVerification = NonceVerification(), origins: OriginScope = .baseURL,
     makeNonce: (@Sendable () -> String)? = nil
@@ -65,7 +65,7 @@ public struct NonceVerificationBehavior: UniqueBehavior {
     }
   }
 
-  /// The error tells the status only: nothing of what an impostor sent goes further.
+  /// Returns an error with the status only, because the rest of the response may be an impostor's.
   private func intercepted(_ response: NetworkResponse, _ request: NetworkRequest) -> NetworkError {
     let echo = response.headers.contains(verification.header) ? "another" : "no"
     return NetworkError(
