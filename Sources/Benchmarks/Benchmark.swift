@@ -1,8 +1,8 @@
-/// One group of figures: what is measured, and the rows that come of it.
+/// A group of figures: its title and the function that measures its rows.
 struct Benchmark: Sendable {
-  /// What `--only` names.
+  /// The name that `--only` selects.
   let name: String
-  /// What is measured, and against what.
+  /// The title: the measured work and its yardstick.
   let summary: String
   /// Measures and returns the rows.
   let run: @Sendable (Effort) async throws -> [Row]
@@ -21,17 +21,17 @@ struct Benchmark: Sendable {
   #endif
 }
 
-/// How much is measured: less with `--quick`, for a look rather than a figure.
+/// The amount of measuring: less with `--quick`, which gives an impression rather than a figure.
 struct Effort: Sendable {
   let isQuick: Bool
 
-  /// How many rounds of side-by-side measurements; the median of them is told.
+  /// The number of rounds of side-by-side measurements; their median is reported.
   var rounds: Int { isQuick ? 3 : 9 }
 
-  /// How many rounds of measurements so short that some are not disturbed at all.
+  /// The number of rounds for measurements so short that some are not disturbed at all.
   var shortRounds: Int { isQuick ? 20 : 100 }
 
-  /// Returns the number of repetitions to use where the full measurement has so many.
+  /// Returns the number of repetitions to use for a number in the full measurement.
   func scaled(_ count: Int) -> Int { isQuick ? max(1, count / 10) : count }
 }
 
@@ -42,7 +42,7 @@ struct Row {
   var ratio: Double?
   var target: Target?
 
-  /// What a figure should be.
+  /// The target of a figure.
   struct Target {
     let text: String
     let isMet: Bool

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints figures of the library beside those of what it stands on, measured in one run.
+/// Prints figures of the library beside those of the layers below it, measured in one run.
 @main
 struct Benchmarks {
   static func main() async {

@@ -10,7 +10,7 @@ import RequestBehaviors
 #endif
 
 extension Benchmark {
-  /// How fast forms are encoded and bodies are sent.
+  /// A benchmark of how fast forms are encoded and bodies are sent.
   static let bodies = Benchmark(
     name: "bodies",
     summary: "16 MiB as a form beside a copy of its bytes, and uploaded over loopback beside raw URLSession"
@@ -83,7 +83,7 @@ extension Benchmark {
     for (_, client) in clients { await client.shutdown() }
     return zip(works.map(\.0), costs).enumerated().map { index, entry in
       let isRaw = index < 2
-      // Each is compared with the bare session that reads from the same place.
+      // Each is compared with the bare session that reads from the same source.
       let ratio = entry.1.speed(beside: costs[entry.0.hasSuffix("memory") ? 0 : 1])
       let isTarget = !isRaw && !entry.0.hasSuffix("form")
       return Row(
@@ -97,7 +97,7 @@ extension Benchmark {
   }
 }
 
-/// A transport that reads the bodies that it is to send, and sends nothing.
+/// A transport that reads the bodies of requests and sends nothing.
 private struct Drain: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     switch request.body?.content {

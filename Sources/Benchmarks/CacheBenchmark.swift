@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsSQLite
 
 extension Benchmark {
-  /// What using a stored response costs, and whether that depends on how many there are.
+  /// A benchmark of the cost of using a stored response, and whether it depends on the number of responses.
   static let cache = Benchmark(
     name: "cache",
     summary:
@@ -26,8 +26,8 @@ extension Benchmark {
     for size in [1 << 10, 64 << 10] {
       let memory = try await warm(MemoryCacheStore(), size)
       let file = try await warm(files.store(), size)
-      // The read stands where the network is, because to wake the thread that reads costs far more between requests
-      // than in a loop of nothing but reads.
+      // The read takes the place of the network: between requests, waking the thread that reads costs far more than in
+      // a loop that only reads.
       let plain = NetworkClient(baseURL: baseURL, transport: ReadingTransport(store: try await files.plain(size)))
       works += [
         { for _ in 0..<count { try await memory.send(.get("x")) } },
@@ -78,7 +78,7 @@ extension Benchmark {
     return [Row(label: "a decision", figure: costs[0].typical.cpuDescription)]
   }
 
-  /// Hits among few and many entries, and what storing costs when each stored response evicts another.
+  /// Measures hits among few and many entries, and stores in which each response evicts another.
   private static func sizes(_ files: CacheFiles, _ effort: Effort) async throws -> [Row] {
     let (few, many) = (1_000, effort.scaled(100_000))
     var rows: [Row] = []
@@ -127,7 +127,7 @@ extension Benchmark {
   }
 }
 
-/// Answers at once, with a response that may be stored.
+/// A transport that responds at once, with a response that may be stored.
 private struct StorableTransport: Transport {
   let body: Data
 
@@ -144,7 +144,7 @@ private struct StorableTransport: Transport {
   func shutdown() async {}
 }
 
-/// Answers with a row of a table, and does nothing else.
+/// A transport that responds with a row of a table and does nothing else.
 private struct ReadingTransport: Transport {
   let store: SQLiteStore
 
@@ -158,9 +158,9 @@ private struct ReadingTransport: Transport {
   func shutdown() async {}
 }
 
-/// Files of the benchmark's own, removed with the value.
+/// The benchmark's own files, which are removed with the value.
 private final class CacheFiles: Sendable {
-  /// About what an entry of 100 bytes counts.
+  /// The approximate size for which an entry of 100 bytes counts.
   static let entrySize = 700
 
   private let folder = FileManager.default.temporaryDirectory.appending(path: "cache-\(UUID().uuidString)")
@@ -175,7 +175,7 @@ private final class CacheFiles: Sendable {
     try SQLiteCacheStore(path: path, capacity: capacity, maximumBodySize: 1 << 20)
   }
 
-  /// A table of bodies without anything else.
+  /// A table that holds only bodies.
   func plain(_ size: Int) async throws -> SQLiteStore {
     let store = try SQLiteStore(
       path: path,
@@ -191,11 +191,11 @@ private final class CacheFiles: Sendable {
   }
 }
 
-/// Takes a value, so that what made it is not left out.
+/// Takes a value, so that the optimizer keeps the work that made it.
 @inline(never)
 private func consume(_ value: Int) {}
 
-/// Counts.
+/// A counter.
 private final class Numbers: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.

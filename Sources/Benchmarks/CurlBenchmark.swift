@@ -9,7 +9,7 @@
   #endif
 
   extension Benchmark {
-    /// What the transport over libcurl costs beside libcurl itself, over real connections.
+    /// A benchmark of the cost of the transport over libcurl beside libcurl itself, over real connections.
     static let curl = Benchmark(
       name: "curl", summary: "over loopback: libcurl's multi interface in C, URLSession, CurlTransport, NetworkClient"
     ) { effort in
@@ -46,7 +46,7 @@
         { try await inParallel(count, width) { let _: Data = try await client.send(.get(path)) } },
       ]
       var costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
-      // The session, which is so much slower, does an eighth.
+      // The session is so much slower that it does an eighth of the requests.
       costs[1] = costs[1].map {
         Cost(
           nanoseconds: $0.nanoseconds * 8, cpuNanoseconds: $0.cpuNanoseconds * 8, allocations: $0.allocations * 8)
@@ -80,7 +80,7 @@
     }
   }
 
-  /// The loop in C, run on a thread of its own.
+  /// The loop in C, which runs on its own thread.
   private final class Baseline: Sendable {
     // Used by one thread at a time.
     nonisolated(unsafe) private let loop: OpaquePointer

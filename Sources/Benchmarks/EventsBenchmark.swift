@@ -9,7 +9,7 @@ import RequestBehaviors
 #endif
 
 extension Benchmark {
-  /// What reading events costs beside splitting lines, and how fast files are written.
+  /// A benchmark of the cost of reading events beside splitting lines, and how fast files are written.
   static let events = Benchmark(
     name: "events", summary: "server-sent events of three lines in chunks of 16 KB; a download of 128 MB over loopback"
   ) { effort in
@@ -38,7 +38,7 @@ extension Benchmark {
     }
   }
 
-  /// Files written beside what `curl` and the bare session write; each is the file of its own.
+  /// Measures files written beside those of `curl` and the bare session; each has its own file.
   private static func downloads(_ effort: Effort) async throws -> [Row] {
     #if os(Linux) || os(macOS)
       let server = try QuickServer()
@@ -95,7 +95,7 @@ extension Benchmark {
 
 /// The events that are read.
 private enum EventSample {
-  /// Events of three lines and the empty one that ends them, cut into chunks without regard to them.
+  /// Events of three lines and the empty line that ends them, cut into chunks at arbitrary places.
   static func chunks(_ count: Int) -> [Data] {
     var text = Data()
     for index in 0..<count {
@@ -105,7 +105,7 @@ private enum EventSample {
     return stride(from: 0, to: text.count, by: 16_384).map { text[$0..<min($0 + 16_384, text.count)] }
   }
 
-  /// What anybody would write who needs nothing but lines.
+  /// The plain code of a reader that only needs lines.
   static func splitLines(_ chunks: [Data]) -> Int {
     var rest: [UInt8] = []
     var lines = 0

@@ -1,7 +1,7 @@
 import CAllocationCounter
 import Foundation
 
-/// What a piece of work cost, per repetition.
+/// The cost of a piece of work, per repetition.
 struct Cost {
   var nanoseconds: Double
   var cpuNanoseconds: Double
@@ -23,9 +23,10 @@ enum Measure {
   /// A piece of work to measure.
   typealias Work = @Sendable () async throws -> Void
 
-  /// Returns what a piece of work costs that does something so many times.
+  /// Returns the cost of a piece of work that repeats something a number of times.
   ///
-  /// It runs off the main actor, as most callers of a client do: from there each send would be two thread switches.
+  /// It runs off the main actor, as most callers of a client do: on the main actor each send would add two thread
+  /// switches.
   @concurrent
   static func cost(of count: Int, _ work: Work) async throws -> Cost {
     let allocations = allocation_count()
@@ -41,15 +42,17 @@ enum Measure {
       allocations: Double(allocated) / number)
   }
 
-  /// Measures several pieces of work side by side: one after the other in each round, the first round not counted.
+  /// Measures several pieces of work side by side.
+  ///
+  /// Each round runs one after the other; the first round is not counted.
   ///
   /// - Parameters:
-  ///   - rounds: How many rounds count.
-  ///   - count: How many times each piece does its work in a round.
-  ///   - before: Done before each piece, not measured.
+  ///   - rounds: The number of rounds that count.
+  ///   - count: The number of times that each piece does its work in a round.
+  ///   - before: Work that is done before each piece and not measured.
   ///   - works: The pieces.
-  /// - Returns: For each piece the costs of the rounds, in order, so that those of one round can be compared.
-  /// - Throws: What the work throws.
+  /// - Returns: The costs of the rounds for each piece, in order, so that costs of the same round can be compared.
+  /// - Throws: The error of the work.
   static func sideBySide(
     rounds: Int, count: Int, before: Work = {}, _ works: [Work]
   ) async throws -> [[Cost]] {
@@ -66,7 +69,7 @@ enum Measure {
 
   private static func cpuTime() -> Double {
     var usage = rusage()
-    // RUSAGE_SELF, which Glibc imports with another type than getrusage wants.
+    // In Glibc RUSAGE_SELF is imported with another type than getrusage takes.
     getrusage(0, &usage)
     return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
   }
@@ -84,15 +87,15 @@ extension [Cost] {
       allocations: map(\.allocations).median)
   }
 
-  /// The median over the rounds of how many times faster these are than others of the same rounds.
+  /// Returns the median, over the rounds, of how many times faster this work is than the other in the same round.
   func speed(beside others: [Cost]) -> Double { zip(others, self).map { $0.nanoseconds / $1.nanoseconds }.median }
 
-  /// How many times more processor time these take than others, each in its least disturbed round.
+  /// Returns how many times more processor time this work takes than the other, each in its least disturbed round.
   ///
-  /// What else runs on the machine only ever adds to processor time, by emptied caches, so the least is the nearest.
+  /// Other work on the machine only ever adds processor time, by emptied caches, so the least value is the most exact.
   func ratio(to others: [Cost]) -> Double { leastCPUNanoseconds / others.leastCPUNanoseconds }
 
-  /// How much more processor time these take than others, each in its least disturbed round.
+  /// Returns how much more processor time this work takes than the other, each in its least disturbed round.
   func excess(over others: [Cost]) -> Double { leastCPUNanoseconds - others.leastCPUNanoseconds }
 
   /// The processor time of the least disturbed round.
@@ -100,7 +103,7 @@ extension [Cost] {
 }
 
 extension [Double] {
-  /// The middle value; 0 for none.
+  /// The middle value; 0 for an empty list.
   var median: Double {
     guard !isEmpty else { return 0 }
     let ordered = sorted()
@@ -114,6 +117,6 @@ extension Duration {
 }
 
 extension Double {
-  /// The number with so many digits after the point.
+  /// Returns the number with the given number of digits after the point.
   func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
 }

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension Benchmark {
-  /// What a signature costs beside the hash that is in it.
+  /// A benchmark of the cost of a signature beside the hash that is in it.
   static let oauth1 = Benchmark(
     name: "oauth1",
     summary: "OAuth 1.0a signature and header of a form POST with a base string of 446 octets, HMAC-SHA1"
@@ -61,7 +61,7 @@ private struct OAuth1Sample: Sendable {
       method: .post, url: url, headers: headers, body: body, parameters: parameters, key: key)
   }
 
-  // Never inlined, so that no work is dropped because its result is.
+  // It is never inlined, so that the optimizer does not drop work whose result it drops.
   @inline(never) func sign() throws { blackHole(try signature().authorizationHeader) }
   @inline(never) func authenticate() { blackHole(authenticator.code(for: base)) }
   @inline(never) func authenticateWithNewKey() {
@@ -69,6 +69,6 @@ private struct OAuth1Sample: Sendable {
   }
 }
 
-/// Uses a value in a way that the optimiser does not see through.
+/// Uses a value in a way that the optimizer does not see through.
 @inline(never)
 private func blackHole<Value>(_ value: Value) {}

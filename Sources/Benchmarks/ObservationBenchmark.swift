@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension Benchmark {
-  /// What watching costs.
+  /// A benchmark of the cost of observing requests.
   static let observation = Benchmark(
     name: "observation",
     summary: "what each kind of observation adds to a request over a transport that does nothing, and redaction itself"
@@ -10,7 +10,7 @@ extension Benchmark {
     try await observers(effort) + redaction(effort)
   }
 
-  /// Processor time beyond that of a behavior that does nothing in the same place.
+  /// The processor time beyond that of a behavior that does nothing in the same place.
   private static func observers(_ effort: Effort) async throws -> [Row] {
     let count = 2_000
     let behaviors: [(label: String, behavior: any RequestBehavior)] = [

@@ -6,7 +6,7 @@ import RequestBehaviors
 #endif
 
 extension Benchmark {
-  /// What the list of behaviors itself costs.
+  /// A benchmark of the cost of the list of behaviors itself.
   static let pipeline = Benchmark(
     name: "pipeline",
     summary: "client.send over a transport that does nothing: processor time and allocations a request"
@@ -29,7 +29,7 @@ extension Benchmark {
       }
     }
     let costs = try await Measure.sideBySide(rounds: effort.shortRounds, count: count, works)
-    // Processor time: it is all that there is to spend, and what else runs on the machine does not count.
+    // The figures are processor time: the requests use nothing else, and other work on the machine does not count.
     let call = costs[0].leastCPUNanoseconds
     let field = costs[2].excess(over: costs[1]) / 10
     let pipeline = costs[3].leastCPUNanoseconds
@@ -65,7 +65,7 @@ extension Benchmark {
   }
 }
 
-/// What is called at the least cost of an asynchronous call whose callee is not known.
+/// A callee of the cheapest asynchronous call whose callee is not known at compile time.
 private protocol Callee: Sendable {
   func call() async throws
 }
@@ -77,7 +77,7 @@ private struct EmptyCallee: Callee {
 
 let baseURL = URL(string: "https://api.example.com/v1")!
 
-/// A transport that answers at once.
+/// A transport that responds at once.
 struct NullTransport: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     NetworkResponse(request: request, statusCode: 200)

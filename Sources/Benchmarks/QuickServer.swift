@@ -1,13 +1,15 @@
 #if os(Linux) || os(macOS)
   import Foundation
 
-  /// A server that is faster than anything that is measured: nginx where it is installed, else the loopback server.
+  /// A server that is faster than all measured code.
+  ///
+  /// It is nginx if that is installed, otherwise the loopback server.
   final class QuickServer {
-    /// What serves.
+    /// The program that serves.
     let name: String
-    /// The URL of 1 KB.
+    /// The URL of a body of 1 KB.
     let small: URL
-    /// The URL of 1 MB; `nil` if there is none.
+    /// The URL of a body of 1 MB; `nil` if there is no such file.
     let large: URL?
     private let process: Process?
     private let directory: URL?
@@ -46,7 +48,7 @@
       if let directory { try? FileManager.default.removeItem(at: directory) }
     }
 
-    /// Makes a file to serve, of bytes that differ; `nil` if there is none to serve it.
+    /// Makes a file to serve, of varying bytes; `nil` if there is no program to serve it.
     func makeFile(megabytes: Int) throws -> URL? {
       guard let directory, let large else { return nil }
       let part = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })

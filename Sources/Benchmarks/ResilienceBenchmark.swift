@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension Benchmark {
-  /// What the behaviors against a bad network cost when the network is good.
+  /// A benchmark of the cost of the behaviors against a bad network when the network is good.
   static let resilience = Benchmark(
     name: "resilience",
     summary: "behaviors against a bad network when nothing goes wrong, beside a no-op behavior and a child task"
@@ -10,8 +10,9 @@ extension Benchmark {
     try await members(effort) + shared(effort) + limits(effort)
   }
 
-  /// Behaviors that only look, beside a no-op behavior and one that is called and passes everything on; those that start
-  /// a task, beside one that does.
+  /// Behaviors that only observe are measured beside a no-op behavior and one that passes everything on.
+  ///
+  /// Behaviors that start a task are measured beside one that does only that.
   private static func members(_ effort: Effort) async throws -> [Row] {
     let looking: [(String, any RequestBehavior)] = [
       ("retry", .retry()), ("circuit breaker", .circuitBreaker()), ("rate limit", .rateLimit(1e9, burst: 1_000_000)),
@@ -60,7 +61,7 @@ extension Benchmark {
       target: target.flatMap { limit in ratio.map { .atMost(limit, $0) } })
   }
 
-  /// Callers that ask for the same at the same time.
+  /// Measures callers that ask for the same resource at the same time.
   private static func shared(_ effort: Effort) async throws -> [Row] {
     let count = effort.scaled(10_000)
     let (alone, together) = (CountingTransport(), CountingTransport())
@@ -80,7 +81,7 @@ extension Benchmark {
     ]
   }
 
-  /// How many requests limiters let through when 64 tasks send as fast as they can.
+  /// Measures how many requests limiters let through when 64 tasks send as fast as they can.
   private static func limits(_ effort: Effort) async throws -> [Row] {
     let (tasks, each) = (64, effort.scaled(500))
     let lists: [(String, [any RequestBehavior])] = [
@@ -110,14 +111,14 @@ extension Benchmark {
   }
 }
 
-/// Does nothing around a request: what being called costs.
+/// A behavior that does nothing around a request: the cost of being called.
 private struct PassingBehavior: RequestBehavior {
   let order = BehaviorOrder.deadline
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse { try await next(request) }
 }
 
-/// Starts one task and waits for it: what cancelling inward costs at least.
+/// A behavior that starts one task and waits for it: the least cost of passing a cancellation inward.
 private struct ChildTaskBehavior: RequestBehavior {
   let order = BehaviorOrder.deadline
 
@@ -131,7 +132,7 @@ private struct ChildTaskBehavior: RequestBehavior {
   }
 }
 
-/// A transport that takes as long as it takes everybody to come, and counts.
+/// A transport that responds when all callers have come, and counts them.
 private final class CountingTransport: Transport {
   private let lock = NSLock()
   // Protected by `lock`.
@@ -148,7 +149,7 @@ private final class CountingTransport: Transport {
   func shutdown() async {}
 }
 
-/// A transport that lets others go on before it answers.
+/// A transport that yields to other tasks before it responds.
 private struct YieldingTransport: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     await Task.yield()

@@ -36,7 +36,7 @@ extension BenchmarkItem {
   }
 }
 
-/// The same work with prepared statements through SQLite's C API, with the pragmas that a store sets.
+/// The same work with prepared statements through SQLite's C API, with the pragmas of a store.
 final class SQLiteBaseline: @unchecked Sendable {
   // Used by one task at a time.
   private var handle: OpaquePointer?

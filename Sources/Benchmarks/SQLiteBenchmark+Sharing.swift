@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import RequestBehaviorsSQLite
 
-/// What many tasks at one store cost each other.
+/// A benchmark of how much many tasks slow each other down at one store.
 extension Benchmark {
-  /// Saves of full durability by many tasks: commits that they share, beside one for each.
+  /// Measures full-durability saves by many tasks: shared commits beside one commit for each.
   static func sharing(_ effort: Effort) async throws -> [Row] {
     let files = try BenchmarkFiles(items: BenchmarkItem.make(64))
     let (store, items, repeats) = (files.store, files.items, effort.isQuick ? 5 : 20)
@@ -51,14 +51,14 @@ extension Benchmark {
     }
   }
 
-  /// The item with another time: an unchanged row would cost nothing.
+  /// Returns the item with another time, because an unchanged row would cost nothing.
   private static func changed(_ item: BenchmarkItem) -> BenchmarkItem {
     var item = item
     item.updated = .random(in: 0...1e9)
     return item
   }
 
-  /// Commits that a thousand loops watch, by whether they watch another table or the one that is written.
+  /// Measures commits that a thousand loops watch, by whether they watch the written table or another one.
   static func watching(_ effort: Effort) async throws -> [Row] {
     let files = try BenchmarkFiles(items: BenchmarkItem.make(1))
     let (store, item, count) = (files.store, files.items[0], effort.scaled(1_000))

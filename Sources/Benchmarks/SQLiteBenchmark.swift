@@ -3,7 +3,7 @@ import Foundation
 import RequestBehaviorsSQLite
 
 extension Benchmark {
-  /// What the store adds to SQLite's own work.
+  /// A benchmark of the work that the store adds to SQLite's own.
   static let sqlite = Benchmark(
     name: "sqlite",
     summary: "a SQLiteStore, beside the same work with prepared statements through the C API: processor time a row"
@@ -133,13 +133,13 @@ extension Benchmark {
     Row(label: label, figure: costs.typical.cpuDescription, ratio: ratio, target: target)
   }
 
-  /// Keeps the optimiser from leaving out what makes the value.
+  /// Keeps the optimizer from leaving out the work that makes the value.
   @inline(never)
   private static func consume(_ value: Int) {}
 }
 
 extension Benchmark {
-  /// The longest time for which a task that only yields does not run, while two stores save.
+  /// Measures the longest time for which a task that only yields does not run, while two stores save.
   private static func gaps(_ files: BenchmarkFiles, _ rounds: Int) async throws -> [Row] {
     let items = files.items
     let other = try BenchmarkFiles(items: items)
@@ -175,7 +175,7 @@ extension Benchmark {
     ]
   }
 
-  /// Saves the items through the C API on a thread of its own.
+  /// Saves the items through the C API on its own thread.
   private static func upsert(_ files: BenchmarkFiles) async {
     await withUnsafeContinuation { continuation in
       DispatchQueue(label: "upsert").async {
@@ -204,7 +204,7 @@ extension Benchmark {
   }
 }
 
-/// A store and a connection of the C API, each with a file of its own.
+/// A store and a connection of the C API, each with its own file.
 final class BenchmarkFiles: Sendable {
   let items: [BenchmarkItem]
   let json: Data

@@ -2,9 +2,9 @@ import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
 
-/// A loopback server in a process of its own, so that what it costs is not counted.
+/// A loopback server in its own process, so that its cost is not counted.
 final class Server {
-  /// How many bytes `large` has.
+  /// The number of bytes of `large`.
   static let largeCount = 64 << 20
 
   let baseURL: URL
@@ -21,7 +21,7 @@ final class Server {
       process.arguments = ["--serve"]
       let output = Pipe()
       process.standardOutput = output
-      // The server ends when this pipe is closed, with this program at the latest.
+      // The server ends when this pipe is closed, which happens at the latest when this program ends.
       process.standardInput = Pipe()
       try process.run()
       let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
@@ -33,7 +33,7 @@ final class Server {
 
     func stop() { process.terminate() }
   #else
-    // Nothing can be started there.
+    // Processes cannot be started on this platform.
     init() throws { throw CocoaError(.featureUnsupported) }
 
     func stop() {}

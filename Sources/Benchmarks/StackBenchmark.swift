@@ -1,13 +1,13 @@
 import RequestBehaviors
 
 extension Benchmark {
-  /// What the five behaviors cost that users list: logging, timing, a token, retries and headers.
+  /// A benchmark of the cost of the five behaviors that users list: logging, timing, a token, retries and headers.
   static let stack = Benchmark(
     name: "stack",
     summary: "the five behaviors that users list, alone and together, beside as many that do nothing"
   ) { effort in
     let count = 2_000
-    // Of the length that access tokens have.
+    // The token has the usual length of access tokens.
     let value = String(repeating: "c2VjcmV0LXRva2Vu", count: 4)
     let session = TokenSession(source: .closure { _ in AccessToken(value, lifetime: .seconds(3_600)) })
     let five: [(label: String, behavior: any RequestBehavior)] = [

@@ -10,7 +10,7 @@ import RequestBehaviors
 #endif
 
 extension Benchmark {
-  /// How fast the body of a response is read in chunks, beside the bare session.
+  /// A benchmark of how fast the body of a response is read in chunks, beside the bare session.
   static let streams = Benchmark(
     name: "streams",
     summary: "64 MiB over loopback, read in chunks: raw URLSession with a delegate, NetworkClient.stream"
@@ -52,9 +52,9 @@ extension Benchmark {
   }
 }
 
-/// Counts the bytes of a body that a delegate gets.
+/// A delegate that counts the bytes of a body.
 private final class RawDownload: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-  // Unchecked because `lock` protects what changes.
+  // Unchecked because `lock` protects the variables.
   private let lock = NSLock()
   private var session: URLSession?
   private var received = 0

@@ -6,7 +6,7 @@ import RequestBehaviors
 #endif
 
 extension Benchmark {
-  /// What a client costs beside the bare session, over real connections.
+  /// A benchmark of the cost of a client beside the bare session, over real connections.
   static let throughput = Benchmark(
     name: "throughput", summary: "1 KB over loopback: NetworkClient with 5 behaviors beside raw URLSession data(for:)"
   ) { effort in
@@ -18,7 +18,7 @@ extension Benchmark {
   }
 
   private static func compare(_ url: URL, _ width: Int, _ effort: Effort) async throws -> [Row] {
-    // Short rounds, because the speed of a machine changes from second to second.
+    // The rounds are short, because the speed of a machine changes from second to second.
     let count = 256
     let session = URLSession(configuration: leanConfiguration)
     let client = NetworkClient(
@@ -28,7 +28,7 @@ extension Benchmark {
         .nonceVerification(),
       ])
     let bare = URLRequest(url: url.appending(path: "x"))
-    // What the behaviors add, so that both ask for the same and get the same.
+    // The fields that the behaviors add, so that both send the same requests and get the same responses.
     var same = bare
     same.allHTTPHeaderFields = ["X-A": "value", "X-B": "value", "X-API-Nonce": UUID().uuidString]
     let works: [Measure.Work] = [
@@ -45,7 +45,7 @@ extension Benchmark {
       Row(label: "URLSession, the same request, \(width) in flight", figure: figure(costs[1].typical)),
       Row(
         label: "NetworkClient, \(width) in flight", figure: figure(costs[2].typical), ratio: ratio,
-        // One change of thread is the price of never blocking the pool; with one request at a time nothing hides it.
+        // One change of thread is the price of never blocking the pool. With one request at a time nothing hides it.
         target: .atLeast(width == 1 ? 0.7 : 0.85, ratio)),
     ]
   }
@@ -66,7 +66,7 @@ extension Benchmark {
     }
   }
 
-  /// The settings with which the bare session is fastest, and which the library's transport has too.
+  /// The settings with which the bare session is fastest; the library's transport has the same.
   static var leanConfiguration: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension Benchmark {
-  /// What a token costs when it is there, and when thousands wait for it.
+  /// A benchmark of the cost of a stored token, and of a token for which thousands of requests wait.
   static let tokens = Benchmark(
     name: "tokens",
     summary: "a valid token per request, beside a fixed header; and 10,000 requests that wait for one token"
@@ -30,7 +30,7 @@ extension Benchmark {
     ]
   }
 
-  /// The cost of each of many requests that need a first token at once.
+  /// Returns the cost of each of many requests that need a first token at once.
   private static func waiters(_ count: Int, rounds: Int) async throws -> Cost {
     let work: Measure.Work = {
       let session = TokenSession(
@@ -39,7 +39,7 @@ extension Benchmark {
           return AccessToken("token")
         })
       let client = NetworkClient(baseURL: baseURL, behaviors: [.tokenAuth(session)], transport: NullTransport())
-      // No task group: its own cost for each of so many children would be the most of what is measured.
+      // There is no task group: for so many children, its own cost would be most of the measured time.
       let tasks = (0..<count).map { _ in Task { try await client.send(.get("x")) } }
       for task in tasks { try await task.value }
     }

@@ -43,7 +43,7 @@ public final class LoopbackGate: Sendable {
     for waker in wakers { waker.wake() }
   }
 
-  /// Holds the responses that come from now on.
+  /// Holds back the responses that come from now on.
   public func close() { lock.withLock { state.isOpen = false } }
 
   /// Waits until a number of responses have reached the gate since it was created, or the task is cancelled.
