@@ -123,7 +123,7 @@ public protocol RequestBehavior: Sendable {
 
   /// Drops the data of an owner that has ended, for example because the user signed out.
   ///
-  /// A call of ``ScopeEndings/end(_:)`` triggers it, for every behavior of the clients that the owner was used with.
+  /// ``ScopeEndings/end(_:)`` calls it, for every behavior of the clients that it served.
   ///
   /// - Parameter scope: The owner, as ``scope(for:)`` of a behavior returned it.
   func scopeEnded(_ scope: String) async

@@ -1,27 +1,27 @@
 import Foundation
 
-/// Tells an indicator whether any request is under way.
+/// Shows on an indicator whether any request is under way.
 ///
-/// It counts the calls of every client that it is listed in. The indicator is told on the main actor, after a delay
-/// both ways: short requests do not make it flash, and it stays on between requests that follow one another.
+/// It counts the calls of every client that lists it. The indicator changes on the main actor, after a delay in both
+/// directions: short requests do not make it flash, and it stays on between successive requests.
 ///
 /// ```swift
 /// let activity = ActivityIndicatorBehavior(spinner)
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [activity])
 /// ```
 public struct ActivityIndicatorBehavior: UniqueBehavior {
-  /// Around everything but the user's `.first`.
+  /// Around all behaviors except the user's `.first`.
   public let order = BehaviorOrder.observation
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
   private let tracker: Tracker
 
-  /// Creates a behavior that tells an indicator.
+  /// Creates a behavior that updates an indicator.
   ///
   /// - Parameters:
-  ///   - indicator: What shows the activity.
-  ///   - showDelay: How long a request must be under way before it is shown; 300 ms by default.
-  ///   - hideDelay: How long none must be under way before that is shown; 200 ms by default.
+  ///   - indicator: The indicator of the activity.
+  ///   - showDelay: The time that a request must be under way before the indicator shows it; 300 ms by default.
+  ///   - hideDelay: The time without any request before the indicator is hidden; 200 ms by default.
   public init(
     _ indicator: any ActivityIndicator, showDelay: Duration = .milliseconds(300),
     hideDelay: Duration = .milliseconds(200)
@@ -29,10 +29,10 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
     tracker = Tracker(indicator, showDelay: showDelay, hideDelay: hideDelay)
   }
 
-  /// How many requests are under way.
+  /// The number of requests under way.
   public var inFlightCount: Int { tracker.count }
 
-  /// Counts the request while it is under way, a streamed body included.
+  /// Counts the request while it is under way, including a streamed body.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let (clock, tracker) = (request.call.clock, tracker)
     tracker.begin(clock)
@@ -70,7 +70,7 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
       if let change = lock.withLock({ state.end() }) { schedule(change, after: hideDelay, clock) }
     }
 
-    /// A change that another has overtaken does nothing when its time comes.
+    /// Settles a change after a delay; it has no effect if another change has replaced it by then.
     private func schedule(_ change: ActivityState.Change, after delay: Duration, _ clock: RequestClock) {
       Task {
         try? await clock.sleep(for: delay)
@@ -92,15 +92,15 @@ extension RequestBehavior where Self == ActivityIndicatorBehavior {
   }
 }
 
-/// What shows that requests are under way, such as a spinner.
+/// An indicator of requests under way, such as a spinner.
 public protocol ActivityIndicator: Sendable {
-  /// Shows or hides the indication.
+  /// Shows or hides the indicator.
   @MainActor func setActive(_ isActive: Bool)
 }
 
-/// Decides when an indicator changes: counts in, decisions out.
+/// Decides when an indicator changes, from the number of requests.
 struct ActivityState: Sendable {
-  /// A change that is due later, unless another comes before.
+  /// A change that is due later, unless another change replaces it.
   struct Change: Sendable, Equatable {
     let isActive: Bool
     let generation: Int
@@ -110,19 +110,19 @@ struct ActivityState: Sendable {
   private(set) var isShown = false
   private var generation = 0
 
-  /// Counts a request that begins; returns what it may change.
+  /// Counts a request that begins; returns the change that it causes after a delay.
   mutating func begin() -> Change? {
     count += 1
     return count == 1 ? propose() : nil
   }
 
-  /// Counts a request that ends; returns what it may change.
+  /// Counts a request that ends; returns the change that it causes after a delay.
   mutating func end() -> Change? {
     count -= 1
     return count == 0 ? propose() : nil
   }
 
-  /// Makes a change that is due, unless another has taken its place; returns what to show if that is new.
+  /// Makes a due change, unless another has replaced it; returns the new state of the indicator if it changes.
   mutating func settle(_ change: Change) -> Bool? {
     guard change.generation == generation, change.isActive != isShown else { return nil }
     isShown = change.isActive
@@ -143,7 +143,7 @@ struct ActivityState: Sendable {
   public struct UIKitActivityIndicator: ActivityIndicator {
     private let view: Weak
 
-    /// Creates an indicator over a view, which it does not keep.
+    /// Creates an indicator that refers to a view weakly.
     @MainActor
     public init(_ view: UIActivityIndicatorView) { self.view = Weak(view) }
 

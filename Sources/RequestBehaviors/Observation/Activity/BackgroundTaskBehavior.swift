@@ -1,7 +1,7 @@
-/// Holds time in the background for each call, so that a request that was sent is finished when the user leaves the app.
+/// Requests background time for each call, so that a sent request is finished when the user leaves the app.
 ///
-/// When the time is over, the call is ended with ``NetworkError/Code-swift.struct/backgroundTimeExpired`` and the time
-/// given back at once, as the system demands.
+/// When the time expires, the call ends with ``NetworkError/Code-swift.struct/backgroundTimeExpired`` and the time is
+/// given back immediately, as the system requires.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -9,19 +9,19 @@
 ///   behaviors: [.backgroundTask(UIKitBackgroundTasks())])
 /// ```
 public struct BackgroundTaskBehavior: UniqueBehavior {
-  /// Around everything but the user's `.first`.
+  /// Around all behaviors except the user's `.first`.
   public let order = BehaviorOrder.observation
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
   private let runner: any BackgroundTaskRunner
 
-  /// Creates a behavior that asks a runner for time.
+  /// Creates a behavior that requests time from a runner.
   public init(_ runner: any BackgroundTaskRunner) { self.runner = runner }
 
-  /// Holds time while the request is under way, a streamed body included.
+  /// Holds background time while the request is under way, including a streamed body.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let lease = await BackgroundLease(runner)
-    // The request runs in a task that the expiration can cancel; a cancellation of the caller is passed on to it.
+    // The request runs in a task that the expiration can cancel; a cancellation of the caller is forwarded to it.
     let work = Task { try await next(request) }
     await lease.begin(named: "\(request.method) \(request.endpoint)") { work.cancel() }
     let result = await withTaskCancellationHandler {
@@ -32,6 +32,7 @@ public struct BackgroundTaskBehavior: UniqueBehavior {
     let expired = NetworkError(
       .backgroundTimeExpired, "the app's time in the background was over before the request was; send it again later",
       request: request)
+    // The time is held until the end of a streamed body, and an expiration ends that body.
     if case .success(let response) = result, case .stream(let stream) = response.body {
       stream.onCompletion { _ in Task { await lease.end() } }
       let canceller = stream.canceller
@@ -39,12 +40,13 @@ public struct BackgroundTaskBehavior: UniqueBehavior {
       return response
     }
     let hasExpired = await lease.end()
+    // Only the expiration's cancellation becomes an error of its own; the caller's is passed on.
     if hasExpired, case .failure(let error) = result, error is CancellationError, !Task.isCancelled { throw expired }
     return try result.get()
   }
 }
 
-/// Time in the background for one call: given back once, on whichever path.
+/// The background time of one call, given back exactly once on every path.
 @MainActor
 private final class BackgroundLease {
   private let runner: any BackgroundTaskRunner
@@ -65,13 +67,13 @@ private final class BackgroundLease {
     if hasExpired { giveBack() }
   }
 
-  /// Sets what the expiration cancels from now on; at once if it has come.
+  /// Replaces the action of the expiration; runs it at once if the time has expired already.
   func onExpiration(_ cancel: @escaping @Sendable () -> Void) {
     self.cancel = cancel
     if hasExpired { cancel() }
   }
 
-  /// Gives the time back; tells whether it had expired.
+  /// Gives the time back; returns whether it had expired.
   @discardableResult
   func end() -> Bool {
     giveBack()
@@ -86,25 +88,25 @@ private final class BackgroundLease {
 }
 
 extension NetworkError.Code {
-  /// The app's time in the background was over before the request was.
+  /// The app's background time expired before the request was finished.
   public static let backgroundTimeExpired = NetworkError.Code(rawValue: "backgroundTimeExpired")
 }
 
 extension RequestBehavior where Self == BackgroundTaskBehavior {
-  /// Holds time in the background for each call; see ``BackgroundTaskBehavior``.
+  /// Requests background time for each call; see ``BackgroundTaskBehavior``.
   public static func backgroundTask(_ runner: any BackgroundTaskRunner) -> BackgroundTaskBehavior {
     BackgroundTaskBehavior(runner)
   }
 }
 
-/// What asks the system for time to finish work while the app is in the background.
+/// A source of background time, in which an app finishes its work.
 public protocol BackgroundTaskRunner: Sendable {
-  /// Asks for time.
+  /// Requests time.
   ///
   /// - Parameters:
-  ///   - name: What the time is for, for debugging.
-  ///   - expiration: Called at most once, when the time is about to be over.
-  /// - Returns: What to hand to ``endTask(_:)``; `nil` if the system gives no time.
+  ///   - name: The purpose of the time, for debugging.
+  ///   - expiration: Called at most once, shortly before the time expires.
+  /// - Returns: The identifier for ``endTask(_:)``; `nil` if the system grants no time.
   @MainActor func beginTask(named name: String, expiration: @escaping @MainActor @Sendable () -> Void)
     -> BackgroundTaskID?
 
@@ -112,7 +114,7 @@ public protocol BackgroundTaskRunner: Sendable {
   @MainActor func endTask(_ id: BackgroundTaskID)
 }
 
-/// The system's name for time that it gave.
+/// The system's identifier of granted time.
 public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
   /// The system's number.
   public let rawValue: Int
@@ -124,14 +126,14 @@ public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
 #if canImport(UIKit) && !os(watchOS)
   import UIKit
 
-  /// Asks UIKit for time in the background; for apps, not for their extensions.
+  /// Requests background time from UIKit; for apps, not for their extensions.
   @available(iOSApplicationExtension, unavailable)
   @available(tvOSApplicationExtension, unavailable)
   public struct UIKitBackgroundTasks: BackgroundTaskRunner {
     /// Creates a runner over the shared application.
     public init() {}
 
-    /// Asks the application for time.
+    /// Requests time from the application.
     @MainActor
     public func beginTask(
       named name: String, expiration: @escaping @MainActor @Sendable () -> Void
@@ -155,8 +157,9 @@ public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
   import Dispatch
   import Foundation
 
-  /// Asks the process for time to finish requests: for app extensions and watchOS, which have no `UIApplication`, and for
-  /// macOS.
+  /// Requests time from the process to finish requests.
+  ///
+  /// Use it in app extensions and on watchOS, which have no `UIApplication`, and on macOS.
   ///
   /// ```swift
   /// let client = NetworkClient(
@@ -164,9 +167,9 @@ public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
   ///   behaviors: [.backgroundTask(ProcessActivities())])
   /// ```
   ///
-  /// One activity holds the time for all calls under way. On macOS, where a process is not suspended, it keeps the system
-  /// from ending the process or from slowing it down (App Nap) meanwhile, and the time is never over. Elsewhere it is an
-  /// expiring activity, which holds a thread for as long as calls are under way (Apple:
+  /// One activity holds the time for all calls under way. On macOS, where a process is not suspended, it keeps the
+  /// system from terminating or slowing down the process (App Nap), and the time never expires. Elsewhere it is an
+  /// expiring activity, which holds a thread while calls are under way (Apple:
   /// "performExpiringActivity(withReason:using:)").
   public struct ProcessActivities: BackgroundTaskRunner {
     @MainActor private static let activity = SharedActivity(start: start)
@@ -182,7 +185,7 @@ public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
       BackgroundTaskID(rawValue: ProcessActivities.activity.begin(name, expiration: expiration))
     }
 
-    /// Leaves the activity, and ends it if nobody else is in it.
+    /// Leaves the activity, and ends it if no other call is in it.
     @MainActor
     public func endTask(_ id: BackgroundTaskID) { ProcessActivities.activity.end(id.rawValue) }
 
@@ -196,7 +199,7 @@ public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
         return { ProcessInfo.processInfo.endActivity(token) }
       #else
         let end = DispatchSemaphore(value: 0)
-        // While the block that was told "not expired" waits, the system calls it once more when the time is over.
+        // While the block that received `false` waits, the system calls it again when the time expires.
         ProcessInfo.processInfo.performExpiringActivity(withReason: reason) { hasExpired in
           if hasExpired { Task { @MainActor in expired() } } else { end.wait() }
         }

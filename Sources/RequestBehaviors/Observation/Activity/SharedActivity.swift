@@ -1,15 +1,15 @@
-/// One activity of the process for all calls under way: it begins with the first and ends with the last of them.
+/// One activity of the process for all calls under way; it begins with the first call and ends with the last.
 ///
-/// An activity may hold a thread for as long as it lasts, so that each call must not have its own.
+/// An activity may hold a thread while it lasts, so that calls must not have one each.
 @MainActor
 package final class SharedActivity {
-  /// Called when the time of an activity is over.
+  /// Called when the time of an activity expires.
   package typealias Expiration = @MainActor @Sendable () -> Void
 
-  /// Begins an activity of the process; returns what ends it.
+  /// Begins an activity of the process; returns a closure that ends it.
   package typealias Start = @MainActor (_ reason: String, _ expired: @escaping Expiration) -> @MainActor () -> Void
 
-  /// From the first call to the last one, or until the time is over.
+  /// The time from the first call to the last one, or to the expiration.
   @MainActor
   private final class Period {
     var expirations: [Int: Expiration] = [:]
@@ -22,15 +22,15 @@ package final class SharedActivity {
   private var periods: [Int: Period] = [:]
   private var lastID = 0
 
-  /// Creates one that has not begun.
+  /// Creates a shared activity that has not begun.
   nonisolated package init(start: @escaping Start) { self.start = start }
 
   /// Adds a call.
   ///
   /// - Parameters:
-  ///   - reason: What an activity that begins with it is called.
-  ///   - expiration: Called when the time is over, unless the call has ended.
-  /// - Returns: What to end it by.
+  ///   - reason: The name of the activity, if the call begins one.
+  ///   - expiration: Called when the time expires, unless the call has ended.
+  /// - Returns: The identifier for ``end(_:)``.
   package func begin(_ reason: String, expiration: @escaping Expiration) -> Int {
     lastID += 1
     if let current {
@@ -50,11 +50,11 @@ package final class SharedActivity {
     let finish = start(reason) { [weak self, weak period] in
       if let period { self?.expire(period) }
     }
-    // The time may be over at once, before there is anything to end.
+    // The time may expire at once, before `finish` exists.
     if period.expirations.isEmpty { finish() } else { period.finish = finish }
   }
 
-  /// Takes a call away.
+  /// Removes a call.
   package func end(_ id: Int) {
     guard let period = periods.removeValue(forKey: id) else { return }
     period.expirations[id] = nil
@@ -64,7 +64,7 @@ package final class SharedActivity {
     period.finish = nil
   }
 
-  /// Tells the calls; those that come later begin another activity.
+  /// Notifies the calls of the period; later calls begin another activity.
   private func expire(_ period: Period) {
     guard !period.hasExpired else { return }
     period.hasExpired = true

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The parts of a request as a `curl` command that sends the same.
+/// A `curl` command that sends the same request.
 struct CURLCommand {
   var method: String
   var url: String
   var headers: HeaderFields
   var body: Data?
-  /// A file whose content is the body, instead of ``body``.
+  /// The file with the body, instead of ``body``.
   var file: String?
 
-  /// The command on one line, or with each option on a line of its own.
+  /// Returns the command on one line, or with each option on its own line.
   func text(multiline: Bool) -> String {
     let first = [methodOption] + urlOptions + [ShellQuoting.quote(url)]
     let fields = headers.filter { !HeaderFields.areEqual($0.name, "Content-Length") }.map(headerOption)
@@ -21,7 +21,9 @@ struct CURLCommand {
 
   private var hasBody: Bool { body != nil || file != nil }
 
-  /// curl itself sends GET without a body and POST with one; `-X HEAD` would wait for a body that never comes.
+  /// The option for the method; without it curl sends GET without a body and POST with one.
+  ///
+  /// `-X HEAD` would wait for a body that never comes.
   private var methodOption: String? {
     switch method {
     case "GET" where !hasBody, "POST" where hasBody: nil
@@ -30,18 +32,18 @@ struct CURLCommand {
     }
   }
 
-  /// curl expands brackets and braces and removes dot segments unless told not to.
+  /// The options for the URL; by default curl expands brackets and braces and removes dot segments.
   private var urlOptions: [String] {
     let hasGlob = url.contains { "[]{}".contains($0) }
     return (hasGlob ? ["--globoff"] : []) + (url.contains("/.") ? ["--path-as-is"] : [])
   }
 
-  /// curl takes `Name:` as the removal of a field of its own and `Name;` as an empty one.
+  /// Returns the option for a field; curl reads `Name:` as the removal of its own field and `Name;` as an empty field.
   private func headerOption(_ field: HeaderFields.Field) -> String {
     "--header " + ShellQuoting.quote(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
   }
 
-  /// Removes the fields that curl would add to those of the request.
+  /// The options that remove the fields which curl would add.
   private var removedFields: [String] {
     let added = ["Accept", "User-Agent"] + (hasBody ? ["Content-Type", "Expect"] : [])
     return added.filter { !headers.contains($0) }.map { "--header \($0):" }
@@ -51,11 +53,11 @@ struct CURLCommand {
     if let file { return "--data-binary " + ShellQuoting.quote("@\(file)") }
     guard let body else { return nil }
     if binaryBody != nil { return "--data-binary @-" }
-    // `--data-raw` alone takes a leading @ for what it is; no option of curl strips line breaks from it.
+    // Only `--data-raw` takes a leading @ literally and keeps line breaks.
     return "--data-raw " + ShellQuoting.quote(String(decoding: body, as: UTF8.self))
   }
 
-  /// The body if no shell word can hold it: Linux takes 128 KiB a word.
+  /// The body if it does not fit into a shell word: a word on Linux is limited to 128 KiB.
   private var binaryBody: Data? {
     guard file == nil, let body else { return nil }
     return body.count > 65_536 || body.contains(0) || String(data: body, encoding: .utf8) == nil ? body : nil
@@ -72,12 +74,12 @@ extension NetworkRequest {
   /// //   --header User-Agent:
   /// ```
   ///
-  /// Secrets are hidden; with `redactor: nil` they are shown and the command sends the same request. A stream body is
-  /// read from the standard input.
+  /// Secrets are hidden. With `redactor: nil` they are shown, and the command sends the same request. A streamed body
+  /// is read from the standard input.
   ///
   /// - Parameters:
-  ///   - redactor: What hides the secrets; `nil` to show everything.
-  ///   - isMultiline: Whether each option stands on a line of its own; by default all are on one line.
+  ///   - redactor: The redactor that hides the secrets; `nil` to show all values.
+  ///   - isMultiline: Whether each option is on its own line; by default all are on one line.
   /// - Returns: The command.
   public func curlCommand(redactor: Redactor? = .standard, isMultiline: Bool = false) -> String {
     let redactor = redactor?.hiding(secretsOf: self)
@@ -101,27 +103,27 @@ extension NetworkRequest {
   }
 }
 
-/// Writes words that a POSIX shell reads back byte for byte.
+/// Quotes words so that a POSIX shell reads them back byte for byte.
 enum ShellQuoting {
-  /// Returns a word in single quotes, or bare if that is safe.
+  /// Returns a word in single quotes, or without quotes if that is safe.
   ///
-  /// Within single quotes every byte but the quote itself stands for itself (POSIX Shell §2.2.2); a quote ends them, is
-  /// escaped, and begins them again.
+  /// Within single quotes every byte except the quote itself is literal (POSIX Shell §2.2.2). A quote in the word
+  /// closes them, is escaped, and opens them again.
   static func quote(_ word: String) -> String {
     let isPlain = !word.isEmpty && word.utf8.allSatisfy(\.isPlainInShell)
     return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
   }
 
-  /// Returns bytes as a `printf` call that writes them, for those that no word can hold: NUL and broken UTF-8.
+  /// Returns a `printf` call that writes bytes which do not fit into a word: NUL and invalid UTF-8.
   static func printf(_ bytes: some Sequence<UInt8>) -> String {
     var format = ""
     for byte in bytes {
       switch byte {
-      // A leading dash would be an option.
+      // A leading dash would begin an option.
       case UInt8(ascii: "-") where format.isEmpty: format += "\\" + octal(byte)
       case UInt8(ascii: "%"): format += "%%"
       case UInt8(ascii: "\\"): format += #"\\"#
-      // Three octal digits always, or a digit that follows would be read as part of the escape.
+      // Always three octal digits, because a digit that follows would otherwise be part of the escape.
       case ..<0x20, UInt8(ascii: "'"), 0x7F...: format += "\\" + octal(byte)
       default: format.unicodeScalars.append(Unicode.Scalar(byte))
       }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Reports attempts and calls to a metrics system, by the names of OpenTelemetry's semantic conventions for HTTP.
+/// Reports attempts and calls to a metrics system, with the names of OpenTelemetry's semantic conventions for HTTP.
 ///
-/// | metric | what |
+/// | metric | meaning |
 /// |---|---|
-/// | `http.client.request.duration` | histogram, `s`: each attempt, redirects and retries among them |
+/// | `http.client.request.duration` | histogram, `s`: each attempt, including redirects and retries |
 /// | `http.client.request.body.size` | histogram, `By`: the bodies of attempts whose length is known |
-/// | `http.client.response.body.size` | histogram, `By`: bodies of responses, a streamed one if it was read to its end |
-/// | `http.client.active_requests` | up-down counter, `{request}`: attempts under way, streamed bodies included |
-/// | `request_behaviors.call.duration` | histogram, `s`: each call, from its beginning to its end |
+/// | `http.client.response.body.size` | histogram, `By`: bodies of responses; a streamed one if read to its end |
+/// | `http.client.active_requests` | up-down counter, `{request}`: attempts under way, including streamed bodies |
+/// | `request_behaviors.call.duration` | histogram, `s`: each call, from its start to its end |
 /// | `request_behaviors.call.attempts` | histogram, `{attempt}`: the attempts of each call |
 ///
-/// The attributes of an attempt are `http.request.method`, `server.address`, `server.port`, `url.scheme`,
-/// `url.template`, and when it has ended `http.response.status_code` and, unless it succeeded, `error.type`
-/// (``NetworkError/errorType``). A call has the method, the template and `error.type`.
+/// The attributes of an attempt are `http.request.method`, `server.address`, `server.port`, `url.scheme` and
+/// `url.template`. An ended attempt also has `http.response.status_code` if there was a response, and `error.type`
+/// (``NetworkError/errorType``) unless it succeeded. A call has the method, the template and `error.type`.
 public struct MetricsBehavior: UniqueBehavior, CallObserver {
-  /// Around everything but the user's `.first`.
+  /// Around all behaviors except the user's `.first`.
   public let order = BehaviorOrder.observation
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
   private let recorder: any MetricsRecorder
   private let names: Names
@@ -25,14 +25,15 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
   /// Creates a behavior that reports to a recorder.
   ///
   /// - Parameters:
-  ///   - recorder: What takes the figures.
-  ///   - endpointLimit: How many endpoints are told apart, 200 by default; further ones have the template `(other)`.
+  ///   - recorder: The recorder of the values.
+  ///   - endpointLimit: The number of endpoints with a template of their own, 200 by default; others have the template
+  ///     `(other)`.
   public init(_ recorder: any MetricsRecorder, endpointLimit: Int = 200) {
     self.recorder = recorder
     names = Names(limit: endpointLimit)
   }
 
-  /// Counts an attempt that is under way.
+  /// Counts an attempt under way.
   public func attemptStarted(_ request: NetworkRequest) {
     recorder.add(1, to: .activeRequests, attributes: attributes(of: request))
   }
@@ -76,7 +77,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
     return attributes
   }
 
-  /// The methods and templates of requests, within a limit.
+  /// The methods and templates of requests; the number of templates is limited.
   private final class Names: Sendable {
     private let lock = NSLock()
     // Protected by `lock`.
@@ -95,7 +96,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
 }
 
 extension Metric {
-  /// The boundaries that the conventions give for durations in seconds.
+  /// The bucket boundaries of the conventions for durations in seconds.
   private static let seconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
   static let requestDuration = Metric("http.client.request.duration", unit: "s", kind: .histogram, buckets: seconds)

@@ -1,4 +1,4 @@
-/// What takes counters and histograms: an adapter to a metrics system.
+/// A recorder of counters and histograms: an adapter to a metrics system.
 ///
 /// ```swift
 /// struct PrintingMetrics: MetricsRecorder {
@@ -20,28 +20,28 @@
 public protocol MetricsRecorder: Sendable {
   /// Adds to a counter.
   ///
-  /// It is called on the path of the request, by many at once: it must not block.
+  /// It is called concurrently, on the path of the request, and must not block.
   ///
   /// - Parameters:
-  ///   - amount: How much to add; below zero only for one of kind ``Metric/Kind-swift.enum/upDownCounter``.
+  ///   - amount: The amount; negative only for a metric of kind ``Metric/Kind-swift.enum/upDownCounter``.
   ///   - counter: The counter.
-  ///   - attributes: What tells its series apart, in a fixed order.
+  ///   - attributes: The attributes of the series, in a fixed order.
   func add(_ amount: Int, to counter: Metric, attributes: [MetricAttribute])
 
   /// Records a value.
   ///
-  /// It is called on the path of the request, by many at once: it must not block.
+  /// It is called concurrently, on the path of the request, and must not block.
   ///
   /// - Parameters:
   ///   - value: The value, in the histogram's unit.
   ///   - histogram: The histogram.
-  ///   - attributes: What tells its series apart, in a fixed order.
+  ///   - attributes: The attributes of the series, in a fixed order.
   func record(_ value: Double, in histogram: Metric, attributes: [MetricAttribute])
 }
 
-/// What is measured: its name, its unit, and how it is counted.
+/// A metric: its name, its unit, and its kind.
 public struct Metric: Sendable, Hashable {
-  /// How values are put together.
+  /// How the values of a metric are combined.
   public enum Kind: Sendable, Hashable {
     /// A sum that only grows.
     case counter
@@ -55,9 +55,9 @@ public struct Metric: Sendable, Hashable {
   public let name: String
   /// The unit by UCUM: `s` for seconds, `By` for bytes, `{request}` for a number of requests.
   public let unit: String
-  /// How values are put together.
+  /// How the values are combined.
   public let kind: Kind
-  /// The boundaries of a histogram's buckets that suit its values; empty where the recorder's own do.
+  /// The suitable bucket boundaries of a histogram; empty if the recorder's defaults are suitable.
   public let buckets: [Double]
 
   /// Creates a metric.
@@ -69,11 +69,11 @@ public struct Metric: Sendable, Hashable {
   }
 }
 
-/// A name and a value that tell the series of a metric apart.
+/// A name and a value that identify a series of a metric.
 public struct MetricAttribute: Sendable, Hashable {
   /// The value of an attribute.
   public enum Value: Sendable, Hashable {
-    /// A text, one of few, and never a secret.
+    /// A text from a small set, never a secret.
     case string(String)
     /// A number.
     case int(Int)
@@ -81,9 +81,9 @@ public struct MetricAttribute: Sendable, Hashable {
     case bool(Bool)
   }
 
-  /// What is told apart, such as `http.request.method`.
+  /// The name, such as `http.request.method`.
   public let name: String
-  /// Which one it is.
+  /// The value.
   public let value: Value
 
   /// Creates an attribute.

@@ -2,7 +2,7 @@
   public import Foundation
 
   extension TransferProgress {
-    /// One of the two ways of a transfer.
+    /// A direction of a transfer.
     public enum Direction: Sendable, Hashable {
       /// The request's body.
       case sending
@@ -10,18 +10,18 @@
       case receiving
     }
 
-    /// Returns the platform's form of the progress, for views and for trees of progress that take one.
+    /// Returns a Foundation progress with the same counts, for views and for progress trees.
     ///
-    /// Its unit is a byte. It is indeterminate for as long as the length is not known, and begins anew with each
-    /// transmission. Cancelling it does nothing: cancel the task that sends.
+    /// Its unit is a byte. It is indeterminate while the length is unknown, and restarts with each transmission.
+    /// Cancelling it has no effect: cancel the task that sends.
     ///
-    /// - Parameter direction: Which bytes it counts.
-    /// - Returns: The progress, which is kept up to date for as long as this one lives.
+    /// - Parameter direction: The direction to count.
+    /// - Returns: The progress; it is updated while this object exists.
     public func makeProgress(_ direction: Direction) -> Progress {
       let progress = Progress(totalUnitCount: -1)
       progress.isCancellable = false
       progress.kind = .file
-      // Changes are told by several threads: the latest state must be the last that is set.
+      // Several threads report changes: the latest state must be the last one that is set.
       let lock = NSLock()
       follow { [weak progress] transfer in
         guard let progress else { return }
@@ -30,7 +30,7 @@
         let state = transfer.state
         let isSending = direction == .sending
         let count = isSending ? state.sent : state.received
-        // A call that has ended is complete, whether or not anybody knew the length before.
+        // A call that has ended is complete, even if the length was never known.
         let total = (isSending ? state.expectedToSend : state.expectedToReceive) ?? (state.isFinished ? count : -1)
         progress.totalUnitCount = total
         progress.completedUnitCount = count

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How far the transfer of a request is: the bytes that have been sent and received, and how many there will be.
+/// The progress of a request's transfer: the bytes sent and received so far, and the expected totals.
 ///
-/// Make one for each request, and read its states while the request is under way:
+/// Create one for each request, and read its states while the request is under way:
 ///
 /// ```swift
 /// let progress = TransferProgress()
@@ -13,7 +13,7 @@ import Foundation
 /// await shown
 /// ```
 ///
-/// or have a closure called on the main actor:
+/// Or let it call a closure on the main actor:
 ///
 /// ```swift
 /// let progress = TransferProgress { state in
@@ -21,31 +21,31 @@ import Foundation
 /// }
 /// ```
 ///
-/// A retry, a redirect or a replay sends again: the counts begin at zero, and ``State/attempt`` tells so. What is received
-/// of a download that goes on begins with what is there already. Who reads slowly misses states, never the latest.
+/// A retry, a redirect or a replay sends again: the counts restart at zero, and ``State/attempt`` increases. A resumed
+/// download counts from the bytes that already exist. A slow reader misses states, but never the latest.
 public final class TransferProgress: Sendable {
-  /// How far a transfer is.
+  /// The state of a transfer.
   public struct State: Sendable, Hashable {
-    /// Which transmission of the request it is, from 1; 0 before the first.
+    /// The number of the transmission, from 1; 0 before the first.
     public var attempt = 0
-    /// How many bytes of the request's body the transport has taken off its hands.
+    /// The number of bytes of the request's body that the transport has consumed.
     public var sent: Int64 = 0
-    /// How many bytes the request's body has; `nil` if that is not known, or not yet.
+    /// The length of the request's body in bytes; `nil` while it is unknown.
     public var expectedToSend: Int64?
-    /// How many bytes of the response's body have come, decompressed.
+    /// The number of bytes of the response's body that have arrived, after decompression.
     public var received: Int64 = 0
-    /// How many bytes the response's body has; `nil` if the server does not say, as of a compressed one, or not yet.
+    /// The length of the response's body in bytes; `nil` if it is unknown, as for a compressed body, or not known yet.
     public var expectedToReceive: Int64?
-    /// Whether the call has ended, well or not.
+    /// Whether the call has ended, with any outcome.
     public var isFinished = false
 
     /// Creates the state before the first transmission.
     public init() {}
 
-    /// How much of the request's body has been sent, from 0 to 1; `nil` if its length is not known.
+    /// The sent fraction of the request's body, from 0 to 1; `nil` if its length is unknown.
     public var fractionSent: Double? { State.fraction(sent, expectedToSend) }
 
-    /// How much of the response's body has come, from 0 to 1; `nil` if its length is not known.
+    /// The received fraction of the response's body, from 0 to 1; `nil` if its length is unknown.
     public var fractionReceived: Double? { State.fraction(received, expectedToReceive) }
 
     private static func fraction(_ count: Int64, _ expected: Int64?) -> Double? {
@@ -57,38 +57,38 @@ public final class TransferProgress: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var current = State()
-  // Protected by `lock`: how many bytes of what is received were there before the transmission.
+  // Protected by `lock`: the number of received bytes that existed before the transmission.
   nonisolated(unsafe) private var alreadyReceived: Int64 = 0
-  // Protected by `lock`: how often the state has changed.
+  // Protected by `lock`: the number of changes of the state.
   nonisolated(unsafe) private var version = 0
   // Protected by `lock`.
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
   nonisolated(unsafe) private var followers: [@Sendable (TransferProgress) -> Void] = []
 
-  /// Creates a progress whose ``states`` are read.
+  /// Creates a progress for reading its ``states``.
   public init() {}
 
   /// Creates a progress that calls a closure.
   ///
-  /// - Parameter onChange: Gets the latest state on the main actor, soon after it has changed; states between two calls
-  ///   are left out.
+  /// - Parameter onChange: Receives the latest state on the main actor, soon after a change. States between two calls
+  ///   are skipped.
   public init(_ onChange: @escaping @MainActor @Sendable (State) -> Void) {
     let call = MainActorCall(onChange)
     followers = [call.schedule]
   }
 
-  /// How far the transfer is.
+  /// The current state of the transfer.
   public var state: State { lock.withLock { current } }
 
-  /// The states from now on; the last one is finished.
+  /// The states from now on; the last one has `isFinished` set.
   public var states: States { States(progress: self) }
 
-  /// Begins a transmission: whatever an earlier one counts further is ignored.
+  /// Begins a transmission; later counts of an earlier transmission are ignored.
   ///
-  /// A transport calls it when it takes a request. After ``finish()`` nothing counts any more.
+  /// A transport calls it when it receives a request. After ``finish()`` it has no effect.
   ///
-  /// - Parameter length: How many bytes the body has; `nil` if that is not known yet.
-  /// - Returns: What counts the bytes of this transmission.
+  /// - Parameter length: The length of the body in bytes; `nil` if it is not known yet.
+  /// - Returns: The counter for this transmission.
   public func begin(sending length: Int64?) -> Attempt {
     var number = 0
     change(of: nil) { state in
@@ -101,7 +101,7 @@ public final class TransferProgress: Sendable {
     return Attempt(progress: self, number: number)
   }
 
-  /// Notes that the body of the response is the rest of what is there already.
+  /// Records that the body of the response continues existing bytes.
   func resume(at count: Int64) {
     change(of: nil) { state in
       alreadyReceived = count
@@ -110,19 +110,19 @@ public final class TransferProgress: Sendable {
     }
   }
 
-  /// Notes that the call has ended, which a client does; from then on the state stays as it is.
+  /// Records that the call has ended; the client calls it, and the state does not change afterwards.
   public func finish() { change(of: nil) { $0.isFinished = true } }
 
-  /// Counts the bytes of one transmission, for the transport that makes it.
+  /// A counter for the bytes of one transmission, used by its transport.
   public struct Attempt: Sendable {
     fileprivate let progress: TransferProgress
     fileprivate let number: Int
 
-    /// Notes how many bytes of the request's body have been sent so far.
+    /// Records how many bytes of the request's body have been sent so far.
     ///
     /// - Parameters:
-    ///   - count: The number of bytes in all.
-    ///   - expected: How many there will be; `nil` leaves what is known.
+    ///   - count: The total number of bytes so far.
+    ///   - expected: The expected total; `nil` keeps the known value.
     public func sent(_ count: Int64, of expected: Int64? = nil) {
       progress.change(of: number) { state in
         state.sent = count
@@ -130,11 +130,11 @@ public final class TransferProgress: Sendable {
       }
     }
 
-    /// Notes how many bytes of the response's body have come so far.
+    /// Records how many bytes of the response's body have arrived so far.
     ///
     /// - Parameters:
-    ///   - count: The number of bytes in all.
-    ///   - expected: How many there will be; `nil` leaves what is known.
+    ///   - count: The total number of bytes so far.
+    ///   - expected: The expected total; `nil` keeps the known value.
     public func received(_ count: Int64, of expected: Int64? = nil) {
       progress.change(of: number) { state in
         state.received = count.saturatingAdd(progress.alreadyReceived)
@@ -143,11 +143,13 @@ public final class TransferProgress: Sendable {
     }
   }
 
-  /// Changes the state, under the lock, unless the call has ended, that is about another transmission by now, or nothing
-  /// changes by it.
+  /// Changes the state under the lock and notifies readers and followers.
+  ///
+  /// It does nothing if the call has ended, if the change is about an earlier transmission, or if the state stays
+  /// equal.
   private func change(of attempt: Int?, _ change: (inout State) -> Void) {
     let (woken, followers) = lock.withLock { () -> ([Waiter<Void>], [@Sendable (TransferProgress) -> Void]) in
-      // What goes on after the call, to refresh a cache for example, is no part of it.
+      // Work after the end of the call, such as a refresh of a cache, is not part of the call.
       if current.isFinished { return ([], []) }
       if let attempt, attempt != current.attempt { return ([], []) }
       let before = current
@@ -161,7 +163,7 @@ public final class TransferProgress: Sendable {
     for follower in followers { follower(self) }
   }
 
-  /// Adds what is called after each change, on the path of the transfer.
+  /// Adds a closure that is called now and after each change, on the path of the transfer.
   func follow(_ follower: @escaping @Sendable (TransferProgress) -> Void) {
     lock.withLock { followers.append(follower) }
     follower(self)
@@ -169,14 +171,14 @@ public final class TransferProgress: Sendable {
 }
 
 extension Int64 {
-  /// The sum, or the largest number: a server may announce any length.
+  /// Returns the sum, or the largest number if it overflows: a server may announce any length.
   fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
     let (sum, overflows) = addingReportingOverflow(other)
     return overflows ? .max : sum
   }
 }
 
-/// Calls a closure on the main actor, once for all changes since the last time.
+/// Calls a closure on the main actor, once for all changes since the previous call.
 private final class MainActorCall: Sendable {
   private let closure: @MainActor @Sendable (TransferProgress.State) -> Void
   private let lock = NSLock()
@@ -201,26 +203,26 @@ private final class MainActorCall: Sendable {
 // MARK: - The states as a sequence
 
 extension TransferProgress {
-  /// The states of a progress, of which a slow reader gets the latest.
+  /// The states of a progress; a slow reader gets only the latest.
   public struct States: AsyncSequence, Sendable {
     /// The type of a state.
     public typealias Element = State
 
     fileprivate let progress: TransferProgress
 
-    /// Creates an iterator; several may read at once.
+    /// Creates an iterator; several iterators may exist at once.
     public func makeAsyncIterator() -> Iterator { Iterator(progress: progress) }
 
-    /// Waits for one state after the other.
+    /// An iterator that waits for changes.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let progress: TransferProgress
       private var seen = 0
 
       fileprivate init(progress: TransferProgress) { self.progress = progress }
 
-      /// Returns the latest state as soon as it is another one than before.
+      /// Returns the latest state as soon as it differs from the previous one.
       ///
-      /// - Returns: The state; `nil` after the finished one, and when the task is cancelled.
+      /// - Returns: The state; `nil` after the finished state, and when the task is cancelled.
       public mutating func next() async -> State? {
         while true {
           switch progress.look(after: seen) {
@@ -260,10 +262,10 @@ private enum ProgressOption: RequestOption {
 }
 
 extension RequestOptions {
-  /// What is told how far the transfer is; `nil` by default.
+  /// The progress object that follows the transfer; `nil` by default.
   ///
-  /// It follows the request through redirects and retries. A response from a cache, or one that a request joined, moves
-  /// no bytes: the progress only finishes. Of two sends at once, as a ``HedgingBehavior`` makes them, the later one counts.
+  /// It follows the request through redirects and retries. A response from a cache or from a shared request transfers
+  /// no bytes: the progress only finishes. If a ``HedgingBehavior`` sends twice in parallel, the later send counts.
   public var progress: TransferProgress? {
     get { self[ProgressOption.self] }
     set { self[ProgressOption.self] = newValue }

@@ -1,7 +1,7 @@
-/// Counts durations in buckets of growing width, in memory that does not grow, and answers percentiles.
+/// A histogram of durations with fixed memory, which computes percentiles.
 ///
-/// Each bucket is at most 1/32 as wide as the durations in it, so that a percentile is at most about 3 % too high. The
-/// range is one microsecond to about 19 hours; what lies outside counts at its end.
+/// Its buckets grow in width. Each is at most 1/32 as wide as the durations in it, so that a percentile is at most
+/// about 3 % too high. The range is one microsecond to about 19 hours; durations outside count at its ends.
 ///
 /// ```swift
 /// var histogram = DurationHistogram()
@@ -11,13 +11,13 @@
 /// print(histogram.percentile(95))  // about 95 ms
 /// ```
 public struct DurationHistogram: Sendable, Hashable {
-  /// How many durations were recorded.
+  /// The number of recorded durations.
   public private(set) var count = 0
 
-  /// The shortest recorded duration; zero if there is none.
+  /// The shortest recorded duration; zero if nothing was recorded.
   public private(set) var minimum = Duration.zero
 
-  /// The longest recorded duration; zero if there is none.
+  /// The longest recorded duration; zero if nothing was recorded.
   public private(set) var maximum = Duration.zero
 
   /// The sum of the recorded durations.
@@ -28,10 +28,10 @@ public struct DurationHistogram: Sendable, Hashable {
   /// Creates an empty histogram.
   public init() {}
 
-  /// The mean of the recorded durations; zero if there is none.
+  /// The mean of the recorded durations; zero if nothing was recorded.
   public var mean: Duration { count == 0 ? .zero : total / count }
 
-  /// Counts a duration; a negative one counts as zero.
+  /// Records a duration; a negative one counts as zero.
   public mutating func record(_ duration: Duration) {
     let duration = max(.zero, duration)
     if buckets.isEmpty { buckets = Array(repeating: 0, count: Self.bucketCount) }
@@ -43,7 +43,7 @@ public struct DurationHistogram: Sendable, Hashable {
     count += 1
   }
 
-  /// Adds what another histogram has counted.
+  /// Adds the durations of another histogram.
   public mutating func merge(_ other: DurationHistogram) {
     guard other.count > 0 else { return }
     guard count > 0 else {
@@ -60,10 +60,10 @@ public struct DurationHistogram: Sendable, Hashable {
     count += other.count
   }
 
-  /// The duration that so many per cent of the recorded ones do not exceed.
+  /// Returns the duration that the given percentage of the recorded durations does not exceed.
   ///
-  /// - Parameter percent: From 0 to 100; other values count as the nearer end.
-  /// - Returns: The upper end of the bucket in which it lies, between ``minimum`` and ``maximum``; zero if nothing was
+  /// - Parameter percent: A value from 0 to 100; other values count as the nearer limit.
+  /// - Returns: The upper end of the bucket that contains it, between ``minimum`` and ``maximum``; zero if nothing was
   ///   recorded.
   /// - Complexity: O(1): the number of buckets is fixed.
   public func percentile(_ percent: Double) -> Duration {
@@ -81,12 +81,14 @@ public struct DurationHistogram: Sendable, Hashable {
 
   // MARK: Buckets
 
-  /// Every power of two is divided into 32 buckets.
+  /// The number of bits that select a bucket within a power of two: 32 buckets.
   private static let precisionBits = 5
   private static let largestExponent = 36
   private static let bucketCount = (largestExponent - precisionBits + 1) << precisionBits
 
-  /// Durations below 32 µs have a bucket each; above, the five bits after the leading one choose the bucket.
+  /// Returns the bucket of a duration.
+  ///
+  /// Durations below 32 µs have a bucket each. Above, the five bits after the leading one select the bucket.
   private static func bucket(of microseconds: Int64) -> Int {
     let value = max(0, microseconds)
     guard value >= 1 << precisionBits else { return Int(value) }
@@ -106,7 +108,7 @@ public struct DurationHistogram: Sendable, Hashable {
   private static func microseconds(_ duration: Duration) -> Int64 {
     let (seconds, attoseconds) = duration.components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    // A fraction of a microsecond counts as a whole one, so that no percentile is too low.
+    // A fraction of a microsecond is rounded up, so that no percentile is too low.
     let (sum, exceeds) = product.addingReportingOverflow((attoseconds + 999_999_999_999) / 1_000_000_000_000)
     return overflow || exceeds ? .max : sum
   }

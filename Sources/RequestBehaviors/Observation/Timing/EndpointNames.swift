@@ -1,8 +1,8 @@
 import Foundation
 
-/// Keeps the number of distinct endpoint names within a limit, since each costs memory wherever it is a label.
+/// Limits the number of distinct endpoint names, because each costs memory wherever it is a label.
 ///
-/// Paths that were given as URLs are names too, and servers make up such URLs without end.
+/// The paths of requests made from URLs are names too, and servers can create an unlimited number of such URLs.
 struct EndpointNames: Sendable {
   static let other = "(other)"
 
@@ -11,7 +11,7 @@ struct EndpointNames: Sendable {
 
   init(limit: Int) { self.limit = max(0, limit) }
 
-  /// Returns the name, or ``other`` if too many are known already.
+  /// Returns the name of the endpoint; ``other`` if too many names are known.
   mutating func name(for request: NetworkRequest?) -> String {
     guard let request else { return EndpointNames.other }
     let name = "\(EndpointNames.method(request.method)) \(request.endpoint)"
@@ -21,7 +21,7 @@ struct EndpointNames: Sendable {
     return name
   }
 
-  /// Returns the template of the path as the server sees it, such as `/v1/users/{}`; ``other`` if too many are known.
+  /// Returns the template of the full path, such as `/v1/users/{}`; ``other`` if too many are known.
   mutating func template(for request: NetworkRequest?) -> String {
     guard let request else { return EndpointNames.other }
     let template = EndpointNames.template(of: request)
@@ -31,14 +31,14 @@ struct EndpointNames: Sendable {
     return template
   }
 
-  /// The path's template, with the path of the base URL before a relative one.
+  /// Returns the path's template, with the path of the base URL before a relative one.
   static func template(of request: NetworkRequest) -> String {
     if request.endpoint.hasPrefix("/") { return request.endpoint }
     let base = request.call.options.environment?.baseURL.path(percentEncoded: true) ?? ""
     return base.hasSuffix("/") ? base + request.endpoint : base + "/" + request.endpoint
   }
 
-  /// The method if it is a standard one, else `_OTHER`, as the semantic conventions have it.
+  /// Returns a standard method unchanged, and `_OTHER` for any other, as the semantic conventions require.
   static func method(_ method: RequestMethod) -> String {
     switch method {
     case .get, .head, .post, .put, .patch, .delete, .options, .trace, .query: method.rawValue

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Collects how long the calls to each endpoint take; hold one, and hand it to a ``TimingBehavior``.
+/// Statistics of the durations of calls per endpoint, for a ``TimingBehavior``.
 ///
 /// ```swift
 /// let timings = LatencyStatistics()
@@ -12,13 +12,13 @@ import Foundation
 /// // GET users/{}    128       2  41.0 ms  112.6 ms  130.0 ms  131.2 ms
 /// ```
 ///
-/// Its memory is fixed: about 4 KiB for each endpoint up to a limit, after which further endpoints count as one.
+/// Its memory is limited: about 4 KiB for each endpoint up to the limit. Further endpoints share one entry.
 public final class LatencyStatistics: Sendable {
-  /// What was measured of one endpoint.
+  /// The statistics of one endpoint.
   public struct Endpoint: Sendable {
-    /// Method and path template, such as `GET users/{}`.
+    /// The method and path template, such as `GET users/{}`.
     public let name: String
-    /// How many calls failed, cancelled ones not among them.
+    /// The number of failed calls, without cancelled ones.
     public fileprivate(set) var failures = 0
     /// The durations of all calls that were not cancelled.
     public fileprivate(set) var durations = DurationHistogram()
@@ -31,16 +31,16 @@ public final class LatencyStatistics: Sendable {
 
   /// Creates an empty collection.
   ///
-  /// - Parameter limit: How many endpoints are told apart; 200 by default.
+  /// - Parameter limit: The number of endpoints with an entry of their own; 200 by default.
   public init(limit: Int = 200) { names = EndpointNames(limit: limit) }
 
-  /// What was measured so far, the busiest endpoint first.
+  /// The statistics so far; the endpoint with the largest total duration is first.
   public var endpoints: [Endpoint] {
     lock.withLock { Array(measured.values) }
       .sorted { ($1.durations.total, $0.name) < ($0.durations.total, $1.name) }
   }
 
-  /// Forgets everything.
+  /// Removes all statistics.
   public func reset() {
     lock.withLock { measured = [:] }
   }

@@ -7,22 +7,22 @@
 /// print(outgoing.traceparent)  // the same trace, a new parent id
 /// ```
 public struct TraceContext: Sendable, Hashable {
-  /// The id of the whole trace: 16 bytes as 32 lower-case hexadecimal digits, not all zero.
+  /// The id of the trace: 16 bytes as 32 lower-case hexadecimal digits, not all zero.
   public let traceID: String
 
-  /// The id of the caller in it: 8 bytes as 16 lower-case hexadecimal digits, not all zero.
+  /// The id of the caller in the trace: 8 bytes as 16 lower-case hexadecimal digits, not all zero.
   public let parentID: String
 
-  /// The eight flag bits; the lowest says that the caller may have recorded the trace.
+  /// The eight flag bits; the lowest one means that the caller may have recorded the trace.
   public let flags: UInt8
 
-  /// What the tracing systems add, passed on as it came; `nil` if there is nothing or it is malformed.
+  /// The entries of tracing systems, passed on unchanged; `nil` if there are none or they are malformed.
   public let tracestate: String?
 
   /// Whether the caller may have recorded the trace.
   public var isSampled: Bool { flags & 1 == 1 }
 
-  /// Creates a context from ids, or `nil` if one of them is none; a malformed `tracestate` is left out.
+  /// Creates a context from ids, or `nil` if an id is invalid; a malformed `tracestate` is dropped.
   ///
   /// - Parameters:
   ///   - traceID: 32 lower-case hexadecimal digits, not all zero.
@@ -37,11 +37,11 @@ public struct TraceContext: Sendable, Hashable {
     self.tracestate = tracestate.flatMap { TraceState($0)?.description }
   }
 
-  /// Creates the context that a request brought, or `nil` if `traceparent` is malformed (W3C Trace Context §3.2).
+  /// Creates the context of an incoming request, or `nil` if `traceparent` is malformed (W3C Trace Context §3.2).
   ///
   /// - Parameters:
-  ///   - traceparent: The value of the field `traceparent`, of version 00 or, as far as it is known, of a later one.
-  ///   - tracestate: The value of the field `tracestate`, several joined by commas.
+  ///   - traceparent: The value of the field `traceparent`, of version 00; of a later version, the known part is read.
+  ///   - tracestate: The value of the field `tracestate`; several values are joined by commas.
   public init?(traceparent: String, tracestate: String? = nil) {
     let bytes = Array(traceparent.utf8)
     guard bytes.count >= 55, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }) else { return nil }
@@ -50,7 +50,7 @@ public struct TraceContext: Sendable, Hashable {
     else {
       return nil
     }
-    // Version 00 ends here; a later one may go on after another dash.
+    // Version 00 ends here; a later version may continue after another dash.
     guard bytes.count == 55 || (version > 0 && bytes[55] == UInt8(ascii: "-")) else { return nil }
     self.init(traceID: text(3..<35), parentID: text(36..<52), flags: flags, tracestate: tracestate)
   }
@@ -64,7 +64,7 @@ public struct TraceContext: Sendable, Hashable {
   /// Returns the first context of a new trace.
   ///
   /// - Parameters:
-  ///   - isSampled: Whether the trace is to be recorded.
+  ///   - isSampled: Whether the trace should be recorded.
   ///   - random: The source of the ids.
   /// - Returns: A context with random ids.
   public static func root(
@@ -74,10 +74,10 @@ public struct TraceContext: Sendable, Hashable {
     return TraceContext(traceID: trace, parent: hexadecimal(nonZero(random)), flags: isSampled ? 1 : 0, state: nil)
   }
 
-  /// Returns the context to send with a request that belongs to this one: the same trace with a new parent id.
+  /// Returns the context to send with a request made within this one: the same trace with a new parent id.
   ///
   /// - Parameter random: The source of the id.
-  /// - Returns: A context whose parent id stands for the request.
+  /// - Returns: A context whose parent id identifies the request.
   public func child(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> TraceContext {
     let parent = TraceContext.hexadecimal(TraceContext.nonZero(random))
     return TraceContext(traceID: traceID, parent: parent, flags: flags, state: tracestate)
@@ -90,7 +90,9 @@ public struct TraceContext: Sendable, Hashable {
     self.tracestate = state
   }
 
-  /// An id of all zeros is invalid; a source that yields nothing but zeros gets a one.
+  /// Returns a random value other than zero, because an id of all zeros is invalid.
+  ///
+  /// A source that returns only zeros yields a one.
   private static func nonZero(_ random: () -> UInt64) -> UInt64 {
     let value = random()
     return value == 0 ? max(1, random()) : value

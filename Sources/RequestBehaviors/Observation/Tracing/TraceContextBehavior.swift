@@ -1,4 +1,4 @@
-/// Sends the trace that a call belongs to (W3C Trace Context): `traceparent`, and `tracestate` if there is one.
+/// Sends the trace of a call (W3C Trace Context): `traceparent`, and `tracestate` if there is one.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -9,16 +9,16 @@
 /// }
 /// ```
 ///
-/// Every send of a call, retries and redirects among them, is a child of its own: the same trace, another parent id.
-/// The requests that a call needs first, such as one for a token, belong to its trace; ``Call/trace`` and log records
-/// tell it. A `traceparent` that the request sets itself is sent as it is.
+/// Every send of a call, including retries and redirects, is a child of its own: the same trace with another parent id.
+/// The prerequisites of a call, such as a request for a token, belong to its trace. ``Call/trace`` and log records
+/// contain it. A `traceparent` that the request sets itself is sent unchanged.
 public struct TraceContextBehavior: UniqueBehavior {
-  /// Where the context of the moment comes from.
+  /// Returns the current context.
   public typealias Source = @Sendable () -> TraceContext?
 
-  /// Once per send, and after everything that signs a request.
+  /// Once per send, and after all behaviors that sign a request.
   public let order = BehaviorOrder.verification
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
   private let origins: OriginScope
   private let startsTraces: Bool
@@ -28,10 +28,10 @@ public struct TraceContextBehavior: UniqueBehavior {
   /// Creates a behavior that sends the trace.
   ///
   /// - Parameters:
-  ///   - origins: The servers that are told; by default the base URL's origin.
-  ///   - startsTraces: Whether a call without a context begins a trace of its own; by default it does.
+  ///   - origins: The servers that receive the trace; by default the base URL's origin.
+  ///   - startsTraces: Whether a call without a context begins a new trace; by default it does.
   ///   - random: The source of ids.
-  ///   - context: Returns the context of the moment when a call starts; by default ``TraceContext/current``.
+  ///   - context: Returns the current context when a call starts; by default ``TraceContext/current``.
   public init(
     origins: OriginScope = .baseURL, startsTraces: Bool = true,
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
@@ -43,14 +43,14 @@ public struct TraceContextBehavior: UniqueBehavior {
     self.context = context
   }
 
-  /// Returns the fields of the trace.
+  /// Returns the fields of the trace; none for other origins or if the request has its own.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
     guard let trace = request.call.trace else { return [:] }
     let span = trace.child(random: random)
     let replaces = request.call.update(SentTraceparents.self) { sent in
-      // A request made of one that was sent has the fields of that one. Others are the user's, and stay alone: a
-      // tracestate belongs to its traceparent.
+      // A request derived from a sent one has the fields of that one, which are replaced. Any other `traceparent` is
+      // the user's and stays, without a new `tracestate`, which would belong to another `traceparent`.
       guard request.headers["traceparent"].map(sent.contains) ?? true else { return false }
       sent.append(span.traceparent)
       return true
@@ -63,8 +63,9 @@ public struct TraceContextBehavior: UniqueBehavior {
 }
 
 extension TraceContextBehavior: CallObserver {
-  /// Decides which trace the call belongs to: that of the call that needs it, the request's own, that of the moment, or
-  /// a new one.
+  /// Sets the trace of the call.
+  ///
+  /// It is that of the call that needs this one, else the request's own, else the current one, else a new one.
   public func callStarted(_ request: NetworkRequest) {
     guard request.call.trace == nil else { return }
     let own = request.headers["traceparent"].flatMap {
@@ -76,28 +77,28 @@ extension TraceContextBehavior: CallObserver {
 }
 
 extension TraceContext {
-  /// The trace that the current task belongs to; `nil` if it belongs to none.
+  /// The trace of the current task; `nil` if there is no trace.
   @TaskLocal public static var current: TraceContext?
 }
 
-/// The trace of a call, which its prerequisites belong to as well.
+/// The trace of a call, which its prerequisites inherit.
 private enum CallTrace: CallKey {
   static let defaultValue: TraceContext? = nil
   static let isInherited = true
 }
 
-/// The values of `traceparent` that the attempts of a call had.
+/// The `traceparent` values that the attempts of a call sent.
 private enum SentTraceparents: CallKey {
   static let defaultValue: [String] = []
 }
 
 extension Call {
-  /// The trace that the call belongs to; `nil` unless a ``TraceContextBehavior`` is listed.
+  /// The trace of the call; `nil` unless a ``TraceContextBehavior`` is listed.
   public var trace: TraceContext? { self[CallTrace.self] }
 }
 
 extension RequestBehavior where Self == TraceContextBehavior {
-  /// Sends the trace that a call belongs to; see ``TraceContextBehavior``.
+  /// Sends the trace of a call; see ``TraceContextBehavior``.
   public static func traceContext(origins: OriginScope = .baseURL, startsTraces: Bool = true) -> TraceContextBehavior {
     TraceContextBehavior(origins: origins, startsTraces: startsTraces)
   }

@@ -1,4 +1,4 @@
-/// The list of vendor entries of a trace (W3C Trace Context §3.3), checked and within its limits.
+/// The list of vendor entries of a trace (W3C Trace Context §3.3), validated and within its limits.
 struct TraceState: CustomStringConvertible {
   private static let maximumEntries = 32
   private static let maximumCharacters = 512
@@ -7,9 +7,10 @@ struct TraceState: CustomStringConvertible {
 
   /// Creates a list from the field's value.
   ///
-  /// Entries at the end that exceed 512 characters are left out whole, longer than 128 characters first (§3.3.1.5).
+  /// If the list exceeds 512 characters, whole entries are dropped: those longer than 128 characters first, then those
+  /// at the end (§3.3.1.5).
   ///
-  /// - Returns: `nil` if it is malformed, names a vendor twice, or is empty: then the whole field is dropped.
+  /// - Returns: `nil` if the list is malformed, has a vendor twice, or is empty; the whole field is then dropped.
   init?(_ value: String) {
     let members = value.split(separator: ",").map { TraceState.trim($0) }.filter { !$0.isEmpty }
     guard !members.isEmpty, members.count <= TraceState.maximumEntries, members.allSatisfy(TraceState.isEntry) else {
@@ -37,7 +38,9 @@ struct TraceState: CustomStringConvertible {
     return kept
   }
 
-  /// `key=value`: the key of lower-case letters, digits and `_-*/@`, the value printable without comma and `=`.
+  /// Returns whether the text is a valid `key=value`.
+  ///
+  /// The key consists of lower-case letters, digits and `_-*/@`. The value is printable, without comma and `=`.
   private static func isEntry(_ member: Substring) -> Bool {
     guard let equals = member.firstIndex(of: "=") else { return false }
     let key = member[..<equals].utf8
