@@ -31,9 +31,11 @@ final class SessionScopes: Sendable {
     lock.withLock {
       let endings = clients.compactMap(\.endings)
       guard !endings.isEmpty else { return }
+      // At once: what a call of the scope receives from now on is not kept.
+      for ending in endings { ending.note(scope) }
       telling = Task { [telling] in
         await telling?.value
-        for ending in endings { await ending.end(scope) }
+        for ending in endings { await ending.tell(scope) }
       }
     }
   }

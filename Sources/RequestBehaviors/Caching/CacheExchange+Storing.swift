@@ -44,6 +44,7 @@ extension CacheExchange {
     let fetch = LongFetch(of: key, at: cache.activity)
     return StoringStream.make(stream, limit: cache.store.maximumBodySize) { body in
       var refusal: CacheRefusal?
+      if !request.call.keepsScopes { refusal = .otherUser }
       if fetch.isOutdated { refusal = .changedMeanwhile }
       if let body, !Storability.isComplete(body.count, head.headers) { refusal = .incomplete }
       guard refusal == nil, let body else { return note(.notStored) { $0.refusal = refusal ?? .tooLarge } }

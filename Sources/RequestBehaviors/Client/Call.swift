@@ -57,7 +57,7 @@ public final class Call: Sendable {
   /// What changes during a call.
   struct State: Sendable {
     var deadline: Duration?
-    var scopes: [String] = []
+    var owner = CallOwner()
     var coverage = CredentialCoverage()
     var attempts: [Attempt] = []
     var events: [Event] = []
@@ -137,17 +137,6 @@ public final class Call: Sendable {
 
   /// Whether the deadline has passed.
   public var isLate: Bool { deadline.map { clock.now() >= $0 } ?? false }
-
-  /// Whose response this is, as the behaviors' ``RequestBehavior/scope(for:)`` returned before the chain began.
-  public var scopes: [String] { withState { $0.scopes } }
-
-  /// Adds the scope that the behavior at a place of the list gave.
-  func add(scope: String, of index: Int) {
-    withState { state in
-      state.scopes.append(scope)
-      state.coverage.scoped.append(index)
-    }
-  }
 }
 
 private enum CallCounter {

@@ -57,6 +57,7 @@ final class Chain: Sendable {
     run.note(request.body)
     defer { run.end() }
     try checkCredentials(of: request)
+    if run.places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
       guard pipeline.entries[index].isWanted(by: request) else { continue }
       // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the

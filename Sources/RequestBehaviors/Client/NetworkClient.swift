@@ -86,8 +86,10 @@ public final class NetworkClient: Sendable {
 
   /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
   ///
-  /// Sessions that users hold, such as a signed-in user's, are not ended by it.
+  /// The transport forgets its cookies, if it keeps any, also for other clients over it. Sessions that users hold, such
+  /// as a signed-in user's, are not ended by it.
   public func reset() async {
+    transport.forgetUser()
     guard let entries = try? chain.get().pipeline.entries else { return }
     for entry in entries { await entry.behavior.reset() }
   }

@@ -104,7 +104,7 @@ extension Call {
       parent: other.id, userHeaders: other.userHeaders, waits: other.waits, sessionClock: other.sessionClock,
       memory: state.memory)
     withState {
-      $0.scopes = state.scopes
+      $0.owner = state.owner
       $0.coverage.scoped = state.coverage.scoped
       $0.secrets = state.secrets
       $0.sendChecks = state.sendChecks

@@ -45,7 +45,8 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     ///
     /// - Throws: What `response(for:)` and the rule throw, and ``NetworkError`` of code
     ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a link that cannot be followed, or that leads to
-    ///   another origin. Then there are no more pages.
+    ///   another origin, and of ``NetworkError/Code-swift.struct/signedOut`` if the user has left since the page before.
+    ///   Then there are no more pages.
     public mutating func next() async throws -> Response<Page>? {
       let found = next
       next = .end
@@ -66,6 +67,8 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
         visitedHeaders.insert(pages.first.headers)
         return pages.first
       case .after(let page, let last):
+        // The rest of one user's list is not asked for as another user.
+        try page.http.request.call.owner.verify()
         guard var request = try pages.rule.request(page, last) else { return nil }
         let url = try pages.client.url(of: request)
         try pages.check(url, &request, after: page)

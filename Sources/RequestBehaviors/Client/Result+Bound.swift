@@ -7,12 +7,17 @@ extension Result where Success == NetworkResponse, Failure == any Error {
   ///   - request: The request that is answered.
   ///   - source: Where the response came from, seen from its call; by default as it is.
   /// - Returns: The response, bound to the request.
-  /// - Throws: The error, bound to the request.
+  /// - Throws: The error, bound to the request; ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut`` if
+  ///   those whose call it is have left (``CallOwner``).
   public func bound(to request: NetworkRequest, as source: ResponseSource? = nil) throws -> NetworkResponse {
     switch self {
     case .success(let response):
       request.call.adoptAttempts(of: response.request.call)
       request.call.adoptOwner(of: response.request.call)
+      do { try request.call.owner.verify() } catch {
+        response.body.cancel()
+        throw error
+      }
       var bound = response.bound(to: request)
       if let source { bound.source = source }
       return bound

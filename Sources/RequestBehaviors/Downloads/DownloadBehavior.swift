@@ -21,9 +21,10 @@ struct DownloadBehavior: RequestBehavior {
     if !request.headers.contains("Accept-Encoding") { request.headers["Accept-Encoding"] = "identity" }
     let isPartWanted = request.headers.contains("Range")
     let mayResume = resumes && request.method == .get && !isPartWanted
-    let key = mayResume ? DownloadRecord.key(of: request) : nil
+    let owner = mayResume ? DownloadOwner(request) : nil
+    file.belong(to: request.call)
     var partial: DownloadStep.Partial?
-    if let key { partial = await file.resumable(for: key) }
+    if let owner { partial = await file.resumable(for: owner) }
 
     var response = try await next(request.asking(forRestAfter: partial))
     var step = DownloadStep(after: partial, response, isPartWanted: isPartWanted)
@@ -34,7 +35,9 @@ struct DownloadBehavior: RequestBehavior {
       response = try await next(request)
       step = DownloadStep(after: nil, response, isPartWanted: isPartWanted)
     }
-    guard try await write(&response, by: step, after: partial, key) else { return response }
+    guard try await write(&response, by: step, after: partial, next.knowsOwner(of: response) ? owner : nil) else {
+      return response
+    }
     try await verify(response)
     response.body = .file(file.partial)
     return response
@@ -42,7 +45,8 @@ struct DownloadBehavior: RequestBehavior {
 
   /// Takes a step; false if there is no file.
   private func write(
-    _ response: inout NetworkResponse, by step: DownloadStep, after partial: DownloadStep.Partial?, _ key: String?
+    _ response: inout NetworkResponse, by step: DownloadStep, after partial: DownloadStep.Partial?,
+    _ owner: DownloadOwner?
   ) async throws -> Bool {
     let length = partial?.length ?? 0
     switch step {
@@ -53,12 +57,13 @@ struct DownloadBehavior: RequestBehavior {
     case .begin:
       let total = response.request.method == .head ? nil : response.headers.contentLength
       try checkLimit(total, response)
-      try await file.begin(key.flatMap { DownloadRecord(of: response.headers, key: $0) })
+      try await file.begin(owner.flatMap { DownloadRecord(of: response.headers, for: $0) })
       try await drain(response, from: 0, total: total)
     case .append(let total):
       response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
       try checkLimit(total, response)
       response.request.options.progress?.resume(at: length)
+      if let partial { file.removeWithScope(partial.record) }
       try await file.resume(at: length)
       try await drain(response, from: length, total: total)
       response.describeWhole(length: total)

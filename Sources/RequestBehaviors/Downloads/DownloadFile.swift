@@ -22,6 +22,8 @@ final class DownloadFile: Sendable {
   nonisolated(unsafe) private var offset: Int64 = 0
   // Whether the bytes in the file came by this download, or are the beginning of what it goes on with.
   nonisolated(unsafe) private var isOurs = false
+  /// The call that the file is of; it has a scope's leftovers removed.
+  let call = Locked<Call?>(nil)
 
   /// Takes a destination, which no other download can have until it is ``release()``d.
   ///
@@ -74,7 +76,8 @@ final class DownloadFile: Sendable {
         // A file that this download did not write may be of another program.
         let length = (try? file.length()) ?? 0
         let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
-        if isOurs, length == 0 || !hasRecord {
+        let hasLeft = call.withLock { $0?.owner.isPresent == false }
+        if isOurs, length == 0 || !hasRecord || hasLeft {
           try? DownloadFile.remove(sidecar)
           file.remove()
         } else if file.isNew, length == 0 {
@@ -88,11 +91,11 @@ final class DownloadFile: Sendable {
 
   /// What has come earlier, if its rest can be asked for.
   ///
-  /// - Parameter key: What is to be downloaded.
+  /// - Parameter owner: Whose file is to be downloaded.
   /// - Returns: The length of it, and its record.
-  func resumable(for key: String) async -> DownloadStep.Partial? {
+  func resumable(for owner: DownloadOwner) async -> DownloadStep.Partial? {
     let found: DownloadStep.Partial?? = try? await run { [self] in
-      guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }), record.key == key else {
+      guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }), owner.owns(record) else {
         return nil
       }
       let length = try file?.length() ?? 0
@@ -109,10 +112,15 @@ final class DownloadFile: Sendable {
     try await run("begun") { [self] in
       // The record goes first and comes last: it never is that of other content.
       try DownloadFile.remove(sidecar)
+      try verifyOwner()
       isOurs = true
+      try file?.protect()
       try file?.empty()
       offset = 0
-      if let record { try JSONEncoder().encode(record).write(to: sidecar, options: .atomic) }
+      guard let record else { return }
+      try JSONEncoder().encode(record).write(to: sidecar, options: .atomic)
+      chmod(sidecar.path, 0o600)
+      removeWithScope(record)
     }
   }
 
@@ -128,6 +136,7 @@ final class DownloadFile: Sendable {
         throw CocoaError.changed(partial.path)
       }
       (offset, isOurs) = (length, true)
+      try file?.protect()
     }
   }
 
@@ -135,6 +144,7 @@ final class DownloadFile: Sendable {
   func write(_ data: Data) async throws {
     guard !data.isEmpty else { return }
     try await run("written") { [self] in
+      try verifyOwner()
       try file?.write(data, at: offset)
       offset += Int64(data.count)
     }
@@ -143,12 +153,14 @@ final class DownloadFile: Sendable {
   /// Moves the file to its place, and replaces what is there.
   func commit() async throws {
     try await run("moved to its place") { [self] in
+      try verifyOwner()
       guard let file, file.isInPlace, try file.length() == offset else {
         try DownloadFile.remove(sidecar)
         throw CocoaError.changed(partial.path)
       }
       try file.move(to: destination)
       try? DownloadFile.remove(sidecar)
+      stayWithScope()
     }
   }
 
@@ -158,6 +170,17 @@ final class DownloadFile: Sendable {
       try DownloadFile.remove(sidecar)
       try file?.empty()
       offset = 0
+      stayWithScope()
+    }
+  }
+
+  /// Removes what has come if a record is of it.
+  func discard(ifOf record: DownloadRecord) async {
+    try? await run { [self] in
+      guard let data = try? Data(contentsOf: sidecar), DownloadRecord(data) == record else { return }
+      isOurs = true
+      try DownloadFile.remove(sidecar)
+      try file?.empty()
     }
   }
 
@@ -193,7 +216,7 @@ final class DownloadFile: Sendable {
     return try await withCheckedThrowingContinuation { continuation in
       queue.async {
         let result = Result { try work() }.mapError { error -> any Error in
-          guard let action else { return error }
+          guard let action, !(error is NetworkError) else { return error }
           return NetworkError.fileUnwritable("the file of the download to \(path) could not be \(action)", error)
         }
         continuation.resume(with: result)

@@ -4,20 +4,23 @@ import Foundation
 struct DownloadRecord: Sendable, Hashable, Codable {
   /// Whose file of which URL it is, as a hash: neither is to be read from it.
   let key: String
+  /// What the key was made with, so that nobody can try which credentials give it.
+  let salt: Data
   /// What `If-Range` says of the content that the beginning is of.
   let validator: String
   /// The length of the whole file, if the server said so.
   let total: Int64?
   private let version: Int
 
-  init(key: String, validator: String, total: Int64?) {
+  init(key: String, salt: Data, validator: String, total: Int64?) {
     self.key = key
+    self.salt = salt
     self.validator = validator
     self.total = total
     version = DownloadRecord.version
   }
 
-  private static let version = 1
+  private static let version = 2
 
   /// Reads a record; `nil` for anything else, and for one of another version.
   init?(_ data: Data) {
@@ -26,23 +29,18 @@ struct DownloadRecord: Sendable, Hashable, Codable {
     self = record
   }
 
-  /// The key of what a request asks for.
-  static func key(of request: NetworkRequest) -> String {
-    let text = ([request.url.absoluteString] + request.call.scopes).joined(separator: "\n")
-    return HashFunction.sha256.digest(of: Array(text.utf8)).hexadecimal
-  }
-
   /// The record of what a response begins; `nil` if its rest cannot be asked for.
   ///
   /// - Parameters:
   ///   - headers: The fields of the response.
-  ///   - key: The key of the request.
-  init?(of headers: HeaderFields, key: String) {
+  ///   - owner: Whose file of which URL it is.
+  init?(of headers: HeaderFields, for owner: DownloadOwner) {
     // Ranges count the bytes of the encoded content, and what is written is decoded.
     guard !headers.hasContentEncoding else { return nil }
     if HeaderFields.areEqual(headers["Accept-Ranges"] ?? "", "none") { return nil }
     guard let validator = DownloadRecord.strongValidator(in: headers) else { return nil }
-    self.init(key: key, validator: validator, total: headers.contentLength)
+    let salt = DownloadOwner.makeSalt()
+    self.init(key: owner.key(salt: salt), salt: salt, validator: validator, total: headers.contentLength)
   }
 
   /// The validator that differs whenever one byte of the content does (RFC 9110 §8.8.1).

@@ -14,8 +14,10 @@ extension NetworkClient {
   /// What has come is kept beside the destination, in a file whose name ends in `.partial`. When the body breaks off, a
   /// ``RetryBehavior`` in the list goes on with it: the request asks for the rest, by `Range` and `If-Range` (RFC 9110
   /// §14, §13.1.5). When the download fails or is cancelled, a later one to the same destination goes on, also in a later
-  /// run of the program. That takes a strong validator of the server's, the same URL and the same user; else the file is
-  /// begun anew, and what is of no use is removed. So that ranges count what is written, the request asks for a body that
+  /// run of the program. That takes a strong validator of the server's, the same URL, the same user and the same
+  /// credentials; else the file is begun anew, and what is of no use is removed. Only the file's owner can read what has
+  /// come; when the user signs out, this process removes it, and a download under way fails with
+  /// ``NetworkError/Code-swift.struct/signedOut``. So that ranges count what is written, the request asks for a body that
   /// is not encoded, unless it has an `Accept-Encoding` of its own.
   ///
   /// - Parameters:
@@ -84,6 +86,7 @@ extension DownloadBehavior {
   fileprivate func finish(_ response: NetworkResponse) async throws -> NetworkResponse {
     var response = response
     if response.statusCode == 304 { return response }
+    file.belong(to: response.request.call)
     if case .file(file.partial) = response.body {
       try await file.commit()
     } else {

@@ -37,7 +37,7 @@ final class PartialFile {
   /// Opens a file or makes one; `nil` if it was removed between the two.
   private static func openUnlocked(_ path: String) throws -> PartialFile? {
     let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC
-    let made = Foundation.open(path, flags | O_CREAT | O_EXCL, 0o666)
+    let made = Foundation.open(path, flags | O_CREAT | O_EXCL, 0o600)
     if made >= 0 { return PartialFile(path, made, isNew: true) }
     guard errno == EEXIST else { throw CocoaError.writing(path) }
     let opened = Foundation.open(path, flags)
@@ -78,6 +78,22 @@ final class PartialFile {
     }
   }
 
+  /// Lets nobody but the file's owner read it.
+  func protect() throws {
+    guard fchmod(descriptor, 0o600) == 0 else { throw CocoaError.writing(path) }
+  }
+
+  /// The permissions that a new file gets, which the process's mask decides; known by making one.
+  private var ordinaryMode: mode_t {
+    let probe = path + ".mode"
+    defer { unlink(probe) }
+    let manager = FileManager.default
+    guard manager.createFile(atPath: probe, contents: nil),
+      let mode = (try? manager.attributesOfItem(atPath: probe))?[.posixPermissions] as? NSNumber
+    else { return 0o600 }
+    return mode_t(mode.uint16Value)
+  }
+
   /// Removes all bytes of the file.
   func empty() throws {
     guard ftruncate(descriptor, 0) == 0 else { throw CocoaError.writing(path) }
@@ -88,6 +104,7 @@ final class PartialFile {
   /// - Parameter url: The new path.
   /// - Throws: `CocoaError` if it cannot be moved.
   func move(to url: URL) throws {
+    guard fchmod(descriptor, ordinaryMode) == 0 else { throw CocoaError.writing(path) }
     guard rename(path, url.path) == 0 else { throw CocoaError.writing(url.path) }
   }
 

@@ -13,7 +13,11 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   // Unchecked because `lock` protects what callbacks use too, and `queue` the rest; see below.
   // On the shared threads, which are awake more often than one of its own: a change of thread less for a request.
   let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport", target: .global())
-  private let configuration: URLSessionConfiguration
+  /// Whether the platform adds cookies to requests.
+  let addsCookies: Bool
+  let hasOwnCookies: Bool
+  /// Where the cookies are, also for who asks on other threads.
+  let cookies: Locked<HTTPCookieStorage?>
   private let delegateQueue: OperationQueue
   private let connectionReuse: URLSessionTransport.ConnectionReuse
   let spool: BodySpool
@@ -23,7 +27,8 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   #endif
 
   // Used on `queue` only. No session means that the registry is closed: idle connections live as long as the session.
-  private var session: URLSession?
+  let configuration: URLSessionConfiguration
+  var session: URLSession?
   private var timer: DeadlineTimer
 
   private let lock = NSLock()
@@ -32,7 +37,11 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   private var deadlines = DeadlineTable<Transfer>()
 
   init(_ configuration: URLSessionTransport.Configuration, spool: BodySpool, clock: RequestClock) {
-    self.configuration = configuration.makePlatformConfiguration()
+    let platform = configuration.makePlatform()
+    self.configuration = platform.configuration
+    hasOwnCookies = platform.hasOwnCookies
+    cookies = Locked(platform.configuration.httpCookieStorage)
+    addsCookies = platform.configuration.httpShouldSetCookies && platform.configuration.httpCookieStorage != nil
     #if canImport(ObjectiveC)
       serverTrust = ServerTrust(configuration.trust, configuration.identity)
     #endif
@@ -46,15 +55,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     session = makeSession()
   }
 
-  /// Whether the platform adds cookies to requests.
-  var addsCookies: Bool { configuration.httpShouldSetCookies && configuration.httpCookieStorage != nil }
-
-  /// Whether the platform has cookies for a URL.
-  func hasCookies(for url: URL) -> Bool {
-    addsCookies && configuration.httpCookieStorage?.cookies(for: url)?.isEmpty == false
-  }
-
-  private func makeSession() -> URLSession {
+  func makeSession() -> URLSession {
     URLSession(configuration: configuration, delegate: self, delegateQueue: delegateQueue)
   }
 
@@ -206,6 +207,7 @@ extension TransferRegistry {
     transfer.reading = nil
     guard !transfer.isSettled else { return }
     touch(transfer)
+    if failIfForgotten(session, transfer) { return }
     switch result {
     case .failure(let error):
       transfer.fail(error)

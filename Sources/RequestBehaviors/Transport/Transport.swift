@@ -48,6 +48,17 @@ public protocol Transport: Sendable {
 
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
   func shutdown() async
+
+  /// Forgets what belongs to a user, such as cookies; by default nothing.
+  ///
+  /// ``NetworkClient/reset()`` calls it, and so does the end of a scope (``ScopeEndings/end(_:)``), such as a sign-out,
+  /// before the next user's requests can be sent. It must return at once, and must not ask a session anything.
+  func forgetUser()
+}
+
+extension Transport {
+  /// By default a transport remembers nothing of users.
+  public func forgetUser() {}
 }
 
 extension Transport {

@@ -22,7 +22,9 @@ extension URLSessionTransport {
 
     /// Whether cookies that servers set are kept, in memory, and sent back; false by default.
     ///
-    /// If so, they replace a `Cookie` field of a request on Linux.
+    /// If so, they replace a `Cookie` field of a request on Linux. All clients over the transport share them.
+    /// ``NetworkClient/reset()`` and every sign-out of a session that is used with the transport forget them. For a cache
+    /// such a cookie is a credential: see <doc:Caching>.
     public var handlesCookies: Bool
 
     /// Which servers are trusted; those that the system trusts by default.
@@ -111,9 +113,14 @@ extension URLSessionTransport {
 }
 
 extension URLSessionTransport.Configuration {
-  package func makePlatformConfiguration() -> URLSessionConfiguration {
+  package func makePlatformConfiguration() -> URLSessionConfiguration { makePlatform().configuration }
+
+  /// Makes the platform's settings, and tells whether the cookies are in a storage of the transport's own.
+  func makePlatform() -> (configuration: URLSessionConfiguration, hasOwnCookies: Bool) {
     let platform = URLSessionConfiguration.ephemeral
+    let cookies = platform.httpCookieStorage
     adjustPlatform?(platform)
+    let hasOwnCookies = platform.httpCookieStorage === cookies
     // With a cache, cancelling a task ends the process on Linux; it never stores anything there anyway.
     platform.urlCache = nil
     platform.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -128,7 +135,7 @@ extension URLSessionTransport.Configuration {
       // Else every header line is parsed for cookies, at a fifth of the throughput.
       platform.httpCookieAcceptPolicy = .never
     }
-    return platform
+    return (platform, hasOwnCookies)
   }
 
   /// Why no send can obey the settings; `nil` if each can.

@@ -91,6 +91,13 @@ public final class URLSessionTransport: Transport {
       body: body, timings: received.timings)
   }
 
+  /// Forgets the cookies of servers, if it keeps any.
+  ///
+  /// What is sent from now on has an empty jar and connections of its own; cookies that are still to come with what is in
+  /// flight go into the old jar. A cookie storage that ``Configuration/adjustPlatform`` has set is emptied, and may get
+  /// such cookies.
+  public func forgetUser() { registry.forgetCookies() }
+
   /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
   ///
   /// Doing it twice does nothing more.
@@ -99,6 +106,14 @@ public final class URLSessionTransport: Transport {
       registry.close { continuation.resume() }
     }
   }
+}
+
+extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
+  /// The name of the type.
+  public var description: String { "URLSessionTransport" }
+
+  /// Only what the description shows: dumping a transport must not show what it sends.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension NetworkRequest {

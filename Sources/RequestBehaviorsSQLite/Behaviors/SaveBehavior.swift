@@ -53,15 +53,26 @@ public struct SaveBehavior: RequestBehavior {
     var response = try await received.buffered()
     do {
       let write = try prepare(&response)
+      let call = request.call
+      let ownedWrite: Write = { db in
+        // In the transaction: whoever signs out and then clears the store, clears what was saved before.
+        try call.owner.verify()
+        let counts = try write(db)
+        try call.owner.verify()
+        return counts
+      }
       let counts =
         mayRunAgain
-        ? try await store.writeTogether(durability: durability, write)
-        : try await store.write(durability: durability, write)
+        ? try await store.writeTogether(durability: durability, ownedWrite)
+        : try await store.write(durability: durability, ownedWrite)
       if let counts {
         response.info[SavedRows.self] = (response.info[SavedRows.self] ?? SQLiteSaveCounts()) + counts
       }
     } catch is CancellationError {
       throw CancellationError()
+    } catch var error as NetworkError where error.code == .signedOut {
+      error.request = response.request
+      throw error
     } catch {
       throw NetworkError.persistenceFailed(error, response)
     }

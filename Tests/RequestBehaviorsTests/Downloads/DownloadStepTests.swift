@@ -7,9 +7,9 @@ import Testing
 /// What follows from the head of a response.
 @Suite(.limited) struct DownloadStepTests {
   private static let tagged = DownloadStep.Partial(
-    record: DownloadRecord(key: "k", validator: "\"a\"", total: 10), length: 4)
+    record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", total: 10), length: 4)
   private static let dated = DownloadStep.Partial(
-    record: DownloadRecord(key: "k", validator: "Sun, 06 Nov 1994 08:49:37 GMT", total: nil), length: 4)
+    record: DownloadRecord(key: "k", salt: Data(), validator: "Sun, 06 Nov 1994 08:49:37 GMT", total: nil), length: 4)
 
   struct Row: Sendable, CustomTestStringConvertible {
     let partial: DownloadStep.Partial?
@@ -99,7 +99,8 @@ import Testing
       .restart("the file is not as long as what is there")),
     Row(tagged, 416, .restart("the file is not as long as what is there")),
     Row(
-      DownloadStep.Partial(record: DownloadRecord(key: "k", validator: "\"a\"", total: 4), length: 4), 416, .complete),
+      DownloadStep.Partial(record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", total: 4), length: 4),
+      416, .complete),
   ]
 
   @Test(arguments: rows)
@@ -148,23 +149,25 @@ import Testing
 
   @Test(arguments: fields)
   func `only a strong validator lets a download go on later`(headers: HeaderFields, validator: String?) {
-    #expect(DownloadRecord(of: headers, key: "k")?.validator == validator)
+    #expect(DownloadRecord(of: headers, for: DownloadOwner(NetworkRequest(url: baseURL)))?.validator == validator)
   }
 
   @Test func `a record holds hashes of the URL and the user, and a broken or newer one is none`() throws {
     let call = Call()
     call.add(scope: "user:mona", of: 0)
     let url = try #require(URL(string: "https://h.example/a?key=canary"))
-    let key = DownloadRecord.key(of: NetworkRequest(url: url, call: call))
-    let record = try #require(DownloadRecord(of: ["ETag": "\"a\"", "Content-Length": "7"], key: key))
+    let owner = DownloadOwner(NetworkRequest(url: url, call: call))
+    let record = try #require(DownloadRecord(of: ["ETag": "\"a\"", "Content-Length": "7"], for: owner))
     let data = try JSONEncoder().encode(record)
     let text = String(decoding: data, as: UTF8.self)
     #expect(!text.contains("canary") && !text.contains("mona") && record.total == 7)
     #expect(DownloadRecord(data) == record)
     #expect(DownloadRecord(data.dropLast()) == nil)
     // What goes into `If-Range` must fit into a field.
-    #expect(try DownloadRecord(JSONEncoder().encode(DownloadRecord(key: key, validator: "\"\n\"", total: 1))) == nil)
-    #expect(DownloadRecord(Data(text.replacingOccurrences(of: "\"version\":1", with: "\"version\":2").utf8)) == nil)
-    #expect(key != DownloadRecord.key(of: NetworkRequest(url: url)))
+    let broken = DownloadRecord(key: record.key, salt: record.salt, validator: "\"\n\"", total: 1)
+    #expect(try DownloadRecord(JSONEncoder().encode(broken)) == nil)
+    #expect(DownloadRecord(Data(text.replacingOccurrences(of: "\"version\":2", with: "\"version\":3").utf8)) == nil)
+    #expect(owner.owns(record))
+    #expect(!DownloadOwner(NetworkRequest(url: url)).owns(record))
   }
 }

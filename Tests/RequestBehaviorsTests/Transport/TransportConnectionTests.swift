@@ -143,6 +143,64 @@ import Testing
     #expect(server.requests.dropFirst(2).map { $0.headers["Cookie"] } == [nil, "a=b", nil])
   }
 
+  @Test func `a reset of the client forgets cookies, also those that are still to come`() async throws {
+    let gate = TestGate()
+    let server = try LoopbackServer { request in
+      if request.path == "/held" { await gate.pass() }
+      return .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=alice; Path=/")
+    }
+    let transport = URLSessionTransport(configuration: .init(handlesCookies: true))
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let variant = client.with { $0.options.idleTimeout = .seconds(30) }
+    func cookie(_ client: NetworkClient) async throws -> String { try await client.send(Request<String>.get("a")) }
+    #expect(try await cookie(client) == "none")
+    #expect(try await cookie(variant) == "user=alice")
+    let held = Task { try await client.send(Request<String>.get("held")) }
+    await gate.waitForArrivals(1)
+    await client.reset()
+    gate.open()
+    #expect(try await held.value == "user=alice")
+    #expect(try await cookie(variant) == "none")
+  }
+
+  @Test func `the next user's requests carry no cookies of one who signed out`() async throws {
+    let server = try LoopbackServer { request in
+      .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=alice; Path=/")
+    }
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let oauth = OAuth1Session.sample(origins: .any)
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: [.tokenAuth(session)],
+      transport: URLSessionTransport(configuration: .init(handlesCookies: true)))
+    func cookie(_ client: NetworkClient) async throws -> String { try await client.send(Request<String>.get("a")) }
+    try await session.signIn(AccessToken("alice"))
+    #expect(try await cookie(client) == "none")
+    #expect(try await cookie(client) == "user=alice")
+    // Without a sign-out, the next user takes the place at once.
+    try await session.signIn(AccessToken("bob"))
+    #expect(try await cookie(client) == "none")
+    try await session.signOut()
+    try await session.signIn(AccessToken("carol"))
+    #expect(try await cookie(client) == "none")
+    let signing = client.with { $0.behaviors = [.oauth1(oauth)] }
+    #expect(try await cookie(signing) == "user=alice")
+    oauth.signOut()
+    #expect(try await cookie(client) == "none")
+  }
+
+  @Test func `a cookie storage of the user's own is emptied`() async throws {
+    let server = try LoopbackServer { _ in .status(200).header("Set-Cookie", "a=b; Path=/") }
+    let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+    let configuration = URLSessionTransport.Configuration(handlesCookies: true) { $0.httpCookieStorage = storage }
+    let transport = URLSessionTransport(configuration: configuration)
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    try await client.send(.get("a"))
+    #expect(storage.cookies?.count == 1)
+    await client.reset()
+    try await client.send(.get("a"))
+    #expect(server.requests.map { $0.headers["Cookie"] } == [nil, nil])
+  }
+
   @Test func `a page that varies by the platform's cookies is nobody else's`() async throws {
     let server = try LoopbackServer { request in
       let user = request.headers["Cookie"] ?? "nobody"

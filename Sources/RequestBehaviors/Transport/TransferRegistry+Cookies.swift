@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+// The cookies of a transport are those of whoever uses it: the next user begins with none.
+extension TransferRegistry {
+  /// Whether the platform has cookies for a URL.
+  func hasCookies(for url: URL) -> Bool {
+    addsCookies && cookies.withLock(\.self)?.cookies(for: url)?.isEmpty == false
+  }
+
+  /// Forgets all cookies; those that come with what is in flight go into a jar that is not used any more.
+  func forgetCookies() {
+    guard addsCookies else { return }
+    queue.async {
+      guard let old = self.session else { return }
+      guard self.hasOwnCookies else {
+        self.configuration.httpCookieStorage?.removeCookies(since: .distantPast)
+        return
+      }
+      let empty = URLSessionConfiguration.ephemeral.httpCookieStorage
+      self.cookies.withLock { $0 = empty }
+      self.configuration.httpCookieStorage = empty
+      self.session = self.makeSession()
+      old.finishTasksAndInvalidate()
+    }
+  }
+
+  /// Fails a transfer whose cookies were forgotten before it was sent; runs on the queue.
+  ///
+  /// The platform starts nothing in a session that is to end, and in another one it would fill the next user's jar.
+  ///
+  /// - Parameters:
+  ///   - session: The session that the transfer began in.
+  ///   - transfer: The transfer.
+  /// - Returns: Whether it failed.
+  func failIfForgotten(_ session: URLSession, _ transfer: Transfer) -> Bool {
+    if session === self.session { return false }
+    var error = NetworkError(.connectionLost, "the cookies were forgotten while the body was read; it was not sent")
+    error.progress = NetworkError.Progress(.notSent)
+    transfer.fail(error)
+    end(transfer)
+    return true
+  }
+}

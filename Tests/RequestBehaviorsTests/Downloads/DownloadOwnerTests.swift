@@ -1,0 +1,150 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// A half file is gone on with by those whose it is, and by nobody else.
+@Suite(.timeLimit(.minutes(1))) struct DownloadOwnerTests {
+  private let server: DownloadFixture
+
+  init() throws { server = try DownloadFixture() }
+
+  private func mode(_ name: String) throws -> Int? {
+    let attributes = try FileManager.default.attributesOfItem(atPath: server.folder.appending(path: name).path)
+    return (attributes[.posixPermissions] as? NSNumber)?.intValue
+  }
+
+  /// Leaves a half file behind.
+  private func breakOff(
+    _ behaviors: [any RequestBehavior] = [], _ request: Request<NetworkResponse> = .get("file")
+  ) async throws {
+    server.cuts.value = [300]
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client(behaviors).download(request, to: server.destination)
+    }
+    #expect(error?.code == .truncatedBody)
+  }
+
+  private struct Ticket: CredentialBehavior {
+    let order = BehaviorOrder.authentication
+    let credential = "ticket"
+    let ticket: String
+
+    func headers(for request: NetworkRequest) -> HeaderFields {
+      HeaderFields([.init("X-Ticket", ticket, sensitive: origins)])
+    }
+  }
+
+  private static let credentials: [@Sendable (String) -> ([any RequestBehavior], Request<NetworkResponse>)] = [
+    { ([.bearer($0)], .get("file")) },
+    { ([.apiKey("X-API-Key", $0)], .get("file")) },
+    { ([.headers(["X-Session-Token": $0])], .get("file")) },
+    { ([], .get("file", headers: ["Authorization": "Bearer \($0)"])) },
+    { ([], .get("file", headers: ["Cookie": "sid=\($0)"])) },
+    { ([], Request<NetworkResponse>.get("file").with(header: "X-Own", $0, sensitive: .any)) },
+  ]
+
+  @Test(arguments: credentials.indices)
+  func `another credential begins the file anew, the same one goes on with it`(kind: Int) async throws {
+    let make = Self.credentials[kind]
+    try await breakOff(make("alice-secret").0, make("alice-secret").1)
+    let sidecar = try String(contentsOf: server.folder.appending(path: "file.bin.partial.json"), encoding: .utf8)
+    #expect(!sidecar.contains("alice-secret"))
+    try await breakOff(make("bob-secret").0, make("bob-secret").1)
+    try await server.client(make("bob-secret").0).download(make("bob-secret").1, to: server.destination)
+    #expect(server.ranges == ["all -", "all -", "bytes=300- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `what was sent with a credential that the download cannot see is not gone on with`() async throws {
+    try await breakOff([Ticket(ticket: "alice-secret")])
+    #expect(try server.names == [])
+    try await server.client([Ticket(ticket: "bob-secret")]).download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "all -"])
+  }
+
+  @Test func `a credential that a redirect drops leaves the file one to go on with`() async throws {
+    server.replies.value = [(302, ["Location": "https://cdn.example.net/file"], "")]
+    try await breakOff([.bearer("alice-secret")])
+    try await server.client([.bearer("alice-secret")]).download(.get("file"), to: server.destination)
+    #expect(server.ranges.last == "bytes=300- \"a\"")
+  }
+
+  @Test func `only the owner of the process can read what has come, and the whole file is an ordinary one`()
+    async throws
+  {
+    let plain = server.folder.appending(path: "plain").path
+    #expect(FileManager.default.createFile(atPath: plain, contents: nil))
+    try await breakOff()
+    #expect(try mode("file.bin.partial") == 0o600)
+    #expect(try mode("file.bin.partial.json") == 0o600)
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(try mode("file.bin") == mode("plain"))
+    #expect(try server.names == ["file.bin", "plain"])
+  }
+
+  // MARK: - Sign-out
+
+  private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+
+  private func signedIn(_ behaviors: any RequestBehavior...) async throws -> [any RequestBehavior] {
+    try await session.signIn(AccessToken("alice"))
+    return [.tokenAuth(session)] + behaviors
+  }
+
+  @Test func `a sign-out removes what its downloads left, and nothing of others`() async throws {
+    let behaviors = try await signedIn()
+    let client = server.client(behaviors)
+    server.cuts.value = [300, 300]
+    let other = server.folder.appending(path: "other.bin")
+    for (request, place) in [
+      (Request<NetworkResponse>.get("file"), server.destination), (.get("file").with(\.authentication, .none), other),
+    ] {
+      await #expect(throws: NetworkError.self) { try await client.download(request, to: place) }
+    }
+    try await session.signOut()
+    #expect(try server.names == ["other.bin.partial", "other.bin.partial.json"])
+  }
+
+  @Test func `a sign-out leaves what another user has begun at the place meanwhile`() async throws {
+    let client = server.client(try await signedIn())
+    server.cuts.value = [300, 200]
+    await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
+    await #expect(throws: NetworkError.self) {
+      try await client.download(
+        Request<NetworkResponse>.get("file").with(\.authentication, .none), to: server.destination)
+    }
+    try await session.signOut()
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+  }
+
+  @Test func `a download that is under way at the sign-out fails, and nothing stays of it`() async throws {
+    let session = session
+    let acting = ClosureBehavior("acting", order: .last) { request, next in
+      let response = try await next(request)
+      try await session.signOut()
+      return response
+    }
+    let client = server.client(try await signedIn(acting))
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .signedOut)
+    #expect(try server.names == [])
+  }
+
+  @Test func `a download whose user signs out right before the file goes to its place fails`() async throws {
+    let session = session
+    let acting = ClosureBehavior("acting", order: .first) { request, next in
+      let response = try await next(request)
+      try await session.signOut()
+      return response
+    }
+    let client = server.client(try await signedIn(acting))
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .signedOut)
+    #expect(try server.names == [])
+  }
+}
