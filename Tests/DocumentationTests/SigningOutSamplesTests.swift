@@ -25,7 +25,7 @@ extension VisitBehavior: RequestBehavior {
   }
 }
 
-@Suite struct SigningOutSamplesTests {
+@Suite(.limited) struct SigningOutSamplesTests {
   @Test func `a behavior that asks keeps nothing of a user who has signed out`() async throws {
     let store = try SQLiteStore(
       path: ":memory:",

@@ -4,7 +4,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 /// Nothing of a user who has signed out is saved.
-@Suite(.timeLimit(.minutes(1))) struct SaveOwnerTests {
+@Suite(.limited) struct SaveOwnerTests {
   /// Answers with an artwork, after doing something.
   private struct Server: Transport {
     let beforeResponse: @Sendable () async throws -> Void

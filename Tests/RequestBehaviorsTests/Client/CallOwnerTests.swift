@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// What keeps a response asks whose it is at the moment at which it keeps it.
-@Suite(.timeLimit(.minutes(1))) struct CallOwnerTests {
+@Suite(.limited) struct CallOwnerTests {
   private let fixture = TokenFixture()
 
   /// Keeps responses as a user's behavior would.

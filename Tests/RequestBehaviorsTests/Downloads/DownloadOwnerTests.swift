@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 /// A half file is gone on with by those whose it is, and by nobody else.
-@Suite(.timeLimit(.minutes(1))) struct DownloadOwnerTests {
+@Suite(.limited) struct DownloadOwnerTests {
   private let server: DownloadFixture
 
   init() throws { server = try DownloadFixture() }
