@@ -87,6 +87,7 @@ enum RequestURL {
   /// - Throws: ``NetworkError`` of code `invalidURL` if `..` leads above the root and is not dropped there.
   static func normalize(_ path: String, dropsParentsOfRoot: Bool = false) throws -> String {
     guard path.utf8.contains(UInt8(ascii: ".")), path.contains("/.") else { return path }
+    // A dot segment at the end leaves an empty one, so that the path still ends in a slash.
     var kept: [Substring] = []
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     for (index, segment) in segments.enumerated() {

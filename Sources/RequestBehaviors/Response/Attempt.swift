@@ -27,9 +27,9 @@ public struct Attempt: Sendable {
   public let method: RequestMethod
   /// The full URL.
   public let url: URL
-  /// When the transport received the request, on the call's clock.
+  /// The time at which the transport received the request, on the call's clock.
   public let startedAt: Duration
-  /// When the attempt ended; `nil` while it is under way, and while a streamed body is read.
+  /// The time at which the attempt ended; `nil` while it is under way, and while a streamed body is read.
   public internal(set) var endedAt: Duration?
   /// How the attempt ended.
   public internal(set) var outcome: Outcome

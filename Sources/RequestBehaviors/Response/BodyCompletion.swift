@@ -9,7 +9,7 @@ import Foundation
 public struct BodyCompletion: Sendable {
   /// The number of bytes that were delivered to the reader.
   public let byteCount: Int64
-  /// When the body ended, on the call's clock.
+  /// The time at which the body ended, on the call's clock.
   public let endedAt: Duration
   /// The fields that came after the body (RFC 9110 §6.5).
   ///

@@ -51,7 +51,7 @@ extension NetworkError.Code {
   public static let deadlineExceeded = Self("deadlineExceeded")
   /// The circuit breaker is open: too many recent requests to the origin failed.
   public static let circuitOpen = Self("circuitOpen")
-  /// The rate limit, configured or told by the server, would not admit the request in time.
+  /// The rate limit, configured or announced by the server, would not admit the request in time.
   public static let rateLimited = Self("rateLimited")
   /// Too many requests are under way, and the queue for a permit is full.
   public static let concurrencyLimited = Self("concurrencyLimited")

@@ -1,5 +1,5 @@
 extension NetworkError {
-  /// How far an attempt had proceeded when it failed.
+  /// The progress of an attempt at the time of its failure.
   public struct Progress: Sendable, Hashable {
     /// A stage of an attempt.
     public enum Stage: Sendable, Hashable {
@@ -32,7 +32,7 @@ extension NetworkError {
 
   /// Whether the same request may succeed later without any change.
   ///
-  /// | what | transient | because |
+  /// | error | transient | because |
   /// |---|---|---|
   /// | `cannotConnect`, `dnsFailed` | yes | the network may recover |
   /// | `connectionLost`, `truncatedBody`, `transportFailed` | yes | the next connection may work |

@@ -87,7 +87,7 @@ public struct NetworkError: Error, Sendable {
     set { change { $0.availableAt = newValue } }
   }
 
-  /// How far the failed attempt had proceeded, as the transport reports it; `nil` if it is unknown.
+  /// The progress of the failed attempt, as the transport reports it; `nil` if it is unknown.
   public var progress: Progress? {
     get { storage.fields.progress }
     set { change { $0.progress = newValue } }

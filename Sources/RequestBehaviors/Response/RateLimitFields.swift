@@ -16,6 +16,7 @@ enum RateLimitFields {
         ServerHints.Limit(
           name: item.value, remaining: item.number("r"), resetsAfter: item.number("t").map(seconds)))
     }
+    // A policy completes the limit of its name, or adds one whose remaining quota is unknown.
     for item in StructuredItem.list(headers["RateLimit-Policy"] ?? "") where item.parameters["q"] != nil {
       let index =
         limits.firstIndex { $0.name == item.value }

@@ -2,11 +2,11 @@ package import Foundation
 
 /// The times of the phases of an exchange, on the call's monotonic clock.
 public struct ResponseTimings: Sendable, Hashable {
-  /// When the transport received the request.
+  /// The time at which the transport received the request.
   public var sent: Duration
-  /// When the head of the response arrived; `nil` if the transport cannot tell.
+  /// The time at which the head of the response arrived; `nil` if the transport cannot tell.
   public var firstByte: Duration?
-  /// When the last byte of the body arrived; `nil` for a streamed body, whose ``BodyCompletion`` has the time.
+  /// The time of the last byte of the body; `nil` for a streamed body, whose ``BodyCompletion`` has the time.
   public var lastByte: Duration?
 
   /// The transport's measurements of the connection; `nil` if it has no such measurements, as URLSession on Linux.

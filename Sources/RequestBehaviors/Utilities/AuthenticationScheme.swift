@@ -35,6 +35,7 @@ struct AuthenticationScheme: Sendable {
   private static func items(of field: String) -> [Substring] {
     var items: [Substring] = []
     var start = field.startIndex
+    // A quoted string may contain commas, and escaped quotes that do not end it.
     var (isQuoted, isEscaped) = (false, false)
     for index in field.indices {
       if isEscaped {

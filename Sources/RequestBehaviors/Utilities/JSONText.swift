@@ -36,6 +36,7 @@ enum JSONText {
         output.append(byte)
         continue
       }
+      // A `\u` escape may span two units; all other escapes are a single character.
       if content[index] == UInt8(ascii: "u"), let scalar = scalar(in: content, at: &index) {
         output.append(contentsOf: Array(String(scalar).utf8))
       } else {

@@ -3,7 +3,7 @@ package enum Nonce {
   /// A set of digits; their number is a power of two.
   package struct Digits: Sendable {
     fileprivate let digits: [UInt8]
-    /// How many digits hold at least 128 bits.
+    /// The number of digits that hold at least 128 bits.
     fileprivate let count: Int
 
     /// 22 digits from a set of 64 (RFC 4648 §5).

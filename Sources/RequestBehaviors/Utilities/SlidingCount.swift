@@ -5,7 +5,7 @@ struct SlidingCount: Sendable {
   private let slotLength: Duration
   private var slots = [Int](repeating: 0, count: SlidingCount.slotCount)
   private var current = 0
-  /// When the current slot ends; `nil` before the first use.
+  /// The time at which the current slot ends; `nil` before the first use.
   private var slotEnd: Duration?
   private var total = 0
 
@@ -37,6 +37,7 @@ struct SlidingCount: Sendable {
       return
     }
     guard now >= end else { return }
+    // Once the window has passed since the current slot began, every slot is outdated and the count restarts.
     guard now - end < window - slotLength else {
       self = SlidingCount(window: window)
       slotEnd = now + slotLength

@@ -43,6 +43,7 @@ public struct NonceVerificationBehavior: UniqueBehavior {
   /// Sends the request with a fresh nonce and checks the echo.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let origin = request.origin else { return try await next(request) }
+    // A server that does not echo would fail every check, so that requests to it are not verified.
     guard origins.includes(origin, base: request.call.baseOrigin) else {
       request.call.record(
         withheld: "the verification by \(verification.header)", from: origin, by: "NonceVerificationBehavior")
@@ -56,6 +57,7 @@ public struct NonceVerificationBehavior: UniqueBehavior {
     case .verified:
       response.verification = .verified
       return response
+    // A failure that needs no echo is passed on unverified; it cannot count as a success.
     case .unverified where !response.isAcceptable:
       response.isVerified = false
       return response

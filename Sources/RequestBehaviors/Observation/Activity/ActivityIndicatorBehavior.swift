@@ -86,7 +86,7 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
 }
 
 extension RequestBehavior where Self == ActivityIndicatorBehavior {
-  /// Tells an indicator whether any request is under way; see ``ActivityIndicatorBehavior``.
+  /// Shows on an indicator whether any request is under way; see ``ActivityIndicatorBehavior``.
   public static func activityIndicator(_ indicator: any ActivityIndicator) -> ActivityIndicatorBehavior {
     ActivityIndicatorBehavior(indicator)
   }

@@ -41,6 +41,7 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
   /// Reports an attempt.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
     var attributes = attributes(of: request)
+    // The counter goes down with the attributes with which it went up, before those of the outcome are added.
     recorder.add(-1, to: .activeRequests, attributes: attributes)
     var received: Int?
     if case .response(let statusCode, let bytes) = attempt.outcome {
