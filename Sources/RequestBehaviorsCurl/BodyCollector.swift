@@ -1,14 +1,14 @@
 #if canImport(CRequestBehaviorsCurl)
   import Foundation
 
-  /// Puts the body of a response together from the parts that arrive.
+  /// Collects the body of a response from its parts.
   ///
-  /// A small one stands in memory that is used again, and is copied by whoever takes it: memory that one thread gets and
-  /// another frees has the two wait for each other.
+  /// A small body is kept in memory that is reused, and the reader copies it: memory that is allocated on one thread
+  /// and freed on another makes the allocator's locks contend.
   struct BodyCollector {
-    /// The most bytes of a small body.
+    /// The maximum number of bytes of a small body.
     private static let smallLimit = 16 * 1_024
-    /// The most bytes that are made room for at once, whatever length a server makes up.
+    /// The maximum number of bytes that are reserved at once, whatever length a server claims.
     private static let roomLimit = 1 << 20
 
     private var small: [UInt8] = []
@@ -24,7 +24,7 @@
     ///
     /// - Parameters:
     ///   - bytes: The part.
-    ///   - length: The length of the whole, as the server says.
+    ///   - length: The announced length of the whole body.
     mutating func add(_ bytes: UnsafeRawBufferPointer, of length: @autoclosure () -> Int?) {
       if large.isEmpty, small.count + bytes.count <= BodyCollector.smallLimit {
         return small.append(contentsOf: bytes)
@@ -38,7 +38,7 @@
       large.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
     }
 
-    /// Forgets everything, and keeps the memory for a further small body.
+    /// Clears all state, and keeps the memory for the next small body.
     mutating func reset() {
       small.removeAll(keepingCapacity: true)
       if !large.isEmpty { large = Data() }

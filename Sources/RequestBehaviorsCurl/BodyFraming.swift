@@ -1,10 +1,10 @@
 #if canImport(CRequestBehaviorsCurl)
-  /// Where the body of a response ends, as the lines of its head say (RFC 9112 §6.3), and how it is encoded.
+  /// The end of a response's body according to its head (RFC 9112 §6.3), and its encoding.
   ///
-  /// The lines are read as they arrive, because a connection must not be used again after a response whose end is in
-  /// doubt. What libcurl reads differently, or not at all, is refused.
+  /// The lines are read as they arrive, because a connection must not be reused after a response whose end is in doubt.
+  /// Lines that libcurl reads differently, or not at all, are refused.
   package struct BodyFraming {
-    /// What ends a body.
+    /// The end of a body.
     package enum End: Hashable {
       /// A number of bytes.
       case length(Int64)
@@ -14,31 +14,33 @@
       case connection
     }
 
-    /// The value of `Content-Encoding` in lower case, several joined by a comma; empty if there is none.
+    /// The value of `Content-Encoding` in lower case; several values are joined by commas.
+    ///
+    /// It is empty if there is none.
     package private(set) var encoding = ""
     /// The length that all fields agree on.
     private var length: Int64?
     private var codings: [String] = []
     private var objection: String?
-    /// Whether the last line was one of those fields, which must not go on in the next line.
+    /// Whether the last line was one of these fields, which must not continue in the next line.
     private var isWithinField = false
 
     /// Creates the framing of a head without fields.
     package init() {}
 
-    /// What ends the body, if there is one.
+    /// The end of the body, if there is one.
     package var end: End {
       if isCoded { return .chunks }
       return length.map { .length($0) } ?? .connection
     }
 
-    /// Whether it tells a length.
+    /// Whether the head has a length.
     package var hasLength: Bool { length != nil }
 
-    /// Whether it tells a transfer coding, such as chunks.
+    /// Whether the head has a transfer coding, such as chunks.
     package var isCoded: Bool { !codings.isEmpty }
 
-    /// Why the end is in doubt; `nil` if it is not.
+    /// Returns why the end is in doubt; `nil` if it is not.
     ///
     /// - Parameter isHTTP10: Whether the response is of HTTP/1.0, which has no transfer codings (RFC 9112 §6.1).
     /// - Returns: The reason, as the end of a sentence about the response.
@@ -54,16 +56,16 @@
   // MARK: - Reading
 
   extension BodyFraming {
-    /// Reads a line of fields with its end.
+    /// Reads a line of the header, including its line ending.
     package mutating func add(_ line: UnsafeRawBufferPointer) {
       guard let first = line.first else { return }
       if first == 0x20 || first == 0x09 {
-        // Such a line continues a field (RFC 9112 §5.2), but libcurl reads each line for itself.
+        // Such a line continues a field (RFC 9112 §5.2), but libcurl reads each line separately.
         if isWithinField { objection = "a field that tells its end or its encoding has more than one line" }
         return
       }
       isWithinField = false
-      // The letter and the dash tell nearly all others apart.
+      // A few characters are enough to skip nearly all other fields.
       guard line.count > 14 else { return }
       switch (first | 0x20, line[7], line[8] | 0x20) {
       case (0x63, 0x2D, 0x6C): if let value = value(of: "content-length:", line) { addLength(value) }
@@ -76,7 +78,7 @@
       }
     }
 
-    /// The value of a field; `nil` if the line has another field.
+    /// Returns the value of a field; `nil` if the line has another field.
     private mutating func value(of name: StaticString, _ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>?
     {
       let count = name.utf8CodeUnitCount
@@ -88,8 +90,9 @@
       return BodyFraming.trimmed(value)
     }
 
-    /// Without outer spaces and tabs, and no others: those that libcurl skips besides are no spaces in HTTP (RFC 9110
-    /// §5.6.3).
+    /// Removes outer spaces and tabs.
+    ///
+    /// libcurl skips further characters, which are not whitespace in HTTP (RFC 9110 §5.6.3).
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
       var bytes = bytes
       while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }

@@ -2,21 +2,21 @@
   import CRequestBehaviorsCurl
   import Foundation
 
-  /// Undoes the encoding of a response's body (RFC 9110 §8.4), and knows whether the body is whole.
+  /// Decodes the body of a response (RFC 9110 §8.4), and knows whether the body is whole.
   ///
-  /// libcurl decodes too, but takes compressed data that ends too early for a body.
+  /// libcurl can decode too, but it accepts compressed data that ends too early.
   package final class ContentDecoder {
-    /// What the decoder does next.
+    /// The result of a decoding step.
     package enum Step: Equatable {
-      /// Everything was taken.
+      /// All input was used.
       case needsMore
-      /// Bytes were made, of which there may be more.
+      /// The step produced bytes, and there may be more.
       case produced
-      /// The data is none of its encoding.
+      /// The data is not valid in its encoding.
       case broken
     }
 
-    /// The value of `Accept-Encoding` for what can be decoded.
+    /// The value of `Accept-Encoding` for the supported encodings.
     package static let encodings = "gzip, deflate"
 
     private let stream: UnsafeMutablePointer<z_stream>
@@ -27,7 +27,7 @@
 
     /// Creates a decoder for the value of `Content-Encoding`.
     ///
-    /// - Returns: `nil` if the encoding is none that can be decoded.
+    /// - Returns: The decoder; `nil` if the encoding is not supported.
     package init?(_ encoding: String) {
       switch encoding {
       case "gzip", "x-gzip": isGzip = true
@@ -46,19 +46,19 @@
     /// Whether a body is encoded at all.
     package static func isIdentity(_ encoding: String) -> Bool { ["", "identity", "none"].contains(encoding) }
 
-    /// Whether the data came to its end.
+    /// Returns whether the compressed data is complete.
     ///
-    /// - Parameter mayBeNone: Whether a body without any data is whole: where the end of the body was told.
+    /// - Parameter mayBeNone: Whether a body without any data is whole. It is if the response told the end of its body.
     /// - Returns: Whether nothing is missing.
     package func isWhole(mayBeNone: Bool) -> Bool { isAtEnd || (mayBeNone && !isStarted) }
 
-    /// Decodes as much as fits.
+    /// Decodes as many bytes as fit into the output.
     ///
     /// - Parameters:
-    ///   - input: The encoded bytes; those that were taken are removed.
-    ///   - output: Where decoded bytes go.
-    ///   - count: How many were made.
-    /// - Returns: What comes next.
+    ///   - input: The encoded bytes; the used ones are removed.
+    ///   - output: The memory for the decoded bytes.
+    ///   - count: The number of decoded bytes.
+    /// - Returns: The result of the step.
     package func decode(
       _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, count: inout Int
     ) -> Step {
@@ -79,15 +79,15 @@
       input = UnsafeRawBufferPointer(rebasing: input[taken...])
       count = output.count - Int(stream.pointee.avail_out)
       isAtEnd = code == Z_STREAM_END
-      // With room left there is nothing more to be made of what was taken.
+      // If the output has room left, zlib holds no more decoded bytes.
       mayHaveMore = code == Z_OK && stream.pointee.avail_out == 0
-      // To have nothing left to do is no error.
+      // zlib reports an error if it has nothing to do. That is not a fault of the data.
       let hasNothingToDo = code == Z_BUF_ERROR && input.isEmpty
       guard code == Z_OK || code == Z_STREAM_END || hasNothingToDo else { return .broken }
       return count > 0 ? .produced : .needsMore
     }
 
-    /// Makes zlib's decoder when the first bytes are there.
+    /// Makes zlib's decoder when the first bytes have arrived.
     private func start(_ input: UnsafeRawBufferPointer) -> Bool {
       guard !isStarted, let first = input.first else { return isStarted }
       // Some servers send "deflate" without the header that it should have (RFC 9110 §8.4.1.2).

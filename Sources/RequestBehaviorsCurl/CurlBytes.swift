@@ -2,7 +2,9 @@
   import Foundation
   import RequestBehaviors
 
-  /// The chunks of a response's body, which keep the transport alive.
+  /// The chunks of a response's body.
+  ///
+  /// The sequence keeps the transport alive.
   struct CurlBytes: AsyncSequence, Sendable {
     typealias Element = Data
 
@@ -13,9 +15,9 @@
     /// Creates a sequence.
     ///
     /// - Parameters:
-    ///   - transfer: What brings the chunks.
-    ///   - stream: Where they are.
-    ///   - transport: What must not be released before the body has ended.
+    ///   - transfer: The transfer that delivers the chunks.
+    ///   - stream: The buffer of the chunks.
+    ///   - transport: The transport, which must live until the body has ended.
     init(_ transfer: CurlTransfer, _ stream: CurlStream, transport: CurlTransport) {
       self.transfer = transfer
       self.stream = stream

@@ -2,7 +2,8 @@
   import CRequestBehaviorsCurl
   import Foundation
 
-  // What libcurl calls on the loop's thread. They call nothing of libcurl's that acts on transfers.
+  // The functions that libcurl calls on the loop's thread. They must not call functions of libcurl that act on
+  // transfers.
 
   private func transfer(of context: UnsafeMutableRawPointer?) -> CurlTransfer? {
     context.flatMap { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue().transfer }
@@ -23,7 +24,7 @@
     switch transfer(of: context)?.didReceiveBody(part) {
     case .taken: return part.count
     case .later: return Int(CURL_WRITEFUNC_PAUSE)
-    // Any other number than that of the bytes ends the transfer; there may be none.
+    // Any other number than the number of bytes ends the transfer. For an empty part that is 1.
     case .refused, nil: return part.isEmpty ? 1 : 0
     }
   }
@@ -40,13 +41,14 @@
     }
   }
 
-  /// Sends nothing twice: libcurl would begin anew when a kept connection dies before the response begins.
+  /// Prevents a second send: libcurl would restart when a kept-alive connection dies before the response begins.
   func curlNeedsRewind(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
     CURL_SEEKFUNC_FAIL
   }
 
-  /// Called before a request goes out over a connection; refuses to have it go out again, or over a connection on which
-  /// something unasked has come.
+  /// Called before a request is sent over a connection.
+  ///
+  /// It refuses a second send, and a connection on which unsolicited data has arrived.
   func curlWillSend(
     _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
     _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32

@@ -3,13 +3,13 @@
   import Foundation
   package import RequestBehaviors
 
-  /// What a result of libcurl means.
+  /// The meaning of a result of libcurl.
   package struct CurlFailure {
-    /// The result, by libcurl's number.
+    /// libcurl's number of the result.
     package let result: UInt32
-    /// What libcurl says of it besides; may be empty.
+    /// libcurl's text for it; it may be empty.
     package let text: String
-    /// Whether the head of the response was there.
+    /// Whether the head of the response had arrived.
     package let hasHead: Bool
     /// Whether the connection had been used before.
     package let isOverReusedConnection: Bool
@@ -22,9 +22,9 @@
       self.isOverReusedConnection = isOverReusedConnection
     }
 
-    /// The error for the caller.
+    /// Returns the error for the caller.
     ///
-    /// - Parameter hint: What to do about a connection that could not be made.
+    /// - Parameter hint: The hint for a connection that could not be made.
     /// - Returns: The error.
     package func networkError(hint: String? = nil) -> NetworkError {
       let code = self.code
@@ -41,13 +41,13 @@
 
     /// The code for the result.
     package var code: NetworkError.Code {
-      // It says so with the code of a name that cannot be resolved, or of a connection that cannot be made.
+      // libcurl reports an unsupported proxy with the code of a failed name resolution or connection.
       if text.contains("Unsupported proxy") { return .invalidURL }
       return switch CURLcode(rawValue: result) {
       case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dnsFailed
       case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED: .cannotConnect
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      // Over HTTP/2 a stream that ends with its connection is a part of a file even without a head.
+      // Over HTTP/2, libcurl reports a partial file for a stream that ends with its connection, even before the head.
       case CURLE_PARTIAL_FILE: hasHead ? .truncatedBody : .connectionLost
       case CURLE_URL_MALFORMAT: .invalidURL
       case CURLE_SSL_CERTPROBLEM: .invalidTrust
@@ -61,20 +61,23 @@
       case CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND,
         CURLE_ABORTED_BY_CALLBACK:
         .connectionLost
-      // Without a status line libcurl takes a response for HTTP/0.9. 100 is a header that is too long, from 8.6 on.
+      // libcurl takes a response without a status line for HTTP/0.9. From 8.6 on, 100 means that the header is too
+      // long.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLcode(rawValue: 100),
         CURLE_WRITE_ERROR:
         .badResponse
-      // A header field that it cannot read, and more decoded bytes than it keeps for a reader that waits.
+      // libcurl cannot read a header field, or has more decoded bytes than it keeps for a waiting reader.
       case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY: .badResponse
       default: .transportFailed
       }
     }
 
-    /// The code for what was wrong with reading, which only the text tells apart.
+    /// The code for a failure of reading.
+    ///
+    /// Only libcurl's text tells the failures apart.
     private var receivingCode: NetworkError.Code {
       let text = text.lowercased()
-      // Over TLS, where an end without a closure alert is none that libcurl reads over.
+      // Over TLS, libcurl reports an end without a closure alert as an error.
       if text.contains("unexpected eof") { return hasHead ? .truncatedBody : .connectionLost }
       if refusesHandshake { return .tlsFailed }
       if text.contains("proxy") || text.contains("connect tunnel") { return .cannotConnect }
@@ -84,8 +87,8 @@
 
     /// Whether the server ended the handshake after the client's part was over.
     ///
-    /// With TLS 1.3 a client sends its request before the server has looked at its certificate (RFC 8446 §4.4.2.4), and
-    /// learns of a refusal by an alert where the response should be.
+    /// With TLS 1.3 a client sends its request before the server has checked the client's certificate (RFC 8446
+    /// §4.4.2.4). A refusal comes as an alert in place of the response.
     private var refusesHandshake: Bool { !hasHead && !isOverReusedConnection && text.lowercased().contains("alert") }
 
     private static let meanings: [NetworkError.Code: String] = [

@@ -3,13 +3,15 @@
   import Foundation
   import RequestBehaviors
 
-  /// What is set on a handle for a request, so that only what changes is set again.
+  /// The options of a request that are set on a handle.
+  ///
+  /// Only those that change are set again.
   struct RequestSettings {
-    /// How the library is told of the body.
+    /// The way in which libcurl gets the body.
     enum Shape {
       case noBody
       case head
-      /// The bytes go out with the head.
+      /// The bytes are sent with the head.
       case bytes
       /// The library asks for the bytes.
       case upload
@@ -23,7 +25,7 @@
     var securedHost: String?
     /// Whether the request is to an `https` URL.
     var isSecure = false
-    /// Whether the request goes over a new connection, whatever others there are.
+    /// Whether the request must use a new connection.
     var isFresh = false
     var url = ""
     var shape = Shape.noBody
@@ -45,14 +47,16 @@
   }
 
   extension CurlHandle {
-    /// Bodies up to here go out with the head; others are asked for.
+    /// The maximum size in bytes of a body that is sent with the head.
+    ///
+    /// libcurl asks for the bytes of larger ones.
     static let inlineLimit = 16 * 1_024
 
-    /// Sets a request.
+    /// Sets the options of a request.
     ///
     /// - Parameters:
     ///   - request: The request, which is valid.
-    ///   - upload: Where the bytes of its body come from; `nil` if they are in memory and few, or there are none.
+    ///   - upload: The source of the bytes of its body; `nil` for a small body in memory, or no body.
     /// - Throws: ``RefusedOption`` or `NetworkError`.
     func prepare(_ request: NetworkRequest, _ upload: CurlUpload?) throws {
       let url = request.url.absoluteString
@@ -64,7 +68,7 @@
       settings.isSecure = request.origin?.scheme == "https"
       if let origin = request.origin, settings.isSecure {
         try setSecurity(of: origin.host)
-        // Over cleartext, requests would wait for the first response instead of for the connection.
+        // Over cleartext, requests would wait for the first response, not only for the connection.
         if settings.usesHTTP2 { try set(CURLOPT_PIPEWAIT, 1, name: "PIPEWAIT") }
       } else if settings.usesHTTP2 {
         try set(CURLOPT_PIPEWAIT, 0, name: "PIPEWAIT")
@@ -76,7 +80,7 @@
 
     private func setBody(of request: NetworkRequest, _ upload: CurlUpload?) throws {
       let method = request.method
-      // These say that they have no bytes (RFC 9110 §8.6).
+      // Requests with these methods announce an empty body (RFC 9110 §8.6).
       let wantsLength = [.post, .put, .patch, .query].contains(method)
       let shape: RequestSettings.Shape =
         if upload != nil {
@@ -89,7 +93,7 @@
           .noBody
         }
       if shape != settings.shape {
-        // It undoes what the others set.
+        // HTTPGET undoes the other options of the method.
         try set(CURLOPT_HTTPGET, 1, name: "HTTPGET")
         if shape == .head { try set(CURLOPT_NOBODY, 1, name: "NOBODY") }
         if shape == .upload { try set(CURLOPT_UPLOAD, 1, name: "UPLOAD") }
@@ -100,7 +104,7 @@
       case .upload:
         let length = curl_off_t(upload?.length ?? -1)
         try check(rb_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, length), "INFILESIZE")
-        // A long body in larger pieces: each costs a turn of the loop.
+        // A long body is sent in larger pieces, because each piece costs a turn of the loop.
         let size = length < 0 || length > 1 << 20 ? 256 * 1_024 : 64 * 1_024
         if size != settings.uploadBufferSize {
           try set(CURLOPT_UPLOAD_BUFFERSIZE, size, name: "UPLOAD_BUFFERSIZE")
@@ -114,7 +118,7 @@
     private func setBytes(_ data: Data) throws {
       try check(rb_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count)), "POSTFIELDSIZE")
       let code = data.withUnsafeBytes { bytes in
-        // It copies as many bytes as were told; a pointer to none must not be NULL.
+        // libcurl copies as many bytes as were announced. The pointer must not be NULL, even for an empty body.
         withUnsafePointer(to: 0 as UInt8) { none in
           let start = bytes.baseAddress ?? UnsafeRawPointer(none)
           return rb_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, start.assumingMemoryBound(to: CChar.self))
@@ -131,14 +135,15 @@
     }
 
     private func setTimes(of request: NetworkRequest) throws {
-      // The transport's clock decides. This only makes the library try a host's further addresses within the time.
+      // The transport's clock decides about timeouts. This option only makes libcurl try a host's further addresses in
+      // time.
       let (seconds, attoseconds) = (request.options.idleTimeout ?? .seconds(300)).components
       let time = max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
       if time != settings.connectTime {
         try set(CURLOPT_CONNECTTIMEOUT_MS, time, name: "CONNECTTIMEOUT_MS")
         settings.connectTime = time
       }
-      // When a reader pauses, the library keeps what it has read.
+      // When a reader pauses, libcurl keeps the bytes that it has read, so a stream has a small buffer.
       let size = request.options.delivery == .streamed ? 16 * 1_024 : 128 * 1_024
       if size != settings.bufferSize {
         try set(CURLOPT_BUFFERSIZE, size, name: "BUFFERSIZE")
@@ -146,7 +151,7 @@
       }
     }
 
-    /// Has the request go over a new connection.
+    /// Makes the request use a new connection.
     func avoidKeptConnections() throws {
       try set(CURLOPT_FRESH_CONNECT, 1, name: "FRESH_CONNECT")
       settings.isFresh = true
@@ -176,7 +181,8 @@
   extension CurlHandle {
     private func setFields(of request: NetworkRequest) throws {
       let headers = request.headers
-      // Who names encodings decodes them; who wants none need not be able to, though a server may send one all the same.
+      // A request that sets Accept-Encoding decodes the body itself. With "identity" the body is still decoded here,
+      // because some servers compress anyway.
       let named = headers.isEmpty ? nil : headers["Accept-Encoding"]
       let decodes = named.map { HeaderFields.areEqual($0, "identity") } ?? true
       if decodes != settings.decodes {
@@ -186,18 +192,19 @@
       var hasCookie = false
       for field in headers {
         if HeaderFields.areEqual(field.name, "Cookie") {
-          // In one field (RFC 6265 §5.4).
+          // All cookies go into one field (RFC 6265 §5.4).
           if !hasCookie { try append(field.name, headers.values(for: "Cookie").joined(separator: "; ")) }
           hasCookie = true
         } else {
-          // libcurl would wait for the server's leave, and after a 417 send the request again without the field. With the
-          // field removed first it takes it for another; the upload waits instead.
+          // libcurl would wait for the server's permission itself, and after a 417 send the request again without the
+          // field. If the field is removed first, libcurl does not recognize the one that follows. The upload waits
+          // instead.
           if HeaderFields.areEqual(field.name, "Expect") { try append("Expect", nil) }
           try append(field.name, field.value)
         }
       }
       if settings.shape == .bytes || settings.shape == .upload {
-        // Else the library calls every body a form, and waits for leave to send long ones.
+        // Otherwise libcurl calls every body a form, and waits for permission to send long ones.
         if !headers.contains("Content-Type") {
           try append("Content-Type", request.body.map { $0.contentType ?? "application/octet-stream" })
         }
@@ -208,11 +215,13 @@
       }
     }
 
-    /// Adds a field; `nil` for one that the library shall not add by itself.
+    /// Adds a field.
+    ///
+    /// The value is `nil` for a field that libcurl must not add by itself.
     private func append(_ name: String, _ value: String?) throws {
       settings.line.removeAll(keepingCapacity: true)
       settings.line.append(contentsOf: name.utf8)
-      // A colon and nothing after it removes a field; a semicolon makes an empty one.
+      // In libcurl's syntax, a colon with nothing after it removes a field, and a semicolon makes an empty one.
       let hasValue = value?.isEmpty == false
       settings.line.append(UInt8(ascii: value == nil || hasValue ? ":" : ";"))
       if let value, hasValue {

@@ -3,14 +3,14 @@
   import RequestBehaviors
 
   extension CurlHandle {
-    /// What libcurl's own handle works for.
+    /// Returns the transfer of libcurl's handle; `nil` if it has none.
     static func transfer(of easy: UnsafeMutableRawPointer) -> CurlTransfer? {
       var context: UnsafeMutableRawPointer?
       guard rb_curl_get_pointer(easy, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { return nil }
       return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue().transfer
     }
 
-    /// A figure of the transfer; `nil` if there is none.
+    /// Returns a number that libcurl measured; `nil` if there is none.
     func size(_ info: CURLINFO) -> Int? {
       var value: curl_off_t = 0
       guard rb_curl_get_size(easy, info, &value) == CURLE_OK else { return nil }
@@ -22,10 +22,10 @@
       return rb_curl_get_number(easy, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// What was measured of the connection.
+    /// Returns the measured times of the connection.
     ///
     /// - Parameter queued: How long the request waited for the loop.
-    /// - Returns: The measures.
+    /// - Returns: The times, the protocol and the address.
     func connectionTimings(queued: Duration?) -> ConnectionTimings {
       var timings = ConnectionTimings(queued: queued)
       timings.isReused = isOverReusedConnection
@@ -52,7 +52,7 @@
     /// Whether the transfer went over a connection that had been used before.
     var isOverReusedConnection: Bool { number(CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// What a proxy means that lets nothing through; `nil` if there is none, or it does not say.
+    /// The reason why a proxy refused the request; `nil` if there is no proxy, or it gives no reason.
     var proxyRefusal: String? {
       if number(CURLINFO_HTTP_CONNECTCODE) == 407 { return CurlHandle.wrongPassword }
       return switch CURLproxycode(rawValue: UInt32(clamping: number(CURLINFO_PROXY_ERROR))) {
@@ -81,23 +81,23 @@
   }
 
   extension CurlTransfer {
-    /// How far the transfer has come.
+    /// The progress of the transfer.
     ///
-    /// An attempt is counted before the first byte of a request may go out, and after all that a connection needs: names,
-    /// proxies, TLS. (libcurl's own CURLINFO_PRETRANSFER_TIME_T is set only when the head has gone out.)
+    /// An attempt is counted just before the first byte of the request may be sent, after name resolution, proxies and
+    /// TLS. (libcurl's own CURLINFO_PRETRANSFER_TIME_T is set only after the head was sent.)
     var attemptProgress: NetworkError.Progress {
       guard attemptCount > 0 else { return NetworkError.Progress(.notSent) }
       return NetworkError.Progress(
         firstByte == nil ? .sent : .headReceived, reusedConnection: isOverReusedConnection)
     }
 
-    /// How far the transfer had come when it failed.
+    /// Returns the progress of the transfer when it failed.
     func progress(of error: NetworkError) -> NetworkError.Progress {
-      // What came over a connection that the server does not accept was not read.
+      // A server that does not accept the connection did not read the request.
       error.code == .tlsFailed ? NetworkError.Progress(.notSent) : attemptProgress
     }
 
-    /// How the body that followed a head ended.
+    /// The result of a streamed body.
     var endOfStream: Result<Void, any Error> {
       guard var error = objection ?? (result == CURLE_OK ? missing : failure) else { return .success(()) }
       error.request = request
@@ -105,12 +105,12 @@
       return .failure(error)
     }
 
-    /// The fields that came after the body; `nil` if there were none, or they cannot be read.
+    /// The trailer fields; `nil` if there were none, or if they are malformed.
     var trailers: HeaderFields? {
       handle.head.trailers.isEmpty ? nil : try? ResponseHead.trailers(handle.head.trailers)
     }
 
-    /// What libcurl says of a transfer that it has ended badly.
+    /// The error for a transfer that libcurl ended with a failure.
     var failure: NetworkError {
       CurlFailure(
         result: result.rawValue, text: handle.failureText, hasHead: firstByte != nil,

@@ -4,16 +4,16 @@
   import RequestBehaviors
 
   extension CurlHandle {
-    /// Sets what holds for all hosts.
+    /// Sets the security options for all hosts.
     ///
-    /// What the library does not take is an error: nothing is sent with less.
+    /// An option that the library refuses is an error: no request is sent with less security.
     func setSecurity(_ configuration: CurlTransport.Configuration) throws {
       let least = configuration.minimumTLSVersion.minor == 3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
       try set(CURLOPT_SSLVERSION, Int(least), name: "SSLVERSION")
       try set(CURLOPT_PROXY_SSLVERSION, Int(least), name: "PROXY_SSLVERSION")
       try set(CURLOPT_SSL_VERIFYPEER, 1, name: "SSL_VERIFYPEER")
       try set(CURLOPT_SSL_VERIFYHOST, 2, name: "SSL_VERIFYHOST")
-      // Over another library than OpenSSL there is no such option.
+      // Only a libcurl over OpenSSL has this option.
       if configuration.requiresTLSClosure { _ = rb_curl_set_ssl_callback(easy, curlPreparesTLS) }
       do {
         try setAuthorities(configuration.trust.basis)
@@ -36,7 +36,7 @@
           }
           bundle += Data("\n".utf8) + system
         }
-        // The library's own file and directory would be trusted besides.
+        // Otherwise the library's own file and directory would be trusted too.
         try set(CURLOPT_CAINFO, nil as String?, name: "CAINFO")
         try set(CURLOPT_CAPATH, nil as String?, name: "CAPATH")
         try set(CURLOPT_CAINFO_BLOB, bundle, name: "CAINFO_BLOB")
@@ -47,10 +47,10 @@
       }
     }
 
-    /// Sets what holds for one host only: its pins, and the identity that it may see.
+    /// Sets the security options for one host: its pins, and the identity that it may see.
     func setSecurity(of host: String) throws {
       guard settings.securedHost != host else { return }
-      // Should one of them be refused, the next request must not take them for set.
+      // If an option is refused, the next request must not assume that they are set.
       settings.securedHost = nil
       do {
         try setPins(settings.trust.pins(for: host))
@@ -69,7 +69,7 @@
 
     private func setIdentity(_ identity: ClientIdentity?) throws {
       guard settings.identity != nil else { return }
-      // A handle keeps what was set for the last host, so each option is set, or taken back, every time.
+      // A handle keeps the options of the last host, so each option is set or cleared every time.
       var (type, certificate, key, passphrase): (String?, Data?, Data?, String?) = (nil, nil, nil, nil)
       switch identity?.content {
       case .pkcs12(let data, let phrase): (type, certificate, passphrase) = ("P12", data, phrase)

@@ -3,20 +3,21 @@
   import Foundation
   import RequestBehaviors
 
-  /// A handle of libcurl for one transfer at a time, which is used again: what all requests share is set once, and of the
-  /// rest what changes.
+  /// A reusable handle of libcurl for one transfer at a time.
   ///
-  /// It belongs to one owner after the other: the caller prepares it, the loop runs it, and the caller reads what came.
+  /// The common options are set once, and others only when they change.
+  ///
+  /// It has one owner at a time: the caller prepares it, the loop runs it, and the caller reads the response.
   final class CurlHandle: @unchecked Sendable {
-    // Unchecked because of the owners; see above.
+    // Unchecked because it has one owner at a time; see above.
 
     /// libcurl's own handle.
     private(set) var easy: UnsafeMutableRawPointer
-    /// What arrived of the head.
+    /// The received part of the head.
     var head = HeadCollector()
-    /// What arrived of the body, unless it is streamed.
+    /// The received part of the body, unless it is streamed.
     var body = BodyCollector()
-    /// What the handle works for, while it is with the loop.
+    /// The transfer of the handle, while the loop owns it.
     var transfer: CurlTransfer?
 
     let share: CurlShare
@@ -43,7 +44,7 @@
 
     var requiresTLSClosure: Bool { configuration.requiresTLSClosure }
 
-    /// What to say of a connection that could not be made.
+    /// The hint for a connection that could not be made.
     var connectionHint: String? { configuration.proxy.connectionHint }
 
     private func setUp() throws {
@@ -55,7 +56,7 @@
       try setConnections(configuration)
     }
 
-    /// Replaces libcurl's handle by a new one, where it must not be used again, and keeps the memory besides.
+    /// Replaces libcurl's handle by a new one, if it must not be reused, and keeps the other memory.
     func renew() throws {
       let fresh = try CurlHandle.makeEasy()
       curl_easy_cleanup(easy)
@@ -72,15 +73,15 @@
       errorText.deallocate()
     }
 
-    /// What libcurl says of the last failure; may be empty.
+    /// libcurl's text for the last failure; it may be empty.
     var failureText: String { String(cString: errorText) }
 
-    /// Forgets what the last transfer left.
+    /// Clears the state of the last transfer.
     func reset() {
       head.reset()
       body.reset()
       errorText[0] = 0
-      // They may hold secrets.
+      // The request's bytes and fields may hold secrets.
       clearRequest()
     }
   }
@@ -94,7 +95,7 @@
 
     func set(_ option: CURLoption, _ value: String?, name: @autoclosure () -> String) throws {
       guard let value else { return try check(rb_curl_set_text(easy, option, nil), name()) }
-      // Not passed as a pointer, for which the compiler copies the text.
+      // The text is not passed as an implicit pointer, because the compiler would copy it.
       try value.withCString { try check(rb_curl_set_text(easy, option, $0), name()) }
     }
 
@@ -110,7 +111,7 @@
     }
   }
 
-  // MARK: - What all requests share
+  // MARK: - Options of all requests
 
   extension CurlHandle {
     private func connectCallbacks() throws {
@@ -127,7 +128,7 @@
       try check(rb_curl_set_seek_callback(easy, curlNeedsRewind), "SEEKFUNCTION")
       try check(rb_curl_set_prerequest_callback(easy, curlWillSend), "PREREQFUNCTION")
       try check(rb_curl_set_socket_callback(easy, curlNeedsSocket), "OPENSOCKETFUNCTION")
-      // Called when a connection is closed, which may outlive the handle.
+      // The callback runs when a connection is closed, and a connection may outlive the handle.
       let sockets = Unmanaged.passUnretained(share.sockets).toOpaque()
       try check(rb_curl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, sockets), "CLOSESOCKETDATA")
       try check(rb_curl_set_close_callback(easy, curlClosesSocket), "CLOSESOCKETFUNCTION")
@@ -137,7 +138,7 @@
     private func setDefaults() throws {
       try set(CURLOPT_NOSIGNAL, 1, name: "NOSIGNAL")
       try check(rb_curl_restrict_protocols(easy), "PROTOCOLS")
-      // Dot segments were resolved when the URL was built; whoever signed the path wants it as it is.
+      // Dot segments were resolved when the URL was built. A signed path must be sent unchanged.
       try set(CURLOPT_PATH_AS_IS, 1, name: "PATH_AS_IS")
       try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1, name: "DISALLOW_USERNAME_IN_URL")
       try set(CURLOPT_FOLLOWLOCATION, 0, name: "FOLLOWLOCATION")
@@ -146,7 +147,7 @@
       try set(CURLOPT_HTTP_CONTENT_DECODING, 0, name: "HTTP_CONTENT_DECODING")
       try set(CURLOPT_TCP_KEEPALIVE, 1, name: "TCP_KEEPALIVE")
       if let agent = settings.userAgent { try set(CURLOPT_USERAGENT, agent, name: "USERAGENT") }
-      // Before 7.87 there is no such option, and the loop must not remove what is being resolved.
+      // Before 7.87 there is no such option, and the loop must not remove a transfer whose name is being resolved.
       if settings.leavesResolverBehind {
         settings.leavesResolverBehind = rb_curl_leave_resolver_behind(easy) == CURLE_OK
       }
@@ -161,12 +162,12 @@
       try setLifetimes(configuration)
     }
 
-    /// Sets how long connections and names are kept: never longer than the configuration says.
+    /// Sets how long connections and names are kept, never longer than the configuration says.
     private func setLifetimes(_ configuration: CurlTransport.Configuration) throws {
       let idle = configuration.idleConnectionLifetime.wholeSeconds
       let age = configuration.connectionLifetime?.wholeSeconds
-      // The library counts whole seconds, and closes a connection that has more of them than the option: with 1 it is
-      // used until it is two seconds old. 0 is for ever, in later versions of the library for idle ones too.
+      // libcurl counts whole seconds, and closes a connection whose age in whole seconds exceeds the option: with 1 it
+      // is used until it is two seconds old. 0 means no limit, in later versions for idle connections too.
       try set(CURLOPT_MAXAGE_CONN, max(idle - 1, 1), name: "MAXAGE_CONN")
       try set(CURLOPT_MAXLIFETIME_CONN, age.map { max($0 - 1, 1) } ?? 0, name: "MAXLIFETIME_CONN")
       if min(idle, age ?? idle) < 2 { try set(CURLOPT_FORBID_REUSE, 1, name: "FORBID_REUSE") }
@@ -174,7 +175,7 @@
     }
 
     private func setProxy(_ proxy: CurlTransport.Proxy) throws {
-      // Fields of the request are the server's, not the proxy's.
+      // The request's fields must go to the server only, not to the proxy.
       try set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE), name: "HEADEROPT")
       try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1, name: "SUPPRESS_CONNECT_HEADERS")
       switch proxy.kind {
@@ -185,13 +186,13 @@
         if let user { try set(CURLOPT_PROXYUSERNAME, user, name: "PROXYUSERNAME") }
         if let password { try set(CURLOPT_PROXYPASSWORD, password, name: "PROXYPASSWORD") }
       }
-      // Else the environment's list of hosts without a proxy counts even so.
+      // Otherwise the environment's list of hosts without a proxy would still apply.
       try set(CURLOPT_NOPROXY, "", name: "NOPROXY")
     }
   }
 
   extension Duration {
-    /// The duration in seconds without fractions, as many as the library takes; 0 for what is not positive.
+    /// The whole seconds of the duration, up to libcurl's maximum; 0 if it is not positive.
     fileprivate var wholeSeconds: Int { Int(clamping: min(max(components.seconds, 0), 2_000_000)) }
   }
 #endif

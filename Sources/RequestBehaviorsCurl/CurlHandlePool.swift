@@ -1,16 +1,16 @@
 #if canImport(CRequestBehaviorsCurl)
   import Foundation
 
-  /// Keeps the handles of a transport for further requests, because to make one costs more than a request.
+  /// Keeps the handles of a transport for further requests, because creating one costs more than a request.
   final class CurlHandlePool: Sendable {
-    /// How many handles are kept.
+    /// The maximum number of kept handles.
     private static let limit = 128
 
     private struct State {
       var isClosed = false
-      /// Those that are ready.
+      /// The handles that are ready for use.
       var spare: [CurlHandle] = []
-      /// Those that must be renewed before they are ready.
+      /// The handles that must be renewed before use.
       var worn: [CurlHandle] = []
     }
 
@@ -28,7 +28,7 @@
 
     /// Returns a handle that is ready for a request.
     ///
-    /// - Throws: What a new handle throws if libcurl refuses an option of the configuration.
+    /// - Throws: The error of a new handle if libcurl refuses an option of the configuration.
     func take() throws -> CurlHandle { try lock.withLock { state.spare.popLast() } ?? CurlHandle(configuration, share) }
 
     /// Keeps a handle for a further request.
@@ -40,24 +40,25 @@
       }
     }
 
-    /// Makes those handles ready that must not be used as they are; called by the loop's thread when the requests of its
-    /// turn are on their way.
+    /// Renews the handles that must not be reused as they are.
+    ///
+    /// The loop's thread calls it when the requests of its turn are on their way.
     func renew() {
       guard !CurlLibrary.canReuseHandles else { return }
       while let handle = lock.withLock({ state.worn.popLast() }) {
-        // One that cannot be made ready for a further request is released.
+        // A handle that cannot be renewed is released.
         if (try? handle.renew()) != nil { lock.withLock { if !state.isClosed { state.spare.append(handle) } } }
       }
     }
 
-    /// Releases the handles; no others are kept from then on.
+    /// Releases the handles, and keeps none from then on.
     func close() {
       let handles = lock.withLock {
         state.isClosed = true
         defer { (state.spare, state.worn) = ([], []) }
         return state.spare + state.worn
       }
-      // Released outside of the lock, for each frees what libcurl has.
+      // The handles are released outside the lock, because each release frees memory of libcurl.
       _ = handles
     }
   }

@@ -3,9 +3,11 @@
   import Foundation
   import RequestBehaviors
 
-  // The way of a transfer through the loop, on the thread.
+  // The steps of a transfer in the loop. They all run on the loop's thread.
   extension CurlLoop {
-    /// Takes a transfer: libcurl gets it at once, or when there may be a connection for it.
+    /// Takes a transfer.
+    ///
+    /// libcurl gets it at once, or as soon as a connection may be free.
     func begin(_ transfer: CurlTransfer) {
       guard !transfer.isSettled else {
         transfer.upload?.cancel()
@@ -38,7 +40,7 @@
       end(transfer)
     }
 
-    /// Has libcurl begin anew with a transfer of which nothing was sent.
+    /// Makes libcurl restart a transfer of which nothing was sent.
     func restart(_ transfer: CurlTransfer) {
       curl_multi_remove_handle(multi, transfer.handle.easy)
       transfer.hasBegun = false
@@ -46,7 +48,7 @@
       add(transfer)
     }
 
-    /// Takes a transfer from libcurl, or from those that wait.
+    /// Removes a transfer from libcurl or from the queue.
     private func remove(_ transfer: CurlTransfer) {
       guard let index = transfer.index, let last = transfers.popLast() else { return }
       if last !== transfer {
@@ -66,11 +68,11 @@
       if let next = queue.release(origin), !isClosing { handOver(next) }
     }
 
-    /// Ends what a settled transfer still does.
+    /// Ends the remaining work of a settled transfer.
     func end(_ transfer: CurlTransfer) {
       guard transfer.index != nil else { return }
       if transfer.isResolving {
-        // To remove it would wait for the resolver.
+        // Removing the transfer would block until the resolver is done.
         transfer.isAbandoned = true
         transfer.upload?.cancel()
         return
@@ -79,7 +81,7 @@
       handles.put(transfer.handle)
     }
 
-    /// Settles what libcurl has ended, all at once when its turn is over.
+    /// Settles the transfers that libcurl has ended, all together at the end of a turn.
     func collect() {
       var result = CURLE_OK
       while let easy = rb_curl_multi_next_ended(multi, &result) {
@@ -98,7 +100,9 @@
       ended.removeAll(keepingCapacity: true)
     }
 
-    /// Has a transfer begin anew over a new connection; returns false if libcurl does not take that.
+    /// Restarts a transfer over a new connection.
+    ///
+    /// Returns false if libcurl refuses the option.
     private func avoidKeptConnections(_ transfer: CurlTransfer) -> Bool {
       guard (try? transfer.handle.avoidKeptConnections()) != nil else { return false }
       transfer.needsNewConnection = false
@@ -114,14 +118,14 @@
         if let deadline = transfer.currentDeadline.deadline { arm(deadline) }
       }
       transfer.isSendingPaused = false
-      // It calls the callbacks at once, and they may pause again.
+      // The call runs the callbacks at once, and they may pause again.
       let mask = transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
       curl_easy_pause(transfer.handle.easy, mask)
     }
 
-    /// Ends everything.
+    /// Ends all transfers.
     func endAll() {
-      // None of those that wait takes the place of one that ends.
+      // No waiting transfer may take the place of one that ends.
       isClosing = true
       for transfer in transfers {
         transfer.fail(NetworkError.clientShutDown())

@@ -5,24 +5,25 @@
 
   /// The thread on which libcurl runs all transfers of a transport.
   ///
-  /// It is started by the first transfer, and keeps the loop until that is closed.
+  /// The first transfer starts the thread. The thread keeps the loop alive until the loop is closed.
   final class CurlLoop: @unchecked Sendable {
-    // Unchecked because `lock` protects what others use, and the rest is used on the thread only.
+    // Unchecked because `lock` protects the state that other threads use, and the rest is used on the loop's thread
+    // only.
 
     enum Command {
       case start(CurlTransfer)
       /// Ends a transfer whose outcome is settled.
       case cancel(CurlTransfer)
-      /// Lets a transfer go on that waits for its reader or for the stream of its body.
+      /// Resumes a transfer that waits for its reader or for the stream of its body.
       case resume(CurlTransfer)
-      /// Ends what has taken too long.
+      /// Ends the transfers that have taken too long.
       case expire
       case close(@Sendable () -> Void)
     }
 
     private enum Phase { case unstarted, running, closed }
 
-    /// The handles that no transfer has.
+    /// The unused handles.
     let handles: CurlHandlePool
     let multi: UnsafeMutableRawPointer
     private let clock: RequestClock
@@ -37,7 +38,7 @@
     var ended: [CurlTransfer] = []
     var queue: CurlQueue<CurlTransfer>
     private var timer: DeadlineTimer
-    /// Whether a transfer that libcurl has may wait for a connection.
+    /// Whether a transfer within libcurl may be waiting for a connection.
     var mayHaveWaiting = false
     var isClosing = false
     /// Whether the system can wait for microseconds.
@@ -46,7 +47,7 @@
     /// When this turn of the loop began.
     private(set) var now: Duration
 
-    /// Creates a loop; `nil` if libcurl cannot be made ready.
+    /// Creates a loop; `nil` if libcurl cannot be initialized.
     init?(_ configuration: CurlTransport.Configuration, clock: RequestClock) {
       guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
       self.multi = multi
@@ -56,13 +57,14 @@
       now = clock.now()
       let perHost = max(configuration.maximumConnectionsPerHost, 1)
       let total = configuration.maximumConnections.map { max($0, 1) } ?? 0
-      // Over HTTP/2 a connection has many requests; 100 is what libcurl sends over one at most.
+      // Over HTTP/2 a connection carries many requests. libcurl sends at most 100 over one.
       let streams = configuration.httpVersion.usesHTTP2 ? 100 : 1
       queue = CurlQueue(
         limit: perHost.multipliedSafely(by: streams), total: total > 0 ? total.multipliedSafely(by: streams) : nil)
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, total)
-      // By default it follows the number of transfers, so that a burst's connections are closed after it.
+      // By default the size of libcurl's cache follows the number of transfers, so the connections of a burst would be
+      // closed after it.
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, total > 0 ? total : max(perHost, 128))
     }
 
@@ -72,7 +74,7 @@
         guard phase != .closed else { return false }
         if phase == .unstarted {
           if case .close = command {
-            // No thread for nothing.
+            // Without a transfer no thread is needed.
             phase = .closed
             curl_multi_cleanup(multi)
             return false
@@ -83,7 +85,7 @@
           thread.start()
         } else if isAsleep {
           isAsleep = false
-          // Under the lock, so that the handle is there.
+          // This is called under the lock, so that the handle still exists.
           curl_multi_wakeup(multi)
         }
         commands.append(command)
@@ -92,7 +94,7 @@
       if !isTaken { refuse(command) }
     }
 
-    /// What becomes of a command when the loop is closed.
+    /// Handles a command that comes after the loop was closed.
     private func refuse(_ command: Command) {
       switch command {
       case .start(let transfer):
@@ -132,7 +134,8 @@
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
         collect()
-        // On this thread, whose memory it is: freed by another, it has the threads wait for each other.
+        // The handles are renewed on this thread, because it allocated their memory. If another thread freed the
+        // memory, the allocator's locks would contend.
         handles.renew()
         pause()
         sleep()
@@ -141,14 +144,14 @@
       for completion in completions { completion() }
     }
 
-    /// Waits for at most 20 microseconds when many transfers are under way, so that there is more to do in the next turn.
+    /// Waits for at most 20 microseconds when many transfers are under way, so that the next turn has more to do.
     ///
-    /// libcurl looks at every transfer in each turn, with a system call for most of them. Without a pause it does so for
-    /// one response after the other: with 64 transfers whose callers do some work that took a tenth of all processor time.
-    /// Of more than 128 transfers there is enough to do after each turn without one.
+    /// libcurl looks at every transfer in each turn, with a system call for most of them. Without a pause a turn may
+    /// handle a single response: with 64 transfers whose callers do some work, the looks took a tenth of all processor
+    /// time. With more than 128 transfers there is enough to do in each turn without a pause.
     private func pause() {
       guard mayPause, 9...128 ~= queue.count else { return }
-      // 300 nanoseconds for each, which is less than a look at it takes.
+      // The pause is 300 nanoseconds for each transfer, which is less than a look at it takes.
       rb_curl_pause(min(queue.count * 300, 20_000))
     }
 
@@ -164,13 +167,13 @@
       if activity == 0, mayHaveWaiting { restartWaiting() }
     }
 
-    /// In milliseconds.
+    /// The interval between restarts, in milliseconds.
     private static let restartInterval: Int32 = 50
 
-    /// Lets transfers that wait for a connection look for one again.
+    /// Restarts the transfers that wait for a connection, so that they look for one again.
     ///
-    /// libcurl 7.88 sometimes leaves some of them waiting although connections are free again: of 20 transfers over two
-    /// connections, one time in a hundred.
+    /// libcurl 7.88 sometimes leaves some of them waiting although connections are free again: one time in a hundred
+    /// for 20 transfers over two connections.
     private func restartWaiting() {
       let now = ContinuousClock.now
       guard now - lastRestart >= .milliseconds(Int(CurlLoop.restartInterval)) else { return }

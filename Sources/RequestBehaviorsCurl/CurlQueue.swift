@@ -1,18 +1,18 @@
 #if canImport(CRequestBehaviorsCurl)
   package import RequestBehaviors
 
-  /// Which transfers libcurl has, and which wait for a connection.
+  /// The transfers that libcurl has, and those that wait for a connection.
   ///
-  /// In each turn libcurl looks at every transfer that it has, those that wait for a connection too. So it gets no more
-  /// than it can connect.
+  /// In each turn libcurl looks at every transfer that it has, even at those that wait for a connection. So it gets no
+  /// more transfers than it can connect.
   package struct CurlQueue<Item> {
     /// The items of a host.
     private struct Host {
-      /// How many of them libcurl has.
+      /// The number of its items that libcurl has.
       var count = 0
-      /// Those that wait, in their order, and `nil` for those that do no more.
+      /// The waiting items in their order; `nil` for those that have left.
       var line: [(turn: Int, item: Item)?] = []
-      /// How many were in the line before those.
+      /// The number of items that were removed from the front.
       var gone = 0
       var waitingCount = 0
 
@@ -37,7 +37,7 @@
         return first.item
       }
 
-      /// Has the line begin with one that waits.
+      /// Removes items that have left from the front of the line.
       private mutating func dropGone() {
         guard waitingCount > 0 else {
           gone += line.count
@@ -54,14 +54,14 @@
     private var hosts: [Origin?: Host] = [:]
     private var turn = 0
     private var waitingCount = 0
-    /// How many items libcurl has.
+    /// The number of items that libcurl has.
     package private(set) var count = 0
 
     /// Creates an empty queue.
     ///
     /// - Parameters:
-    ///   - limit: How many items of a host libcurl may have.
-    ///   - total: How many it may have in all; `nil` for any number.
+    ///   - limit: The maximum number of items of a host that libcurl may have.
+    ///   - total: The maximum number in total; `nil` for no limit.
     package init(limit: Int, total: Int?) {
       self.limit = limit
       self.total = total ?? .max
@@ -69,7 +69,7 @@
 
     /// Adds an item.
     ///
-    /// - Returns: Its number in the line of its host; `nil` for one that libcurl may have at once.
+    /// - Returns: Its number in the line of its host; `nil` if libcurl may have the item at once.
     package mutating func add(_ item: Item, to origin: Origin?) -> Int? {
       if hosts[origin]?.count ?? 0 < limit, count < total {
         hosts[origin, default: Host()].count += 1
@@ -81,7 +81,7 @@
       return hosts[origin, default: Host()].append(item, turn: turn)
     }
 
-    /// Forgets an item that waits, by the number that it got.
+    /// Removes a waiting item by its number.
     package mutating func remove(_ number: Int, of origin: Origin?) {
       guard var host = hosts[origin] else { return }
       host.remove(number)
@@ -89,9 +89,9 @@
       keep(host, of: origin)
     }
 
-    /// Forgets an item that libcurl has no more.
+    /// Records that libcurl has released an item.
     ///
-    /// - Returns: The item that has waited longest of those that libcurl may have now; `nil` if there is none.
+    /// - Returns: The item that has waited longest among those that libcurl may have now; `nil` if there is none.
     package mutating func release(_ origin: Origin?) -> Item? {
       guard var host = hosts[origin] else { return nil }
       host.count -= 1
@@ -106,9 +106,9 @@
       return item
     }
 
-    /// Where the item is that may go next.
+    /// Returns the origin of the item that may go next.
     private func nextOrigin(after origin: Origin?) -> Origin?? {
-      // Others wait beside free connections only where all hosts together have a limit.
+      // Items of other hosts wait for this release only if there is a total limit.
       guard total < .max else { return hosts[origin]?.first == nil ? nil : .some(origin) }
       let ready = hosts.lazy.filter { $0.value.count < limit }.compactMap { host in
         host.value.first.map { (turn: $0.turn, origin: host.key) }

@@ -2,7 +2,9 @@
   import Foundation
   import RequestBehaviors
 
-  /// The body of a response between libcurl and its reader: when it holds enough, libcurl waits.
+  /// A buffer for the body of a response, between libcurl and the reader.
+  ///
+  /// When it is full, libcurl waits.
   final class CurlStream: Sendable {
     typealias Waiter = UnsafeContinuation<Result<Data?, any Error>, Never>
 
@@ -16,7 +18,7 @@
       var isPaused = false
     }
 
-    /// How many bytes are held before libcurl waits.
+    /// The number of bytes that are held before libcurl waits.
     fileprivate static let capacity = 128 * 1_024
 
     private let lock = NSLock()
@@ -29,10 +31,10 @@
     /// The fields that came after the body.
     var trailers: HeaderFields? { lock.withLock { state.trailers } }
 
-    /// Whether the reader wants more.
+    /// Returns whether the buffer has room.
     ///
-    /// - Parameter orPauses: Whether libcurl waits if not.
-    /// - Returns: Whether there is room; also when nobody reads any more.
+    /// - Parameter orPauses: Whether libcurl waits if there is no room.
+    /// - Returns: Whether there is room. It is true after the body has ended.
     func hasRoom(orPauses: Bool = false) -> Bool {
       lock.withLock {
         let hasRoom = state.hasRoom || state.end != nil
@@ -41,10 +43,12 @@
       }
     }
 
-    /// Takes bytes; returns false, and takes none, when libcurl must wait.
+    /// Takes bytes.
+    ///
+    /// If libcurl must wait, it takes none and returns false.
     func push(_ bytes: UnsafeRawBufferPointer) -> Bool {
       let (isTaken, waiter) = lock.withLock { () -> (Bool, Waiter?) in
-        // What nobody wants any more is thrown away.
+        // Bytes that come after the end, such as after a cancellation, are dropped.
         if state.end != nil { return (true, nil) }
         if let waiter = state.waiter {
           state.waiter = nil
@@ -62,7 +66,7 @@
 
     /// Ends the body.
     ///
-    /// What is held can still be read. The first end counts.
+    /// The held bytes can still be read. Only the first call counts.
     func end(_ result: Result<Void, any Error>, trailers: HeaderFields? = nil) {
       let waiter = lock.withLock { () -> Waiter? in
         guard state.end == nil else { return nil }
@@ -75,7 +79,7 @@
 
     /// Returns the next chunk.
     ///
-    /// - Parameter resume: Called when libcurl waits and may go on.
+    /// - Parameter resume: Called when libcurl waits and may continue.
     /// - Returns: The chunk; `nil` at the end.
     /// - Throws: The error that the body ended with.
     func next(resume: () -> Void) async throws -> Data? {
@@ -86,7 +90,7 @@
       let result = await withUnsafeContinuation { (waiter: Waiter) in
         let early = lock.withLock { () -> (result: Result<Data?, any Error>, wasPaused: Bool)? in
           if let taken = state.take() { return taken }
-          // A stream has one reader; a second one gets its end.
+          // A stream has one reader. A second reader gets the end of the stream.
           if state.waiter != nil { return (.success(nil), false) }
           state.waiter = waiter
           return nil
@@ -95,7 +99,7 @@
         if early.wasPaused { resume() }
         waiter.resume(returning: early.result)
       }
-      // The thread sanitizer sees no order between a resumption that came early and what follows it.
+      // The thread sanitizer sees no order between an early resumption and the code after it.
       lock.withLock {}
       return try result.get()
     }
@@ -104,7 +108,7 @@
   extension CurlStream.State {
     fileprivate var hasRoom: Bool { count < CurlStream.capacity }
 
-    /// Takes the next chunk, or else the end, and tells whether libcurl may go on; `nil` if there is neither yet.
+    /// Takes the next chunk or the end, and tells whether libcurl may continue; `nil` if there is neither yet.
     fileprivate mutating func take() -> (result: Result<Data?, any Error>, wasPaused: Bool)? {
       guard !chunks.isEmpty else { return end.map { ($0.map { nil }, false) } }
       let chunk = chunks.removeFirst()

@@ -3,20 +3,20 @@
   import Foundation
   import RequestBehaviors
 
-  /// One send: from the caller's continuation to libcurl's last word.
+  /// One send, from the caller's continuation to libcurl's result.
   ///
-  /// The caller's outcome is settled once, from any thread. Everything else belongs to the caller until the transfer is
-  /// posted, to the loop from then on, and, when the outcome says that it has ended, to the caller again.
+  /// The caller's outcome is settled once, from any thread. All other state belongs to the caller until the transfer is
+  /// posted to the loop. The loop owns it from then on. After the outcome `ended`, it belongs to the caller again.
   final class CurlTransfer: @unchecked Sendable {
-    // Unchecked because each variable is protected by what is said beside it.
+    // Unchecked because a comment beside each variable names what protects it.
 
-    /// How the caller's wait ends.
+    /// The end of the caller's wait.
     enum Outcome {
-      /// libcurl has ended the transfer, well or not; it and its handle are the caller's.
+      /// libcurl has ended the transfer, with or without success. The transfer and its handle belong to the caller.
       case ended
-      /// The head is there, and the body follows.
+      /// The head has arrived, and the body follows.
       case head
-      /// The transfer was ended by somebody else; it is the loop's.
+      /// Something other than libcurl ended the transfer. It belongs to the loop.
       case failed(any Error)
     }
 
@@ -35,15 +35,17 @@
     private var continuation: Continuation?
     private var outcome: Outcome?
 
-    // The rest as the type says.
+    // The type's documentation names the owner of all other state.
     let bodyLimit: Int
     private var decoder: ContentDecoder?
-    /// How many bytes of what comes next the decoder has taken already, before a pause.
+    /// The number of bytes of the next part that the decoder took before a pause.
     private var decodedCount = 0
-    /// Why the transfer must not succeed, whatever libcurl says.
+    /// The reason why the transfer must not succeed, even if libcurl reports success.
     var objection: NetworkError?
     var result = CURLE_OK
-    /// The head of a response whose body follows; that of others is with the handle.
+    /// The head of a streamed response.
+    ///
+    /// The handle has the head of any other.
     var head: [UInt8] = []
     var interimHeads: [[UInt8]] = []
     var connection: ConnectionTimings?
@@ -51,31 +53,35 @@
     var firstByte: Duration?
     var lastByte: Duration?
     var deadline: TransferDeadline
-    /// Where the loop has it; `nil` if it has not.
+    /// The index in the loop's list; `nil` if the loop does not have the transfer.
     var index: Int?
-    /// The number under which it waits for a connection; `nil` if it does not.
+    /// The number under which the transfer waits for a connection; `nil` if it does not wait.
     var waitingNumber: Int?
-    /// Whether libcurl has it.
+    /// Whether libcurl has the transfer.
     var isWithLibrary = false
-    /// How often the request went out; libcurl may send it once.
+    /// The number of times the request was sent.
+    ///
+    /// libcurl may send it once.
     var attemptCount = 0
-    /// How its connection ends over TLS, where that is the end of the body; `nil` where it does not matter.
+    /// How the TLS connection ends, if that is the end of the body; `nil` if it does not matter.
     var tlsEnd: CurlTLSEnd?
-    /// The sockets that were made for it.
+    /// The sockets that were opened for the transfer.
     var openedSockets: [curl_socket_t] = []
-    /// Whether something unasked had come over the connection that libcurl wanted to use.
+    /// Whether unsolicited data had arrived on the connection that libcurl wanted to reuse.
     var needsNewConnection = false
-    /// Whether the connection of the first attempt had been used before.
+    /// Whether the attempt used a kept-alive connection.
     var isOverReusedConnection = false
     private var sentCount: Int64 = 0
     private var receivedCount: Int64 = 0
     var isReceivingPaused = false
     var isSendingPaused = false
-    /// Whether the host's name is being resolved, by libraries that wait for it when a transfer is removed.
+    /// Whether the host's name is being resolved by a library that blocks when the transfer is removed.
     var isResolving = false
-    /// Whether there is a connection for it, or one is being made.
+    /// Whether the transfer has a connection, or one is being made.
     var hasBegun = false
-    /// Whether nobody waits any more; it ends when the name is resolved.
+    /// Whether the caller no longer waits.
+    ///
+    /// The transfer ends when the name is resolved.
     var isAbandoned = false
 
     init(_ request: NetworkRequest, _ handle: CurlHandle, _ upload: CurlUpload?, _ loop: CurlLoop) {
@@ -103,7 +109,9 @@
       if let early { continuation.resume(returning: early) }
     }
 
-    /// Settles the outcome and resumes the caller; returns false if it was settled before.
+    /// Settles the outcome and resumes the caller.
+    ///
+    /// Returns false if it was settled before.
     @discardableResult
     func settle(_ outcome: Outcome) -> Bool {
       let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
@@ -116,12 +124,14 @@
       return isFirst
     }
 
-    /// Lets the thread sanitizer see that what the loop did came before what follows.
+    /// Shows the thread sanitizer that the loop's work happened before the code that follows.
     ///
-    /// It misses that when a continuation is resumed before its task has gone to sleep.
+    /// The sanitizer misses that order when a continuation is resumed before its task has gone to sleep.
     func synchronize() { lock.withLock {} }
 
-    /// Ends the caller's wait, or the body if that has begun; called by whom the transfer belongs to.
+    /// Ends the caller's wait, or the body if it has begun.
+    ///
+    /// Only the owner of the transfer calls it.
     func fail(_ error: NetworkError) {
       var error = error
       error.request = request
@@ -133,10 +143,12 @@
   // MARK: - On the loop
 
   extension CurlTransfer {
-    /// Notes that bytes went one way or the other.
+    /// Records that bytes were sent or received.
     func touch() { deadline.lastActivity = loop.now }
 
-    /// The deadline, which a stream's chunk moves and a reader's pause suspends.
+    /// The deadline.
+    ///
+    /// A chunk of the request's stream moves it, and a pause of the reader suspends it.
     var currentDeadline: TransferDeadline {
       var current = deadline
       if isReceivingPaused { current.idle = nil }
@@ -144,7 +156,9 @@
       return current
     }
 
-    /// Takes a line of the head; returns false if the transfer must end.
+    /// Takes a line of the head.
+    ///
+    /// Returns false if the transfer must end.
     func didReceiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
       touch()
       switch handle.head.add(line) {
@@ -160,12 +174,12 @@
         interimHeads = handle.head.interimHeads
         if handle.head.endsWithConnection(isHead: request.method == .head) { tlsEnd = handle.watchTLSEnd() }
         guard chooseDecoder() else { return false }
-        // What few bytes the body had went out with the head of the request.
+        // A small body was sent with the head of the request.
         if upload == nil, let length = request.body?.length { progress?.sent(length) }
         guard stream != nil else { return true }
         head = handle.head.head
         connection = handle.connectionTimings(queued: queued)
-        // An error that takes its time is none to wait for.
+        // Only an acceptable response may take as long as it likes; the time limit still covers the body of an error.
         if request.options.timesEndAtHead, request.call.acceptableStatuses.contains(handle.head.status) {
           deadline.total = nil
         }
@@ -174,16 +188,19 @@
       }
     }
 
-    /// Lets the request's body go out that waits for the server's leave.
+    /// Allows the request's body to be sent if it waits for the server's permission.
     ///
-    /// libcurl ends no transfer whose sending is paused, even if a response came that wants no more of the body.
+    /// libcurl does not end a transfer whose sending is paused, even if the response has come and needs no more of the
+    /// body.
     private func allowBody() {
       guard let upload else { return }
       upload.allow()
       if isSendingPaused { loop.post(.resume(self)) }
     }
 
-    /// Makes a decoder for the body, unless the request names encodings itself; returns false if there is none.
+    /// Makes a decoder for the body, unless the request names encodings itself.
+    ///
+    /// Returns false if the encoding is not supported.
     private func chooseDecoder() -> Bool {
       let encoding = handle.head.framing.encoding
       guard handle.settings.decodes == true, !ContentDecoder.isIdentity(encoding) else { return true }
@@ -195,11 +212,11 @@
       return decoder != nil
     }
 
-    /// Tells the progress of bytes of the body, as the caller gets them.
+    /// Reports the progress of the body, in bytes as the caller gets them.
     private func noteReceived(_ count: Int) {
       guard let progress else { return }
       receivedCount += Int64(count)
-      // The length that the server tells is that of the compressed body.
+      // The length that the server announces is that of the compressed body.
       let length = decoder == nil ? handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) : nil
       progress.received(receivedCount, of: length.flatMap { $0 >= 0 ? Int64($0) : nil })
     }
@@ -207,14 +224,14 @@
     /// How long the transfer waited for the loop.
     var queued: Duration? { started.map { $0 - sent } }
 
-    /// What is done with a part of the body.
+    /// The result of taking a part of the body.
     enum Taking { case taken, refused, later }
 
     func didReceiveBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
       touch()
       guard !bytes.isEmpty else { return .taken }
       guard let decoder else { return take(bytes) }
-      // What a pause left untaken comes again from its beginning.
+      // After a pause libcurl passes the whole part again, so the bytes that were decoded before are skipped.
       var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(decodedCount))
       decodedCount = max(decodedCount - bytes.count, 0)
       return withUnsafeTemporaryAllocation(byteCount: 32 * 1_024, alignment: 16) { buffer in
@@ -253,7 +270,7 @@
       return .taken
     }
 
-    /// Why a body that libcurl takes for whole is not; `nil` if it is.
+    /// The reason why a body that libcurl takes for whole is incomplete; `nil` if it is complete.
     var missing: NetworkError? {
       let (head, isHead) = (handle.head, request.method == .head)
       let hasOtherEnd = !head.endsWithConnection(isHead: isHead)
@@ -272,7 +289,7 @@
       return NetworkError(.truncatedBody, "the body ended after \(count) of \(length) bytes")
     }
 
-    /// Copies bytes of the request's body; `nil` if the transfer must end.
+    /// Copies bytes of the request's body to libcurl's buffer.
     func needsBody(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
       guard let upload else { return .end }
       let reading = upload.read(into: buffer)

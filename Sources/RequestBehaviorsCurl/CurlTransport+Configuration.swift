@@ -11,31 +11,34 @@
     /// let transport = CurlTransport(configuration: settings)
     /// ```
     ///
-    /// Nothing is taken from the environment or from files of the user: no proxy, no `.netrc`, no cookies. (The library
-    /// beneath writes the keys of its connections to the file that `SSLKEYLOGFILE` names, if it was built to.)
+    /// By default the transport reads nothing from the environment or from the user's files: no proxy, no `.netrc`, no
+    /// cookies. (The TLS library writes the keys of its connections to the file that `SSLKEYLOGFILE` names, if it was
+    /// built to.)
     public struct Configuration: Sendable {
-      /// The most connections to one host at a time, at least 1; by default 128.
+      /// The maximum number of connections to one host at a time, at least 1; by default 128.
       ///
       /// Further requests wait for one of them.
       public var maximumConnectionsPerHost = 128
 
-      /// The most connections in all, at least 1; by default `nil`: as many as are needed.
+      /// The maximum number of connections in total, at least 1; by default `nil`, which means no limit.
       ///
       /// Further requests wait for one of them.
       public var maximumConnections: Int?
 
-      /// How long a connection may be idle and then be used again; by default 118 seconds.
+      /// How long an idle connection is kept for reuse; by default 118 seconds.
       ///
-      /// Servers close idle connections after a time; less than theirs spares a request that fails. Fractions of a second
-      /// are dropped. With less than two seconds, or zero, a connection serves one request.
+      /// Servers close idle connections after a time. A shorter time here avoids requests that fail for that reason.
+      /// Fractions of a second are dropped. With less than two seconds, a connection serves one request.
       public var idleConnectionLifetime: Duration = .seconds(118)
 
-      /// How long after it was made a connection is used for further requests; by default `nil`: for ever.
+      /// The age up to which a connection is used for further requests; by default `nil`, which means no limit.
       ///
       /// Fractions of a second are dropped. With less than two seconds a connection serves one request.
       public var connectionLifetime: Duration?
 
-      /// How long a host's address is remembered; by default 60 seconds, zero for not at all.
+      /// How long a host's address is cached; by default 60 seconds.
+      ///
+      /// Zero means not at all.
       ///
       /// Fractions of a second are dropped.
       public var nameLifetime: Duration = .seconds(60)
@@ -43,34 +46,34 @@
       /// The version of HTTP; 1.1 by default.
       public var httpVersion = HTTPVersion.http1
 
-      /// The least version of TLS; 1.2 by default.
+      /// The minimum version of TLS; 1.2 by default.
       public var minimumTLSVersion = TLSVersion.tls12
 
       /// Whether a body that ends with its connection over TLS must end with a closure alert; true by default.
       ///
-      /// A response without `Content-Length` and chunks is as long as its connection. Without the alert, whoever can cut
-      /// the connection can cut the response, so it is incomplete (RFC 9112 §9.8): the send fails with `NetworkError` of
-      /// code `truncatedBody`. Set it to false for an old server that sends none. It needs a libcurl over OpenSSL 3;
-      /// another library for TLS decides for itself.
+      /// A response without `Content-Length` and chunks ends with its connection. Without the alert, an attacker who
+      /// can cut the connection can cut the response. So the response counts as incomplete (RFC 9112 §9.8), and the
+      /// send fails with `NetworkError` of code `truncatedBody`. Set it to false for an old server that sends no alert.
+      /// The setting needs a libcurl over OpenSSL 3; another TLS library decides for itself.
       public var requiresTLSClosure = true
 
-      /// Which servers are trusted; those that the system trusts by default.
+      /// The rules of which servers are trusted; by default those of the system.
       ///
-      /// Pins are compared with the key of the server's own certificate, not with those of its authorities: a host with
-      /// no other pin than an authority's cannot be reached. A policy with a closure fails every send with `NetworkError`
-      /// of code `unsupportedTrust`.
+      /// Pins are compared with the key of the server's own certificate, not with the keys of its authorities. A host
+      /// for which only authorities are pinned cannot be reached. A policy with a closure fails every send with
+      /// `NetworkError` of code `unsupportedTrust`.
       public var trust = TrustPolicy.system
 
-      /// What shows a server who the client is, if it asks; none by default.
+      /// The certificate and key that identify the client to a server that asks; `nil` by default.
       public var identity: ClientIdentity?
 
-      /// What requests go through; nothing by default, whatever the environment says.
+      /// The proxy for all requests; none by default, even if the environment names one.
       public var proxy = Proxy.none
 
-      /// The value of `User-Agent` where a request has none of its own; `nil` for no such field.
+      /// The value of `User-Agent` for requests that do not set it; `nil` for no such field.
       public var userAgent: String? = "RequestBehaviors"
 
-      /// Whether a cancelled transfer may go while its host's name is being resolved, where the library can do so.
+      /// Whether a cancelled transfer may end while its host's name is being resolved, if the library supports that.
       package var leavesResolverBehind = true
 
       /// Creates the default settings.
@@ -79,9 +82,9 @@
       /// Creates settings.
       ///
       /// - Parameters:
-      ///   - trust: Which servers are trusted.
-      ///   - identity: What shows a server who the client is.
-      ///   - proxy: What requests go through.
+      ///   - trust: The rules of which servers are trusted.
+      ///   - identity: The certificate and key that identify the client.
+      ///   - proxy: The proxy for all requests.
       ///   - httpVersion: The version of HTTP.
       public init(
         trust: TrustPolicy = .system, identity: ClientIdentity? = nil, proxy: Proxy = .none,
@@ -98,13 +101,13 @@
     public struct HTTPVersion: Sendable, Hashable {
       let usesHTTP2: Bool
 
-      /// HTTP/1.1 for everything.
+      /// HTTP/1.1 for all requests.
       public static let http1 = HTTPVersion(usesHTTP2: false)
 
-      /// HTTP/2 where a server offers it over TLS (RFC 9113 §3.2), else HTTP/1.1.
+      /// HTTP/2 if a server offers it over TLS (RFC 9113 §3.2), or else HTTP/1.1.
       ///
-      /// Requests to a host share a connection. While the reader of a stream is slow, as much as 32 MiB of it may be kept,
-      /// because the connection is read for the others.
+      /// Requests to a host share a connection. If the reader of a stream is slow, up to 32 MiB of the stream may be
+      /// buffered, because the connection is still read for the other requests.
       public static let http2OverTLS = HTTPVersion(usesHTTP2: true)
     }
 

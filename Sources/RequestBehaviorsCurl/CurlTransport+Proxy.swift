@@ -3,7 +3,7 @@
   import RequestBehaviors
 
   extension CurlTransport {
-    /// What requests go through on their way.
+    /// The proxy that requests go through.
     ///
     /// No description of it shows the user's name or password.
     public struct Proxy: Sendable, Hashable {
@@ -18,7 +18,7 @@
       /// No proxy.
       public static let none = Proxy(kind: .none)
 
-      /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say when a connection is made.
+      /// The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name when a connection is made.
       public static let environment = Proxy(kind: .environment)
 
       /// A proxy for every request.
@@ -26,10 +26,10 @@
       /// Requests to `https` URLs are tunnelled, so that the proxy cannot read them.
       ///
       /// - Parameters:
-      ///   - url: Its URL, of the scheme `http`, `https`, `socks5`, or `socks5h`, which lets the proxy resolve names; without
-      ///     a user.
-      ///   - user: The user's name for it; none by default.
-      ///   - password: The password for it; none by default.
+      ///   - url: The proxy's URL, without a user. Its scheme is `http`, `https`, `socks5`, or `socks5h`, which lets
+      ///     the proxy resolve names.
+      ///   - user: The user's name for the proxy; `nil` by default.
+      ///   - password: The password for the proxy; `nil` by default.
       /// - Returns: The proxy.
       /// - Throws: `NetworkError` of code `invalidURL`.
       public static func url(_ url: URL, user: String? = nil, password: String? = nil) throws -> Proxy {
@@ -44,7 +44,7 @@
         return Proxy(kind: .url(url, user: user, password: password))
       }
 
-      /// What to say of a connection that could not be made, if the environment has a proxy that is not obeyed.
+      /// The hint for a connection that could not be made, if the environment names a proxy that is not used.
       var connectionHint: String? {
         let environment = ProcessInfo.processInfo.environment
         guard self == .none, let name = EnvironmentProxies.names.first(where: { environment[$0]?.isEmpty == false })
@@ -64,10 +64,10 @@
       }
     }
 
-    /// The description: dumping a proxy must not show its password.
+    /// The description, because dumping a proxy must not show its password.
     public var debugDescription: String { description }
 
-    /// Only what the description shows.
+    /// A mirror with the description only.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
   }
 #endif

@@ -3,20 +3,23 @@
   import Foundation
   public import RequestBehaviors
 
-  /// Sends requests over the system's libcurl: several times as fast as URLSession on Linux, with streams that wait for
-  /// their readers, and safe from servers that break the rules.
+  /// Sends requests over the system's libcurl.
+  ///
+  /// On Linux it is several times as fast as URLSession. Streams wait for their readers, and malformed responses are
+  /// refused.
   ///
   /// ```swift
   /// let client = NetworkClient(
   ///   configuration: configuration, transport: CurlTransport())
   /// ```
   ///
-  /// It runs on Linux and macOS, with libcurl 7.81 or later. One thread of its own serves all requests of a transport; it
-  /// is started by the first. Header fields keep their order, and several of a name stay several. Timeouts may be
-  /// fractions of a second. Nothing is sent twice: when a connection that was kept turns out dead, the send fails with
-  /// `NetworkError` of code `connectionLost`, and it is for a retry to decide.
+  /// It runs on Linux and macOS, with libcurl 7.81 or later. One thread serves all requests of a transport; the first
+  /// request starts it. Header fields keep their order, and fields of the same name stay separate. Timeouts may be
+  /// fractions of a second. The transport never sends a request twice: if a kept-alive connection turns out dead, the
+  /// send fails with `NetworkError` of code `connectionLost`, and a retry behavior decides about a repeat.
   ///
-  /// Redirects come back as responses; there are no cookies, no cache, and no credentials of the user's files.
+  /// Redirects are returned as responses. The transport has no cookies and no cache, and reads no credentials from the
+  /// user's files.
   public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let clock: RequestClock
@@ -25,25 +28,25 @@
     /// Creates a transport with connections of its own.
     ///
     /// - Parameters:
-    ///   - configuration: The settings; the default ones by default.
-    ///   - clock: What timeouts are measured on; by default the system's.
+    ///   - configuration: The settings; the default settings if omitted.
+    ///   - clock: The clock that measures timeouts; by default the system's.
     public init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
       self.configuration = configuration
       self.clock = clock
       loop = CurlLoop(configuration, clock: clock)
     }
 
-    // The thread keeps the loop until it is closed, but nothing keeps the transport.
+    // The thread keeps the loop alive until it is closed, but nothing keeps the transport alive.
     deinit { loop?.post(.close {}) }
 
     /// Sends a request.
     ///
     /// - Parameter request: The request, with everything in it that goes over the wire.
-    /// - Returns: The response, with any status. A body that came compressed is decoded, while `Content-Encoding` and
-    ///   `Content-Length` still tell of the compressed one; with an `Accept-Encoding` of the request's own it is left as
-    ///   it came.
-    /// - Throws: `NetworkError` with a code that tells what went wrong and a `progress` that tells how far the attempt had
-    ///   come, or `CancellationError` as soon as the task is cancelled.
+    /// - Returns: The response, with any status. A compressed body is decoded, but `Content-Encoding` and
+    ///   `Content-Length` still describe the compressed body. If the request sets `Accept-Encoding` itself, the body is
+    ///   not decoded.
+    /// - Throws: `NetworkError` with a code for the failure and a `progress` for how far the attempt had come, or
+    ///   `CancellationError` as soon as the task is cancelled.
     public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
       try request.validate()
       try Task.checkCancellation()
@@ -55,13 +58,13 @@
       let outcome = await withTaskCancellationHandler {
         await withUnsafeContinuation { continuation in
           transfer.attach(continuation)
-          // Before the loop asks for its bytes.
+          // The upload must be ready before the loop asks for its bytes.
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
           if request.awaitsLeave { transfer.upload?.awaitLeave(clock: clock) { loop.post(.resume(transfer)) } }
           loop.post(.start(transfer))
         }
       } onCancel: {
-        // The caller goes on at once; what is left to do is the loop's.
+        // The caller continues at once. The loop does the remaining work.
         if transfer.settle(.failed(CancellationError())) { loop.post(.cancel(transfer)) }
       }
       transfer.synchronize()
@@ -72,9 +75,11 @@
       }
     }
 
-    /// Ends what is in flight with `NetworkError` of code `clientShutDown`; further sends fail with it too.
+    /// Ends all requests in flight with `NetworkError` of code `clientShutDown`.
     ///
-    /// Doing it twice does nothing more.
+    /// Further sends fail with it too.
+    ///
+    /// A second call has no effect.
     public func shutdown() async {
       guard let loop else { return }
       await withUnsafeContinuation { continuation in
@@ -110,12 +115,12 @@
       }
     }
 
-    /// What libcurl asks for the bytes of a body; `nil` for few bytes in memory, which go out with the head.
+    /// Returns the source of a body's bytes for libcurl; `nil` for a small body in memory, which is sent with the head.
     private func upload(of request: NetworkRequest) async throws -> CurlUpload? {
       guard let body = request.body else { return nil }
       switch body.content {
       case .data(let data):
-        // Bytes that go out with the head cannot wait.
+        // Bytes that are sent with the head cannot wait for the server's permission.
         let isInline = data.isEmpty || data.count <= CurlHandle.inlineLimit && !request.awaitsLeave
         return isInline ? nil : CurlUpload(data)
       case .stream(let makeStream): return try await upload(of: makeStream(), length: body.length)
@@ -128,7 +133,7 @@
 
     private func upload(of stream: ByteStream, length: Int64?) async throws -> CurlUpload {
       guard length == 0 else { return CurlUpload(stream, length: length) }
-      // libcurl would not ask for any.
+      // libcurl would not ask for any bytes, so surplus ones would go unnoticed.
       for try await chunk in stream where !chunk.isEmpty {
         throw NetworkError(.bodyUnreadable, "the body stream has more than the 0 bytes that it was said to have")
       }
@@ -139,12 +144,12 @@
   // MARK: - Responses
 
   extension CurlTransport {
-    /// Returns what a transfer brought that has ended, and gives its handle back.
+    /// Returns the response of an ended transfer, and gives its handle back.
     private func takeResponse(of transfer: CurlTransfer, _ loop: CurlLoop) throws -> NetworkResponse {
       let handle = transfer.handle
       defer { loop.handles.put(handle) }
       if let error = transfer.objection { throw error.of(transfer) }
-      // A head that must not be taken explains why its body did not come whole.
+      // A malformed head may be the reason why the body is incomplete, so its error comes first.
       let head = handle.head.isComplete ? try parse(handle.head.head, of: transfer) : nil
       guard transfer.result == CURLE_OK else { throw transfer.failure.of(transfer) }
       guard let head else {
@@ -159,7 +164,7 @@
 
     private func streamedResponse(of transfer: CurlTransfer, _ loop: CurlLoop) throws -> NetworkResponse {
       guard let stream = transfer.stream else { throw NetworkError(.transportFailed, "there is no stream") }
-      // To drop it, as this function does when it throws, ends the transfer.
+      // Releasing the stream, as this function does when it throws, ends the transfer.
       let bytes = CurlBytes(transfer, stream, transport: self).byteStream
       let head = try parse(transfer.head, of: transfer)
       return response(to: transfer, head, .stream(bytes), until: nil)
@@ -180,7 +185,7 @@
       timings.connection = transfer.connection
       var response = NetworkResponse(
         request: transfer.request, statusCode: head.statusCode, headers: head.headers, body: body, timings: timings)
-      // Nothing follows from one that is malformed.
+      // A malformed interim response is left out.
       response.interimResponses = transfer.interimHeads.compactMap { try? ResponseHead($0) }.map {
         InterimResponse(statusCode: $0.statusCode, headers: $0.headers)
       }
@@ -189,7 +194,7 @@
   }
 
   extension NetworkRequest {
-    /// Whether the body waits until the server gives leave to send it.
+    /// Whether the body waits until the server permits sending it.
     fileprivate var awaitsLeave: Bool {
       !headers.isEmpty && headers["Expect"].map { HeaderFields.areEqual($0, "100-continue") } ?? false
     }

@@ -2,12 +2,13 @@
   import Foundation
   import RequestBehaviors
 
-  /// The bytes of a request's body on their way to libcurl: from memory, or from a stream that waits while libcurl does.
+  /// The bytes of a request's body on their way to libcurl: from memory, or from a stream that waits while libcurl
+  /// does.
   final class CurlUpload: Sendable {
-    /// What there is for libcurl.
+    /// The result of a read by libcurl.
     enum Reading {
       case bytes(Int)
-      /// Nothing yet; the loop is told when there is something.
+      /// There are no bytes yet. The loop is told when there are.
       case notYet
       case end
       case failed(NetworkError)
@@ -19,17 +20,19 @@
       var failure: NetworkError?
       /// How many bytes the stream has delivered.
       var count: Int64 = 0
-      /// Whether libcurl has found nothing, and waits.
+      /// Whether libcurl found no bytes, and waits.
       var isStarving = false
       var isOver = false
-      /// Whether the server's leave to send is waited for.
+      /// Whether the body waits for the server's permission to send (`100 Continue`).
       var awaitsLeave = false
-      /// What ends that wait, from when there is a connection.
+      /// Ends that wait.
+      ///
+      /// It is called once there is a connection.
       var endWait: (@Sendable () async -> Void)?
       var wait: Task<Void, Never>?
-      /// What waits until the chunk has been taken.
+      /// The reader of the stream, while it waits until the chunk has been taken.
       var source: UnsafeContinuation<Void, Never>?
-      /// What begins to read the stream, until it has.
+      /// Begins to read the stream; `nil` once it has begun.
       var begin: (@Sendable () -> Void)?
       var pump: Task<Void, Never>?
       var lastChunk: Duration?
@@ -59,7 +62,7 @@
     /// When the stream delivered its last chunk, on the transport's clock.
     var lastActivity: Duration? { stream == nil ? nil : lock.withLock { state.lastChunk } }
 
-    /// Whether libcurl waits although there is something for it.
+    /// Returns whether libcurl waits although there are bytes for it, and resets that.
     func takeWakeup() -> Bool {
       lock.withLock {
         guard state.isStarving, state.isReady, !state.awaitsLeave else { return false }
@@ -103,16 +106,16 @@
     fileprivate var isReady: Bool { !chunk.isEmpty || isComplete || failure != nil }
   }
 
-  // MARK: - The server's leave
+  // MARK: - The server's permission
 
   extension CurlUpload {
-    /// How long a server may take that does not know of `Expect`.
+    /// How long the body waits for a server that does not know `Expect`.
     private static let patience: Duration = .seconds(1)
 
-    /// Has the body wait until the server gives leave, or says nothing for a second (RFC 9110 §10.1.1).
+    /// Makes the body wait until the server gives permission, or for one second (RFC 9110 §10.1.1).
     ///
     /// - Parameters:
-    ///   - clock: What the second is measured on.
+    ///   - clock: The clock that measures the second.
     ///   - wake: Called when the second is over.
     func awaitLeave(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
       lock.withLock {
@@ -125,7 +128,7 @@
       }
     }
 
-    /// Begins to count the second: the head of the request goes out now.
+    /// Starts the second: the head of the request is sent now.
     func connectionIsReady() {
       lock.withLock {
         guard state.awaitsLeave, !state.isOver, let endWait = state.endWait else { return }
@@ -134,7 +137,7 @@
       }
     }
 
-    /// Lets the body go out.
+    /// Allows the body to be sent.
     func allow() {
       let wait = lock.withLock {
         state.awaitsLeave = false
@@ -148,11 +151,14 @@
   // MARK: - The stream
 
   extension CurlUpload {
-    /// Has the stream read, a chunk ahead of libcurl, from when libcurl asks for it: with a connection.
+    /// Prepares the stream.
+    ///
+    /// It is read one chunk ahead of libcurl, and from the moment when libcurl first asks for bytes: there is a
+    /// connection then.
     ///
     /// - Parameters:
-    ///   - clock: What tells when a chunk came.
-    ///   - wake: Called when libcurl waits and there is something for it.
+    ///   - clock: The clock that tells when a chunk came.
+    ///   - wake: Called when libcurl waits and there are bytes for it.
     func start(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
       guard let stream else { return }
       lock.withLock {
@@ -163,7 +169,8 @@
     private func pump(_ stream: ByteStream, _ clock: RequestClock, _ wake: @escaping @Sendable () -> Void) {
       let pump = Task {
         do {
-          // With the last of the bytes that were announced libcurl is content, whatever comes after them.
+          // libcurl ends the body after the announced number of bytes. The last chunk is held back until the stream has
+          // ended, so that surplus bytes are noticed.
           var last = Data()
           for try await chunk in stream where !chunk.isEmpty {
             if try self.count(chunk, at: clock.now()) {
@@ -173,7 +180,7 @@
               await self.waitUntilTaken()
             }
           }
-          // A stream that ends because nobody wants it any more is not at its end.
+          // A cancelled stream may end early without an error. It is not complete then.
           guard !Task.isCancelled else { return }
           if !last.isEmpty {
             try self.offer(last, wake)
@@ -191,7 +198,9 @@
       if isOver { pump.cancel() }
     }
 
-    /// Ends the reading of the stream; nothing if it was read to its end.
+    /// Stops reading the stream.
+    ///
+    /// It does nothing if the stream was read to its end.
     func cancel() {
       let (pump, source, isAtEnd) = lock.withLock {
         state.isOver = true
@@ -206,7 +215,7 @@
       if !isAtEnd { stream?.cancel() }
     }
 
-    /// Counts a chunk; returns whether it has the last of the bytes that were announced.
+    /// Counts a chunk, and returns whether it completes the announced length.
     private func count(_ chunk: Data, at now: Duration) throws -> Bool {
       try lock.withLock {
         state.count += Int64(chunk.count)

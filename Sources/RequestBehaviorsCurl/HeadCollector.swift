@@ -1,29 +1,28 @@
 #if canImport(CRequestBehaviorsCurl)
-  /// Puts the head of a response together from the lines that arrive: interim heads come before it, trailers after
-  /// it.
+  /// Collects the head of a response from its lines, with the interim heads before it and the trailers after it.
   package struct HeadCollector {
-    /// What a line led to.
+    /// The result of taking a line.
     package enum Step: Hashable {
       /// More lines follow.
       case more
-      /// The head is complete: the line was the empty one after it.
+      /// The line was the empty one that ends the head.
       case isComplete
-      /// The head must not be taken, and why.
+      /// The head is refused, for this reason.
       case refused(String)
     }
 
     private enum Place { case status, fields, trailers }
 
-    /// The most bytes of all heads and trailers of a response, far more than servers send.
+    /// The maximum number of bytes of all heads and trailers of a response, far more than servers send.
     package static let maximumCount = 256 * 1_024
-    /// The most lines of them.
+    /// The maximum number of lines of all heads and trailers.
     package static let maximumLineCount = 1_000
 
     /// The status line and the fields, without the empty line.
     package private(set) var head: [UInt8] = []
     /// The interim heads before it, each like ``head``.
     package private(set) var interimHeads: [[UInt8]] = []
-    /// Where the body ends, and how it is encoded.
+    /// The end of the body, and its encoding.
     package private(set) var framing = BodyFraming()
     /// The status; 0 before there is one.
     package private(set) var status = 0
@@ -32,19 +31,20 @@
     private var place = Place.status
     private var count = 0
     private var lineCount = 0
-    /// Whether an interim head told a length, which libcurl would keep for a response without one.
+    /// Whether an interim head had a length.
+    ///
+    /// libcurl would apply it to a final response without one.
     private var hasInterimLength = false
 
     /// Creates an empty collector with room for a usual head.
     package init() { head.reserveCapacity(1_024) }
 
-    /// Whether the line that was taken last ended an interim head of status 100, which gives leave to send the body
-    /// (RFC 9110 §15.2.1).
+    /// Whether the last line ended an interim head of status 100, which permits sending the body (RFC 9110 §15.2.1).
     package private(set) var givesLeave = false
     /// Whether the head is complete.
     package var isComplete: Bool { place == .trailers }
 
-    /// Forgets everything, and keeps the memory for a further head.
+    /// Clears all state, and keeps the memory for the next head.
     package mutating func reset() {
       head.removeAll(keepingCapacity: true)
       if !interimHeads.isEmpty { interimHeads = [] }
@@ -55,7 +55,7 @@
       hasInterimLength = false
     }
 
-    /// Takes a line with its end.
+    /// Takes a line, including its line ending.
     package mutating func add(_ line: UnsafeRawBufferPointer) -> Step {
       count += line.count
       lineCount += 1
@@ -77,7 +77,7 @@
         place = .fields
       case .fields:
         guard HeadCollector.isEmpty(line) else {
-          // libcurl takes it for the end of the head.
+          // libcurl takes such a line for the end of the head.
           guard line.first != 0x0D else { return .refused("a line of its header begins with a carriage return") }
           head.append(contentsOf: line)
           framing.add(line)
@@ -90,7 +90,7 @@
       return .more
     }
 
-    /// Tells interim heads from the one that counts (RFC 9110 §15.2).
+    /// Ends a head, and tells interim heads from the final one (RFC 9110 §15.2).
     private mutating func endHead() -> Step {
       if status == 101 { return .refused("it switches to another protocol, which was not asked for") }
       guard status < 200 else {
@@ -101,7 +101,8 @@
         place = .trailers
         return .isComplete
       }
-      // Neither may have them (RFC 9112 §6.1, RFC 9110 §8.6), and libcurl takes them for the final response's.
+      // An interim response must have neither (RFC 9112 §6.1, RFC 9110 §8.6), and libcurl applies them to the final
+      // response.
       if framing.isCoded { return .refused("an interim response before it has Transfer-Encoding") }
       if framing.hasLength || framing.objection(isHTTP10: false) != nil { hasInterimLength = true }
       givesLeave = status == 100
@@ -114,15 +115,17 @@
       head.starts(with: UnsafeBufferPointer(start: version.utf8Start, count: version.utf8CodeUnitCount))
     }
 
-    /// Whether the body of the response has ended only when its connection has, which a lost connection looks like too.
+    /// Returns whether the body ends with its connection.
+    ///
+    /// A lost connection then looks like the end of the body.
     ///
     /// - Parameter isHead: Whether the request was `HEAD`, to which no response has a body (RFC 9112 §6.3).
-    /// - Returns: Whether that is so; over HTTP/2 a body has an end of its own.
+    /// - Returns: Whether it does; false over HTTP/2, where a body has an end of its own.
     package func endsWithConnection(isHead: Bool) -> Bool {
       expectedEnd(isHead: isHead) == .connection && hasVersion("HTTP/1.")
     }
 
-    /// What ends the body; `nil` for a response that has none, whatever it says.
+    /// Returns what ends the body; `nil` for a response that must have no body, whatever its fields say.
     package func expectedEnd(isHead: Bool) -> BodyFraming.End? {
       isHead || status == 204 || status == 304 ? nil : framing.end
     }

@@ -2,11 +2,13 @@
   import Foundation
   package import RequestBehaviors
 
-  /// The head of a response, taken apart: lenient where HTTP says so, strict where one message could pass for two.
+  /// The parsed head of a response.
+  ///
+  /// The parser is lenient where HTTP allows it, and strict where one message could pass for two.
   package struct ResponseHead {
-    /// Why a head is refused.
+    /// The reason why a head is refused.
     package struct Objection: Error, Hashable {
-      /// What is wrong, as the end of a sentence about the response.
+      /// The fault, as the end of a sentence about the response.
       package let reason: String
     }
 
@@ -41,9 +43,10 @@
       return HeaderFields(try result.get())
     }
 
-    /// The status of a status line: three digits after the version and a space (RFC 9112 §4); `nil` for anything else.
+    /// Returns the status of a status line: three digits after the version and a space (RFC 9112 §4); `nil` for any
+    /// other line.
     ///
-    /// The reason after it may be missing, with the space before it.
+    /// The reason phrase and the space before it may be missing.
     package static func status(of bytes: UnsafeRawBufferPointer) -> Int? {
       guard bytes.count >= 10, let space = bytes.prefix(12).firstIndex(of: 0x20), space >= 6 else { return nil }
       for byte in bytes[5..<space] where byte != 0x2E && !isDigit(byte) { return nil }
@@ -55,7 +58,7 @@
       }
       let end = bytes[(space + 4)...]
       guard let next = end.first else { return status >= 100 ? status : nil }
-      // A carriage return alone is no end of a line (RFC 9112 §2.2).
+      // A bare carriage return does not end a line (RFC 9112 §2.2).
       guard next == 0x20 || next == 0x0A || next == 0x0D && end.dropFirst().first ?? 0x0A == 0x0A else { return nil }
       return status >= 100 ? status : nil
     }
@@ -72,7 +75,7 @@
       fields.reserveCapacity(16)
       var start = 0
       while start < bytes.count {
-        // The end may be a line feed alone (RFC 9112 §2.2).
+        // A line may end with a bare line feed (RFC 9112 §2.2).
         let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.count
         var line = bytes[start..<end]
         start = end + 1
@@ -91,7 +94,7 @@
         throw Objection(reason: "a line of its header is no field")
       }
       let name = line[..<colon]
-      // A space before the colon hides a field from whoever is stricter (RFC 9112 §5.1).
+      // A space before the colon hides a field from a stricter parser (RFC 9112 §5.1).
       guard name.allSatisfy(isTokenCharacter) else { throw Objection(reason: "the name of a header field is none") }
       return HeaderFields.Field(string(name), try value(line[(colon + 1)...]))
     }
@@ -108,20 +111,20 @@
       var bytes = bytes
       while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
       while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-      // Either might end the field for somebody else (RFC 9110 §5.5).
+      // Another parser might end the field at either (RFC 9110 §5.5).
       for byte in bytes where byte == 0x0D || byte == 0 {
         throw Objection(reason: "a header field has a bare carriage return or a NUL in it")
       }
       return string(bytes)
     }
 
-    /// Returns text in UTF-8, or else in ISO 8859-1, as which servers once meant it.
+    /// Decodes text as UTF-8, or else as ISO 8859-1, which older servers use.
     private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
       if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
       return String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    /// Whether a name may have the octet in it (RFC 9110 §5.6.2).
+    /// Whether a name may contain the octet (RFC 9110 §5.6.2).
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
       switch byte {
       case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x2D, 0x5F: true
