@@ -36,9 +36,9 @@
 ///
 /// ## In what order?
 ///
-/// The list is sorted by `order`; the order of listing decides among equals. The first is outermost: a request
-/// goes down the list, and the response comes back up in reverse. For one behavior, `intercept` is around its other
-/// hooks and everything further in. A behavior that calls `next` again runs everything further in again.
+/// The list is sorted by `order`; behaviors of equal order stay in the order of listing. The first is outermost: a
+/// request goes down the list, and the response comes back up in reverse. For one behavior, `intercept` surrounds its
+/// other hooks and everything further in. A behavior that calls `next` again runs everything further in again.
 ///
 /// For one behavior each `beforeSend` is followed by exactly one of `afterSuccess` and `afterFailure`, on every path,
 /// cancellation included. When an `afterSuccess` throws, the behaviors further out get `afterFailure`.

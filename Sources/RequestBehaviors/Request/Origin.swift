@@ -88,12 +88,12 @@ public enum OriginScope: Hashable, Sendable {
   /// The value is hidden from logs and errors but may be sent anywhere.
   case any
 
-  /// Returns whether a secret of this scope may go to an origin.
+  /// Returns whether a secret for these origins may go to an origin.
   ///
   /// - Parameters:
   ///   - origin: The origin of the request.
   ///   - base: The origin of the configuration's base URL; `nil` if there is none.
-  /// - Returns: `false` also when the scope is ``baseURL`` and there is no base.
+  /// - Returns: `false` also for ``baseURL`` if there is no base.
   public func includes(_ origin: Origin, base: Origin?) -> Bool {
     switch self {
     case .baseURL: origin == base
