@@ -109,7 +109,10 @@ open class URLCache: NSObject, @unchecked Sendable {
   open class var shared: URLCache { fatalError() }
   public enum StoragePolicy: UInt, Sendable { case allowed, allowedInMemoryOnly, notAllowed }
 }
-open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {
+  open func cookies(for url: URL) -> [HTTPCookie]? { fatalError() }
+  open func removeCookies(since date: Date) { fatalError() }
+}
 open class HTTPCookie: NSObject, @unchecked Sendable {
   public enum AcceptPolicy: UInt, Sendable { case always, never, onlyFromMainDocumentDomain }
 }
