@@ -95,7 +95,7 @@ import Testing
   @Test(arguments: [false, true])
   func `a hedge is sent at its time`(sharesTimer: Bool) async throws {
     let (clock, gate) = (ManualClock(), TestGate())
-    let client = client(clock, sharesTimer, .hedging(after: .seconds(4)), gate)
+    let client = client(clock, sharesTimer, .hedging(after: .seconds(4), budget: .unlimited), gate)
     let call = Task { try await client.send(.get("a")) }
     await gate.waitForArrivals(1)
     await clock.waitForSleepers(1)

@@ -76,7 +76,9 @@ import Testing
       state.refusals.append { NetworkResponse(request: $0, statusCode: 503) }
     }
     let session = try await fixture.alice()
-    let client = client(session, clock: .immediate, [.retry(), .hedging(after: .zero)]) {
+    let client = client(
+      session, clock: .immediate, [.retry(budget: .unlimited), .hedging(after: .zero, budget: .unlimited)]
+    ) {
       $0.options.idempotencyKey = .generated
       $0.options.hedging = HedgingPolicy(delay: .fixed(.zero))
     }
