@@ -53,10 +53,12 @@ final class PendingResult<Value: Sendable>: Sendable {
       if state.outcome == nil { state.continuation = continuation }
       return state.outcome
     }
+    // It was ended before it began, for example by a cancellation.
     if let outcome { return continuation.resume(with: outcome) }
     let task = Task {
       do { end(.success(try await work())) } catch { end(.failure(error)) }
     }
+    // The result may have ended before the task is stored, and would then not cancel it.
     let isOver = lock.withLock {
       if state.outcome == nil { state.task = task }
       return state.outcome != nil

@@ -55,7 +55,7 @@ public struct SaveBehavior: RequestBehavior {
       let write = try prepare(&response)
       let call = request.call
       let ownedWrite: Write = { db in
-        // In the transaction: whoever signs out and then clears the store, clears what was saved before.
+        // The check is in the transaction, so that clearing the store after a sign-out clears every earlier save.
         try call.owner.verify()
         let counts = try write(db)
         try call.owner.verify()

@@ -21,7 +21,7 @@ final class Connection {
   var isInTransaction = false
   /// Whether the running statement begins or ends a transaction or savepoint, which a cancellation does not stop.
   var isControlling = false
-  /// What commits survive; nil when it is not known.
+  /// The failures that commits survive; nil when they are not known.
   var durability: SQLiteDurability? = .normal
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
@@ -56,12 +56,14 @@ final class Connection {
     let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let flags = access | SQLITE_OPEN_NOMUTEX | (configuration.fileProtection?.openFlag ?? 0)
     var opened: OpaquePointer?
+    // It is created here first, because SQLite would give a new file the permissions of the umask.
     if !isReader, state.path != ":memory:" { try PrivateFile.create(state.path, configuration.fileProtection) }
     let result = sqlite3_open_v2(state.path, &opened, flags, configuration.vfs)
     guard result == SQLITE_OK, let opened else {
       defer { sqlite3_close_v2(opened) }
       throw SQLiteError(result, handle: opened, path: state.path)
     }
+    // SQLite opens a file that it may not write as read-only, and only a later write would fail.
     guard isReader || sqlite3_db_readonly(opened, "main") == 0 else {
       sqlite3_close_v2(opened)
       throw SQLiteError(

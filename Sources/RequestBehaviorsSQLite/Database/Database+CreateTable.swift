@@ -71,6 +71,7 @@ struct RecordShape {
     guard !probe.properties.isEmpty else {
       throw SQLiteError(.mismatch, "\(type) decodes no properties, so a table for it would have no columns")
     }
+    // A type may decode a property twice, but a table has one column for it.
     for property in probe.properties where !columns.contains(where: { $0.property == property.name }) {
       columns.append(
         Column(

@@ -24,7 +24,7 @@ public final class Database {
 
   func end() { current = nil }
 
-  /// What the commit survives; nil in a read and after the closure.
+  /// The failures that the commit survives; nil in a read and after the closure.
   package var durability: SQLiteDurability? { isReadOnly ? nil : current?.durability }
 
   /// Returns whether the database belongs to the store and its closure still runs.
@@ -73,6 +73,7 @@ public final class Database {
     let connection = try connection()
     try connection.checkTransaction()
     try connection.control("SAVEPOINT nested")
+    // An undone savepoint takes its actions and its touched tables with it.
     let actions = connection.afterCommit.count
     let touched = connection.touched
     do {

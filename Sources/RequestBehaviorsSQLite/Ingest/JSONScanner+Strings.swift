@@ -45,6 +45,7 @@ extension JSONScanner {
       let unit = try unit(at: index + 2)
       index += 6
       if unit & 0xFC00 == 0xDC00 { throw failure("half a surrogate pair is missing", at: index - 6) }
+      // A high surrogate needs a low one right after it.
       guard unit & 0xFC00 == 0xD800 else { return }
       guard index + 1 < count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u"),
         try self.unit(at: index + 2) & 0xFC00 == 0xDC00
@@ -103,6 +104,7 @@ extension JSONScanner {
         target += 1
         continue
       }
+      // An escape is never shorter than its UTF-8, so the buffer is long enough.
       let scalar = try scalar(at: &source)
       for byte in UTF8.encode(scalar).map({ Array($0) }) ?? [] {
         buffer[target] = byte

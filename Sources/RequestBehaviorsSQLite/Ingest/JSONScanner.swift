@@ -137,6 +137,7 @@ struct JSONScanner {
       index += 1
     }
     guard index > first else { throw failure("a value is missing", at: start) }
+    // RFC 8259 §6: a number has no leading zeros.
     guard bytes[first] != 48 || index == first + 1 else { throw failure("a number begins with 0", at: start) }
     let point = index
     let isIntegral = try !skipFractionAndExponent()

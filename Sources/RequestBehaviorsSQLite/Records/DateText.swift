@@ -30,6 +30,7 @@ enum DateText {
       return false
     }
     let (day, time) = floorDivide(milliseconds, by: 86_400_000)
+    // The limits are the days 0000-01-01 and 9999-12-31.
     guard day >= -719_528, day <= 2_932_896 else { return false }
     let (year, month, dayOfMonth) = civil(fromDays: day)
     digits(year, count: 4, at: bytes)

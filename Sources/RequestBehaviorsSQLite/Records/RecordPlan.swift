@@ -105,6 +105,7 @@ final class RecordPlan {
       CREATE TEMP TABLE IF NOT EXISTS \(keptTable.dropFirst(5))
       AS SELECT \(names) FROM main.\(SQL.quoted(schema.name)) LIMIT 0
       """)
+    // The last parameter is named, so that the statement has as many parameters as a row.
     let last = "?\(columns.count)"
     let statement = try connection.prepare(
       "INSERT INTO \(keptTable)(\(names)) SELECT \(sources.joined(separator: ",")) WHERE \(last) IS \(last)")

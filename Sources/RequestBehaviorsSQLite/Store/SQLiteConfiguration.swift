@@ -76,7 +76,7 @@ public struct SQLiteTraceEvent: Hashable, Sendable {
   /// The SQL, with `?` where values were bound; never a bound value.
   public var sql: String
 
-  /// How long the statement ran.
+  /// The time that the statement ran.
   public var duration: Duration
 }
 

@@ -31,7 +31,7 @@ public final class SQLiteStore: Sendable {
   /// The path the store was opened with.
   public let path: String
 
-  /// How the store was opened.
+  /// The settings with which the store was opened.
   public let configuration: SQLiteConfiguration
 
   let state: StoreState
@@ -69,6 +69,7 @@ public final class SQLiteStore: Sendable {
     let polls = configuration.changePollInterval != nil
     let usesWAL = try writer.performSync { connection in
       try connection.migrate(migrations)
+      // The first look has no version to compare with and would report a commit.
       if polls { _ = try connection.hasOtherCommits() }
       return connection.usesWAL
     }

@@ -130,6 +130,7 @@ extension Connection {
           interruption = write.interruption
           let result = Result { try runInSavepoint(write.body) }
           interruption = shared
+          // After some errors, such as a full disk, SQLite has undone the whole transaction.
           if case .failure(let error) = result, sqlite3_get_autocommit(handle) != 0 {
             throw GroupIsUndone(write: write, error: error)
           }
@@ -141,6 +142,7 @@ extension Connection {
     } catch {
       throw hasBegun ? GroupIsUndone(error: error) : error
     }
+    // A write has ended only when the commit has succeeded.
     for (write, result) in results { write.result = result }
   }
 

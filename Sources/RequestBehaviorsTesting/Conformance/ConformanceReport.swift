@@ -67,6 +67,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         outcomes.append(Outcome(name: name, result: .failed("\(error)")))
       }
     }
+    // An exclusion of a case that does not exist hides a mistake.
     outcomes += exclusions.keys.filter { !names.contains($0) }.sorted().map {
       Outcome(name: $0, result: .failed("it is excluded, but there is no such case"))
     }

@@ -42,6 +42,7 @@ final class LoopbackConnection: Sendable {
   func run() {
     do {
       var response = core.responseForAccept()
+      // A response with an effect at the accept acts before a request is read.
       if let begun = response {
         try perform(at: .accept, of: begun)
         response?.effects.removeAll { $0.point == .accept }

@@ -96,6 +96,7 @@ final class LoopbackWatchers: Sendable {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        // The check is under the lock, so that no change slips in before the watcher is added.
         let isOver = lock.withLock {
           if state.cancelled.contains(id) || condition() { return true }
           state.watchers[id] = Watcher(condition: condition, continuation: continuation)

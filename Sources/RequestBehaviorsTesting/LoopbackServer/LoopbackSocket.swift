@@ -67,6 +67,7 @@ enum LoopbackSocket {
       address.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
     #endif
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    // Port 0 lets the system choose a port, so the port is read back.
     let (bound, named) = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         let bound = systemBind(descriptor, pointer, length)

@@ -12,7 +12,7 @@ struct MockResponse: Sendable {
 
   let kind: Kind
   var delay: Duration = .zero
-  /// How often it is sent; `nil` for once, or for ever if it is the last response.
+  /// The number of times it is sent; `nil` for once, or for ever if it is the last response.
   var limit: Int?
   var given = 0
 }
