@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads the stream of a request's body before it is sent.
 ///
-/// It runs in a task of its own, so that a cancelled caller and an expired deadline need not wait for the stream.
+/// It runs in a task of its own, so that a cancelled caller or an expired deadline need not wait for the stream.
 package struct BodyReader: Sendable {
   private let task: Task<Void, Never>
   private let stream: ByteStream?
@@ -11,9 +11,9 @@ package struct BodyReader: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request whose body is read.
-  ///   - spool: Where the bytes go.
-  ///   - onChunk: Called for each chunk with bytes in it.
-  ///   - completion: Called with the bytes, or with why there are none.
+  ///   - spool: The spool for the bytes.
+  ///   - onChunk: Called for each chunk that is not empty.
+  ///   - completion: Called with the bytes or the error.
   init(
     _ request: NetworkRequest, _ spool: BodySpool, onChunk: @escaping @Sendable () -> Void,
     completion: @escaping @Sendable (Result<SpooledContent, any Error>) -> Void

@@ -5,8 +5,8 @@ extension BodySpool {
   ///
   /// - Parameters:
   ///   - stream: The stream, which is cancelled if it is not read to its end.
-  ///   - length: The number of bytes that it is said to have.
-  ///   - onChunk: Called for each chunk with bytes in it.
+  ///   - length: The announced number of bytes; `nil` if unknown.
+  ///   - onChunk: Called for each chunk that is not empty.
   /// - Returns: The bytes.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
   func spool(_ stream: ByteStream, length: Int64?, onChunk: () -> Void) async throws -> SpooledContent {
@@ -59,7 +59,7 @@ extension BodySpool {
   }
 }
 
-/// Writes a temporary file off the threads of Swift's pool: writing may block.
+/// Writes a temporary file outside Swift's thread pool, because writing may block.
 private struct Writer: Sendable {
   private let file: TemporaryFile
   private let handle: FileHandle

@@ -1,22 +1,22 @@
-/// When something in flight has taken too long.
+/// The time limits of a transfer.
 package struct TransferDeadline {
-  /// Which of its times something has exceeded.
+  /// The time limit that a transfer has exceeded.
   package enum Expiry: Hashable {
-    /// No byte in either direction for so long.
+    /// No byte was sent or received for this time.
     case idle(Duration)
-    /// Not over after so long.
+    /// The transfer had not ended after this time.
     case total(Duration)
   }
 
-  /// How long it may go without a byte; `nil` for ever, also while it is meant to rest.
+  /// How long the transfer may go without a byte; `nil` for no limit, also while it is paused.
   package var idle: Duration?
-  /// When the last byte went one way or the other.
+  /// When the last byte was sent or received.
   package var lastActivity: Duration
-  /// How long it may take in all; `nil` for ever.
+  /// How long the transfer may take in total; `nil` for no limit.
   package var total: Duration?
   private let start: Duration
 
-  /// Begins to watch something.
+  /// Creates the limits of a transfer that starts.
   package init(idle: Duration?, total: Duration?, start: Duration) {
     self.idle = idle
     self.total = total
@@ -24,7 +24,7 @@ package struct TransferDeadline {
     lastActivity = start
   }
 
-  /// The earliest moment at which one of its times is exceeded.
+  /// The earliest moment at which a limit is exceeded; `nil` if there is no limit.
   package var deadline: Duration? {
     switch (idle, total) {
     case (let idle?, let total?): min(lastActivity + idle, start + total)
@@ -34,7 +34,7 @@ package struct TransferDeadline {
     }
   }
 
-  /// Which of its times it has exceeded; `nil` for none.
+  /// Returns the limit that the transfer has exceeded; `nil` if it has exceeded no limit.
   package func expiry(at now: Duration) -> Expiry? {
     if let total, now >= start + total { return .total(total) }
     if let idle, now >= lastActivity + idle { return .idle(idle) }
@@ -42,9 +42,9 @@ package struct TransferDeadline {
   }
 }
 
-/// What is in flight, and when which of it has taken too long.
+/// The transfers in flight, with their time limits.
 ///
-/// A deadline moves with every byte; so none is kept, only what it follows from.
+/// A deadline moves with every byte. So the table keeps only the values from which it computes a deadline.
 package struct DeadlineTable<ID: Hashable> {
   package typealias Expiry = TransferDeadline.Expiry
 
@@ -55,10 +55,10 @@ package struct DeadlineTable<ID: Hashable> {
   /// Creates an empty table.
   package init() {}
 
-  /// What is in flight, with and without deadlines.
+  /// The transfers in flight, with and without deadlines.
   package var ids: [ID] { Array(entries.keys) }
 
-  /// Begins to watch something; returns its first deadline, `nil` if it has none.
+  /// Begins to watch a transfer, and returns its first deadline; `nil` if it has none.
   @discardableResult
   package mutating func insert(_ id: ID, idle: Duration?, total: Duration?, at now: Duration) -> Duration? {
     let entry = Entry(idle: idle, total: total, start: now)
@@ -66,24 +66,26 @@ package struct DeadlineTable<ID: Hashable> {
     return entry.deadline
   }
 
-  /// Notes that a byte went one way or the other.
+  /// Records that a byte was sent or received.
   package mutating func touch(_ id: ID, at now: Duration) { entries[id]?.lastActivity = now }
 
-  /// Lets something take as long as it takes, as long as bytes come.
+  /// Removes the total limit of a transfer.
+  ///
+  /// Its idle limit stays.
   package mutating func endTotal(_ id: ID) { entries[id]?.total = nil }
 
-  /// Ends watching something.
+  /// Ends watching a transfer.
   package mutating func remove(_ id: ID) { entries[id] = nil }
 
-  /// What has exceeded one of its times; takes time proportional to the number of entries.
+  /// Returns the transfers that have exceeded a limit, in time proportional to the number of entries.
   package func expired(at now: Duration) -> [ID: Expiry] { entries.compactMapValues { $0.expiry(at: now) } }
 
-  /// The earliest deadline of all; takes time proportional to the number of entries.
+  /// The earliest deadline of all, computed in time proportional to the number of entries.
   package var earliest: Duration? { entries.values.lazy.compactMap(\.deadline).min() }
 }
 
 extension TransferDeadline.Expiry {
-  /// What to tell the caller.
+  /// The message for the caller.
   package var message: String {
     switch self {
     case .idle(let time): "no byte came or went for \(time); raise idleTimeout if the server may take longer"

@@ -5,12 +5,12 @@ public import Foundation
 #endif
 
 extension NetworkResponse {
-  /// Creates a response of the platform's form of one.
+  /// Creates a response from the platform's response.
   ///
   /// - Parameters:
-  ///   - response: The platform's response; its header fields have no order and are sorted by name here.
+  ///   - response: The platform's response. Its header fields have no order and are sorted by name here.
   ///   - data: The body; empty by default.
-  ///   - request: The request that it answers.
+  ///   - request: The request of the response.
   public init(_ response: HTTPURLResponse, data: Data = Data(), request: NetworkRequest) {
     self.init(
       request: request, statusCode: response.statusCode, headers: HeaderFields(response), body: .data(data))
@@ -20,8 +20,8 @@ extension NetworkResponse {
 extension HTTPURLResponse {
   /// Creates the platform's form of a response, for code that needs one.
   ///
-  /// The body is not part of it; header fields of one name are joined by `", "`. It is `nil` if the platform refuses
-  /// the response.
+  /// It has no body, and header fields of the same name are joined by `", "`. It is `nil` if the platform refuses the
+  /// response.
   ///
   /// - Parameter response: The response.
   public convenience init?(_ response: NetworkResponse) {

@@ -5,9 +5,9 @@
   package import Foundation
 #endif
 
-/// What the head of a response tells of its body, and why such a response is refused (RFC 9112 §6.3).
+/// The facts about a body that the head of its response tells, and the reasons to refuse the response (RFC 9112 §6.3).
 package struct ResponseFraming {
-  /// The most header fields of a response, far more than servers send.
+  /// The maximum number of header fields of a response, far more than servers send.
   static let maximumFieldCount = 1_000
 
   package static var isLenient: Bool {
@@ -18,14 +18,14 @@ package struct ResponseFraming {
     #endif
   }
 
-  /// Why the response is refused; `nil` if it is not.
+  /// The reason why the response is refused; `nil` if it is not.
   package private(set) var objection: String?
 
-  /// How many bytes of body the platform will deliver; `nil` if the head does not tell.
+  /// The number of bytes of the body that the platform will deliver; `nil` if the head does not tell.
   private(set) var bodyLength: Int64?
 
   private let isRedirect: Bool
-  /// Whether a body with an encoding is as long as its connection.
+  /// Whether an encoded body ends with its connection.
   private var isEncodedToTheEnd = false
 
   /// Reads the head of a response.
@@ -33,8 +33,8 @@ package struct ResponseFraming {
   /// - Parameters:
   ///   - response: The response; fields of one name are joined by commas.
   ///   - method: The method of the request.
-  ///   - takesAnythingForHTTP: Whether the platform takes text without a status line for a response of HTTP/0.9, with the
-  ///     status 200 and no field. Apple's does.
+  ///   - takesAnythingForHTTP: Whether the platform takes text without a status line for a response of HTTP/0.9, with
+  ///     the status 200 and no fields. Apple's platforms do.
   package init(
     _ response: HTTPURLResponse, to method: RequestMethod, takesAnythingForHTTP: Bool = ResponseFraming.isLenient
   ) {
@@ -54,32 +54,32 @@ package struct ResponseFraming {
     let encoding = response.value(forHTTPHeaderField: "Content-Encoding")
     let hasNoBody = method == .head || response.statusCode == 204 || response.statusCode == 304
     guard coding == nil else {
-      // It overrides Content-Length.
+      // Transfer-Encoding overrides Content-Length.
       objection = ResponseFraming.objection(coding: coding)
       return
     }
     guard let length else {
-      // Over HTTP/2, which is spoken over TLS only, an empty body has an end of its own.
+      // Over HTTP/2, which is used over TLS only, an empty body has an end of its own.
       isEncodedToTheEnd = !hasNoBody && encoding != nil && response.url?.scheme?.lowercased() == "http"
       return
     }
     guard let length = readLength(length) else { return }
-    // The length of a compressed body is told, and the decompressed body is delivered.
+    // The announced length is that of the compressed body, but the platform delivers the decompressed body.
     if !hasNoBody, encoding == nil { bodyLength = length }
   }
 
-  /// Why the end of a body with a transfer coding is in doubt (RFC 9112 §6.3); `nil` if it is not.
+  /// Returns why the end of a body with a transfer coding is in doubt (RFC 9112 §6.3); `nil` if it is not.
   private static func objection(coding: String?) -> String? {
-    // Apple's URLSession names another coding than came.
+    // Apple's URLSession reports another coding than the one that was received.
     guard !isLenient, let coding else { return nil }
-    // With another one libcurl delivers the chunks' sizes as a part of the body, or knows no end.
+    // With another coding libcurl delivers the chunks' sizes as a part of the body, or finds no end.
     let isChunked = coding.trimmingCharacters(in: .whitespaces).lowercased() == "chunked"
     return isChunked ? nil : "the response's Transfer-Encoding is not chunked: \(coding)"
   }
 
   /// Reads the value of Content-Length: one number, or a list of the same number.
   private mutating func readLength(_ text: String) -> Int64? {
-    // Mostly it is one number.
+    // Usually the value is one number.
     if ResponseFraming.isNumber(text), let length = Int64(text) { return length }
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
@@ -99,15 +99,15 @@ package struct ResponseFraming {
     !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// What to tell of a body that is shorter than the head says; `nil` if it is not.
+  /// Returns the message for a body that is shorter than announced; `nil` if it is whole.
   ///
-  /// - Parameter count: The number of bytes that came.
+  /// - Parameter count: The number of received bytes.
   /// - Returns: The message, or `nil` if the body is whole.
   func missing(from count: Int) -> String? {
-    // No compressed data is empty.
+    // Compressed data is never empty.
     if isEncodedToTheEnd, count == 0 { return "the compressed data of the body is missing" }
     guard let bodyLength, count < bodyLength else { return nil }
-    // URLSession on Linux loses the body of a redirect that leads nowhere.
+    // URLSession on Linux loses the body of a redirect that it cannot follow.
     if isRedirect, count == 0 { return nil }
     return "the body ended after \(count) of \(bodyLength) bytes"
   }

@@ -1,12 +1,14 @@
 import Foundation
 
-/// A file without a name that one writes to its end and another reads from its beginning.
+/// A file without a name.
 ///
-/// A body has several, one after the other, so that disk space is free again when it has been read.
+/// The producer appends to it while the reader reads from its beginning.
+///
+/// A body uses several files one after the other, so that disk space becomes free as the body is read.
 final class SpoolFile: @unchecked Sendable {
-  // Unchecked because the counts are protected by the owner's lock; each handle has one user.
+  // Unchecked because the owner's lock protects the counts, and each file handle has one user.
 
-  /// How long the file becomes.
+  /// The maximum length of the file.
   private let capacity: Int64
   var written: Int64 = 0
   var read: Int64 = 0
@@ -16,9 +18,9 @@ final class SpoolFile: @unchecked Sendable {
   /// Creates an empty file.
   ///
   /// - Parameters:
-  ///   - settings: Where it is.
-  ///   - held: How many bytes other files hold. The more, the longer this one becomes, so that a reader who lags far
-  ///     behind does not use up the process's descriptors.
+  ///   - settings: The settings of the spool.
+  ///   - held: The number of bytes that other files hold. The larger it is, the longer this file becomes, so that a
+  ///     reader that lags far behind does not use up the process's descriptors.
   /// - Throws: ``NetworkError`` of code `bodyUnreadable`.
   init(in settings: BodySpool, held: Int64) throws {
     capacity = max(32 * 1_024 * 1_024, held / 4)
@@ -26,7 +28,7 @@ final class SpoolFile: @unchecked Sendable {
       let file = try TemporaryFile(in: settings.directory)
       writer = try FileHandle(forWritingTo: file.url)
       reader = try FileHandle(forReadingFrom: file.url)
-      // The name goes with the value that stands for it.
+      // The file's name is removed when this value is released.
       withExtendedLifetime(file) {}
     } catch {
       throw settings.isUnwritable(error)

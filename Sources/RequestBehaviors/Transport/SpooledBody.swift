@@ -1,22 +1,24 @@
 package import Foundation
 
-/// The body of a response between URLSession, which does not wait for anybody, and its reader: what the reader lags
-/// behind is kept in files.
+/// A buffer for the body of a response, between URLSession and the reader.
 ///
-/// To suspend a task begins the request anew on Linux. So memory holds a little, and a temporary directory the rest.
+/// URLSession does not wait, so the bytes that the reader has not read yet are kept in files.
+///
+/// On Linux, suspending a task restarts the request. So a few bytes are kept in memory, and the rest in a temporary
+/// directory.
 package final class SpooledBody: Sendable {
   private struct State {
     var memory = Data()
     var files: [SpoolFile] = []
     /// Whether the producer writes to the last of the files.
     var isWriting = false
-    /// How many bytes the files hold that nobody has read.
+    /// The number of unread bytes in the files.
     var fileCount: Int64 = 0
     var end: Result<Void, any Error>?
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  /// What comes next.
+  /// The next step of the reader.
   private enum Step {
     case chunk(Data)
     case file(SpoolFile)
@@ -31,13 +33,15 @@ package final class SpooledBody: Sendable {
 
   /// Creates an empty body.
   ///
-  /// - Parameter settings: How many bytes are held in memory and in all, and where the files are.
+  /// - Parameter settings: The limits in memory and in total, and the directory of the files.
   package init(_ settings: BodySpool) { self.settings = settings }
 
-  /// Whether nothing more is taken.
+  /// Whether the body has ended and takes no more bytes.
   package var isEnded: Bool { lock.withLock { state.end != nil } }
 
-  /// Takes a chunk; there is one who calls it.
+  /// Takes a chunk.
+  ///
+  /// There is one caller at a time.
   ///
   /// - Throws: ``NetworkError`` if the reader lags too far behind, or a file cannot be written.
   package func push(_ chunk: Data) throws {
@@ -61,14 +65,16 @@ package final class SpooledBody: Sendable {
     }
   }
 
-  /// Where a chunk goes.
+  /// The target of a chunk.
   private enum Target {
     case memory
     case file(SpoolFile)
     case newFile
   }
 
-  /// Makes a file; not under the lock, because the reader must not wait for the disk.
+  /// Makes a file.
+  ///
+  /// It is not called under the lock, because the reader must not wait for the disk.
   private func addFile() throws -> SpoolFile {
     do {
       let file = try SpoolFile(in: settings, held: lock.withLock { state.fileCount })
@@ -80,9 +86,9 @@ package final class SpooledBody: Sendable {
     }
   }
 
-  /// Writes to a file at once: chunks that wait for another thread would pile up.
+  /// Writes to a file on the current thread, because chunks that wait for another thread would pile up.
   private func write(_ chunk: Data, to file: SpoolFile) throws {
-    // Not under the lock, because the reader must not wait for the disk.
+    // The write is not under the lock, because the reader must not wait for the disk.
     let outcome = Result { try file.write(chunk) }
     let waiter = lock.withLock {
       state.isWriting = false
@@ -101,7 +107,9 @@ package final class SpooledBody: Sendable {
     }
   }
 
-  /// Ends the body, unless it has ended; what is held can still be read.
+  /// Ends the body, unless it has ended.
+  ///
+  /// The held bytes can still be read.
   package func end(_ result: Result<Void, any Error>) {
     let waiter = lock.withLock {
       if state.end == nil { state.end = result }
@@ -111,14 +119,14 @@ package final class SpooledBody: Sendable {
     waiter?.resume()
   }
 
-  /// Ends the body, and throws away what is held.
+  /// Ends the body, and drops the held bytes.
   package func cancel() {
     end(.failure(CancellationError()))
     let held = lock.withLock {
       defer { (state.memory, state.files, state.fileCount) = (Data(), [], 0) }
       return state.files
     }
-    // Closed outside of the lock.
+    // The files are closed outside the lock.
     _ = held
   }
 
@@ -139,7 +147,9 @@ package final class SpooledBody: Sendable {
     }
   }
 
-  /// Decides what comes next; under the lock.
+  /// Decides about the next step.
+  ///
+  /// It is called under the lock.
   private func takeStep() -> Step {
     if !state.memory.isEmpty {
       defer { state.memory = Data() }
@@ -161,7 +171,7 @@ package final class SpooledBody: Sendable {
     }
   }
 
-  /// The most bytes that are read of a file at once.
+  /// The maximum number of bytes that are read from a file at once.
   private var chunkLength: Int { settings.memoryLimit > 0 ? settings.memoryLimit : 64 * 1_024 }
 
   private func read(_ file: SpoolFile) async throws -> Data? {
@@ -173,14 +183,14 @@ package final class SpooledBody: Sendable {
       throw settings.isUnreadable(error)
     }
     let finished = lock.withLock { () -> SpoolFile? in
-      // A body that was cancelled meanwhile has no files any more.
+      // A body that was cancelled meanwhile has no files left.
       guard state.files.first === file else { return nil }
       file.read += Int64(count)
       state.fileCount -= Int64(count)
       let isWritten = state.isWriting && state.files.last === file
       return file.read == file.written && !isWritten ? state.files.removeFirst() : nil
     }
-    // Closed outside of the lock.
+    // The files are closed outside the lock.
     _ = finished
     return chunk.isEmpty ? nil : chunk
   }

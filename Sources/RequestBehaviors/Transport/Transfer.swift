@@ -4,13 +4,13 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// One send over URLSession: from the caller's continuation to the task's last callback.
+/// One send over URLSession, from the caller's continuation to the task's last callback.
 ///
-/// The caller's outcome is settled once, from any thread; what comes after that is ignored.
+/// The caller's outcome is settled once, from any thread. Later outcomes are ignored.
 final class Transfer: @unchecked Sendable {
-  // Unchecked because each variable is protected by what is said beside it.
+  // Unchecked because a comment beside each variable names what protects it.
 
-  /// What URLSession delivered.
+  /// The response that URLSession delivered.
   struct Received: Sendable {
     let response: HTTPURLResponse
     /// The body; `nil` for one that is streamed.
@@ -38,9 +38,9 @@ final class Transfer: @unchecked Sendable {
   var urlRequest: URLRequest
   var task: URLSessionTask?
   var reading: BodyReader?
-  // Kept for as long as URLSession may read it.
+  // The file is kept for as long as URLSession may read it.
   var spooledBody: TemporaryFile?
-  // Set before there is a task: how many bytes of a file of the user's are to be sent.
+  // The number of bytes of the user's file that are to be sent. It is set before there is a task.
   var announcedLength: Int64?
 
   // Used in the delegate's callbacks only, which come one after the other.
@@ -68,15 +68,19 @@ final class Transfer: @unchecked Sendable {
     }
   }
 
-  /// How far it has come; asked on the registry's queue.
+  /// The stage that the transfer has reached.
   ///
-  /// URLSession does not tell when it has a connection, so whatever it was given counts as sent.
+  /// It is read on the registry's queue.
+  ///
+  /// URLSession does not tell when it has a connection, so a request counts as sent once URLSession has it.
   var stage: NetworkError.Progress.Stage {
     if lock.withLock({ hasHead }) { return .headReceived }
     return task == nil ? .notSent : .sent
   }
 
-  /// Takes the continuation of the caller; returns false, and resumes it, if the outcome is settled already.
+  /// Takes the continuation of the caller.
+  ///
+  /// If the outcome is settled already, it resumes the continuation and returns false.
   func attach(_ continuation: Continuation) -> Bool {
     let early = lock.withLock {
       if outcome == nil { self.continuation = continuation }
@@ -87,7 +91,7 @@ final class Transfer: @unchecked Sendable {
     return false
   }
 
-  /// Keeps a task that looks after the body while it is sent.
+  /// Keeps a task that watches the body while it is sent.
   func keep(_ watch: Task<Void, Never>) {
     let isLate = lock.withLock {
       if outcome == nil { self.watch = watch }
@@ -96,7 +100,7 @@ final class Transfer: @unchecked Sendable {
     if isLate { watch.cancel() }
   }
 
-  /// Ends the task that looks after the body: all of it is sent, or no more is.
+  /// Ends the task that watches the body, because no more of it will be sent.
   func stopWatching() {
     let watch = lock.withLock {
       defer { self.watch = nil }
@@ -105,7 +109,9 @@ final class Transfer: @unchecked Sendable {
     watch?.cancel()
   }
 
-  /// Settles the outcome and resumes the caller; returns false if it was settled before.
+  /// Settles the outcome and resumes the caller.
+  ///
+  /// Returns false if it was settled before.
   @discardableResult
   func settle(_ result: Result<Received, any Error>) -> Bool {
     let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
@@ -123,7 +129,7 @@ final class Transfer: @unchecked Sendable {
 
   func fail(_ code: NetworkError.Code, _ message: String) { fail(NetworkError(code, message)) }
 
-  /// Ends the caller's wait, or the body if that has begun.
+  /// Ends the caller's wait, or the body if it has begun.
   func fail(_ error: any Error) {
     var error = error
     if var known = error as? NetworkError {
@@ -143,7 +149,9 @@ extension Transfer: Hashable {
 // MARK: - The body
 
 extension Transfer {
-  /// Takes the head; returns why the response is refused, `nil` if it is not.
+  /// Takes the head.
+  ///
+  /// Returns why the response is refused, `nil` if it is not.
   func didReceive(_ response: HTTPURLResponse) -> NetworkError? {
     self.response = response
     lock.withLock { hasHead = true }
@@ -176,7 +184,7 @@ extension Transfer {
     progress?.received(Int64(body.count), of: framing?.bodyLength)
   }
 
-  /// What to tell of the body if it is shorter than the head says.
+  /// The message for a body that is shorter than announced; `nil` if it is whole.
   var missing: String? { framing?.missing(from: receivedCount) }
 
   /// Settles the outcome when URLSession says that the transfer is complete.
@@ -186,7 +194,7 @@ extension Transfer {
     succeed(response)
   }
 
-  /// Settles the outcome with the response and what there is of the body.
+  /// Settles the outcome with the response and the received body.
   func succeed(_ response: HTTPURLResponse) {
     if let stream {
       settle(head: response)
@@ -205,7 +213,9 @@ extension Transfer {
   }
 }
 
-/// The chunks of a streamed response, which keep the transport alive: its end would be theirs.
+/// The chunks of a streamed response.
+///
+/// The sequence keeps the transport alive, because the transport's end would end the body.
 struct TransferBytes: AsyncSequence, Sendable {
   typealias Element = Data
 

@@ -4,14 +4,16 @@ import Foundation
   import FoundationNetworking
 #endif
 
-// The cookies of a transport are those of whoever uses it: the next user begins with none.
+// The cookies of a transport belong to its current user. The next user starts without cookies.
 extension TransferRegistry {
-  /// Whether the platform has cookies for a URL.
+  /// Returns whether the platform has cookies for a URL.
   func hasCookies(for url: URL) -> Bool {
     addsCookies && cookies.withLock(\.self)?.cookies(for: url)?.isEmpty == false
   }
 
-  /// Forgets all cookies; those that come with what is in flight go into a jar that is not used any more.
+  /// Removes all cookies.
+  ///
+  /// Cookies of requests in flight go into a storage that is no longer used.
   func forgetCookies() {
     guard addsCookies else { return }
     queue.async {

@@ -5,9 +5,9 @@ import Foundation
   import FoundationNetworking
 #endif
 
-// On Linux all of these run on the one queue on which URLSession does its work for every session of the process: they
-// are quick, but for what a body's spool writes to its file, and call nothing of URLSession's that waits. What must be
-// cancelled is cancelled on the registry's queue.
+// On Linux all of these callbacks run on the one queue on which URLSession works for every session of the process. They
+// must be quick, except for the writes of a body's spool, and must not call functions of URLSession that wait. Tasks
+// are cancelled on the registry's queue.
 extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -33,7 +33,7 @@ extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     guard let transfer = remove(task), !transfer.isSettled else { return }
     if let error { return fail(transfer, error) }
-    // On Linux the head of a redirect that leads nowhere is told only now.
+    // On Linux the head of a redirect that cannot be followed is delivered only now.
     if transfer.response == nil, let response = task.response as? HTTPURLResponse,
       let error = transfer.didReceive(response)
     {
@@ -60,10 +60,11 @@ extension TransferRegistry: URLSessionDataDelegate {
     transfer.progress?.sent(totalBytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil)
   }
 
-  /// Follows no redirect, so that it comes back as the response, of which the platform tells next.
+  /// Follows no redirect, so that the platform delivers it as the response next.
   ///
-  /// On Linux the handler must not be called for a task that is cancelled: that ends the process. A transfer is settled
-  /// before its task is cancelled, and the cancellation takes effect after this callback, so a look at it is enough.
+  /// On Linux the handler must not be called for a cancelled task: that would crash the process. A transfer is settled
+  /// before its task is cancelled, and the cancellation takes effect after this callback. So it is enough to check the
+  /// transfer.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
@@ -74,9 +75,12 @@ extension TransferRegistry: URLSessionDataDelegate {
   }
 
   #if canImport(FoundationNetworking)
-    /// Ends the transfer with the failure that asks for credentials; left alone, the task would never end on Linux.
+    /// Ends the transfer with the failure that asks for credentials.
     ///
-    /// To answer the challenge would cancel the task from here, which has to wait for the registry's queue instead.
+    /// Otherwise the task would never end on Linux.
+    ///
+    /// Responding to the challenge would cancel the task from here, but tasks must be cancelled on the registry's
+    /// queue.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -92,9 +96,9 @@ extension TransferRegistry: URLSessionDataDelegate {
 
     /// Ends the transfer instead of sending its body again.
     ///
-    /// On Linux this is called when a kept-alive connection died before the response began and some of the body was sent.
-    /// What was sent is then gone: left alone, URLSession sends the head again without the body. Whether the server
-    /// acted on the first is not known, so to send again is for a retry to decide.
+    /// On Linux this is called when a kept-alive connection died before the response began and some of the body was
+    /// sent. Those bytes are lost, and URLSession would send the head again without the body. It is unknown whether the
+    /// server acted on the first send, so a retry behavior decides about a repeat.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
@@ -108,7 +112,9 @@ extension TransferRegistry: URLSessionDataDelegate {
   #endif
 
   #if canImport(ObjectiveC)
-    /// Asks the trust policy, and lets the system answer what is not about certificates: it has no credentials.
+    /// Asks the trust policy about certificates.
+    ///
+    /// The system handles other challenges, for which it has no credentials.
     ///
     /// URLSession asks here because there is no method for a whole session (Apple:
     /// "urlSession(_:didReceive:completionHandler:)").
@@ -116,7 +122,7 @@ extension TransferRegistry: URLSessionDataDelegate {
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      // Called once, from wherever the response comes.
+      // The handler is called once, from any thread.
       nonisolated(unsafe) let answer = completionHandler
       serverTrust.answer(challenge) { [self] decision in
         switch decision {
@@ -129,7 +135,9 @@ extension TransferRegistry: URLSessionDataDelegate {
       }
     }
 
-    /// Keeps what the platform measured; it tells so before it tells of the end, if at all.
+    /// Keeps the platform's measurements.
+    ///
+    /// They arrive before the end of the task, if at all.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
       guard let transfer = transfer(of: task), let last = metrics.transactionMetrics.last else { return }
       transfer.connection = ConnectionTimings(
@@ -145,7 +153,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     let stage: NetworkError.Progress.Stage =
       if transfer.response != nil { .headReceived } else { failure.mayHaveArrived ? .sent : .notSent }
     failure.progress = NetworkError.Progress(stage, reusedConnection: transfer.connection?.isReused)
-    // What no code and no text tells, the length does.
+    // If neither the code nor the text tells the failure, the length may.
     if failure.code == .transportFailed, let missing = transfer.missing {
       var truncated = NetworkError(.truncatedBody, missing, underlyingError: error)
       truncated.progress = failure.progress
@@ -177,14 +185,14 @@ enum DelegateQueue {
 }
 
 #if canImport(FoundationNetworking)
-  /// An operation queue that runs each block at once, where it is added.
+  /// An operation queue that runs each block at once, on the thread that adds it.
   ///
-  /// URLSession on Linux does all its work on one serial queue and adds a block for every callback from there, so that
-  /// the order stays. To run it there spares a request three changes of thread, and chunks cannot pile up unread: they
-  /// would, without limit. In return a callback must be quick, for it holds up every session of the process, and must
-  /// call nothing that waits for that queue: neither `resume()` nor `cancel()`.
+  /// URLSession on Linux does all its work on one serial queue and adds a block for every callback from there, so the
+  /// order of callbacks is kept. Running the block there saves three thread changes per request. It also prevents
+  /// chunks from piling up without limit. In return a callback must be quick, because it blocks every session of the
+  /// process. It must not call a function that waits for that queue, such as `resume()` or `cancel()`.
   private final class InlineOperationQueue: OperationQueue, @unchecked Sendable {
-    // Unchecked because the superclass is; it adds no state.
+    // Unchecked because the superclass is. This class adds no state.
     override init() {
       super.init()
       maxConcurrentOperationCount = 1

@@ -4,13 +4,13 @@ import Foundation
   import FoundationNetworking
 #endif
 
-// Files as bodies, on the queue.
+// Files as bodies. These functions run on the queue.
 extension TransferRegistry {
-  /// Sends a file that others may write to meanwhile.
+  /// Sends a file that may be written to meanwhile.
   ///
-  /// URLSession on Linux sends whatever such a file has at its end, though it announced less: the server would take the
-  /// rest for another request, and a later one would get its response. So a file that is small is read first, and
-  /// another one has a connection of its own, on which nothing follows.
+  /// URLSession on Linux sends the whole file, even if it has grown beyond the announced length. The server would take
+  /// the rest for another request, and a later request would get its response. So a small file is read first. A larger
+  /// file gets a connection of its own, on which no request follows.
   func sendFile(_ file: URL, of transfer: Transfer, in session: URLSession) {
     do {
       let length = try RequestBody.length(ofFile: file)
@@ -50,12 +50,12 @@ extension TransferRegistry {
   }
 
   #if canImport(FoundationNetworking)
-    /// How often a file is looked at that is being sent.
+    /// The interval between checks of a file that is being sent.
     private static let watchInterval: Duration = .seconds(1)
 
-    /// Ends the send of a file that becomes shorter: URLSession on Linux would wait for the rest of it.
+    /// Ends the send of a file that becomes shorter, because URLSession on Linux would wait for the rest of it.
     private func watch(_ file: URL, _ length: Int64, of transfer: Transfer) throws {
-      // The file that was there, whatever has its name later.
+      // The handle keeps the original file, even if another one gets its name later.
       let handle = try FileHandle(forReadingFrom: file)
       transfer.keep(
         Task.detached { [clock, weak self, weak transfer] in

@@ -5,13 +5,14 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What is in flight over the sessions of one transport.
+/// The transfers in flight over the sessions of one transport.
 ///
-/// Tasks are created, resumed and cancelled on one serial queue: on Linux these calls wait for URLSession, and no thread
-/// of Swift's pool may. Callbacks come wherever URLSession makes them, one after the other.
+/// Tasks are created, resumed and cancelled on one serial queue: on Linux these calls wait for URLSession, and threads
+/// of Swift's pool must not wait. URLSession chooses the threads of the callbacks, which come one after the other.
 final class TransferRegistry: NSObject, @unchecked Sendable {
-  // Unchecked because `lock` protects what callbacks use too, and `queue` the rest; see below.
-  // On the shared threads, which are awake more often than one of its own: a change of thread less for a request.
+  // Unchecked because `lock` protects the state that callbacks use too, and `queue` protects the rest; see below. The
+  // queue uses the shared threads, which are awake more often than a thread of its own. That saves a request a thread
+  // change.
   let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport", target: .global())
   /// Whether the platform adds cookies to requests.
   let addsCookies: Bool
@@ -26,7 +27,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     let serverTrust: ServerTrust
   #endif
 
-  // Used on `queue` only. No session means that the registry is closed: idle connections live as long as the session.
+  // Used on `queue` only. Without a session the registry is closed: idle connections live as long as the session.
   let configuration: URLSessionConfiguration
   var session: URLSession?
   private var timer: DeadlineTimer
@@ -51,7 +52,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     self.clock = clock
     self.timer = DeadlineTimer(clock: clock)
     super.init()
-    // It refers to its delegate until it is invalidated.
+    // The session keeps its delegate alive until it is invalidated.
     session = makeSession()
   }
 
@@ -64,18 +65,18 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
 
   /// Ends a transfer because its caller's task was cancelled.
   func cancel(_ transfer: Transfer) {
-    // The caller goes on at once; to wait for the platform here would hold the lock that cancelling a task takes.
+    // The caller continues at once. Waiting for the platform here would hold the lock that cancelling a task takes.
     guard transfer.settle(.failure(CancellationError())) else { return }
     abandon(transfer)
   }
 
-  /// Ends a streamed body that nobody reads any more.
+  /// Ends a streamed body that is no longer read.
   func cancelBody(of transfer: Transfer) {
     transfer.stream?.cancel()
     abandon(transfer)
   }
 
-  /// Ends what a settled transfer still does.
+  /// Ends the remaining work of a settled transfer.
   func abandon(_ transfer: Transfer) { queue.async { self.end(transfer) } }
 
   /// Ends all transfers, and refuses further ones.
@@ -99,13 +100,13 @@ extension TransferRegistry {
   /// Returns the transfer of a task.
   func transfer(of task: URLSessionTask) -> Transfer? { lock.withLock { transfers[ObjectIdentifier(task)] } }
 
-  /// Notes that bytes went one way or the other, or came from the source of the request's body.
+  /// Records that bytes were sent or received, or came from the source of the request's body.
   func touch(_ transfer: Transfer) {
     let now = clock.now()
     lock.withLock { deadlines.touch(transfer, at: now) }
   }
 
-  /// Lets the body of a stream take its time, if its request says so; not that of an error.
+  /// Removes the total time limit of a stream's body, if its request says so and the response is acceptable.
   func didReceiveHead(of transfer: Transfer, status: Int) {
     let request = transfer.request
     guard transfer.stream != nil, request.options.timesEndAtHead, request.call.acceptableStatuses.contains(status)
@@ -115,7 +116,7 @@ extension TransferRegistry {
     lock.withLock { deadlines.endTotal(transfer) }
   }
 
-  /// Forgets a task that has ended, and returns its transfer.
+  /// Removes a task that has ended, and returns its transfer.
   func remove(_ task: URLSessionTask) -> Transfer? {
     lock.withLock {
       guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(task)) else { return nil }
@@ -146,10 +147,10 @@ extension TransferRegistry {
     }
   }
 
-  /// Whether URLSession may send a request without a body again though that might take effect twice.
+  /// Returns whether URLSession may repeat a request without a body although the repeat might take effect twice.
   ///
-  /// On Linux it does so when a kept-alive connection dies before the response begins. With a body that can be seen and
-  /// stopped; without one nothing tells of it.
+  /// On Linux it repeats a request when a kept-alive connection dies before the response begins. For a request with a
+  /// body a callback can stop the repeat. Without a body there is no callback.
   private func mayBeRepeated(_ transfer: Transfer) -> Bool {
     #if canImport(FoundationNetworking)
       !transfer.request.method.isIdempotent
@@ -158,14 +159,14 @@ extension TransferRegistry {
     #endif
   }
 
-  /// Sends a file that nobody else writes to.
+  /// Sends a file that is not written to meanwhile.
   func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
     launch(of: transfer, in: session, isAlone: false) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
   }
 
-  /// Sends, over a connection that serves nothing else if the transport's settings or the request demand it.
+  /// Sends a request, over a connection of its own if the transport's settings or the request demand it.
   ///
-  /// A session of its own has no connection to use again. (`Connection: close` would need a server that obeys it.)
+  /// A new session has no connection to reuse. (`Connection: close` would need a server that obeys it.)
   func launch(
     of transfer: Transfer, in session: URLSession, isAlone: Bool, _ makeTask: (URLSession) -> URLSessionTask
   ) {

@@ -1,10 +1,10 @@
-/// What sends requests and ends the list of behaviors.
+/// A type that sends requests, at the end of the list of behaviors.
 ///
 /// ## Should it be a transport or a behavior?
 ///
-/// A transport sends, by whatever means: URLSession, a mock, another HTTP library. What changes requests, looks at
-/// answers or repeats is a ``RequestBehavior``; a transport follows no redirects, stores no cookies, retries nothing
-/// and caches nothing.
+/// A transport only sends requests, for example over URLSession, a mock, or another HTTP library. A type that changes
+/// requests, inspects responses or repeats requests is a ``RequestBehavior``. A transport follows no redirects, stores
+/// no cookies, and neither retries nor caches.
 ///
 /// ## Using one
 ///
@@ -26,12 +26,12 @@
 /// }
 /// ```
 ///
-/// A transport calls ``NetworkRequest/validate()`` first; sends exactly once; returns every status as a response;
-/// enforces ``RequestOptions/idleTimeout``, ``RequestOptions/timeout`` and ``RequestOptions/bodyLimit``; refuses answers
-/// that are cut off or whose lengths contradict each other; throws `CancellationError` promptly when its task is
-/// cancelled; and tells other failures by ``NetworkError`` codes. It returns a body as ``RequestOptions/delivery`` says;
-/// one that has no streams returns it in memory. `TransportConformance` in `RequestBehaviorsTesting`
-/// checks all this.
+/// A transport calls ``NetworkRequest/validate()`` first, sends exactly once, and returns every status as a response.
+/// It enforces ``RequestOptions/idleTimeout``, ``RequestOptions/timeout`` and ``RequestOptions/bodyLimit``. It refuses
+/// responses that are cut off or whose lengths contradict each other. It throws `CancellationError` promptly when its
+/// task is cancelled, and reports other failures by ``NetworkError`` codes. It returns a body as
+/// ``RequestOptions/delivery`` says; a transport without streams returns it in memory. `TransportConformance` in
+/// `RequestBehaviorsTesting` checks all this.
 public protocol Transport: Sendable {
   /// Sends a request.
   ///
@@ -42,11 +42,12 @@ public protocol Transport: Sendable {
 
   /// Whether the transport itself adds a credential to a request, such as a cookie that it keeps.
   ///
-  /// Nobody can then tell whose the response is: it is neither stored nor shared (``Next/knowsOwner(of:)``). It is asked
-  /// before a request is sent, and once more when its response is there. By default it adds none.
+  /// The owner of the response is then unknown, so it is neither stored nor shared (``Next/knowsOwner(of:)``). The
+  /// function is called before a request is sent, and once more when its response has arrived. The default is false.
   func addsCredentials(to request: NetworkRequest) -> Bool
 
-  /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
+  /// Ends all requests in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it
+  /// too.
   func shutdown() async
 
   /// Forgets what belongs to a user, such as cookies; by default nothing.
@@ -62,6 +63,6 @@ extension Transport {
 }
 
 extension Transport {
-  /// By default a transport adds no credentials.
+  /// Returns false: by default a transport adds no credentials.
   public func addsCredentials(to request: NetworkRequest) -> Bool { false }
 }

@@ -4,7 +4,7 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What an error of URLSession means.
+/// The meaning of an error of URLSession.
 package struct TransportFailure {
   private let error: any Error
   private let isWithinBody: Bool
@@ -13,7 +13,7 @@ package struct TransportFailure {
   ///
   /// - Parameters:
   ///   - error: The error.
-  ///   - isWithinBody: Whether it came when the head of the response was there.
+  ///   - isWithinBody: Whether it came after the head of the response.
   package init(_ error: any Error, isWithinBody: Bool) {
     self.error = error
     self.isWithinBody = isWithinBody
@@ -28,7 +28,9 @@ package struct TransportFailure {
     return NetworkError(code, "\(meaning): \(text)", underlyingError: underlying)
   }
 
-  /// An error of the same kind that says something else; what the platform added quotes the first text.
+  /// Returns an error of the same kind with another text.
+  ///
+  /// The platform's further details are dropped, because they quote the first text.
   private static func copy(of error: any Error, _ text: String) -> any Error {
     let info = [NSLocalizedDescriptionKey: text]
     if let error = error as? URLError { return URLError(error.code, userInfo: info) }
@@ -43,8 +45,8 @@ package struct TransportFailure {
       return TransportFailure.codes[error.code] ?? TransportFailure.code(forText: error.localizedDescription)
     #else
       let code = TransportFailure.codes[error.code] ?? .transportFailed
-      // The platform has one code for a connection that was reset and one that was closed too early. The number of the
-      // stream's error, which CFNetwork adds, tells them apart.
+      // The platform has the same code for a connection that was reset and one that was closed too early. The number of
+      // the stream's error, which CFNetwork adds, tells them apart.
       let isReset = error.userInfo["_kCFStreamErrorCodeKey"] as? Int == Int(POSIXErrorCode.ECONNRESET.rawValue)
       return code == .connectionLost && isWithinBody && !isReset ? .truncatedBody : code
     #endif
@@ -71,7 +73,7 @@ package struct TransportFailure {
     .timedOut: .timedOut,
     .networkConnectionLost: .connectionLost, .badServerResponse: .connectionLost,
     .cannotParseResponse: .badResponse, .cannotDecodeRawData: .badResponse, .cannotDecodeContentData: .badResponse,
-    // HTTP/0.9 or what looks like it; other schemes than http and https do not get here.
+    // The response is HTTP/0.9 or looks like it. Schemes other than http and https do not get here.
     .unsupportedURL: .badResponse,
     .badURL: .invalidURL,
     .secureConnectionFailed: .tlsFailed, .serverCertificateHasBadDate: .tlsFailed,
@@ -88,7 +90,9 @@ package struct TransportFailure {
       return texts.first { text.contains($0.0) }?.1 ?? .transportFailed
     }
 
-    /// What libcurl says, in lower case, where URLSession on Linux gives no code; the first that is found counts.
+    /// The texts of libcurl in lower case, for errors to which URLSession on Linux gives no code.
+    ///
+    /// The first match counts.
     private static let texts: [(String, NetworkError.Code)] = [
       ("remaining to read", .truncatedBody), ("outstanding read data", .truncatedBody),
       ("end of response with", .truncatedBody),

@@ -8,8 +8,8 @@
 extension URLRequest {
   /// Creates the platform's form of a request, for code that needs one.
   ///
-  /// Header fields of one name are joined, `Cookie` by `"; "` and others by `", "`. The idle timeout is kept, the other
-  /// options are not. A body in memory becomes `httpBody`; files and streams have no place in it.
+  /// Header fields of the same name are joined, `Cookie` by `"; "` and others by `", "`. The idle timeout is kept, the
+  /// other options are not. A body in memory becomes `httpBody`; files and streams are left out.
   ///
   /// - Parameter request: The request.
   /// - Throws: ``NetworkError`` if the URL is not an absolute http or https URL, or, on Linux, has an IPv6 address.
@@ -22,12 +22,14 @@ extension URLRequest {
     if let data = request.body?.data { httpBody = data }
   }
 
-  /// What libcurl accepts, more than three weeks: a timeout that never decides.
+  /// A timeout of more than three weeks, which never expires in practice.
+  ///
+  /// libcurl accepts it.
   static let longestTimeout: TimeInterval = 2_000_000
 }
 
 extension NetworkRequest {
-  /// Creates a request of the platform's form of one.
+  /// Creates a request from the platform's request.
   ///
   /// The timeout becomes the idle timeout. A body stream is left out: it cannot be read without blocking.
   ///
@@ -56,7 +58,7 @@ extension NetworkRequest {
             request: self)
         }
       #endif
-      // A scheme in capitals is legal (RFC 3986 §3.1), but not every platform takes it.
+      // A scheme in capitals is legal (RFC 3986 §3.1), but not every platform accepts it.
       guard url.scheme != origin.scheme else { return url }
       var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
       components?.scheme = origin.scheme
@@ -66,7 +68,7 @@ extension NetworkRequest {
 
   fileprivate var platformHeaders: [String: String] {
     var fields = headers.joined
-    // Without one, the platform would call a body a form.
+    // Without a Content-Type, the platform would declare a body as a form.
     if let body, !headers.contains("Content-Type") {
       fields["Content-Type"] = body.contentType ?? "application/octet-stream"
     }
@@ -80,7 +82,7 @@ extension HeaderFields {
     self.init(fields.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) })
   }
 
-  /// The fields with same names joined, `Cookie` as RFC 6265 §5.4 has it, others as RFC 9110 §5.3.
+  /// The fields with those of the same name joined: `Cookie` by RFC 6265 §5.4, others by RFC 9110 §5.3.
   var joined: [String: String] {
     var fields = [String: String](minimumCapacity: count + 1)
     for (index, field) in enumerated() {

@@ -8,44 +8,49 @@
 extension URLSessionTransport {
   /// The settings of a ``URLSessionTransport``.
   public struct Configuration: Sendable {
-    /// The most connections to one host at a time, at least 1; further requests wait for one of them.
+    /// The maximum number of connections to one host at a time, at least 1.
     ///
-    /// By default 128, so that the platform's own limit of 6 holds nobody up.
+    /// Further requests wait.
+    ///
+    /// The default is 128, so that the platform's own limit of 6 delays no request.
     public var maximumConnectionsPerHost: Int
 
-    /// Which requests may go over a connection that has served others; all of them by default.
+    /// The requests that may use a connection that has served others; by default all requests.
     ///
-    /// What a server sends unasked over an idle connection becomes the response to the next request over it: URLSession
-    /// lets nobody look before. A connection that serves one request has no such response, and costs its making, with TLS
-    /// a handshake. See ``ConnectionReuse``.
+    /// Unsolicited bytes that a server sends over an idle connection become the response to the next request over it:
+    /// URLSession gives no chance to check before. A connection that serves one request cannot have such a response,
+    /// but costs its setup, including the TLS handshake. See ``ConnectionReuse``.
     public var connectionReuse = ConnectionReuse.all
 
-    /// Whether cookies that servers set are kept, in memory, and sent back; false by default.
+    /// Whether cookies that servers set are kept in memory and sent back; false by default.
     ///
-    /// If so, they replace a `Cookie` field of a request on Linux. All clients over the transport share them.
-    /// ``NetworkClient/reset()`` and every sign-out of a session that is used with the transport forget them. For a cache
-    /// such a cookie is a credential: see <doc:Caching>.
+    /// If true, they replace a `Cookie` field of a request on Linux. All clients over the transport share them.
+    /// ``NetworkClient/reset()`` and every sign-out of a session that is used with the transport forget them. For a
+    /// cache such a cookie is a credential: see <doc:Caching>.
     public var handlesCookies: Bool
 
-    /// Which servers are trusted; those that the system trusts by default.
+    /// The rules of which servers are trusted; by default those of the system.
     ///
-    /// On Linux any other policy fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``: URLSession
-    /// asks nobody there.
+    /// On Linux any other policy fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``, because
+    /// URLSession offers no callback for trust there.
     public var trust: TrustPolicy
 
-    /// What shows a server who the client is, if it asks; none by default.
+    /// The certificate and key that identify the client to a server that asks; `nil` by default.
     ///
     /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``.
     public var identity: ClientIdentity?
 
-    /// Where streamed responses keep what their readers lag behind; 512 KiB in memory and 1 GiB in all by default.
+    /// The spool for the unread bytes of streamed responses; 512 KiB in memory and 1 GiB in total by default.
     public var spool = BodySpool(memoryLimit: 512 * 1_024, limit: 1 << 30)
 
-    /// Where the streams of requests' bodies are kept until they are sent; 256 KiB in memory and 4 GiB in all by default.
+    /// The spool for the streams of requests' bodies until they are sent; 256 KiB in memory and 4 GiB in total by
+    /// default.
     public var uploadSpool = BodySpool()
 
-    /// Changes the platform's settings: proxies, the use of cellular or constrained networks, the least version of TLS,
-    /// protocol classes, and others; called once, when the transport is made.
+    /// Changes the platform's settings: proxies, the use of cellular or constrained networks, the minimum version of
+    /// TLS, protocol classes, and others.
+    ///
+    /// It is called once, when the transport is created.
     ///
     /// ```swift
     /// let configuration = URLSessionTransport.Configuration {
@@ -53,14 +58,14 @@ extension URLSessionTransport {
     /// }
     /// ```
     ///
-    /// On Linux import `FoundationNetworking` for it. It gets an ephemeral configuration; there are no background
-    /// sessions. What the transport promises is set after it:
+    /// On Linux it needs an import of `FoundationNetworking`. It gets an ephemeral configuration; there are no
+    /// background sessions. The transport sets these after it:
     ///
     /// | setting | value | why |
     /// |---|---|---|
     /// | `urlCache`, `requestCachePolicy` | none | a transport caches nothing; on Linux a cache ends the process |
     /// | `urlCredentialStorage` | none | credentials are the behaviors' |
-    /// | `httpMaximumConnectionsPerHost` | ``maximumConnectionsPerHost`` | it stands beside |
+    /// | `httpMaximumConnectionsPerHost` | ``maximumConnectionsPerHost`` | it is a setting of its own |
     /// | cookies, unless ``handlesCookies`` | none | one user's must not be another's |
     /// | `httpAdditionalHeaders` | none | they would go to any host, and no log would show them; use ``HeadersBehavior`` |
     /// | `timeoutIntervalForRequest`, `timeoutIntervalForResource` | weeks | the transport's own clock decides |
@@ -71,10 +76,10 @@ extension URLSessionTransport {
     /// Creates settings.
     ///
     /// - Parameters:
-    ///   - maximumConnectionsPerHost: The most connections to one host at a time.
+    ///   - maximumConnectionsPerHost: The maximum number of connections to one host at a time.
     ///   - handlesCookies: Whether cookies are kept and sent back.
-    ///   - trust: Which servers are trusted.
-    ///   - identity: What shows a server who the client is.
+    ///   - trust: The rules of which servers are trusted.
+    ///   - identity: The certificate and key that identify the client.
     ///   - adjustPlatform: Changes the platform's settings.
     public init(
       maximumConnectionsPerHost: Int = 128, handlesCookies: Bool = false, trust: TrustPolicy = .system,
@@ -90,22 +95,22 @@ extension URLSessionTransport {
 }
 
 extension URLSessionTransport {
-  /// Which requests may go over a connection that has served others.
+  /// The requests that may use a connection that has served others.
   public struct ConnectionReuse: Sendable, Hashable {
     private enum Kind { case all, safe, never }
 
     private let kind: Kind
 
-    /// All requests, as URLSession sees fit.
+    /// All requests, as URLSession decides.
     public static let all = ConnectionReuse(kind: .all)
 
     /// Requests with a safe method, such as `GET` (RFC 9110 §9.2.1).
     ///
-    /// Each of the others has a connection of its own, so that no stray response passes for the server's consent to a
+    /// Each other request has a connection of its own, so that no stray response is taken for the server's consent to a
     /// change.
     public static let safeRequests = ConnectionReuse(kind: .safe)
 
-    /// None: each request has a connection of its own.
+    /// No request: each has a connection of its own.
     public static let never = ConnectionReuse(kind: .never)
 
     func includes(_ method: RequestMethod) -> Bool { kind == .all || kind == .safe && method.isSafe }
@@ -121,7 +126,7 @@ extension URLSessionTransport.Configuration {
     let cookies = platform.httpCookieStorage
     adjustPlatform?(platform)
     let hasOwnCookies = platform.httpCookieStorage === cookies
-    // With a cache, cancelling a task ends the process on Linux; it never stores anything there anyway.
+    // With a cache, cancelling a task crashes the process on Linux. The cache stores nothing there anyway.
     platform.urlCache = nil
     platform.requestCachePolicy = .reloadIgnoringLocalCacheData
     platform.urlCredentialStorage = nil
@@ -132,13 +137,13 @@ extension URLSessionTransport.Configuration {
     if !handlesCookies {
       platform.httpCookieStorage = nil
       platform.httpShouldSetCookies = false
-      // Else every header line is parsed for cookies, at a fifth of the throughput.
+      // Otherwise every header line is parsed for cookies, at a fifth of the throughput.
       platform.httpCookieAcceptPolicy = .never
     }
     return (platform, hasOwnCookies)
   }
 
-  /// Why no send can obey the settings; `nil` if each can.
+  /// The error of every send if the settings cannot be obeyed; `nil` if they can.
   var objection: NetworkError? {
     #if canImport(FoundationNetworking)
       guard trust.isSystem else {

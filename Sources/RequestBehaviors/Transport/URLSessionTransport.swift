@@ -5,9 +5,9 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Sends requests over URLSession, and decides for itself all that URLSession gets wrong or differently per platform.
+/// Sends requests over URLSession, and handles itself what URLSession gets wrong or does differently per platform.
 ///
-/// It is what a ``NetworkClient`` uses when it is given no other. One is made by hand to set something, or to share
+/// It is the default transport of a ``NetworkClient``. Create one yourself to change its settings, or to share
 /// connections between clients:
 ///
 /// ```swift
@@ -17,16 +17,16 @@ import Foundation
 ///   configuration: configuration, transport: transport)
 /// ```
 ///
-/// Redirects come back as responses, cookies are neither stored nor sent unless asked for, nothing is cached, and no
-/// credential is found by the platform. Timeouts may be fractions of a second and are measured on the transport's
-/// clock. A body whose connection is lost while it is sent is not sent again; that is for a retry to decide. Requests
-/// whose repetition does no harm, such as `GET` (RFC 9110 §9.2.2), may be sent again by the platform when a connection
-/// is lost before the response begins; no platform tells of it.
+/// Redirects are returned as responses. Cookies are neither stored nor sent unless the settings say so. The transport
+/// caches nothing, and the platform adds no credentials. Timeouts may be fractions of a second and are measured on the
+/// transport's clock. If a connection is lost while a body is sent, the body is not sent again: a retry behavior
+/// decides about a repeat. The platform itself may repeat idempotent requests, such as `GET` (RFC 9110 §9.2.2), when a
+/// connection is lost before the response begins. No platform reports that.
 ///
-/// The server does not wait for the reader of a streamed response, because URLSession on Linux cannot make it: what the
-/// reader lags behind is kept in files (``Configuration/spool``). What was received is delivered before an error.
+/// The server does not wait for the reader of a streamed response, because URLSession on Linux cannot make it wait. The
+/// unread bytes are kept in files (``Configuration/spool``). All received bytes are delivered before an error.
 ///
-/// On Linux header fields of a response arrive without their order, and same names joined by `", "`.
+/// On Linux the header fields of a response lose their order, and fields of the same name are joined by `", "`.
 public final class URLSessionTransport: Transport {
   private let registry: TransferRegistry
   private let objection: NetworkError?
@@ -35,8 +35,8 @@ public final class URLSessionTransport: Transport {
   /// Creates a transport with connections of its own.
   ///
   /// - Parameters:
-  ///   - configuration: The settings; by default without cookies, and with 128 connections to a host at most.
-  ///   - clock: What timeouts are measured on; by default the system's.
+  ///   - configuration: The settings; by default without cookies, and with at most 128 connections to a host.
+  ///   - clock: The clock that measures timeouts; by default the system's.
   public convenience init(configuration: Configuration = Configuration(), clock: RequestClock = .system) {
     self.init(configuration: configuration, clock: clock, spool: configuration.uploadSpool)
   }
@@ -47,16 +47,16 @@ public final class URLSessionTransport: Transport {
     registry = TransferRegistry(configuration, spool: spool, clock: clock)
   }
 
-  // The registry and its session keep each other until it is closed, but nothing keeps the transport.
+  // The registry and its session keep each other alive until the registry is closed, but nothing keeps the transport
+  // alive.
   deinit { registry.close() }
 
   /// Sends a request.
   ///
   /// - Parameter request: The request, with everything in it that goes over the wire.
-  /// - Returns: The response, with any status, and its body in memory or streamed. A body that came compressed is
-  ///   decoded, while `Content-Encoding` and `Content-Length` still tell of the compressed one.
-  /// - Throws: ``NetworkError`` with a code that tells what went wrong, or `CancellationError` as soon as the task is
-  ///   cancelled.
+  /// - Returns: The response, with any status, and its body in memory or streamed. A compressed body is decoded, but
+  ///   `Content-Encoding` and `Content-Length` still describe the compressed body.
+  /// - Throws: ``NetworkError`` with a code for the failure, or `CancellationError` as soon as the task is cancelled.
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     try request.validate()
     if var objection {
@@ -77,7 +77,7 @@ public final class URLSessionTransport: Transport {
     return response(to: transfer, received)
   }
 
-  /// Whether the platform adds cookies: it keeps some for the URL, and ``Configuration/handlesCookies`` is on.
+  /// Returns whether the platform adds cookies: it has some for the URL, and ``Configuration/handlesCookies`` is true.
   public func addsCredentials(to request: NetworkRequest) -> Bool { registry.hasCookies(for: request.url) }
 
   private func response(to transfer: Transfer, _ received: Transfer.Received) -> NetworkResponse {
@@ -93,14 +93,15 @@ public final class URLSessionTransport: Transport {
 
   /// Forgets the cookies of servers, if it keeps any.
   ///
-  /// What is sent from now on has an empty jar and connections of its own; cookies that are still to come with what is in
-  /// flight go into the old jar. A cookie storage that ``Configuration/adjustPlatform`` has set is emptied, and may get
-  /// such cookies.
+  /// What is sent from now on has an empty jar and connections of its own; cookies that are still to come with what is
+  /// in flight go into the old jar. A cookie storage that ``Configuration/adjustPlatform`` has set is emptied, and may
+  /// get such cookies.
   public func forgetUser() { registry.forgetCookies() }
 
-  /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it too.
+  /// Ends all requests in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it
+  /// too.
   ///
-  /// Doing it twice does nothing more.
+  /// A second call has no effect.
   public func shutdown() async {
     await withCheckedContinuation { continuation in
       registry.close { continuation.resume() }
@@ -117,10 +118,11 @@ extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkRequest {
-  /// The request with a `Cookie` field, as it is sent if the platform adds one, so that a cache can see in the response's
-  /// request that there may have been cookies.
+  /// The request with the `Cookie` field that the platform may add.
   ///
-  /// The field is empty, because what the platform adds is not known.
+  /// A cache can then see in the response's request that there may have been cookies.
+  ///
+  /// The field is empty, because the platform's cookies are not known.
   fileprivate var withCookies: NetworkRequest {
     guard let origin, !headers.contains("Cookie") else { return self }
     var sent = self

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A certificate and its private key, by which a client shows a server who it is.
+/// A certificate and its private key, which identify a client to a server.
 ///
 /// ```swift
 /// let identity = try ClientIdentity(
@@ -12,18 +12,18 @@ public import Foundation
 ///
 /// It is read from PKCS #12, from PEM or from DER. No description of it shows the key or the passphrase.
 ///
-/// URLSession takes an identity from the system only. So a certificate and a key that come in PEM or DER are added to the
-/// program's keychain when a server first asks for them (Apple: "SecItemAdd(_:_:)"). On macOS reading a PKCS #12 adds to
-/// the user's keychain too (Apple: "SecPKCS12Import(_:_:_:)"). Prefer PKCS #12 on Apple's platforms.
+/// URLSession accepts only an identity of the system. So a certificate and a key in PEM or DER are added to the
+/// program's keychain when a server first asks for them (Apple: "SecItemAdd(_:_:)"). On macOS reading a PKCS #12 file
+/// adds to the user's keychain too (Apple: "SecPKCS12Import(_:_:_:)"). Prefer PKCS #12 on Apple's platforms.
 public struct ClientIdentity: Sendable {
   /// The bytes of an identity.
   package enum Content: Sendable {
     case pkcs12(Data, passphrase: String)
-    /// The client's own certificate, which the key belongs to, and those that lead from it to an authority.
+    /// The client's own certificate, whose key is given, and the certificates that lead from it to an authority.
     case certificates([X509Certificate], key: PrivateKey)
   }
 
-  /// The hosts that get it, in lower case.
+  /// The hosts that get the identity, in lower case.
   public let hosts: Set<String>
 
   package let content: Content
@@ -33,9 +33,9 @@ public struct ClientIdentity: Sendable {
   /// - Parameters:
   ///   - pkcs12: The bytes of a `.p12` file (RFC 7292).
   ///   - passphrase: The passphrase of the file.
-  ///   - hosts: The hosts that get it when they ask; a certificate tells others who the user is.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is no PKCS #12, or there is
-  ///   no host. Whether the passphrase opens it shows at the first use.
+  ///   - hosts: The hosts that get the identity when they ask. A certificate would tell other hosts who the user is.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is not PKCS #12, or there
+  ///   is no host. A wrong passphrase fails at the first use.
   public init(pkcs12: Data, passphrase: String, hosts: Set<String>) throws {
     guard ClientIdentity.isPKCS12(Array(pkcs12)) else {
       throw NetworkError(
@@ -48,10 +48,10 @@ public struct ClientIdentity: Sendable {
   ///
   /// - Parameters:
   ///   - pem: The text (RFC 7468): the client's certificate, the private key, and any certificates that lead from the
-  ///     first to an authority. The key has no passphrase and stands before or after them.
-  ///   - hosts: The hosts that get it when they ask.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if the text lacks one of them, the
-  ///   key has a passphrase or belongs to another certificate, or there is no host.
+  ///     first to an authority. The key has no passphrase and is before or after them.
+  ///   - hosts: The hosts that get the identity when they ask.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if the text lacks one of them,
+  ///   the key has a passphrase or belongs to another certificate, or there is no host.
   public init(pem: String, hosts: Set<String>) throws {
     let keys = PrivateKey.Form.allCases.flatMap { PEM.blocks($0.rawValue, in: pem) }
     guard !pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----"), !pem.contains("Proc-Type: 4,ENCRYPTED") else {
@@ -73,9 +73,9 @@ public struct ClientIdentity: Sendable {
   /// - Parameters:
   ///   - certificates: The client's certificate, and any that lead from it to an authority.
   ///   - privateKey: The key of the first certificate in DER: PKCS #8, PKCS #1 or SEC 1, without a passphrase.
-  ///   - hosts: The hosts that get it when they ask.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if there is no certificate, the key
-  ///   is none or belongs to another certificate, or there is no host.
+  ///   - hosts: The hosts that get the identity when they ask.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if there is no certificate, the
+  ///   key is invalid or belongs to another certificate, or there is no host.
   public init(certificates: [X509Certificate], privateKey: Data, hosts: Set<String>) throws {
     guard let own = certificates.first else {
       throw NetworkError(.invalidTrust, "the identity has no certificate; give the client's own first")
@@ -99,7 +99,7 @@ public struct ClientIdentity: Sendable {
     self.hosts = Set(hosts.map { $0.lowercased() })
   }
 
-  /// Whether bytes begin as a `PFX` of version 3 (RFC 7292 §4).
+  /// Returns whether bytes begin like a `PFX` of version 3 (RFC 7292 §4).
   private static func isPKCS12(_ bytes: [UInt8]) -> Bool {
     var outer = DERReader(bytes[...])
     guard let file = outer.next(DERReader.sequence) else { return false }
@@ -109,12 +109,12 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The hosts that get it.
+  /// The hosts that get the identity.
   public var description: String { "client identity for \(hosts.sorted().joined(separator: ", "))" }
 
-  /// The description, so that dumping an identity does not show it.
+  /// The description, because dumping an identity must not show the key.
   public var debugDescription: String { description }
 
-  /// Only what the description shows.
+  /// A mirror with the description only.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,4 +1,6 @@
-/// Reads the elements of DER one after the other (X.690 §8.1, §10.1); whatever the bytes are, none beyond them is read.
+/// Reads the elements of DER one after the other (X.690 §8.1, §10.1).
+///
+/// It never reads beyond the given bytes.
 struct DERReader {
   /// An element: its tag, its content, and both with the length between them.
   struct Element {
@@ -17,10 +19,10 @@ struct DERReader {
 
   init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-  /// Whether everything was read.
+  /// Whether all bytes were read.
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// Reads the next element; `nil` if there is none or it is not whole.
+  /// Reads the next element; `nil` if there is none or it is incomplete.
   mutating func next() -> Element? {
     var cursor = rest
     // Tags of several bytes do not occur in certificates.
@@ -42,7 +44,9 @@ struct DERReader {
     return Element(tag: tag, content: content, whole: whole)
   }
 
-  /// Reads the next element if it has a tag; `nil`, and reads nothing, if it has another.
+  /// Reads the next element if it has the given tag.
+  ///
+  /// Otherwise returns `nil` and reads no byte.
   mutating func next(_ tag: UInt8) -> Element? {
     guard rest.first == tag else { return nil }
     return next()

@@ -24,7 +24,7 @@ package struct PrivateKey: Sendable {
   private let form: Form
   let content: Content
 
-  /// Creates a key; `nil` if the bytes are none.
+  /// Creates a key; `nil` if the bytes are not a key.
   init?(der: Data) {
     var outer = DERReader(Array(der)[...])
     guard let key = outer.next(DERReader.sequence), outer.isAtEnd else { return nil }
@@ -63,7 +63,7 @@ extension PrivateKey {
   /// Compares the key with the bits of a certificate's `subjectPublicKey` (RFC 5280 §4.1.2.7).
   ///
   /// - Parameter publicKey: The bits.
-  /// - Returns: Whether they belong together; `nil` if that is not known.
+  /// - Returns: Whether they belong together; `nil` if that is unknown.
   func matches(_ publicKey: ArraySlice<UInt8>) -> Bool? {
     switch content {
     case .rsa(let key):
@@ -84,7 +84,7 @@ extension PrivateKey {
     return numbers.next(DERReader.integer)?.content
   }
 
-  /// The public point of an elliptic curve's key, which may be left out of it.
+  /// Returns the public point of an elliptic curve's key; `nil` if the key leaves it out.
   private func point(_ key: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     var outer = DERReader(key)
     guard let list = outer.next(DERReader.sequence) else { return nil }
@@ -97,7 +97,7 @@ extension PrivateKey {
     return bits.next(DERReader.bitString)?.content.dropFirst()
   }
 
-  /// Returns the key as Security takes it (Apple: "SecKeyCreateWithData(_:_:_:)").
+  /// Returns the key in the form that Security expects (Apple: "SecKeyCreateWithData(_:_:_:)").
   ///
   /// - Parameter publicKey: The bits of the certificate's `subjectPublicKey`.
   /// - Returns: PKCS #1 for RSA; the public point and the number of X9.63 for an elliptic curve; `nil` for others.
@@ -115,9 +115,9 @@ extension PrivateKey {
   }
 }
 
-/// Blocks of base64 between lines that name what they hold (RFC 7468).
+/// Blocks of base64 between lines that name their content (RFC 7468).
 enum PEM {
-  /// Returns the bytes of all blocks with a label, in their order; `nil` for one that is not whole or not base64.
+  /// Returns the bytes of all blocks with a label, in their order; `nil` for a block that is incomplete or not base64.
   static func blocks(_ label: String, in text: String) -> [Data?] {
     text.components(separatedBy: "-----BEGIN \(label)-----").dropFirst().map { block in
       guard let end = block.range(of: "-----END \(label)-----") else { return nil }

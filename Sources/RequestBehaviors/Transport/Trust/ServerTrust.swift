@@ -3,12 +3,12 @@
   import Foundation
   import Security
 
-  /// Obeys a trust policy, and shows an identity, when URLSession asks for them.
+  /// Applies a trust policy, and presents an identity, when URLSession asks for them.
   ///
-  /// Both block: evaluating certificates may fetch others (Apple: "SecTrustEvaluateWithError"). So they have a queue of
-  /// their own.
+  /// Both may block: evaluating certificates may fetch others (Apple: "SecTrustEvaluateWithError"). So they run on a
+  /// queue of their own.
   final class ServerTrust: Sendable {
-    /// What to tell URLSession.
+    /// The decision for URLSession.
     enum Disposition: Sendable {
       case system
       case credential(URLCredential)
@@ -27,7 +27,7 @@
       self.identity = identity
     }
 
-    /// Answers a challenge, at once where the system decides, else on the queue.
+    /// Responds to a challenge: at once if the system decides, or else on the queue.
     func answer(_ challenge: URLAuthenticationChallenge, completion: @escaping @Sendable (Disposition) -> Void) {
       let host = challenge.protectionSpace.host
       switch challenge.protectionSpace.authenticationMethod {
@@ -54,7 +54,7 @@
       .failure(NetworkError(.tlsFailed, "the server \(host) is not trusted: \(reason)"))
     }
 
-    /// Why the policy's basis does not trust a server; `nil` if it does.
+    /// Returns why the policy's basis does not trust a server; `nil` if it does.
     private func objection(to trust: SecTrust, of host: String) -> String? {
       switch policy.basis {
       case .closure(let isTrusted):
@@ -112,7 +112,7 @@
         URLCredential(identity: opened, certificates: Array(chain.dropFirst()), persistence: .forSession))
     }
 
-    /// Adds a key and its certificate to the keychain, which makes an identity of them, and finds that.
+    /// Adds a key and its certificate to the keychain, which makes an identity of them, and returns that identity.
     ///
     /// No function makes an identity without the keychain (Apple: "Importing Cryptographic Keys").
     private func openPair(
@@ -137,7 +137,7 @@
       }
       for reference in [keyReference as AnyObject, ownReference as AnyObject] {
         let status = SecItemAdd(query([kSecValueRef: reference]), nil)
-        // It is there from the last time.
+        // A duplicate item is there from an earlier time.
         guard status == errSecSuccess || status == errSecDuplicateItem else { return .failure(cannotOpen(status)) }
       }
       guard let identity = identity(of: own) else {

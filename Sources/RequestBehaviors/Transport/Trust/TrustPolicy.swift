@@ -4,7 +4,7 @@ public import Foundation
   public import Security
 #endif
 
-/// Which servers are who they say.
+/// The rules of which servers are trusted.
 ///
 /// ```swift
 /// let keys = try [PublicKeyPin(current), PublicKeyPin(spare)]
@@ -17,7 +17,7 @@ public import Foundation
 /// A transport that cannot obey a policy fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``. A
 /// server that is not trusted is an error of code ``NetworkError/Code-swift.struct/tlsFailed``.
 public struct TrustPolicy: Sendable {
-  /// What decides before pins do.
+  /// The rule that decides before the pins.
   package enum Basis: Sendable {
     case system
     case anchors([X509Certificate], besidesSystem: Bool)
@@ -49,8 +49,8 @@ public struct TrustPolicy: Sendable {
   #if canImport(ObjectiveC)
     /// A closure decides.
     ///
-    /// - Parameter isTrusted: Gets the server's certificates and the host; called on a queue of the transport's, so that
-    ///   it may block, as evaluating them does.
+    /// - Parameter isTrusted: Gets the server's certificates and the host, and returns whether the server is trusted.
+    ///   It is called on a queue of the transport, so it may block, as evaluating certificates does.
     /// - Returns: The policy.
     public static func closure(_ isTrusted: @escaping @Sendable (SecTrust, _ host: String) -> Bool) -> TrustPolicy {
       TrustPolicy(basis: .closure(isTrusted))
@@ -59,15 +59,16 @@ public struct TrustPolicy: Sendable {
 
   /// Returns a policy that also demands that the server has a pinned key (RFC 7469 §2.6).
   ///
-  /// The key of the server's own certificate works with every transport that obeys pins. Over URLSession on Apple's
-  /// platforms a key of any other certificate of the chain does, too. Over libcurl no other does: a host for which only
-  /// the keys of authorities are pinned cannot be reached.
+  /// The key of the server's own certificate works with every transport that supports pins. Over URLSession on Apple's
+  /// platforms, the key of any other certificate of the chain works too. Over libcurl only the server's own key works:
+  /// a host for which only the keys of authorities are pinned cannot be reached.
   ///
-  /// - Parameter pins: The keys by host. `*.example.com` stands for hosts with one label more than `example.com`. Give
-  ///   two keys at least, one of them a spare that is kept elsewhere, or a lost key locks the app out. A host that is not
-  ///   named needs none.
-  /// - Returns: The policy; of a host that was pinned before, the new keys count.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if a host is none or has no key.
+  /// - Parameter pins: The keys by host. `*.example.com` matches hosts with one label more than `example.com`. Give at
+  ///   least two keys, one of them a spare that is kept elsewhere, or a lost key locks the app out. A host that is not
+  ///   named needs no pin.
+  /// - Returns: The policy. The new keys of a host replace its earlier ones.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if a host is invalid or has no
+  ///   key.
   public func pinning(_ pins: [String: some Sequence<PublicKeyPin>]) throws -> TrustPolicy {
     var policy = self
     for (host, keys) in pins {
@@ -88,10 +89,10 @@ public struct TrustPolicy: Sendable {
 // MARK: - Decisions
 
 extension TrustPolicy {
-  /// Whether it is the system's alone, which every transport obeys.
+  /// Whether it is only the system's policy, which every transport supports.
   package var isSystem: Bool { if case .system = basis { pins.isEmpty } else { false } }
 
-  /// Why pins refuse a chain of certificates that is trusted otherwise; `nil` if they do not.
+  /// Returns why the pins refuse a chain of certificates that is trusted otherwise; `nil` if they do not.
   ///
   /// - Parameters:
   ///   - chain: The certificates in DER.
@@ -108,7 +109,7 @@ extension TrustPolicy {
   /// Whether keys are pinned for any host.
   package var hasPins: Bool { !pins.isEmpty }
 
-  /// The keys that are pinned for a host in lower case; `nil` if there are none.
+  /// Returns the keys that are pinned for a host in lower case; `nil` if there are none.
   package func pins(for host: String) -> Set<PublicKeyPin>? {
     if let pins = pins[host] { return pins }
     guard let dot = host.firstIndex(of: ".") else { return nil }
@@ -119,13 +120,13 @@ extension TrustPolicy {
 extension NetworkError.Code {
   /// A certificate, a pin or an identity of the settings is malformed.
   public static let invalidTrust = NetworkError.Code(rawValue: "invalidTrust")
-  /// The transport cannot obey the trust policy, or has no use for a client's identity.
+  /// The transport does not support the trust policy or a client identity.
   public static let unsupportedTrust = NetworkError.Code(rawValue: "unsupportedTrust")
 }
 
 /// The SHA-256 hash of a certificate's `SubjectPublicKeyInfo`, by which a public key is pinned (RFC 7469 §2.4).
 ///
-/// This prints the one of a server:
+/// This prints the pin of a server:
 ///
 /// ```sh
 /// openssl s_client -connect api.example.com:443 </dev/null | openssl x509 -pubkey -noout \
@@ -137,8 +138,8 @@ public struct PublicKeyPin: Sendable, Hashable {
 
   /// Creates a pin from text.
   ///
-  /// - Parameter text: The hash in base64, also with `sha256/` before it.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is no hash.
+  /// - Parameter text: The hash in base64, with or without `sha256/` before it.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is not a hash.
   public init(_ text: String) throws {
     let base64 = text.hasPrefix("sha256/") ? String(text.dropFirst(7)) : text
     guard let hash = Data(base64Encoded: base64), hash.count == 32 else {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A certificate of a server or an authority (RFC 5280), by its bytes.
+/// A certificate of a server or an authority (RFC 5280).
 ///
-/// It is checked for its form only; whether it is trusted is for a transport to say.
+/// Only its form is checked. A transport decides whether it is trusted.
 public struct X509Certificate: Sendable, Hashable {
   /// The certificate in DER.
   public let der: Data
@@ -51,7 +51,7 @@ public struct X509Certificate: Sendable, Hashable {
     guard let list = outer.next(DERReader.sequence) else { return [] }
     var fields = DERReader(list.content)
     _ = fields.next(DERReader.sequence)  // The algorithm.
-    // The first octet says how many bits of the last are unused: none.
+    // The first octet is the number of unused bits in the last octet: 0.
     return fields.next(DERReader.bitString)?.content.dropFirst() ?? []
   }
 
@@ -71,6 +71,6 @@ public struct X509Certificate: Sendable, Hashable {
 }
 
 extension X509Certificate: CustomStringConvertible {
-  /// The certificate by its public key's hash.
+  /// The hash of the certificate's public key.
   public var description: String { "certificate with the key \(publicKeyPin)" }
 }
