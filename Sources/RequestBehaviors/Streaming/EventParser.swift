@@ -1,9 +1,9 @@
 import Foundation
 
-/// Reads the events of a `text/event-stream` by the rules of WHATWG HTML §9.2.6: bytes in, events out.
+/// Reads the events of a `text/event-stream` by the rules of WHATWG HTML §9.2.6.
 ///
-/// What is no UTF-8 is replaced. Fields of other names are ignored. An event that the end of the stream cuts off, because
-/// no empty line follows it, is dropped.
+/// Invalid UTF-8 is replaced. Unknown fields are ignored. An event that the end of the stream cuts off, because no
+/// empty line follows it, is dropped.
 struct EventParser: Sendable {
   private let limit: Int
   private var lines: LineSplitter
@@ -12,8 +12,8 @@ struct EventParser: Sendable {
   /// Creates a parser.
   ///
   /// - Parameters:
-  ///   - limit: The most bytes of a line, and of the lines of one event that are kept.
-  ///   - lastEventID: The id that the first request sends; empty if it sends none.
+  ///   - limit: The maximum number of bytes of a line, and of the kept lines of one event.
+  ///   - lastEventID: The id that the first request sends; empty if it sends no id.
   init(limit: Int = LineSplitter.standardLimit, lastEventID: String = "") {
     self.limit = limit
     lines = LineSplitter(limit: limit)
@@ -29,13 +29,13 @@ struct EventParser: Sendable {
   /// Adds a chunk.
   mutating func add(_ chunk: Data) { lines.add(chunk) }
 
-  /// Begins with a further body; what stays is what a further request is to know.
+  /// Starts with a further body, and keeps the state that a further request needs.
   mutating func restart() {
     lines = LineSplitter(limit: limit)
     fields.forgetUnfinished()
   }
 
-  /// Returns the next event; `nil` if more has to come first.
+  /// Returns the next event; `nil` if more bytes must come first.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/lineTooLong``.
   mutating func next() throws -> ServerSentEvent? {
@@ -46,7 +46,7 @@ struct EventParser: Sendable {
   }
 }
 
-/// The fields of an event that is not complete yet, and what stays from event to event.
+/// The fields of the current, incomplete event, and the state that is kept between events.
 private struct EventFields: Sendable {
   private(set) var lastEventID: String
   private(set) var retry: Duration?
@@ -55,7 +55,7 @@ private struct EventFields: Sendable {
   private var type: [UInt8] = []
   private var data: [UInt8] = []
   private var id: String?
-  // How many bytes the kept lines of the event have.
+  // The number of bytes in the kept lines of the event.
   private var count = 0
 
   init(limit: Int, lastEventID: String) {
@@ -63,11 +63,11 @@ private struct EventFields: Sendable {
     self.lastEventID = lastEventID
   }
 
-  /// Adds a line; returns the event that it completes.
+  /// Adds a line, and returns the event that it completes; `nil` if it completes no event.
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
     if line.isEmpty { return complete() }
     let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
-    // A comment, such as those that keep a connection alive.
+    // The line is a comment, such as those that keep a connection alive.
     if colon == 0 { return nil }
     var start = min(colon + 1, line.count)
     if start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
@@ -85,7 +85,7 @@ private struct EventFields: Sendable {
       try keep(line)
       if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
     } else if name.equals("retry") {
-      // More than eighteen digits are more milliseconds than anybody waits.
+      // A number of more than eighteen digits might overflow, and is a useless wait.
       let isNumber = !value.isEmpty && value.count <= 18 && value.allSatisfy { (0x30...0x39).contains($0) }
       if isNumber, let time = Int64(String(decoding: value, as: UTF8.self)) { retry = .milliseconds(time) }
     }
@@ -97,7 +97,7 @@ private struct EventFields: Sendable {
     guard count <= limit else { throw NetworkError.lineTooLong("server-sent event", limit: limit) }
   }
 
-  /// Forgets the event that is not complete.
+  /// Drops the incomplete event.
   mutating func forgetUnfinished() {
     type.removeAll(keepingCapacity: true)
     data.removeAll(keepingCapacity: true)
@@ -105,7 +105,9 @@ private struct EventFields: Sendable {
     count = 0
   }
 
-  /// Ends the event at an empty line; without data it is none, and its id counts all the same.
+  /// Ends the event at an empty line.
+  ///
+  /// Without data there is no event, but its id still counts.
   private mutating func complete() -> ServerSentEvent? {
     defer { forgetUnfinished() }
     if let id { lastEventID = id }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Where events come from: a body, and those of further requests if there is a rule for them.
+/// The source of events: a body, and the bodies of further requests if there is a rule for them.
 struct EventSource: Sendable {
-  /// Returns the response to a request that goes on after an id, which is empty at first; `nil` if there are no more
+  /// Returns the response to a request that continues after an id, which is empty at first; `nil` if there are no more
   /// events.
   typealias Opener = @Sendable (_ lastEventID: String) async throws -> NetworkResponse?
 
-  /// When a further request follows; `nil` for never.
+  /// The rule for further requests; `nil` for no further request.
   var reconnection: EventReconnection?
-  /// The id that the first request sends; empty if it sends none.
+  /// The id that the first request sends; empty if it sends no id.
   var lastEventID = ""
-  /// Makes what one iteration gets its bodies from.
+  /// Makes the opener of one iteration.
   let makeOpener: @Sendable () -> Opener
 }
 
-/// Reads events from a body, and from those that follow it.
+/// Reads events from a body, and from the bodies that follow it.
 struct EventReader {
   private let reconnection: EventReconnection?
   private let open: EventSource.Opener
@@ -22,9 +22,9 @@ struct EventReader {
   private var parser: EventParser
   private var chunks: ByteStream.Iterator?
   private var isOver = false
-  // How many bodies in a row brought no event.
+  // The number of successive bodies without an event.
   private var bodiesWithoutEvent = 0
-  /// The response whose body is read, once there is one.
+  /// The response whose body is read; `nil` before the first.
   private(set) var response: NetworkResponse?
 
   init(_ source: EventSource, _ settings: ResponseEvents.Settings) {
@@ -60,22 +60,28 @@ struct EventReader {
     }
   }
 
-  /// Ends the body because of an error; harmless if it has ended.
+  /// Ends the body because of an error.
+  ///
+  /// It has no effect if the body has ended.
   mutating func end(throwing error: any Error) {
     isOver = true
     chunks = nil
     if case .stream(let stream)? = response?.body { stream.cancel(throwing: error) }
   }
 
-  /// Ends the body, because all events have come; harmless if it has ended.
+  /// Ends the body, because all events have come.
+  ///
+  /// It has no effect if the body has ended.
   private mutating func finish() {
     isOver = true
-    // Before the iterator goes, which would cancel the body.
+    // The stream is finished before the iterator is released, which would cancel the body.
     if case .stream(let stream)? = response?.body { stream.finish() }
     chunks = nil
   }
 
-  /// Gets a body to read from if there is none; false if there are no more events.
+  /// Gets a body to read from if there is none.
+  ///
+  /// Returns false if there are no more events.
   private mutating func connect() async throws -> Bool {
     if chunks != nil { return true }
     guard let opened = try await open(parser.lastEventID) else { return false }
@@ -96,7 +102,7 @@ struct EventReader {
     }
   }
 
-  /// Starts to wait for the time to end the body in which no event came.
+  /// Starts a timer that ends the body if no event comes in time.
   private func startTimer() -> Task<Void, any Error>? {
     guard let limit = settings.idleTimeout, let response, case .stream(let stream) = response.body else { return nil }
     let clock = response.request.call.clock
@@ -110,15 +116,15 @@ struct EventReader {
     }
   }
 
-  /// Whether another request may bring more events after an error.
+  /// Returns whether another request may bring more events after an error.
   private func isTransientFailure(_ error: NetworkError) -> Bool {
     reconnection != nil && response != nil && error.isTransient && error.code != .unacceptableStatus
   }
 
-  /// Lets go of a body that has ended, and waits until another request may be made.
+  /// Releases a body that has ended, and waits until another request may be made.
   ///
-  /// - Returns: False if there is to be none.
-  /// - Throws: The failure if there is to be no other request because of it.
+  /// - Returns: False if there is to be no further request.
+  /// - Throws: The failure, if it rules out a further request.
   private mutating func waitToReconnect(after failure: NetworkError?) async throws -> Bool {
     guard let reconnection, let clock = response?.request.call.clock else { return false }
     chunks = nil

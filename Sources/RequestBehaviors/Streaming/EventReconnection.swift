@@ -1,20 +1,21 @@
-/// When a request for server-sent events is made again after its stream has ended or broken off.
+/// The rule of when a request for server-sent events is repeated after its stream has ended or broken off.
 ///
-/// Before the first of several streams in a row that brought no event, the wait is the latest `retry` of the server, else
-/// ``delay``; before each further one ``backoff`` is added to it.
+/// The wait before a repeat is the latest `retry` of the server, or else ``delay``. If several streams in a row bring
+/// no event, ``backoff`` is added before each but the first.
 public struct EventReconnection: Sendable {
-  /// How long to wait where the server has not said so; 3 seconds by default.
+  /// How long to wait if the server has sent no `retry`; 3 seconds by default.
   public var delay: Duration
 
-  /// What is added to the wait when streams bring no event.
+  /// The time that is added to the wait when streams bring no event.
   public var backoff: Backoff
 
-  /// The most streams in a row without an event, beside the first one; `nil`, the default, for any number.
+  /// The maximum number of successive streams without an event, besides the first one; `nil`, the default, for no
+  /// limit.
   public var limit: Int?
 
   /// The longest wait that a server may ask for; an hour by default.
   ///
-  /// A server that asks for more is not asked again.
+  /// If a server asks for a longer wait, the request is not repeated.
   public var longestServerDelay: Duration
 
   private let random: @Sendable () -> Double
@@ -22,9 +23,9 @@ public struct EventReconnection: Sendable {
   /// Creates a rule.
   ///
   /// - Parameters:
-  ///   - delay: How long to wait where the server has not said so.
-  ///   - backoff: What is added to the wait when streams bring no event.
-  ///   - limit: The most streams in a row without an event, beside the first one; `nil` for any number.
+  ///   - delay: How long to wait if the server has sent no `retry`.
+  ///   - backoff: The time that is added to the wait when streams bring no event.
+  ///   - limit: The maximum number of successive streams without an event, besides the first one; `nil` for no limit.
   ///   - longestServerDelay: The longest wait that a server may ask for.
   ///   - random: Makes numbers from 0 to 1 for the backoff; by default the system's.
   public init(
@@ -38,14 +39,14 @@ public struct EventReconnection: Sendable {
     self.random = random ?? { Double.random(in: 0...1) }
   }
 
-  /// Connects again for as long as the server does not end it.
+  /// Repeats the request until the server ends the events.
   public static let automatic = EventReconnection()
 
-  /// How long to wait before a request; `nil` if there is to be none.
+  /// Returns how long to wait before a request; `nil` if there is to be no further request.
   ///
   /// - Parameters:
-  ///   - attempt: Which request it is since the latest event, from 1.
-  ///   - retry: The wait that the server asked for; `nil` if it did not.
+  ///   - attempt: The number of the request since the latest event, from 1.
+  ///   - retry: The wait that the server asked for; `nil` if it asked for no wait.
   /// - Returns: The wait.
   func delay(before attempt: Int, retry: Duration?) -> Duration? {
     if let limit, attempt > limit { return nil }

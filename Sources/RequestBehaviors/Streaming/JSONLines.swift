@@ -8,10 +8,10 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each line is decoded by the configuration's decoder, where the caller is, so a value need not be `Sendable`. Empty
-/// lines, and those of spaces and tabs, are skipped. A line that does not fit ends the values with
-/// ``NetworkError/Code-swift.struct/decodingFailed``: the message has the number of the line, from 1, and shows of its
-/// content what the ``Redactor`` lets through. The names for such bodies are NDJSON and JSON Lines.
+/// The configuration's decoder decodes each line in the caller's isolation, so a value need not be `Sendable`. Lines
+/// that are empty, or contain only spaces and tabs, are skipped. A line that cannot be decoded ends the values with
+/// ``NetworkError/Code-swift.struct/decodingFailed``. The message has the number of the line, from 1, and its content
+/// as redacted by the ``Redactor``. Such bodies are known as NDJSON and JSON Lines.
 public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
   /// The value of a line.
   public typealias Element = Value
@@ -20,11 +20,13 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
 
   /// Returns the same values with another limit.
   ///
-  /// - Parameter bytes: The most bytes of a line, not counting its end; 1 MiB by default.
+  /// - Parameter bytes: The maximum number of bytes of a line, without its line ending; 1 MiB by default.
   /// - Returns: The values.
   public func limit(_ bytes: Int) -> JSONLines { JSONLines(source: source.limited(to: bytes)) }
 
-  /// Creates the iterator; a streamed body is iterated once.
+  /// Creates the iterator.
+  ///
+  /// A streamed body can be iterated only once.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(source)) }
 
   /// Delivers the values.
@@ -33,7 +35,7 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
 
     /// Returns the value of the next line; `nil` at the end.
     ///
-    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> Value? {
       while let line = try await reader.next() {
         let bytes = reader.withBytes(of: line) { $0.isBlank ? nil : Data($0) }
@@ -55,11 +57,11 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
 extension NetworkClient {
   /// Sends a request and returns the values of a body in which every line is a JSON text.
   ///
-  /// The request is sent when the first value is wanted, and again for every further iteration. The body is streamed: a
-  /// value is there as soon as its line has come.
+  /// The request is sent when the first value is requested, and again for every further iteration. The body is
+  /// streamed: a value is delivered as soon as its line has arrived.
   ///
-  /// - Parameter request: The request; the type of the values follows from where they go.
-  /// - Returns: The values; iterating throws what the request fails with.
+  /// - Parameter request: The request; the type of the values is inferred from their use.
+  /// - Returns: The values; iterating them throws the error of the request.
   public func jsonLines<Element: Decodable>(_ request: Request<Element>) -> JSONLines<Element> {
     let request = request.returning(NetworkResponse.self)
     return JSONLines(source: LineSource { try await self.stream(request) })
@@ -67,7 +69,7 @@ extension NetworkClient {
 }
 
 extension NetworkResponse {
-  /// The response with a part of its body that is JSON by itself, for an error that shows it.
+  /// Returns the response with one JSON part of its body, for an error that shows that part.
   func part(_ bytes: Data) -> NetworkResponse {
     var part = self
     part.body = .data(bytes)
@@ -77,6 +79,6 @@ extension NetworkResponse {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Whether there is nothing but spaces and tabs.
+  /// Whether there are only spaces and tabs.
   fileprivate var isBlank: Bool { allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
 }

@@ -1,27 +1,26 @@
 import Foundation
 
-/// Splits the bytes of a body into lines, however they come in chunks: bytes in, lines out.
+/// Splits the bytes of a body into lines, however the bytes are divided into chunks.
 ///
-/// A line ends with LF, CR LF or CR (WHATWG HTML §9.2.5), and the last one also without an end. A line that ends with CR
-/// is there at once; an LF that comes with the next chunk still belongs to it. A byte order mark at the beginning is left
-/// out.
+/// A line ends with LF, CR LF or CR (WHATWG HTML §9.2.5). The last line may have no line ending. A line that ends with
+/// CR is returned at once; an LF in the next chunk still belongs to it. A byte order mark at the beginning is skipped.
 struct LineSplitter: Sendable {
-  /// The most bytes of a line by default: 1 MiB.
+  /// The default maximum number of bytes of a line: 1 MiB.
   static let standardLimit = 1_048_576
 
   private let limit: Int
-  // What has come and is not part of an earlier line begins at `start`.
+  // The bytes that are not part of an earlier line begin at `start`.
   private var buffer: [UInt8] = []
   private var start = 0
   private var lineFeed = ByteSearch(UInt8(ascii: "\n"))
   private var carriageReturn = ByteSearch(UInt8(ascii: "\r"))
   private var hasBegun = false
-  // Whether the latest line ended with a CR that was the last byte of what had come.
+  // Whether the latest line ended with a CR that was the last byte so far.
   private var skipsLineFeed = false
 
   /// Creates a splitter.
   ///
-  /// - Parameter limit: The most bytes of a line, not counting its end.
+  /// - Parameter limit: The maximum number of bytes of a line, without its line ending.
   init(limit: Int = LineSplitter.standardLimit) { self.limit = max(0, limit) }
 
   /// Adds a chunk.
@@ -35,9 +34,10 @@ struct LineSplitter: Sendable {
     buffer.append(contentsOf: chunk)
   }
 
-  /// Returns where the next whole line is; `nil` if more has to come first.
+  /// Returns the range of the next whole line; `nil` if more bytes must come first.
   ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/lineTooLong``, as soon as it is known.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/lineTooLong``, as soon as the line exceeds the
+  ///   limit.
   mutating func next() throws -> Range<Int>? {
     guard skipByteOrderMark() else { return nil }
     if skipsLineFeed, start < buffer.count {
@@ -56,21 +56,25 @@ struct LineSplitter: Sendable {
     return line
   }
 
-  /// Returns where the last line is, which has no end; `nil` if there is none.
+  /// Returns the range of the last line, which has no line ending; `nil` if there is none.
   mutating func last() -> Range<Int>? {
     guard start < buffer.count else { return nil }
     defer { start = buffer.count }
     return start..<buffer.count
   }
 
-  /// Hands over the bytes of a line, until the next chunk is added.
+  /// Calls a closure with the bytes of a line.
+  ///
+  /// The range is valid until the next chunk is added.
   func withBytes<Result>(
     of line: Range<Int>, _ use: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result {
     try buffer.withUnsafeBufferPointer { try use(UnsafeBufferPointer(rebasing: $0[line])) }
   }
 
-  /// Leaves a byte order mark out; false if so little has come that it may be the beginning of one.
+  /// Skips a byte order mark.
+  ///
+  /// Returns false if the bytes so far may be the beginning of one.
   private mutating func skipByteOrderMark() -> Bool {
     if hasBegun { return true }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -86,7 +90,7 @@ struct LineSplitter: Sendable {
   }
 }
 
-/// Finds a byte again and again, without looking twice at what has been looked at.
+/// Finds the occurrences of a byte, and looks at each byte only once.
 private struct ByteSearch: Sendable {
   private let byte: UInt8
   private var found: Int?
@@ -105,7 +109,7 @@ private struct ByteSearch: Sendable {
     return found
   }
 
-  /// Follows a buffer whose beginning was removed.
+  /// Adjusts the search after the beginning of the buffer was removed.
   mutating func forget(_ count: Int) {
     found = found.flatMap { $0 < count ? nil : $0 - count }
     searched = max(0, searched - count)

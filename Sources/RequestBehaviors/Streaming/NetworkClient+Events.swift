@@ -11,21 +11,21 @@ extension NetworkClient {
   /// }
   /// ```
   ///
-  /// The request is sent when the first event is wanted, and again for every further iteration. A response of status 204
-  /// has no events. One that is no `text/event-stream` fails with
+  /// The request is sent when the first event is requested, and again for every further iteration. A response of status
+  /// 204 has no events. A response of another content type than `text/event-stream` fails with
   /// ``NetworkError/Code-swift.struct/unexpectedContentType``, unless ``RequestOptions/acceptableContentTypes`` has its
-  /// type. No cache takes part.
+  /// type. No cache is used.
   ///
-  /// With a rule for reconnecting, a stream that ends or breaks off is followed by another request for the same, once
-  /// the first one has been accepted. It is a call of its own with its own token and attempts, and sends the id of the
-  /// latest event as `Last-Event-ID`. Only `GET` requests are made again. The events end for good with a 204, another
-  /// content type, an unacceptable status, and an error that is not transient. They are one user's: when another one has
+  /// With a rule for reconnecting, the request is repeated when its stream ends or breaks off, once a first response
+  /// has been accepted. Each repeat is a call of its own with its own token and attempts, and sends the id of the
+  /// latest event as `Last-Event-ID`. Only `GET` requests are repeated. The events end for good with a 204, another
+  /// content type, an unacceptable status, or an error that is not transient. They belong to one user: when a user has
   /// signed in or out meanwhile, they end with ``NetworkError/Code-swift.struct/signedOut``.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - reconnection: When the request is made again; `nil`, the default, for never.
-  /// - Returns: The events; iterating throws what a request fails with.
+  ///   - reconnection: The rule of when the request is repeated; `nil`, the default, for never.
+  /// - Returns: The events; iterating them throws the error of a request.
   public func events(
     _ request: Request<NetworkResponse>, reconnecting reconnection: EventReconnection? = nil
   ) -> ResponseEvents {
@@ -43,7 +43,7 @@ extension EventSource {
     request.options.timesEndAtHead = true
     let first = request
     self.init(reconnection: reconnection, lastEventID: request.headers["Last-Event-ID"] ?? "") {
-      // Each iteration begins anew, for whoever is signed in then.
+      // Each iteration starts anew, for the user who is signed in at that time.
       let user = EventUser()
       return { lastEventID in
         guard reconnection == nil || first.method == .get else { throw NetworkError.notReconnectable(first.method) }
@@ -59,13 +59,13 @@ extension EventSource {
   }
 }
 
-/// For whom the first call of several was made.
+/// The owner of the first call of a series.
 private final class EventUser: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var scopes: [String]?
 
-  /// Whether a call is for the same as the first one.
+  /// Returns whether a call has the same owner as the first one.
   func includes(_ call: Call) -> Bool {
     lock.withLock {
       guard let scopes else {
@@ -77,14 +77,14 @@ private final class EventUser: Sendable {
   }
 }
 
-/// Lets no request of a series go for another user than the first one.
+/// Refuses a request of a series that has another owner than the first one.
 private struct SameUserBehavior: RequestBehavior {
   let order = BehaviorOrder.first
   let user: EventUser
 
   func modify(_ request: inout NetworkRequest) async throws {
     guard user.includes(request.call) else { throw NetworkError.eventsOfAnotherUser() }
-    // While the request waited further in, somebody else may have signed in.
+    // Another user may have signed in while the request waited in an inner behavior.
     request.call.addSendCheck { request in
       guard request.call.keepsScopes else { throw NetworkError.eventsOfAnotherUser() }
     }
@@ -92,7 +92,7 @@ private struct SameUserBehavior: RequestBehavior {
 }
 
 extension NetworkResponse {
-  /// Returns the response if it has events; `nil` if it says that there are no more.
+  /// Returns the response if it has events; `nil` if it is a 204, which ends the events.
   ///
   /// - Throws: ``NetworkError`` of code `unexpectedContentType` with the beginning of the body.
   fileprivate func eventStream() async throws -> NetworkResponse? {

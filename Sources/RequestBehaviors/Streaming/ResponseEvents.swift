@@ -11,11 +11,11 @@ import Foundation
 /// for try await delta in deltas { show(delta.text) }
 /// ```
 ///
-/// An event that the end of the body cuts off is dropped, as the rules have it. One that is longer than ``limit(_:)`` ends
-/// the events with ``NetworkError/Code-swift.struct/lineTooLong``.
+/// An event that the end of the body cuts off is dropped, as the standard requires. An event that is longer than
+/// ``limit(_:)`` ends the events with ``NetworkError/Code-swift.struct/lineTooLong``.
 ///
-/// To end the iteration early, by `break` for example, cancels a streamed body. ``NetworkClient/events(_:reconnecting:)``
-/// connects again when a stream has ended.
+/// Ending the iteration early, for example by `break`, cancels a streamed body.
+/// ``NetworkClient/events(_:reconnecting:)`` connects again when a stream has ended.
 public struct ResponseEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = ServerSentEvent
@@ -29,11 +29,11 @@ public struct ResponseEvents: AsyncSequence, Sendable {
     var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
   }
 
-  /// Returns the events before one that says that they are over, such as `[DONE]`.
+  /// Returns the events before an end marker, such as `[DONE]`.
   ///
-  /// That one is not delivered, nothing after it is read, and nothing is connected again.
+  /// The end marker is not delivered, no byte after it is read, and no further request is made.
   ///
-  /// - Parameter isEnd: Whether an event is that one.
+  /// - Parameter isEnd: Whether an event is the end marker.
   /// - Returns: The events.
   public func until(_ isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> ResponseEvents {
     changed { $0.isEnd = isEnd }
@@ -41,18 +41,18 @@ public struct ResponseEvents: AsyncSequence, Sendable {
 
   /// Returns the same events with a limit to the wait for each.
   ///
-  /// Comments, by which servers keep a connection alive, do not count as events; ``RequestOptions/idleTimeout`` is for
-  /// connections on which nothing comes at all. The time runs while an event is waited for, on the clock of the call. With
-  /// a rule for reconnecting, another request follows when it is over.
+  /// Comments, by which servers keep a connection alive, do not count as events. ``RequestOptions/idleTimeout`` is for
+  /// connections without any bytes. The time runs on the clock of the call while an event is awaited. With a rule for
+  /// reconnecting, another request follows when it is over.
   ///
-  /// - Parameter limit: How long an event may take to come before the events end with
-  ///   ``NetworkError/Code-swift.struct/timedOut``; `nil`, the default, for ever.
+  /// - Parameter limit: How long an event may take before the events end with
+  ///   ``NetworkError/Code-swift.struct/timedOut``; `nil`, the default, for no limit.
   /// - Returns: The events.
   public func idleTimeout(_ limit: Duration?) -> ResponseEvents { changed { $0.idleTimeout = limit } }
 
   /// Returns the same events with another limit to their length.
   ///
-  /// - Parameter bytes: The most bytes of a line, and of the lines of one event that are kept; 1 MiB by default.
+  /// - Parameter bytes: The maximum number of bytes of a line, and of the kept lines of one event; 1 MiB by default.
   /// - Returns: The events.
   public func limit(_ bytes: Int) -> ResponseEvents { changed { $0.limit = bytes } }
 
@@ -61,7 +61,9 @@ public struct ResponseEvents: AsyncSequence, Sendable {
     JSONEvents(events: self)
   }
 
-  /// Creates the iterator; a streamed body is iterated once.
+  /// Creates the iterator.
+  ///
+  /// A streamed body can be iterated only once.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: EventReader(source, settings)) }
 
   /// Delivers the events.
@@ -70,7 +72,7 @@ public struct ResponseEvents: AsyncSequence, Sendable {
 
     /// Returns the next event; `nil` at the end.
     ///
-    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> ServerSentEvent? { try await reader.next() }
   }
 
@@ -83,17 +85,19 @@ public struct ResponseEvents: AsyncSequence, Sendable {
 
 /// The values of server-sent events whose data are JSON, as they arrive.
 ///
-/// Each is decoded by the configuration's decoder, where the caller is, so a value need not be `Sendable`. Events whose
-/// data are empty are skipped. One that does not fit ends the values with
-/// ``NetworkError/Code-swift.struct/decodingFailed``: the message has the number of the event, from 1, and shows of its
-/// data what the ``Redactor`` lets through.
+/// The configuration's decoder decodes each event in the caller's isolation, so a value need not be `Sendable`. Events
+/// with empty data are skipped. An event that cannot be decoded ends the values with
+/// ``NetworkError/Code-swift.struct/decodingFailed``. The message has the number of the event, from 1, and its data as
+/// redacted by the ``Redactor``.
 public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
   /// The value of an event.
   public typealias Element = Value
 
   let events: ResponseEvents
 
-  /// Creates the iterator; a streamed body is iterated once.
+  /// Creates the iterator.
+  ///
+  /// A streamed body can be iterated only once.
   public func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator()) }
 
   /// Delivers the values.
@@ -105,7 +109,7 @@ public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
 
     /// Returns the value of the next event; `nil` at the end.
     ///
-    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> Value? {
       while let event = try await events.next() {
         number += 1
@@ -125,6 +129,6 @@ public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
 }
 
 extension NetworkResponse {
-  /// The server-sent events of the body, whatever kind of body it is.
+  /// The server-sent events of the body, in memory or streamed.
   public var events: ResponseEvents { ResponseEvents(source: EventSource { { _ in self } }) }
 }

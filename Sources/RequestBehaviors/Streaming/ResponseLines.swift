@@ -9,29 +9,32 @@ import Foundation
 /// }
 /// ```
 ///
-/// A line ends with LF, CR LF or CR, which are not part of it; the last one need not have an end. Each is decoded as
-/// UTF-8; what is none is replaced by U+FFFD. A byte order mark at the beginning of the body is left out. A line that is
-/// longer than ``limit(_:)`` ends the lines with ``NetworkError/Code-swift.struct/lineTooLong``.
+/// A line ends with LF, CR LF or CR, which are not part of it. The last line may have no line ending. Each line is
+/// decoded as UTF-8, and invalid bytes are replaced by U+FFFD. A byte order mark at the beginning of the body is
+/// skipped. A line that is longer than ``limit(_:)`` ends the lines with
+/// ``NetworkError/Code-swift.struct/lineTooLong``.
 ///
-/// To end the iteration early, by `break` for example, cancels a streamed body.
+/// Ending the iteration early, for example by `break`, cancels a streamed body.
 public struct ResponseLines: AsyncSequence, Sendable {
-  /// A line without its end.
+  /// A line without its line ending.
   public typealias Element = String
 
   let source: LineSource
 
   /// Returns the same lines with another limit.
   ///
-  /// - Parameter bytes: The most bytes of a line, not counting its end; 1 MiB by default.
+  /// - Parameter bytes: The maximum number of bytes of a line, without its line ending; 1 MiB by default.
   /// - Returns: The lines.
   public func limit(_ bytes: Int) -> ResponseLines { ResponseLines(source: source.limited(to: bytes)) }
 
-  /// Returns the values of lines that are JSON each; see ``JSONLines``.
+  /// Returns the values of lines of which each is JSON; see ``JSONLines``.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) -> JSONLines<Value> {
     JSONLines(source: source)
   }
 
-  /// Creates the iterator; a streamed body is iterated once.
+  /// Creates the iterator.
+  ///
+  /// A streamed body can be iterated only once.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LineReader(source)) }
 
   /// Delivers the lines.
@@ -40,7 +43,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
 
     /// Returns the next line; `nil` at the end.
     ///
-    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, and whatever the body throws.
+    /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> String? {
       guard let line = try await reader.next() else { return nil }
       return reader.withBytes(of: line) { String(decoding: $0, as: UTF8.self) }
@@ -49,11 +52,11 @@ public struct ResponseLines: AsyncSequence, Sendable {
 }
 
 extension NetworkResponse {
-  /// The lines of the body, whatever kind of body it is.
+  /// The lines of the body, in memory or streamed.
   public var lines: ResponseLines { ResponseLines(source: LineSource { self }) }
 }
 
-/// Where lines come from, and how long they may be.
+/// The source of lines, and their maximum length.
 struct LineSource: Sendable {
   let open: @Sendable () async throws -> NetworkResponse
   private(set) var limit = LineSplitter.standardLimit
@@ -67,7 +70,9 @@ struct LineSource: Sendable {
   }
 }
 
-/// Reads a body line by line; the response is got when the first line is wanted.
+/// Reads a body line by line.
+///
+/// It gets the response when the first line is requested.
 struct LineReader {
   private let source: LineSource
   private var splitter: LineSplitter
@@ -75,7 +80,7 @@ struct LineReader {
   private var isOver = false
   /// The number of the latest line, from 1.
   private(set) var number = 0
-  /// The response whose body it is, once it is there.
+  /// The response whose body is read; `nil` before it has arrived.
   private(set) var response: NetworkResponse?
 
   init(_ source: LineSource) {
@@ -83,7 +88,7 @@ struct LineReader {
     splitter = LineSplitter(limit: source.limit)
   }
 
-  /// Returns where the next line is; `nil` at the end.
+  /// Returns the range of the next line; `nil` at the end.
   mutating func next() async throws -> Range<Int>? {
     guard !isOver else { return nil }
     do {
@@ -100,14 +105,14 @@ struct LineReader {
     return splitter.last().map { count($0) }
   }
 
-  /// Hands over the bytes of the latest line.
+  /// Calls a closure with the bytes of the latest line.
   func withBytes<Result>(
     of line: Range<Int>, _ use: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result {
     try splitter.withBytes(of: line, use)
   }
 
-  /// Ends the body, because what came of it was of no use.
+  /// Ends the body, because a line could not be used.
   mutating func end(throwing error: any Error) {
     isOver = true
     if case .stream(let stream)? = response?.body { stream.cancel(throwing: error) }

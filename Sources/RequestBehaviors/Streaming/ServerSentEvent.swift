@@ -1,6 +1,6 @@
 /// An event of a `text/event-stream` (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-  /// What kind of event it is: the value of `event`, `message` if there was none.
+  /// The type of the event: the value of `event`, or `message` if there was none.
   public var type: String
 
   /// The values of the `data` fields, separated by LF.
@@ -8,7 +8,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 
   /// The latest `id` up to and including this event; empty if there was none.
   ///
-  /// It is what a further request sends as `Last-Event-ID` to go on after this event.
+  /// A further request sends it as `Last-Event-ID` to continue after this event.
   public var id: String
 
   /// The latest `retry` up to and including this event: how long to wait before a further request; `nil` if there was
@@ -18,10 +18,10 @@ public struct ServerSentEvent: Sendable, Hashable {
   /// Creates an event.
   ///
   /// - Parameters:
-  ///   - type: What kind of event it is; `message` by default.
+  ///   - type: The type of the event; `message` by default.
   ///   - data: The data.
   ///   - id: The latest id; empty by default.
-  ///   - retry: The latest wait that the server asked for; none by default.
+  ///   - retry: The latest wait that the server asked for; `nil` by default.
   public init(type: String = "message", data: String, id: String = "", retry: Duration? = nil) {
     self.type = type
     self.data = data
