@@ -30,9 +30,10 @@ extension TransferRegistry {
     }
   }
 
-  /// Fails a transfer whose cookies were forgotten before it was sent; runs on the queue.
+  /// Fails a transfer whose cookies were removed before it was sent. It runs on the queue.
   ///
-  /// The platform starts nothing in a session that is to end, and in another one it would fill the next user's jar.
+  /// The platform starts no task in a session that is to end. In another session, the transfer would add its cookies
+  /// to those of the next user.
   ///
   /// - Parameters:
   ///   - session: The session that the transfer began in.

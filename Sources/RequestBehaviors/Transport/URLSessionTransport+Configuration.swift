@@ -67,7 +67,7 @@ extension URLSessionTransport {
     /// | `urlCredentialStorage` | none | credentials are the behaviors' |
     /// | `httpMaximumConnectionsPerHost` | ``maximumConnectionsPerHost`` | it is a setting of its own |
     /// | cookies, unless ``handlesCookies`` | none | one user's must not be another's |
-    /// | `httpAdditionalHeaders` | none | they would go to any host, and no log would show them; use ``HeadersBehavior`` |
+    /// | `httpAdditionalHeaders` | none | they would go to any host, and no log shows them; use ``HeadersBehavior`` |
     /// | `timeoutIntervalForRequest`, `timeoutIntervalForResource` | weeks | the transport's own clock decides |
     ///
     /// With `waitsForConnectivity` the idle timeout runs while URLSession waits.
