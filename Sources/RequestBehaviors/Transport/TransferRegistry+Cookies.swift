@@ -30,10 +30,10 @@ extension TransferRegistry {
     }
   }
 
-  /// Fails a transfer whose cookies were removed before it was sent. It runs on the queue.
+  /// Fails a transfer whose cookies were removed before it was sent.
   ///
-  /// The platform starts no task in a session that is to end. In another session, the transfer would add its cookies
-  /// to those of the next user.
+  /// It runs on the queue. The platform starts no task in a session that is to end. In another session, the transfer
+  /// would add its cookies to those of the next user.
   ///
   /// - Parameters:
   ///   - session: The session that the transfer began in.
