@@ -72,9 +72,16 @@ import Testing
 
   @Test func `a call that is sent for somebody who came after it began keeps no scope`() async throws {
     fixture.answer(200)
-    let session = fixture.session(.closure { _ in AccessToken("app", lifetime: .seconds(60)) })
+    let session = fixture.session()
     let coordinator = ScopeKeeper()
-    let client = fixture.client(session, coordinator)
+    let isFirst = Box(true)
+    let arrival = ClosureBehavior(
+      "arrival", order: .request,
+      beforeSend: { _ in
+        if isFirst.value { try? await session.signIn(AccessToken("app")) }
+        isFirst.value = false
+      })
+    let client = fixture.client(session, coordinator, arrival)
     try await client.send(.get("a"))
     try await client.send(.get("a"))
     #expect(coordinator.kept.value == [false, true])
