@@ -6,7 +6,7 @@
   import Testing
 
   /// Processes that share a token file, as an app and its extension do.
-  @Suite(.timeLimit(.minutes(1))) struct TokenProcessTests {
+  @Suite(.limited) struct TokenProcessTests {
     private let place: TokenPlace
     private var store: FileTokenStore { FileTokenStore(url: place.file) }
 
