@@ -108,6 +108,18 @@ import Testing
     #expect(try await bench.send("a").source == .network)
   }
 
+  @Test func `a store that was closed makes no new file when its own is removed`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(path: folder.file())
+    await store.close()
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.removeItem(atPath: folder.file(file))
+    }
+    await #expect(throws: SQLiteError.self) { try await store.removeAll() }
+    await #expect(throws: SQLiteError.self) { try await store.entries(limit: 1) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
   @Test func `a mark of a file that was replaced allows nothing in the new one`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())

@@ -191,6 +191,26 @@ private final class CacheServer: Transport {
     #expect(try await bench.store.entries(limit: 9).isEmpty)
   }
 
+  @Test func `a body is never larger than the store`() throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 1_000, maximumBodySize: 5_000)
+    #expect(bench.store.maximumBodySize == 1_000)
+    #expect(bench.store.capacity == 1_000)
+  }
+
+  @Test func `of many variants only the body of the one that is used is read`() async throws {
+    let statements = Box<[String]>([])
+    let bench = try CacheBench(
+      TemporaryFolder(), configuration: SQLiteConfiguration(trace: { event in statements.append(event.sql) }))
+    bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "Foo"])
+    for number in 0..<20 { try await bench.client().send(.get("a", headers: ["Foo": "\(number)"])) }
+    statements.value = []
+    let response: NetworkResponse = try await bench.client().send(.get("a", headers: ["Foo": "7"]))
+    #expect(response.source == .cache)
+    let reads = statements.value.filter { $0.hasPrefix("SELECT") }
+    #expect(reads.filter { $0.contains("FROM body") } == ["SELECT body FROM body WHERE id = ?"])
+    #expect(reads.count == 2)
+  }
+
   @Test func `a URL, a scope and everything can be removed`() async throws {
     let bench = try CacheBench()
     bench.serve("body")

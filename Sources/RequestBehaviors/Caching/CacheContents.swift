@@ -124,7 +124,7 @@ extension CacheContents {
   public mutating func removeAll(scope: String) {
     removals.note(scope: scope)
     for keys in positions.values {
-      for (key, own) in keys where key.scopes.contains(scope) { own.forEach { remove(at: $0) } }
+      for (key, own) in keys where key.scopes.contains(scope) { for position in own { remove(at: position) } }
     }
   }
 

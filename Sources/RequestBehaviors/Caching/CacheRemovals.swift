@@ -19,16 +19,18 @@ public struct CacheSaving: Sendable, Hashable {
   /// How many other responses went to make room.
   public let evicted: Int
 
-  /// The response is stored.
+  /// Says that the response is stored.
   ///
   /// - Parameter evicted: How many other responses went to make room; none by default.
+  /// - Returns: What became of the response.
   public static func stored(evicting evicted: Int = 0) -> CacheSaving {
     CacheSaving(refusal: nil, evicted: evicted)
   }
 
-  /// The response is not stored.
+  /// Says that the response is not stored.
   ///
   /// - Parameter refusal: The reason: ``CacheRefusal/changedMeanwhile``, ``CacheRefusal/tooLarge`` or one of the store's.
+  /// - Returns: What became of the response.
   public static func refused(_ refusal: CacheRefusal) -> CacheSaving { CacheSaving(refusal: refusal, evicted: 0) }
 }
 
@@ -54,7 +56,9 @@ public struct CacheRemovals: Sendable {
 
   /// The number of the removal before the first that is remembered.
   private var start: Int
-  /// The hashes of what was removed: names of users are not kept. Two of one hash refuse each other's responses.
+  /// The hashes of what was removed, because names of users are not kept.
+  ///
+  /// Where two names have one hash, a removal of one refuses responses of the other, too.
   private var removed: [Int64] = []
 
   /// Creates a list without removals, for a store that is new.

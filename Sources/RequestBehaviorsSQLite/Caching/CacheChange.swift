@@ -22,6 +22,7 @@ final class CacheChange {
   ///   - db: The database, in a write transaction.
   ///   - bodies: The bodies that have files.
   ///   - now: The current time in milliseconds. A use is later than all before it, also when the clock was set back.
+  /// - Throws: ``SQLiteError``.
   init(_ db: Database, _ bodies: CacheBodies, now: Int) throws {
     self.db = db
     self.bodies = bodies
@@ -50,6 +51,7 @@ final class CacheChange {
   ///   - request: The fields of its request.
   ///   - onFile: Gets the name of the body's file, which must go if the transaction fails.
   /// - Returns: The number of the entry.
+  /// - Throws: ``SQLiteError``, for example when the disk is full.
   func insert(_ row: CacheRow.Values, matching request: HeaderFields, onFile: (String) -> Void) throws -> Int64 {
     try makeRoom(for: row, matching: request)
     let body = row.response.body

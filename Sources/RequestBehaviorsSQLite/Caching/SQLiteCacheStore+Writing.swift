@@ -149,7 +149,8 @@ extension SQLiteCacheStore {
   /// Opens the file anew, unless another task has done so.
   private func reopen(_ old: OpenCacheFile, after prepare: () -> Void = {}) throws -> OpenCacheFile {
     try state.withLock { state in
-      guard state.current.store === old.store else { return state.current }
+      // One that was closed stays so, also where its file has been removed since.
+      guard state.current.store === old.store, !state.isClosed else { return state.current }
       prepare()
       state.current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
       state.uses = [:]

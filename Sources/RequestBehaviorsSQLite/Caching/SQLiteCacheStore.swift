@@ -10,11 +10,11 @@ public import RequestBehaviors
 /// ```
 ///
 /// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`. Keep the folder with the
-/// file; it is also the sign that a damaged file was a cache. A hit writes nothing: when
-/// responses were used last is noted in memory, and with the next write. What was not used for the longest time goes
-/// first. Several processes can use one file.
+/// file; it is also the sign that a damaged file was a cache. A hit writes nothing: when responses were used last is
+/// noted in memory, and with the next write. What was not used for the longest time goes first. Several processes can use
+/// one file.
 ///
-/// On a disk without any room nothing more is stored, for to remove something takes room, too; requests do not notice.
+/// On a disk without any room nothing more is stored, because a removal takes room too; requests do not notice.
 ///
 /// What it holds is disposable: a cache that is damaged, or was made by a newer version, is replaced by an empty one. A
 /// file at the path that was no cache is left alone, and opening it throws. The file is not encrypted; its owner alone can
@@ -42,6 +42,7 @@ public final class SQLiteCacheStore: CacheStore {
     /// The entries that were used since the last write, each with the number of its use.
     var uses: [Int64: Int] = [:]
     var useCount = 0
+    var isClosed = false
   }
 
   /// Opens or creates the file, on the calling thread; ``open(path:capacity:maximumBodySize:clock:)`` does it elsewhere.
@@ -49,9 +50,9 @@ public final class SQLiteCacheStore: CacheStore {
   /// - Parameters:
   ///   - path: The file's path; its folder must exist.
   ///   - capacity: The most bytes to store; 256 MiB by default.
-  ///   - maximumBodySize: The most bytes of a body; by default an eighth of the capacity.
+  ///   - maximumBodySize: The most bytes of a body, at most the capacity; by default an eighth of it.
   ///   - clock: Tells when a response was used; the system's by default.
-  /// - Throws: ``SQLiteError`` when there can be no such file, or when it is a database of something else.
+  /// - Throws: ``SQLiteError`` when there can be no such file, or when it is something else than a cache.
   public convenience init(
     path: String, capacity: Int = 256 << 20, maximumBodySize: Int? = nil, clock: RequestClock = .system
   ) throws {
@@ -78,7 +79,7 @@ public final class SQLiteCacheStore: CacheStore {
   /// - Parameters:
   ///   - path: The file's path; its folder must exist.
   ///   - capacity: The most bytes to store; 256 MiB by default.
-  ///   - maximumBodySize: The most bytes of a body; by default an eighth of the capacity.
+  ///   - maximumBodySize: The most bytes of a body, at most the capacity; by default an eighth of it.
   ///   - clock: Tells when a response was used; the system's by default.
   /// - Returns: The store.
   /// - Throws: As the initializer.
@@ -104,7 +105,11 @@ public final class SQLiteCacheStore: CacheStore {
   /// Notes what is not written yet and closes the file; later use throws.
   public func close() async {
     try? await write { _ in }
-    await database.close()
+    let store = state.withLock { state in
+      state.isClosed = true
+      return state.current.store
+    }
+    await store.close()
   }
 }
 

@@ -59,6 +59,7 @@ public enum CacheStoreConformance {
   /// - Parameters:
   ///   - subject: The subject.
   ///   - reason: Why they are not to be run.
+  /// - Returns: The reason for the name of each case.
   public static func cases(about subject: Subject, excludedBecause reason: String) -> [String: String] {
     Dictionary(uniqueKeysWithValues: cases.filter { $0.subject == subject }.map { ($0.name, reason) })
   }

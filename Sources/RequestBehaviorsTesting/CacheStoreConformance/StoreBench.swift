@@ -35,6 +35,7 @@ struct StoreBench: ConformanceChecks {
   ///   - text: The body.
   ///   - variant: The fields that it was chosen by.
   ///   - seconds: How long after others it was received and generated.
+  /// - Returns: The response.
   func response(_ text: String, variant: [String: String?] = [:], after seconds: Double = 0) -> StoredResponse {
     response(Data(text.utf8), variant: variant, after: seconds)
   }
