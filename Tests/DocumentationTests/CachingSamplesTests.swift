@@ -107,7 +107,9 @@ actor SealedCacheStore: CacheStore {
     _ response: StoredResponse, for key: CacheKey,
     matching request: HeaderFields
   ) throws -> Int {
-    try change { $0.save(response, for: key, matching: request).evicted }
+    try change {
+      $0.save(response, for: key, matching: request).evicted
+    }
   }
 
   func update(

@@ -163,6 +163,7 @@ struct CacheExchange: Sendable {
   /// response.
   ///
   /// - Parameter sinceOldest: Whether it counts as begun with the oldest fetch under way; false by default.
+  /// - Returns: The fetch.
   func beginFetch(sinceOldest: Bool = false) async -> CacheActivity.Fetch {
     var fetch = cache.activity.beginFetch(of: key, sinceOldest: sinceOldest)
     do { fetch.mark = try await cache.store.mark() } catch { note(.failed) { $0.error = error } }

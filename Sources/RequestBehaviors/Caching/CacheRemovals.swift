@@ -40,13 +40,6 @@ public struct CacheSaving: Sendable, Hashable {
 /// A store keeps the value with its responses and changes both together: under one lock, in one transaction. It is
 /// `Codable`, for stores that are shared or outlive the process. It remembers at least 1,000 removals; a response that was
 /// requested before the oldest of them is not stored.
-///
-/// ```swift
-/// func removeAll(scope: String) {
-///   removals.note(scope: scope)
-///   entries.removeAll { $0.key.scopes.contains(scope) }
-/// }
-/// ```
 public struct CacheRemovals: Sendable {
   /// How many removals are remembered at least.
   private static let limit = 1_000

@@ -104,6 +104,8 @@ extension SQLiteCacheStore {
   /// - Parameters:
   ///   - erases: Whether removed rows are overwritten and the log is emptied.
   ///   - body: Makes the changes.
+  /// - Returns: What the closure returns.
+  /// - Throws: ``SQLiteError``, and what the closure throws.
   func write<Value: Sendable>(
     erases: Bool = false, _ body: @escaping @Sendable (CacheChange) throws -> Value
   ) async throws -> Value {

@@ -59,7 +59,8 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
         do {
           return try await values.store.observe(values.read)
         } catch {
-          if Task.isCancelled { throw error }
+          // A cancelled loop ends with that, whatever else stopped its read.
+          try Task.checkCancellation()
           if state.isClosed, !isLate { return nil }
           guard state.isSuspended || state.suspensions != suspensions else { throw error }
           try await state.waitUntilResumed()

@@ -5,7 +5,8 @@ import Testing
 #if os(Linux) || os(macOS)
   /// A service that others wrote.
   @Suite(
-    .limited, .enabled("Python 3 with oauthlib is not installed (pip install oauthlib)") {
+    .limited,
+    .enabled("Python 3 with oauthlib is not installed (pip install oauthlib)") {
       try await OAuthlibServer.isAvailable()
     })
   struct OAuth1OauthlibTests {
