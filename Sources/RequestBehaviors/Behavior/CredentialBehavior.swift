@@ -52,15 +52,6 @@ public protocol CredentialBehavior: RequestBehavior {
   func credentialDigest(salt: Data) -> String?
 }
 
-/// Digests of credentials for the keys of stored and shared responses.
-enum CredentialDigest {
-  /// Returns the HMAC-SHA256 (RFC 2104) of a text in hexadecimal digits.
-  static func make(of text: String, salt: Data) -> String {
-    let code = Array(text.utf8).withUnsafeBytes { MessageAuthenticator(.sha256, key: Array(salt)).code(for: $0) }
-    return code.hexadecimal
-  }
-}
-
 extension CredentialBehavior {
   /// The base URL's origin, by default.
   public var origins: OriginScope { .baseURL }

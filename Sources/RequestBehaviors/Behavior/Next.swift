@@ -13,7 +13,8 @@
 /// It may be passed to child tasks, but must not be used after the `intercept` that received it has returned.
 public struct Next: Sendable {
   let run: ChainRun
-  let index: Int
+  /// The place of the behavior in the entries of the ``pipeline``.
+  public let index: Int
   let step: Int
   /// The request as the behavior received it.
   let original: NetworkRequest

@@ -14,7 +14,7 @@ extension Call {
   }
 
   /// How many sends served the call, those that another one made for it among them.
-  var servingAttemptCount: Int {
+  public var servingAttemptCount: Int {
     let own = attemptCount
     return own > 0 ? own : adoptedAttempts.count
   }
@@ -35,7 +35,9 @@ extension Call {
   }
 
   /// Adds what brings every later request of the call up to date when it has passed the limiters, before it is signed.
-  func addRenewal(_ renewal: @escaping @Sendable (inout NetworkRequest) -> Void) {
+  ///
+  /// - Parameter renewal: Changes the request, such as its token to the latest one; it must not block.
+  public func addRenewal(_ renewal: @escaping @Sendable (inout NetworkRequest) -> Void) {
     withState { $0.renewals.append(Renewal(run: renewal)) }
   }
 
@@ -45,7 +47,9 @@ extension Call {
   }
 
   /// Lets a session that ends wait for the sends of this call that are being handed to the transport.
-  func addHandOvers(_ handOvers: HandOvers) {
+  ///
+  /// - Parameter handOvers: What the session waits for.
+  public func addHandOvers(_ handOvers: HandOvers) {
     withState { state in
       if !state.handOvers.contains(where: { $0 === handOvers }) { state.handOvers.append(handOvers) }
     }

@@ -22,8 +22,8 @@ extension Next {
 }
 
 extension Next {
-  /// Whether the transport adds a credential to a request; see ``Transport/addsCredentials(to:)``.
-  func addsCredentials(to request: NetworkRequest) -> Bool { run.chain.transport.addsCredentials(to: request) }
+  /// Returns whether the transport adds a credential to a request; see ``Transport/addsCredentials(to:)``.
+  public func addsCredentials(to request: NetworkRequest) -> Bool { run.chain.transport.addsCredentials(to: request) }
 }
 
 extension DetachedNext {
@@ -33,15 +33,18 @@ extension DetachedNext {
   public var knowsOwner: Bool { call.isOwnerKnown(at: index) }
 
   /// Fails what the call sends from now on, before it leaves, unless ``knowsOwner`` is true then.
-  func requireKnownOwner() {
+  public func requireKnownOwner() {
     let index = index
     call.addSendCheck { request in
       guard request.call.isOwnerKnown(at: index) else { throw OwnerIsUnknown() }
     }
   }
 
-  /// Whether a call ended because of ``requireKnownOwner()``.
-  func isRefused(_ result: Result<NetworkResponse, any Error>) -> Bool {
+  /// Returns whether a call ended because of ``requireKnownOwner()``.
+  ///
+  /// - Parameter result: How the call ended.
+  /// - Returns: Whether a send was refused, because the owner of its response would not have been known.
+  public func isRefused(_ result: Result<NetworkResponse, any Error>) -> Bool {
     guard case .failure(let error) = result, !knowsOwner else { return false }
     // A behavior further in may have made another error of it.
     return error is OwnerIsUnknown || call.attemptCount == 0
@@ -111,7 +114,7 @@ extension ChainRun {
 
 extension HeaderFields.Field {
   /// Whether the value is a secret: it is marked as one, or its name means a credential.
-  var isSecret: Bool { isSensitive || isNamedLikeCredential }
+  public var isSecret: Bool { isSensitive || isNamedLikeCredential }
 }
 
 extension HeaderFields {

@@ -3,7 +3,7 @@
 /// A session that ends looks for them after it has changed: a request that began before the change is waited for, and
 /// one that begins later sees the change in its check. So no request of the session reaches a transport when the wait
 /// is over.
-final class HandOvers: Sendable {
+public final class HandOvers: Sendable {
   private struct State {
     var lastID: UInt64 = 0
     var open: Set<UInt64> = []
@@ -11,6 +11,9 @@ final class HandOvers: Sendable {
   }
 
   private let state = Locked(State())
+
+  /// Creates a list without requests.
+  public init() {}
 
   /// Notes that a request is about to be checked and handed over.
   ///
@@ -35,11 +38,11 @@ final class HandOvers: Sendable {
     for waiter in released { waiter.settle(.success(())) }
   }
 
-  /// How many wait.
-  var waiterCount: Int { state.withLock { $0.waiters.count } }
+  /// How many tasks wait.
+  public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   /// Waits until the requests that are being handed over by now are with their transports.
-  func wait() async {
+  public func wait() async {
     let waiter = state.withLock { state -> Waiter<Void>? in
       guard !state.open.isEmpty else { return nil }
       let waiter = Waiter<Void>()

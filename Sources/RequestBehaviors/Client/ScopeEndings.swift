@@ -49,7 +49,11 @@ public final class ScopeEndings: Sendable {
 
   /// Notes that a scope has ended: calls of it that began before have no owner any more, and the transports forget its
   /// cookies.
-  func note(_ scope: String) {
+  ///
+  /// For a session that must not wait while it changes; it calls ``tell(_:)`` afterwards.
+  ///
+  /// - Parameter scope: What ``RequestBehavior/scope(for:)`` returned while the scope lasted.
+  public func note(_ scope: String) {
     let chains = lock.withLock {
       lastNumber += 1
       numbers[scope] = lastNumber
@@ -69,8 +73,10 @@ public final class ScopeEndings: Sendable {
     }
   }
 
-  /// Tells every behavior that a scope has ended.
-  func tell(_ scope: String) async {
+  /// Tells every behavior that a scope has ended, which was noted before.
+  ///
+  /// - Parameter scope: What ``RequestBehavior/scope(for:)`` returned while the scope lasted.
+  public func tell(_ scope: String) async {
     for chain in lock.withLock({ members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries { await entry.behavior.scopeEnded(scope) }
     }

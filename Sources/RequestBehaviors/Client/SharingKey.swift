@@ -116,7 +116,12 @@ extension Next {
 extension Next {
   /// Returns a digest of what the behaviors further in will add to a request, as far as they tell: see
   /// ``CredentialBehavior/credentialDigest(salt:)``.
-  func credentialDigest(for request: NetworkRequest, salt: Data) -> String? {
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - salt: The key of the digest.
+  /// - Returns: The digest; `nil` if no behavior gives one.
+  public func credentialDigest(for request: NetworkRequest, salt: Data) -> String? {
     run.chain.credentialDigest(for: request, below: index, salt: salt)
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// A client adds it to the requests of ``NetworkClient/download(_:to:resumes:checksum:limit:)``. It stands inside of
 /// what retries, so a body that breaks off is gone on with by the next attempt, and outside of the redirects, so each
 /// attempt asks the URL of the request anew.
-struct DownloadBehavior: RequestBehavior {
+struct DownloadBehavior: ResumingBehavior {
   let order = BehaviorOrder.outside(.redirects)
   let file: DownloadFile
   let resumes: Bool

@@ -48,12 +48,22 @@ public struct RefusalPolicy: Sendable, Hashable {
   }
 
   /// Returns whether a verified response with a status refuses its request.
-  func isRefusal(_ status: Int, _ hints: ServerHints?) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - status: The status.
+  ///   - hints: What the response says about a repeat.
+  /// - Returns: Whether the server did not act on the request.
+  public func isRefusal(_ status: Int, _ hints: ServerHints?) -> Bool {
     statuses.contains(status) || isDelay(status, hints)
   }
 
   /// Returns whether a response with a status refuses its request because it has a delay.
-  func isDelay(_ status: Int, _ hints: ServerHints?) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - status: The status.
+  ///   - hints: What the response says about a repeat.
+  /// - Returns: Whether the status is one of ``statusesWithDelay`` and a delay comes with it.
+  public func isDelay(_ status: Int, _ hints: ServerHints?) -> Bool {
     guard let delay = hints?.delay else { return false }
     return delay > .zero && statusesWithDelay.contains(status)
   }

@@ -66,7 +66,7 @@ public struct RetryBehavior: UniqueBehavior {
     if case .response(let response) = outcome, response.isAcceptable { return response }
 
     // Bodies are read before the wait, so that no connection is held during it.
-    let isDownload = next.pipeline.behavior(DownloadBehavior.self) != nil
+    let isDownload = next.pipeline.entries.contains { $0.behavior is any ResumingBehavior }
     var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload)
     while let delay = try await retries.delay(after: &outcome, request, self) {
       outcome = await outcome.settled()
