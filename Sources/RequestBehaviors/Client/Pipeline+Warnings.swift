@@ -21,7 +21,9 @@ extension Pipeline {
   ///   - keeper: The behavior that keeps or shares responses.
   ///   - consequence: What it does not do without a scope.
   /// - Returns: The sentences.
-  public func warningsOfUnknownOwners<Keeper: RequestBehavior>(for keeper: Keeper.Type, _ consequence: String) -> [String] {
+  public func warningsOfUnknownOwners<Keeper: RequestBehavior>(for keeper: Keeper.Type, _ consequence: String)
+    -> [String]
+  {
     guard let outer = entries.firstIndex(where: { $0.behavior is Keeper }) else { return [] }
     let unscoped = entries[(outer + 1)...].filter { entry in
       entry.addsCredentials && !entry.behavior.hasOwnScope

@@ -21,7 +21,7 @@ public import RequestBehaviors
 /// read it. A body has a checksum: one that is damaged is as if it were not stored.
 ///
 /// Removals are counted in the file. A response that one process receives while another removes its URL or its scope, by
-/// a change or a sign-out, is not stored; see ``CacheStore/mark()``.
+/// a change or a sign-out, is not stored; see `CacheStore/mark()`.
 public final class SQLiteCacheStore: CacheStore {
   /// The path of the file.
   public let path: String

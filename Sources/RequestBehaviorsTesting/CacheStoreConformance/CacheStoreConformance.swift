@@ -33,7 +33,7 @@ public enum CacheStoreConformance {
 
     /// The most bytes that the store is to keep: 1 MiB.
     ///
-    /// Counted as ``StoredResponse/size``; no case about anything but room saves more than three quarters of it.
+    /// Counted as `StoredResponse/size`; no case about anything but room saves more than three quarters of it.
     public let capacity = 1 << 20
   }
 
