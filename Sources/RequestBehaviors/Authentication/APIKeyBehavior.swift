@@ -17,7 +17,7 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   public let name: String
   /// The name by which ``AuthenticationRequirement/only(_:)`` asks for the key.
   public let credential: String
-  /// Where the key may be sent.
+  /// The servers that the key may be sent to.
   public let origins: OriginScope
   private let field: HeaderFields.Field
 
@@ -27,7 +27,7 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   ///   - header: The field's name.
   ///   - key: The key.
   ///   - credential: The name by which a request asks for the key; by default the field's.
-  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  ///   - origins: The servers it may be sent to; by default the base URL's.
   public init(_ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL) {
     self.name = header.lowercased()
     self.credential = credential ?? header
@@ -59,7 +59,7 @@ extension RequestBehavior where Self == APIKeyBehavior {
   ///
   /// - Parameters:
   ///   - token: The token.
-  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  ///   - origins: The servers it may be sent to; by default the base URL's.
   /// - Returns: The behavior, whose credentials have the name `bearer`.
   public static func bearer(_ token: String, origins: OriginScope = .baseURL) -> APIKeyBehavior {
     APIKeyBehavior("Authorization", "Bearer \(token)", credential: "bearer", origins: origins)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells the clients that a session serves when the scope of a user has ended.
+/// Tells the clients of a session that an owner has ended: the user has signed out or been replaced.
 final class SessionScopes: Sendable {
   private struct Client {
     let id: ObjectIdentifier
@@ -14,24 +14,24 @@ final class SessionScopes: Sendable {
   // Protected by `lock` too.
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
 
-  /// Notes the client of a call.
+  /// Adds the client of a call.
   func follow(_ call: Call) {
     guard let endings = call.scopeEndings else { return }
     let id = ObjectIdentifier(endings)
     lock.withLock {
-      // In its place: a copy of a weak reference costs more than the rest.
+      // In place, because copying a weak reference costs more than the rest.
       for index in clients.indices where clients[index].id == id && clients[index].endings != nil { return }
       clients.removeAll { $0.endings == nil }
       clients.append(Client(id: id, endings: endings))
     }
   }
 
-  /// Tells that a scope has ended, after those that ended before.
+  /// Tells the clients that an owner has ended, after those that ended before.
   func end(_ scope: String) {
     lock.withLock {
       let endings = clients.compactMap(\.endings)
       guard !endings.isEmpty else { return }
-      // At once: what a call of the scope receives from now on is not kept.
+      // At once, so that a response that arrives from now on for this owner is not stored.
       for ending in endings { ending.note(scope) }
       telling = Task { [telling] in
         await telling?.value
@@ -40,10 +40,10 @@ final class SessionScopes: Sendable {
     }
   }
 
-  /// Adds one who waits to learn who is signed in.
+  /// Adds a waiter for the owner of its call to become known.
   func add(_ waiter: Waiter<Void>) { lock.withLock { waiters.append(waiter) } }
 
-  /// Lets those go who wait to learn who is signed in.
+  /// Releases those who wait for the owner to become known.
   func release() {
     let released = lock.withLock {
       defer { waiters = [] }
@@ -52,6 +52,6 @@ final class SessionScopes: Sendable {
     for waiter in released { waiter.settle(.success(())) }
   }
 
-  /// Waits until all that has ended was told.
+  /// Waits until the clients know of all owners that have ended.
   func wait() async { await lock.withLock { telling }?.value }
 }

@@ -16,7 +16,7 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
   public let order = BehaviorOrder.authentication
   /// The name by which ``AuthenticationRequirement/only(_:)`` asks for the password: `basic`.
   public let credential = "basic"
-  /// Where user and password may be sent.
+  /// The servers that user and password may be sent to.
   public let origins: OriginScope
   private let user: String
   private let value: Result<String, NetworkError>
@@ -26,7 +26,7 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// - Parameters:
   ///   - user: The user name; it has no colon (RFC 7617 §2).
   ///   - password: The password.
-  ///   - origins: Where they may be sent; by default to the base URL's origin.
+  ///   - origins: The servers they may be sent to; by default the base URL's.
   public init(user: String, password: String, origins: OriginScope = .baseURL) {
     self.user = user
     self.origins = origins
@@ -42,7 +42,8 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// The responses are this user's.
   public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "basic:\(user)" : nil }
 
-  /// Returns a digest of user and password: who has a wrong password does not get what a right one got.
+  /// Returns a digest of user and password, so that a wrong password does not get the stored responses of the right
+  /// one.
   public func credentialDigest(salt: Data) -> String? {
     (try? value.get()).map { CredentialDigest.make(of: $0, salt: salt) }
   }

@@ -9,10 +9,10 @@ extension AccessToken: Codable {
   /// seconds since 1970 under the first (milliseconds if they were centuries away); an ISO 8601 text such as
   /// `2014-09-19T12:22:21.570Z` is a date under either. `scope` is a text of names between spaces, or an array.
   ///
-  /// An empty `refresh_token` is none.
+  /// An empty `refresh_token` counts as a missing one.
   ///
-  /// - Throws: `DecodingError` if there is no token, if it is empty or has control characters, or if an expiry cannot be
-  ///   read; the error shows no value.
+  /// - Throws: `DecodingError` if there is no token, if it is empty or has control characters, or if an expiry cannot
+  ///   be read; the error shows no value.
   public init(from decoder: any Decoder) throws {
     let answer = try TokenResponse(decoder)
     self.init(

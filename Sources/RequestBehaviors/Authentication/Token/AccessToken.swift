@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A token that a server gave: what is sent, until when it is good, and what a newer one is got with.
+/// A token from a server: its value, its expiry, and the refresh token for a newer one.
 ///
 /// ```swift
 /// let token = AccessToken(
@@ -8,8 +8,8 @@ public import Foundation
 ///   refreshToken: "tGzv3JOkF0XG5Qx2TlKWIA")
 /// ```
 ///
-/// It decodes OAuth 2 answers (RFC 6749 §5.1) and the variants of them that servers are known for; see
-/// ``init(from:)``. No description of it shows the token.
+/// It decodes OAuth 2 responses (RFC 6749 §5.1) and their known variants; see ``init(from:)``. No description of it
+/// shows the token.
 public struct AccessToken: Sendable, Hashable {
   /// The token itself, a secret.
   public var value: String
@@ -17,21 +17,23 @@ public struct AccessToken: Sendable, Hashable {
   /// The type that the server gave it, which most APIs want in the `Authorization` field; `Bearer` by default.
   public var type: String
 
-  /// When it expires; `nil` if that is not known, or follows from ``lifetime``.
+  /// The date of its expiry; `nil` if that is not known, or follows from ``lifetime``.
   public var expiresAt: Date?
 
-  /// How long it is good for from when it was got; `nil` if that is not known.
+  /// The time from when it was got to its expiry; `nil` if that is not known.
   ///
-  /// A lifetime of zero or less, by which servers say that a token does not expire, is none.
+  /// Some servers send zero or less for a token that does not expire; such a lifetime counts as not known.
   public var lifetime: Duration?
 
-  /// What a newer token is got with, a secret; `nil` if the server gave none.
+  /// The refresh token, a secret; `nil` if the server gave none.
   public var refreshToken: String?
 
-  /// What the token allows; empty if the server did not say.
+  /// The OAuth scopes of the token; empty if the server did not say.
   public var scopes: Set<String>
 
-  /// Whose token it is: made up when a session begins, kept when its token is refreshed, no secret.
+  /// The id of its owner: made up when a session begins and kept when its token is refreshed.
+  ///
+  /// It is no secret.
   package var sessionID: String?
 
   /// Creates a token.
@@ -39,10 +41,10 @@ public struct AccessToken: Sendable, Hashable {
   /// - Parameters:
   ///   - value: The token itself.
   ///   - type: The type that the server gave it.
-  ///   - expiresAt: When it expires.
-  ///   - lifetime: How long it is good for from when it was got.
-  ///   - refreshToken: What a newer token is got with.
-  ///   - scopes: What it allows.
+  ///   - expiresAt: The date of its expiry.
+  ///   - lifetime: The time from when it was got to its expiry.
+  ///   - refreshToken: The refresh token.
+  ///   - scopes: Its OAuth scopes.
   public init(
     _ value: String, type: String = "Bearer", expiresAt: Date? = nil, lifetime: Duration? = nil,
     refreshToken: String? = nil, scopes: Set<String> = []
@@ -59,7 +61,7 @@ public struct AccessToken: Sendable, Hashable {
 extension AccessToken {
   /// The token as it came from a server or the user: with its expiry date and lifetime completed from each other.
   ///
-  /// The id of its session is left out: the token of another session would bring its user's cached responses with it.
+  /// Drops a session id that came with it. Trusting it could serve one user's cached responses to another.
   func received(at date: Date) -> AccessToken {
     var token = self
     token.sessionID = nil
@@ -72,7 +74,7 @@ extension AccessToken {
     return token
   }
 
-  /// Whether what goes into a header field has control characters, which no field may have (RFC 9110 §5.5).
+  /// Whether the value or the type has control characters, which no header field may have (RFC 9110 §5.5).
   var hasControlCharacters: Bool { (value + type).utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 
   /// Throws if the token cannot be sent.
@@ -81,9 +83,9 @@ extension AccessToken {
     throw NetworkError(.tokenUnavailable, "the token has control characters and cannot be sent")
   }
 
-  /// How long the token is good for; `nil` if it does not say.
+  /// The time until it expires; `nil` if it does not say.
   ///
-  /// A date that is further away than the lifetime tells that the clock was set back; the lifetime then counts.
+  /// A date further away than the lifetime shows that the clock was set back; the lifetime then counts.
   func remaining(at date: Date) -> Duration? {
     let lifetime = lifetime.flatMap { $0 > .zero ? $0 : nil }
     guard let expiresAt else { return lifetime }
@@ -91,7 +93,9 @@ extension AccessToken {
     return lifetime.map { min($0, left) } ?? left
   }
 
-  /// Whether two tokens are the same one, though a store may have kept less of one of them.
+  /// Whether two tokens are the same.
+  ///
+  /// A value that one of them lacks does not count, because stores may drop it.
   package static func isSame(_ one: AccessToken?, _ other: AccessToken?) -> Bool {
     guard let one, let other else { return one == nil && other == nil }
     func agree(_ first: String?, _ second: String?) -> Bool { first == second || first == nil || second == nil }
@@ -99,7 +103,7 @@ extension AccessToken {
       && agree(one.sessionID, other.sessionID)
   }
 
-  /// What a refresh leaves out stays as it was (RFC 6749 §6).
+  /// Returns the token with the values that a refresh left out and that therefore stay as they were (RFC 6749 §6).
   func completed(from older: AccessToken) -> AccessToken {
     var token = self
     token.refreshToken = refreshToken.flatMap { $0.isEmpty ? nil : $0 } ?? older.refreshToken
@@ -131,7 +135,7 @@ extension Duration {
   /// The duration in seconds.
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
-  /// Creates a duration of as many seconds, at most 100 years: what servers and clocks say may be anything.
+  /// Creates a duration of so many seconds, at most 100 years: servers and clocks may give any number.
   init(clamping seconds: Double) {
     let limit = 100 * 366 * 86_400.0
     self = seconds.isNaN ? .zero : .seconds(min(max(seconds, -limit), limit))

@@ -10,23 +10,25 @@ public import Foundation
 ///   url: folder.appending(path: "shop/token.json"))
 /// ```
 ///
-/// Several processes may use one file: one of them at a time refreshes the token, guarded by a ``FileLock`` on a file
-/// beside it, `token.json.lock` in the example, which is never removed. The folder must not be one that others write to.
+/// Several processes may use one file; one of them at a time refreshes the token. A ``FileLock`` guards that, on a file
+/// beside it that is never removed, `token.json.lock` in the example. Other users must not be able to write to the
+/// folder.
 ///
-/// The file has the permissions 0600; a file found with others is given them, or is an error if this process may not do
-/// so. It is replaced as a whole: whenever the process or the machine is stopped, the
-/// file holds the old token or the new one. A file that holds neither is an error of code
-/// ``NetworkError/Code-swift.struct/tokenStoreFailed`` until it is removed or somebody signs in or out. On Apple
-/// platforms the file can be read from the first unlock after a start of the device on and is left out of backups; the
-/// keychain is the better place there: use `KeychainTokenStore`.
+/// The file has the permissions 0600. A file with other permissions is given these; that is an error if this process
+/// may not do so. The file is replaced as a whole: whenever the process or the machine stops, it holds the old token or
+/// the new one. A file with other content is an error of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` until
+/// it is removed, or until a sign-in or sign-out replaces it.
+///
+/// On Apple platforms the file can be read from the first unlock after a start of the device, and is left out of
+/// backups. The keychain is the better place there: use `KeychainTokenStore`.
 public final class FileTokenStore: TokenStore {
   /// The file.
   public let url: URL
 
-  /// The path, with the symbolic links that lead to the folder resolved: stores of one path are one store.
+  /// The path, with the symbolic links of the folder resolved: stores of one path are one store.
   public let location: String?
 
-  // Files block; the threads of Swift concurrency must not.
+  // File functions block, and the threads of Swift concurrency must not.
   private let queue = DispatchQueue(label: "FileTokenStore")
   private let refreshLock: FileLock
 

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The place of one secret in the keychain, and what the keychain is asked for it: values in, queries out.
+/// The place of one secret in the keychain, and the queries for it: values in, queries out.
 package struct KeychainItem: Sendable, Hashable {
-  /// The name of an attribute; ``KeychainQuery`` holds attributes by them.
+  /// The name of an attribute, the key of a ``KeychainQuery``.
   package enum Attribute: Sendable, Hashable {
     case itemClass, service, account, accessGroup, isSynchronizable, usesDataProtectionKeychain, protection, data
     case returnsData, matchLimit, label
@@ -36,21 +36,21 @@ package struct KeychainItem: Sendable, Hashable {
   }
 }
 
-/// What the keychain is asked for: attributes by their names.
+/// A query of the keychain: attributes by their names.
 package typealias KeychainQuery = [KeychainItem.Attribute: KeychainItem.Value]
 
 // MARK: - Queries
 
 extension KeychainItem {
-  /// What the item is found by.
+  /// The attributes that identify the item.
   ///
-  /// How it is protected is no part of it: an item that was stored with another protection is the same item.
+  /// The protection is not one of them: an item that was stored with another protection is the same item.
   package var identity: KeychainQuery {
     var query: KeychainQuery = [
       .itemClass: .genericPassword, .service: .text(service), .account: .text(account),
       .isSynchronizable: .flag(false),
     ]
-    // The login keychain of macOS knows neither (Apple: TN3137).
+    // The login keychain of macOS supports neither (Apple: TN3137).
     if !usesLoginKeychain {
       query[.usesDataProtectionKeychain] = .flag(true)
       if let accessGroup { query[.accessGroup] = .text(accessGroup) }
@@ -58,17 +58,17 @@ extension KeychainItem {
     return query
   }
 
-  /// What asks for the secret.
+  /// The query for the secret.
   package var reading: KeychainQuery {
     identity.merging([.returnsData: .flag(true), .matchLimit: .one]) { $1 }
   }
 
-  /// What is changed of an item that exists.
+  /// The attributes that change in an item that exists.
   package func changes(to data: Data) -> KeychainQuery {
     usesLoginKeychain ? [.data: .data(data)] : [.data: .data(data), .protection: .protection(protection)]
   }
 
-  /// What adds the item.
+  /// The query that adds the item.
   package func adding(_ data: Data) -> KeychainQuery { identity.merging(changes(to: data)) { $1 } }
 }
 
@@ -84,12 +84,12 @@ package protocol Keychain: Sendable {
   func add(_ query: KeychainQuery) -> Int32
   /// Removes the item that matches.
   func delete(_ query: KeychainQuery) -> Int32
-  /// The system's own words for a status.
+  /// Returns the system's own words for a status.
   func text(for status: Int32) -> String?
 }
 
 extension KeychainItem {
-  /// Returns the secret; `nil` only if the keychain says that there is none.
+  /// Returns the secret; `nil` only if the keychain says that the item does not exist.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   package func read(from keychain: any Keychain) throws -> Data? {
@@ -105,7 +105,7 @@ extension KeychainItem {
   package func write(_ data: Data, to keychain: any Keychain) throws {
     var status = keychain.update(identity, with: changes(to: data))
     if status == KeychainStatus.itemNotFound { status = keychain.add(adding(data)) }
-    // Another process has added it meanwhile.
+    // Another process has added it in between.
     if status == KeychainStatus.duplicateItem { status = keychain.update(identity, with: changes(to: data)) }
     guard status == KeychainStatus.success else { throw failure("store", status, keychain) }
   }
@@ -120,7 +120,7 @@ extension KeychainItem {
     }
   }
 
-  /// What errors call the item.
+  /// The name of the item in errors.
   var name: String { "the token \"\(account)\" of \"\(service)\" in the keychain" }
 
   func failure(_ action: String, _ status: Int32, _ keychain: any Keychain) -> NetworkError {
@@ -138,7 +138,7 @@ package enum KeychainStatus {
   package static let interactionNotAllowed: Int32 = -25_308
   package static let missingEntitlement: Int32 = -34_018
 
-  /// What a status means and what to do.
+  /// Returns the meaning of a status and the remedy.
   static func explanation(of status: Int32) -> String? {
     switch status {
     case interactionNotAllowed:

@@ -2,8 +2,8 @@ package import Foundation
 
 /// The item that says which process refreshes the token of another item: values in, queries out.
 ///
-/// The keychain adds an item only if there is none, so that one process takes it. Its label is the owner: an item that
-/// is over is removed only as long as it is that owner's.
+/// The keychain adds an item only if it does not exist, so one process gets the lease. The item's label names its
+/// owner: a lease that is over is removed only if that owner still has it.
 package struct KeychainLease: Sendable {
   private let item: KeychainItem
   private let owner: String
@@ -26,6 +26,7 @@ package struct KeychainLease: Sendable {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   package func take(from keychain: any Keychain, at now: TimeInterval) throws -> Bool {
     let adding = item.adding(content(from: now)).merging([.label: .text(owner)]) { $1 }
+    // The item exists if another process has the lease; one that is over is removed, and this process competes for it.
     var status = keychain.add(adding)
     if status == KeychainStatus.duplicateItem {
       guard let held = try held(in: keychain), RefreshLease.isOver(held.until, at: now) else { return false }
@@ -37,7 +38,7 @@ package struct KeychainLease: Sendable {
     return true
   }
 
-  /// Makes it last longer, unless another process has taken it.
+  /// Extends it, unless another process has taken it.
   package func renew(in keychain: any Keychain, at now: TimeInterval) {
     _ = keychain.update(query(owner), with: item.changes(to: content(from: now)))
   }
@@ -48,7 +49,7 @@ package struct KeychainLease: Sendable {
   /// Whether it is still held.
   package func isHeld(in keychain: any Keychain) throws -> Bool { try held(in: keychain)?.owner == owner }
 
-  /// Who has it, and until when; nobody, and until now, if the item holds something else.
+  /// The owner of the lease and its end; no owner, and an end that is over, if the item holds other data.
   private func held(in keychain: any Keychain) throws -> (owner: String?, until: TimeInterval)? {
     guard let data = try item.read(from: keychain) else { return nil }
     let parts = String(decoding: data, as: UTF8.self).split(separator: " ")

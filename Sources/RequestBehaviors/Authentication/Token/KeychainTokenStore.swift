@@ -13,15 +13,15 @@
   ///   source: .refreshToken(endpoint), store: store)
   /// ```
   ///
-  /// The item is a generic password. It can be read from the first unlock after a start of the device on, stays on this
+  /// The item is a generic password. It can be read from the first unlock after a start of the device, stays on this
   /// device, and is not synchronized. An app and its extensions share it if they name one access group, which both must
-  /// be entitled to. A device that is locked is an error of code
-  /// ``NetworkError/Code-swift.struct/tokenStoreFailed``, not a missing token: nobody is signed out by it.
+  /// be entitled to. A locked device is an error of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, not a
+  /// missing token: it does not sign the session out.
   public final class KeychainTokenStore: TokenStore {
     private let item: KeychainItem
     /// The lease under which this store refreshes.
     private let held = Locked<KeychainLease?>(nil)
-    // The keychain's functions block; the threads of Swift concurrency must not.
+    // The keychain's functions block, and the threads of Swift concurrency must not.
     private let queue = DispatchQueue(label: "KeychainTokenStore")
 
     /// The item: stores of one item are one store.
@@ -33,11 +33,11 @@
     /// Creates a store.
     ///
     /// - Parameters:
-    ///   - service: Whose token it is, such as the app's bundle identifier.
-    ///   - account: Which token of the service it is; `token` by default.
+    ///   - service: The owner of the token, such as the app's bundle identifier.
+    ///   - account: The name of the token within the service; `token` by default.
     ///   - accessGroup: The access group of the item, with its prefix; by default the first one of the program, which
     ///     its extensions do not share.
-    ///   - protection: When it can be read; by default from the first unlock on, on this device only.
+    ///   - protection: When the item can be read; by default from the first unlock on, on this device only.
     ///   - usesLoginKeychain: Whether the login keychain of macOS is used instead of the data protection keychain, for
     ///     programs that are not signed with entitlements; it has neither access groups nor protections. False by
     ///     default; must be false on other platforms.
@@ -58,7 +58,7 @@
       let lease = held.withLock { $0 }
       return try await onQueue { item in
         let keychain = SystemKeychain()
-        // What another process refreshes must not be refreshed here.
+        // Another process may be refreshing the token now, so this one must not.
         if let lease, try !lease.isHeld(in: keychain) {
           throw NetworkError.tokenStoreFailed("another process refreshes \(item.name), as this one was stopped")
         }
@@ -78,12 +78,13 @@
 
     /// Runs the work while no other process refreshes the token of this item.
     ///
-    /// A second item says which process does, for 30 seconds, which it renews.
+    /// A second item names the process for 30 seconds; the process renews it while it works.
     ///
     /// - Throws: `CancellationError`, or ``NetworkError`` of code
     ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``.
     public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
       let lease = KeychainLease(of: item)
+      // The lease is kept for the time of the work, so that a read finds out that it was lost.
       try await RefreshLease(
         clock: .system,
         take: { now in try await self.onQueue { _ in try lease.take(from: SystemKeychain(), at: now) } },
@@ -173,7 +174,7 @@
 public enum KeychainProtection: Sendable, Hashable, CaseIterable {
   /// From the first unlock after a start of the device on; in no other device's keychain.
   ///
-  /// Apps that work in the background need at least this.
+  /// Apps that work in the background need this or the next one.
   case afterFirstUnlockThisDeviceOnly
   /// From the first unlock after a start of the device on; moves to a new device with an encrypted backup.
   case afterFirstUnlock

@@ -1,11 +1,11 @@
 extension NetworkError.Code {
-  /// There is no token and none can be had without the user: call ``TokenSession/signIn(_:)``.
+  /// There is no token, and getting one takes the user: call ``TokenSession/signIn(_:)``.
   public static let notSignedIn = Self(rawValue: "notSignedIn")
   /// The session was signed out, or another user was signed in, while the request was under way.
   public static let signedOut = Self(rawValue: "signedOut")
   /// The token that the request needs could not be got: the ``NetworkError/underlyingError`` tells why.
   ///
-  /// The request was not sent. A response of the token endpoint is the underlying error's, never this one's.
+  /// The request was not sent. A response of the token endpoint belongs to the underlying error, never to this one.
   public static let tokenUnavailable = Self(rawValue: "tokenUnavailable")
   /// A token store could not be read or written.
   public static let tokenStoreFailed = Self(rawValue: "tokenStoreFailed")
@@ -14,9 +14,9 @@ extension NetworkError.Code {
 extension NetworkError {
   /// Returns the error by which a ``TokenSource`` says that it cannot get a token without the user.
   ///
-  /// Thrown from a refresh it signs the session out.
+  /// A session whose refresh throws it is signed out.
   ///
-  /// - Parameter message: What happened and what to do, without secrets.
+  /// - Parameter message: The reason and the remedy, without secrets.
   /// - Returns: An error of code ``Code-swift.struct/notSignedIn``.
   public static func notSignedIn(
     _ message: String = "nobody is signed in; call signIn(_:) on the session, or send with authentication .none"
@@ -30,14 +30,15 @@ extension NetworkError {
       "the session was signed out, or somebody else signed in, while the request was under way; it was not sent")
   }
 
-  /// What a request fails with whose token could not be got.
+  /// Returns the error of a request whose token could not be got.
   ///
-  /// What cannot be taken for a response to the request needs no other code.
+  /// An error of one of these codes without a response cannot be mistaken for the request's own outcome, and is
+  /// returned as it is.
   static func tokenUnavailable(_ cause: any Error) -> NetworkError {
     let error = cause as? NetworkError
     let ownCodes: [Code] = [.notSignedIn, .tokenUnavailable, .invalidBehavior]
     if let error, error.response == nil, ownCodes.contains(error.code) { return error }
-    // The message may quote what only the call of the token request knows to be secret.
+    // The message may quote a secret that only the call of the token request knows.
     let redactor = error?.request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
     let reason = error.map { redactor.redact(text: $0.message) } ?? "the source threw \(type(of: cause))"
     return NetworkError(

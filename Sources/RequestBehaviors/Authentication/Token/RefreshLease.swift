@@ -2,8 +2,8 @@ package import Foundation
 
 /// The right to refresh a token, held by one process at a time for 30 seconds unless it is renewed.
 ///
-/// For stores that no lock guards which the system would free: a row or an item says who holds it. A process that has
-/// lost it, because it was stopped for longer, must not act on it: the store says so when it is read.
+/// Serves stores without a lock that the system frees when a process ends: a row or an item names the holder. A process
+/// that was stopped for longer loses the right and must not act on it; the store says so when it is read.
 package struct RefreshLease: Sendable {
   /// How long it lasts.
   package static let duration: TimeInterval = 30
@@ -20,7 +20,7 @@ package struct RefreshLease: Sendable {
   private let renew: Renew
   private let end: End
 
-  /// Creates a lease that nobody has.
+  /// Creates a lease that no process holds yet.
   package init(clock: RequestClock, take: @escaping Take, renew: @escaping Renew, end: @escaping End) {
     self.clock = clock
     self.take = take
@@ -30,21 +30,23 @@ package struct RefreshLease: Sendable {
 
   /// Whether a lease that ends at a time is over.
   ///
-  /// One that is further away than any lease lasts was written by a clock that has been set back since.
+  /// An end that is further away than any lease lasts was written by a clock that has been set back since.
   package static func isOver(_ until: TimeInterval, at now: TimeInterval) -> Bool {
     until <= now || until > now + 2 * duration
   }
 
-  /// Runs the work with the lease, once it is to be had.
+  /// Runs the work as soon as this process holds the lease.
   ///
-  /// - Parameter work: What to do.
-  /// - Throws: `CancellationError` when the task is cancelled before it has the lease; what taking it throws.
+  /// - Parameter work: The work.
+  /// - Throws: `CancellationError` when the task is cancelled before it has the lease; the errors of taking it.
   package func run(_ work: @Sendable () async -> Void) async throws {
+    // A store has no way to wake a waiter, so this asks again and again, less and less often.
     var pause = Duration.milliseconds(5)
     while try await !take(clock.date().timeIntervalSince1970) {
       try await clock.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(200))
     }
+    // Renewed after a third of its time, so that two failures in a row do not lose it.
     let renewal = Task { [clock, renew] in
       while (try? await clock.sleep(for: .seconds(RefreshLease.duration / 3))) != nil {
         try? await renew(clock.date().timeIntervalSince1970)
@@ -52,7 +54,7 @@ package struct RefreshLease: Sendable {
     }
     await work()
     renewal.cancel()
-    // In a task of its own: a sign-out cancels the work, and the lease must not outlive it.
+    // In a task of its own: a sign-out cancels the work, and the lease must not outlive the work.
     await Task { [end] in try? await end() }.value
   }
 }

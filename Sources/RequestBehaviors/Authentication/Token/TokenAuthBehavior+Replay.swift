@@ -1,13 +1,14 @@
 extension TokenAuthBehavior {
   /// Replaces a refused token and sends the request once more, if it may be.
   ///
-  /// - Returns: The response to the replay, or the refusal if there is none.
+  /// - Returns: The response to the replay, or the refusal if the request is not sent again.
   func answer(
     to refusal: NetworkResponse, _ request: NetworkRequest, _ refused: IssuedToken, _ next: Next
   ) async throws -> NetworkResponse {
-    // A body under way would hold its connection while this waits.
+    // An open body would hold its connection during the wait.
     let refusal = await refusal.detached()
     guard !request.call.hasReplayed(for: session.coordinator.id) else { return refusal }
+    // The caller of an `.optional` request, or of one that cannot be repeated, gets the 401 instead of an error.
     let newer: IssuedToken?
     do {
       newer = try await session.issuedToken(.newer(than: refused), for: request, next)
@@ -23,6 +24,7 @@ extension TokenAuthBehavior {
     guard request.body?.isReplayable != false else { return note("the one-shot body is not sent again", refusal) }
     guard request.call.beginReplay(for: session.coordinator.id) else { return refusal }
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
+    // Only a token that the server has just given, and refuses for sure, ends the session.
     let response = try await next(authorized(request, newer))
     if let sent = token(sentIn: response), sent.isFresh, self.refusal(of: sent, in: response) == .certain {
       await session.refuse(sent, response, for: request.call)
@@ -37,10 +39,10 @@ extension TokenAuthBehavior {
 }
 
 extension TokenSession {
-  /// Returns a token, after waiting for it if need be; `nil` if there is none to replace a refused one.
+  /// Returns a token, after waiting for it if need be; `nil` if there is no newer one in place of a refused one.
   ///
-  /// - Throws: What prevents it, ``NetworkError`` of code `deadlineExceeded` when the call's deadline passes, or
-  ///   `CancellationError`.
+  /// - Throws: The error that prevents it, ``NetworkError`` of code `deadlineExceeded` when the call's deadline passes,
+  ///   or `CancellationError`.
   func issuedToken(_ need: TokenCoordinator.Need, for request: NetworkRequest, _ next: Next) async throws
     -> IssuedToken?
   {
@@ -52,7 +54,7 @@ extension TokenSession {
         try await self.coordinator.wait(for: need, snapshot: snapshot) { refresh in
           self.coordinator.launch(
             refresh, source: self.source,
-            // A refresh token that was sent is spent: what it gives is waited for, however short the callers' time is.
+            // Sending a refresh token spends it, so its response is awaited however little time the callers have.
             client: next.client(omitting: TokenAuthBehavior.self, DeadlineBehavior.self),
             environment: self.firstEnvironment)
         }
@@ -65,7 +67,9 @@ extension TokenSession {
     }
   }
 
-  /// Ends the session, unless the token is not its newest, and waits no longer than the call may for the store.
+  /// Ends the session, unless it has a newer token.
+  ///
+  /// Waits for the store no longer than until the call's deadline.
   func refuse(_ issued: IssuedToken, _ response: NetworkResponse, for call: Call) async {
     _ = try? await withDeadline(of: call) {
       await self.coordinator.refuse(issued, response)
@@ -73,7 +77,7 @@ extension TokenSession {
     }
   }
 
-  /// Waits no longer than until the call's deadline.
+  /// Waits until the call's deadline at most.
   private func withDeadline(
     of call: Call, _ wait: @escaping @Sendable () async throws -> IssuedToken?
   ) async throws -> IssuedToken? {
@@ -91,7 +95,7 @@ extension TokenSession {
 }
 
 extension NetworkResponse {
-  /// The response with its body in memory, or without one if it is longer than an explanation would be.
+  /// Returns the response with its body in memory; a body of more than 64 KiB is dropped.
   func detached() async -> NetworkResponse {
     if let response = try? await buffered(upTo: 65_536) { return response }
     body.cancel()

@@ -6,14 +6,15 @@
 ///   baseURL: baseURL, behaviors: [.tokenAuth(session)])
 /// ```
 ///
-/// A request waits until there is a fresh token. If the server answers 401 to it, the token is refreshed (unless that
-/// has happened meanwhile) and the request is sent once more. A 401 that remains after that signs the session out. A
-/// 401 that may not come from the server, and one to a request that carried no token of the session, changes nothing;
-/// nor is a one-shot body sent again: the 401 is then the outcome.
+/// A request waits until there is a fresh token. If the server responds with 401, the token is refreshed, unless that
+/// has happened meanwhile, and the request is sent once more. A 401 after that signs the session out.
 ///
-/// Where a request carries other credentials too, such as the token of a second session or an API key, the challenge of
-/// the 401 (RFC 9110 §11.6.1) tells by its scheme and realm whose it is. Without a challenge each session refreshes its
-/// token once, and a 401 that remains signs nobody out.
+/// A 401 that may not come from the server changes nothing, nor does one to a request that carried no token of the
+/// session. A one-shot body is not sent again: the 401 is then the outcome.
+///
+/// A request may carry other credentials too, such as the token of a second session or an API key. The challenge of the
+/// 401 (RFC 9110 §11.6.1) then tells by its scheme and realm which credential it is about. Without a challenge each
+/// session refreshes its token once, and a repeated 401 does not sign a session out.
 ///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
@@ -27,7 +28,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// The name of the session, by which ``AuthenticationRequirement/only(_:)`` asks for its token.
   public var credential: String { session.name }
 
-  /// Where the token may be sent.
+  /// The servers that the token may be sent to.
   public let origins: OriginScope
 
   let session: TokenSession
@@ -39,13 +40,13 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// Creates the behavior.
   ///
   /// - Parameters:
-  ///   - session: Holds the token.
+  ///   - session: The session that holds the token.
   ///   - header: The field that carries it; by default `Authorization`.
-  ///   - origins: Where it may be sent; by default to the base URL's origin.
+  ///   - origins: The servers it may be sent to; by default the base URL's.
   ///   - validation: A check that a token must pass; none by default.
   ///   - realm: The realm of the session (RFC 9110 §11.5): a challenge that names another is about other credentials;
   ///     any by default.
-  ///   - isUnauthorized: Whether a verified response says that the token is not accepted; by default, of status 401.
+  ///   - isUnauthorized: Whether a verified response means that the token is not accepted; by default a status of 401.
   public init(
     _ session: TokenSession, header: TokenHeader = .authorization, origins: OriginScope = .baseURL,
     validation: TokenValidation? = nil, realm: String? = nil,
@@ -59,14 +60,14 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     self.isUnauthorized = isUnauthorized
   }
 
-  /// The responses are those of whoever is signed in; the call is theirs from then on.
+  /// Returns the signed-in user as the owner of the response, and records that user as the owner of the call.
   ///
-  /// Waits until the store was read once, so that the scope of a user is the same after every launch.
+  /// It waits until the store has been read once, so that a user is the same owner after every launch.
   public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
     session.coordinator.scopes.follow(request.call)
     let user = session.coordinator.user
-    // A call to another server may come to this one by a redirect.
+    // Recorded for calls to other servers too, because a redirect may lead to this one.
     if let generation = user.generation { request.call.noteUser(generation, of: session.coordinator.id) }
     if !user.isKnown { await session.coordinator.waitForUser(of: request.call) }
     guard applies(to: request) else { return nil }
@@ -76,6 +77,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard applies(to: request) else { return try await next(request) }
+    // With `.optional` a missing token is no error, except for a user who has left and for a call that is over.
     let issued: IssuedToken
     do {
       let found = try lookUp(request)
@@ -87,7 +89,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut {
-      // The response to a request without a token would be kept as that of the user who has gone.
+      // Otherwise the response to a request without a token would be stored as that of the user who has left.
       throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
@@ -99,7 +101,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     return try await answer(to: response, request, sent, next)
   }
 
-  /// Notes that the call needs the session, and returns the token unless it must wait for one.
+  /// Records that the call needs the session, and returns the token unless the call must wait for one.
   private func lookUp(_ request: NetworkRequest) throws -> IssuedToken? {
     session.follow(request.call)
     let lookup = session.coordinator.lookUp(request.call.sessionClock)
@@ -116,7 +118,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     return isAccepted(issued) ? issued : try await renew(issued, request, next)
   }
 
-  /// Returns a newer token than one that the user's check rejects, or that one if there is none.
+  /// Returns a newer token in place of one that the user's check rejects; the rejected one if there is no newer.
   private func renew(_ rejected: IssuedToken, _ request: NetworkRequest, _ next: Next) async throws -> IssuedToken {
     try await request.call.wait { try await session.issuedToken(.newer(than: rejected), for: request, next) }
       ?? rejected
@@ -124,7 +126,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
 
   private func isAccepted(_ issued: IssuedToken) -> Bool { validation?.accepts(issued.token) ?? true }
 
-  /// Returns the request with the token, which is checked once more right before it is sent.
+  /// Returns the request with the token; the token is checked once more right before the request is sent.
   func authorized(_ request: NetworkRequest, _ issued: IssuedToken) -> NetworkRequest {
     request.call.noteToken(issued, in: header, for: origins, of: session.coordinator)
     if let scope = issued.token.sessionID { request.call.noteSend(for: scope) }
@@ -133,18 +135,20 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     return authorized
   }
 
-  /// The token of the session that a response's request carried; `nil` if it carried none.
+  /// The token of the session that the request of a response carried; `nil` if it carried none.
   ///
-  /// It may be a newer one than the request left this behavior with.
+  /// It may be newer than the token with which the request left this behavior.
   func token(sentIn response: NetworkResponse) -> IssuedToken? {
     response.request.call.token(sentIn: response.request.headers, header, of: session.coordinator.id)
   }
 
-  /// How sure it is that the server, and nobody in its place, does not accept this token.
+  /// Returns how sure it is that the server itself does not accept this token.
   ///
-  /// What the user calls unauthorized may be about this token unless a realm tells otherwise.
+  /// A response that only the user's closure calls unauthorized may be about this token, unless a realm tells
+  /// otherwise.
   func refusal(of issued: IssuedToken, in response: NetworkResponse) -> TokenRefusal {
     guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
+    // A field for a proxy does not count: a server does not refuse it.
     let sent = response.request.headers
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
     let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
@@ -176,7 +180,7 @@ extension RequestBehavior where Self == TokenAuthBehavior {
 ///   validation: TokenValidation { $0.scopes.contains("write") })
 /// ```
 ///
-/// A token that fails is refreshed first, once for a request; the newer one is sent whatever the check says.
+/// A token that fails is refreshed first, once for a request. The newer token is sent whether it passes or not.
 public struct TokenValidation: Sendable {
   let accepts: @Sendable (AccessToken) -> Bool
 

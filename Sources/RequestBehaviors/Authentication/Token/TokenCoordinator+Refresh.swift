@@ -1,29 +1,37 @@
 import Foundation
 
 extension TokenCoordinator {
-  /// The refreshes whose source is at work in this task: a request that waits for one of them would wait for itself.
+  /// The refreshes whose source runs in this task.
+  ///
+  /// A request that waited for one of them would wait for itself.
   @TaskLocal private static var atWork: [ID: Int] = [:]
 
-  /// Whether this task does the source's work; not so a task that the source left behind when its refresh has ended.
+  /// Whether this task works for the source.
+  ///
+  /// A task that the source left behind does not, once its refresh has ended.
   var isAtWork: Bool {
     TokenCoordinator.atWork[id].map { refresh in update { state, _ in state.isUnderWay(refresh) } } ?? false
   }
 
-  /// Starts to get a token; nobody's cancellation but a sign-out's ends it.
+  /// Starts to get a token.
+  ///
+  /// Only a sign-out cancels it, no caller.
   ///
   /// Called under the lock.
   ///
   /// - Parameters:
   ///   - refresh: The refresh.
   ///   - source: Gets the token.
-  ///   - client: What the source sends with.
-  ///   - environment: The server that it sends to; that of the client if `nil`.
+  ///   - client: Sends the requests of the source.
+  ///   - environment: The server of these requests; the client's own if `nil`.
   /// - Returns: The task that runs the refresh.
   func launch(
     _ refresh: TokenState.Refresh, source: any TokenSource, client: NetworkClient, environment: ServerEnvironment?
   ) -> Task<Void, Never> {
     let atWork = TokenCoordinator.atWork.merging([id: refresh.id]) { _, new in new }
     let tally = TokenRequestTally()
+    // The requests of the source go to the first client's server, have enough time, and are checked right before each
+    // send.
     let client = client.with {
       if let environment { $0.options.environment = environment }
       $0.options.waitForTokens(atLeast: policy.timeout)
@@ -44,7 +52,7 @@ extension TokenCoordinator {
       try await store.withRefreshLock { if enter() { await work() } }
       fail(refresh, unasked: NetworkError.tokenLockIgnored(by: store))
     } catch {
-      // A store that could not be written has nothing to tell, and may fail.
+      // The store could not be written before, so it has nothing newer. Without its lock the refresh goes on.
       if update({ state, _ in state.isUnsaved && !state.isAlone }), !(error is CancellationError), enter() {
         await work()
       }
@@ -52,7 +60,7 @@ extension TokenCoordinator {
     }
   }
 
-  /// Ends a refresh before anybody was asked for a token, unless it has ended.
+  /// Ends a refresh in which no token was asked for, unless it has ended.
   private func fail(_ refresh: TokenState.Refresh, unasked error: any Error) {
     let outcome = complete { state, _ in state.complete(refresh, failing: error, isTerminal: false, wasAsked: false) }
     tell(outcome, error)
@@ -61,6 +69,7 @@ extension TokenCoordinator {
   private func run(
     _ refresh: TokenState.Refresh, _ source: any TokenSource, _ client: NetworkClient, _ tally: TokenRequestTally
   ) async {
+    // Another process may have refreshed the token, signed out or signed in since the refresh began.
     do {
       try await queue.enqueue { try await self.readForRefresh() }.value
     } catch {
@@ -82,6 +91,7 @@ extension TokenCoordinator {
         new = try await source.refresh(token, using: client)
       case .use, .end: return
       }
+      // The lifetime counts from here, and not from when the token is stored.
       let (now, date) = update { _, clock in (clock.now(), clock.date()) }
       try new.checkCharacters()
       let received = new.received(at: date)
@@ -91,7 +101,7 @@ extension TokenCoordinator {
     }
   }
 
-  /// Stores the token, and only then lets anybody use it: it may be the only copy of a rotated refresh token.
+  /// Stores the token, and only then lets requests use it: it may be the only copy of a rotated refresh token.
   ///
   /// The state changes before the store's next operation begins, so that both hold the same.
   private func keep(_ token: AccessToken, got now: Duration, from refresh: TokenState.Refresh) async {
@@ -99,8 +109,8 @@ extension TokenCoordinator {
       @Sendable func isUnderWay() -> Bool { self.update { state, _ in state.isUnderWay(refresh.id) } }
       guard isUnderWay() else { return }
       var problem: (any Error)?
-      // Another process may have signed out or in meanwhile, and must not be written over. Where that cannot be read,
-      // the token is stored all the same: it may be the only one that is good.
+      // Another process may have signed out or in meanwhile, which must not be undone. If that cannot be read, the
+      // token is stored all the same: it may be the only valid one.
       do {
         let stored = try await self.store(
           reading: { await self.readIfPossible() }, { isUnderWay() ? TokenState.Change(token: token) : nil })
@@ -108,6 +118,7 @@ extension TokenCoordinator {
       } catch {
         problem = error
       }
+      // A sign-in or sign-out during the write has ended this refresh already.
       var wasTaken = false
       self.complete { state, _ in
         wasTaken = state.isUnderWay(refresh.id)
@@ -121,6 +132,7 @@ extension TokenCoordinator {
   }
 
   private func fail(_ refresh: TokenState.Refresh, _ error: any Error, _ tally: TokenRequestTally) async {
+    // A message may quote the body, and the request of the source may be over before it is read.
     let cause = await readable(error)
     let failure = NetworkError.tokenUnavailable(cause)
     let wasAsked = tally.tellsOfRequest(endingIn: cause)
@@ -132,8 +144,8 @@ extension TokenCoordinator {
     }
     _ = try? await queue.enqueue {
       @Sendable func isRefused() -> Bool { self.update { state, _ in state.isSignedOut(ifRefused: refresh) } }
-      // The refusal may mean that another process has refreshed the token. Where that cannot be read, nobody is signed
-      // out by it.
+      // The refusal may mean that another process has refreshed the token. If the store cannot be read, the session
+      // goes on.
       let removal = await self.remove(while: isRefused)
       let endsSession = removal.endsSession
       let problem = removal.problem
@@ -147,7 +159,9 @@ extension TokenCoordinator {
     }.value
   }
 
-  /// The error of the source with the response's body at hand, and no cancellation, which is not the callers'.
+  /// The source's error, with the body of its response in memory.
+  ///
+  /// A cancellation is replaced: it is not the callers'.
   private func readable(_ error: any Error) async -> any Error {
     if error is CancellationError { return NetworkError.tokenSourceCancelled() }
     guard var failure = error as? NetworkError, let response = failure.response else { return error }
@@ -167,7 +181,7 @@ extension TokenCoordinator {
 }
 
 extension RequestOptions {
-  /// Lengthens the times of a send that are shorter than what a token may take.
+  /// Raises the time limits of a send to the time that getting a token may take.
   ///
   /// A token request that is given up may have spent the refresh token.
   fileprivate mutating func waitForTokens(atLeast limit: Duration) {
@@ -179,8 +193,8 @@ extension RequestOptions {
 
 /// Checks each request of a source right before it is sent.
 ///
-/// Another process that shares the store may have refreshed the token since the refresh began, or while the request
-/// waited to be tried again; the server would take the refresh token for a stolen one.
+/// Since the refresh began, or while the request waited for a retry, another process that shares the store may have
+/// refreshed the token. The server would then take the refresh token for a stolen one.
 struct TokenRequestCheck: RequestBehavior {
   let order = BehaviorOrder.last
   let coordinator: TokenCoordinator
@@ -196,7 +210,7 @@ struct TokenRequestCheck: RequestBehavior {
   }
 }
 
-/// Counts what a source sent, so that what was refused on the way does not count as having asked.
+/// Counts the sends of a source: a request that was refused before it left does not count as having asked for a token.
 final class TokenRequestTally: Sendable {
   private let lock = NSLock()
   // Both protected by `lock`.
@@ -211,7 +225,7 @@ final class TokenRequestTally: Sendable {
     }
   }
 
-  /// Whether anybody was asked for a token by a source that ended in an error.
+  /// Whether a source that ended in an error asked for a token.
   ///
   /// A source that did not use its client may have asked elsewhere, unless it says that the user must sign in.
   func tellsOfRequest(endingIn error: any Error) -> Bool {

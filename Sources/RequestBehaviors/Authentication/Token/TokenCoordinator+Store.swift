@@ -3,19 +3,20 @@ import Foundation
 // MARK: - Reading and writing
 
 extension TokenCoordinator {
-  /// Reads the store unless the session has a token or has read it.
+  /// Reads the store unless the session has a token or has read the store before.
   func load() async throws {
     @Sendable func isLoaded() -> Bool { update { state, _ in state.isLoaded } }
     if isLoaded() { return }
     try await queue.enqueue { if !isLoaded() { try await self.readAgain() } }.value
   }
 
-  /// Reads the store and takes what another process has written; runs on the queue.
+  /// Reads the store and takes over the changes of another process; runs on the queue.
   ///
   /// - Throws: ``NetworkError`` of code `tokenStoreFailed`.
   func readAgain() async throws {
     let found: AccessToken?
     do { found = try await store.load() } catch { throw NetworkError.tokenStoreUnreadable(error) }
+    // A refresh by another process does not end the wait of any request, but a change of the user does.
     var event: TokenEvent?
     complete(isCancelling: true) { state, clock in
       switch state.review(found, now: clock.now(), date: clock.date()) {
@@ -37,7 +38,9 @@ extension TokenCoordinator {
     if let event { broadcast.publish(event) }
   }
 
-  /// Reads the store as ``readAgain()``; one that could not be written either has nothing to tell, and may fail.
+  /// Reads the store as ``readAgain()``.
+  ///
+  /// A failure does not matter if the session's own change could not be written either.
   ///
   /// - Returns: Whether it could be read.
   @discardableResult
@@ -54,10 +57,10 @@ extension TokenCoordinator {
   /// Reads the store as ``readAgain()``; returns whether it could be read.
   func readIfPossible() async -> Bool { (try? await readAgain()) != nil }
 
-  /// Checks that a refresh's request may still be sent.
+  /// Checks that the request of a refresh may still be sent.
   ///
-  /// - Throws: ``NetworkError`` if another process has refreshed the token, if the user has gone, or if the store cannot
-  ///   be read.
+  /// - Throws: ``NetworkError`` if another process has refreshed the token, if the user has left, or if the store
+  ///   cannot be read.
   func confirm(_ refresh: TokenState.Refresh) async throws {
     if update({ state, _ in state.isUnderWay(refresh.id) }) {
       try await queue.enqueue { try await self.readForRefresh() }.value
@@ -68,7 +71,9 @@ extension TokenCoordinator {
     }
   }
 
-  /// Begins to store a change of the session's; called while the state is changed, so that both keep their order.
+  /// Begins to store a change of the session.
+  ///
+  /// Called while the state is changed, so that the store gets changes in order.
   private func enqueueSave(_ token: AccessToken?, _ state: inout TokenState) -> Task<Void, any Error> {
     state.beginSave()
     return queue.enqueue {
@@ -83,10 +88,11 @@ extension TokenCoordinator {
     }
   }
 
-  /// Stores what the session has if that could not be stored before.
+  /// Stores the session's last change if that failed before.
   func saveUnsaved() async {
     _ = try? await queue.enqueue {
-      // What another process has written since is newer. A store that cannot be read may need to be written.
+      // A change that another process has made since is newer. A store that cannot be read may still need to be
+      // written.
       let stored = try await self.store(
         reading: { await self.readIfPossible() }, { self.update { state, _ in state.unsaved } })
       guard let stored else { return }
@@ -98,18 +104,19 @@ extension TokenCoordinator {
 // MARK: - Not over what others wrote
 
 extension TokenCoordinator {
-  /// Makes a change of the store that does not undo what another process has done; runs on the queue.
+  /// Changes the store without undoing a change of another process; runs on the queue.
   ///
   /// - Parameters:
-  ///   - read: Reads the store, and takes what another process has written; returns whether it could be read.
-  ///   - change: Returns the change, once the session has taken what was read; `nil` if it wants none any more.
+  ///   - read: Reads the store, and takes over the changes of another process; returns whether it could be read.
+  ///   - change: Returns the change, once the session knows the content of the store; `nil` if there is nothing to
+  ///     change any more.
   /// - Returns: The change that was made.
-  /// - Throws: What the store throws.
+  /// - Throws: The error of the store.
   func store(
     reading read: () async throws -> Bool, _ change: () -> TokenState.Change?
   ) async throws -> TokenState.Change? {
     var made: TokenState.Change?
-    // Each time another process wrote in between, which happens once or twice.
+    // Another process may write between reading and replacing. More than two rounds are rare.
     for _ in 0..<8 {
       let isReadable = try await read()
       guard let change = change() else { return nil }
@@ -123,8 +130,8 @@ extension TokenCoordinator {
 
   /// Removes a refused token, unless the store cannot be read or holds a newer one; runs on the queue.
   ///
-  /// - Parameter isRefused: Whether it is still the session's.
-  /// - Returns: Whether the session ends, and what kept its token from being removed.
+  /// - Parameter isRefused: Whether the refused token is still the session's.
+  /// - Returns: Whether the session ends, and the error that kept its token from being removed.
   func remove(while isRefused: () -> Bool) async -> (endsSession: Bool, problem: (any Error)?) {
     var isReadable = true
     do {
@@ -145,15 +152,16 @@ extension TokenCoordinator {
 // MARK: - Sign-in and sign-out
 
 extension TokenCoordinator {
-  /// Takes a token that the user brought; those who wait for another user's fail.
+  /// Takes a token that the user brought; requests that wait for another user's token fail.
   ///
   /// - Parameters:
   ///   - token: The token.
-  ///   - id: Whose it is; `nil` for an owner of its own.
-  /// - Throws: What the store throws, or ``NetworkError`` if the token cannot be sent.
+  ///   - id: The id of its owner; `nil` for a new one.
+  /// - Throws: The error of the store, or ``NetworkError`` if the token cannot be sent.
   func signIn(_ token: AccessToken, id: String?) async throws {
     try token.checkCharacters()
     var saving: Task<Void, any Error>?
+    // Waiters get the token only if the session is known to have had no user; otherwise they may be another user's.
     complete(isCancelling: true) { state, clock in
       let now = clock.now()
       let isReplacing = state.hasToken || !state.isLoaded
@@ -163,12 +171,15 @@ extension TokenCoordinator {
       return .use(issued)
     }
     broadcast.publish(.signedIn)
+    // Before this returns, the former user's requests must have left, and the clients must know of the change.
     await handOvers.wait()
     await scopes.wait()
     try await saving?.value
   }
 
-  /// Forgets the token; those who wait for one fail, and what is being got is thrown away.
+  /// Forgets the token.
+  ///
+  /// Requests that wait for one fail, and the result of a refresh under way is dropped.
   func signOut() async throws {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
@@ -178,6 +189,7 @@ extension TokenCoordinator {
       removal = self.enqueueSave(nil, &state)
       return .signOut(NetworkError.signedOut())
     }
+    // Before this returns, the user's requests must have left, and the clients must know of the sign-out.
     if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
     await handOvers.wait()
     await scopes.wait()
@@ -186,8 +198,8 @@ extension TokenCoordinator {
 
   /// Ends the session because the server refuses even a token that it has just given.
   ///
-  /// The token leaves the store before subscribers hear of it, and the caller unless it is cancelled. A session whose
-  /// token another process has replaced goes on, and so does one whose store cannot tell.
+  /// The token is removed from the store before subscribers and the caller hear of it; a cancelled caller does not
+  /// wait. If another process has replaced the token, or the store cannot be read, the session goes on.
   func refuse(_ issued: IssuedToken, _ response: NetworkResponse) async {
     let error = NetworkError.unacceptableStatus(response)
     let removal = queue.enqueue {
@@ -195,6 +207,7 @@ extension TokenCoordinator {
       guard removal.endsSession else { return }
       let problem = removal.problem
       var isSignedOut = false
+      // The user may have signed in again while the store was written.
       self.complete(isCancelling: true) { state, _ in
         state.endSave(of: nil, isPending: false, succeeded: problem == nil)
         isSignedOut = state.isCurrent(issued)
@@ -212,7 +225,7 @@ extension TokenCoordinator {
 
 /// The coordinators of all stores in use, so that two sessions over one store share one.
 ///
-/// A lock that lives shorter than the store that it guards guards nothing.
+/// A coordinator must live as long as a session over its store, or two sessions could refresh the same token.
 enum TokenCoordinators {
   private enum Place: Hashable {
     case object(ObjectIdentifier)
@@ -231,7 +244,7 @@ enum TokenCoordinators {
   // Protected by `lock`.
   nonisolated(unsafe) private static var entries: [Place: Entry] = [:]
 
-  /// Returns the coordinator of a store; it stays the same for as long as anybody uses it.
+  /// Returns the coordinator of a store; it stays the same as long as a session uses it.
   static func coordinator(
     of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?
   ) -> TokenCoordinator {
@@ -249,11 +262,13 @@ enum TokenCoordinators {
 // MARK: - Scopes
 
 extension TokenCoordinator {
-  /// Reads the store unless it was read, so that whose call it is is known; goes on without if that takes too long.
+  /// Reads the store unless it was read, so that the owner of the call is known.
+  ///
+  /// Gives up after the policy's timeout.
   func waitForUser(of call: Call) async {
     let (isLoaded, limit) = update { state, _ in (state.isLoaded, state.policy.timeout) }
     if isLoaded { return }
-    // A sign-in or sign-out meanwhile tells it too.
+    // A sign-in or sign-out meanwhile settles the question too.
     let waiter = Waiter<Void>()
     scopes.add(waiter)
     let loading = Task {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The state of all sessions over one store, and those who wait for it to change.
+/// The state of all sessions over one store, and the waiters for it to change.
 final class TokenCoordinator: Sendable {
-  /// Stands for the coordinator where only its identity counts.
+  /// Names the coordinator where only its identity counts.
   typealias ID = ObjectIdentifier
 
   private struct Waiter: Sendable {
@@ -10,7 +10,7 @@ final class TokenCoordinator: Sendable {
     let continuation: CheckedContinuation<IssuedToken?, any Error>
   }
 
-  /// What a request needs.
+  /// The kind of token that a request needs.
   enum Need: Sendable {
     case token
     case newer(than: IssuedToken)
@@ -29,12 +29,13 @@ final class TokenCoordinator: Sendable {
   nonisolated(unsafe) private var clock: RequestClock
   // Protected by `lock` too: whether the clock is one that a user or a client gave.
   nonisolated(unsafe) private var hasClock: Bool
-  // Protected by `lock` too: who waits, and who has left before it waited.
+  // Protected by `lock` too: the waiters, and those that left before they waited.
   nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
   nonisolated(unsafe) private var leavers: Set<UInt64> = []
   // Protected by `lock` too.
   nonisolated(unsafe) private var lastWaiter: UInt64 = 0
-  // Protected by `lock` too: what runs a refresh, what ends the wait for it, and what tries to save again.
+  // Protected by `lock` too: the task of a refresh, the timer of the wait for it, and the task that tries to save
+  // again.
   nonisolated(unsafe) private var run: Task<Void, Never>?
   nonisolated(unsafe) private var timer: Task<Void, Never>?
   // Protected by `lock` too.
@@ -52,9 +53,9 @@ final class TokenCoordinator: Sendable {
 
   var id: ID { ObjectIdentifier(self) }
 
-  /// Whose answers these are, no secret, and the generation of who is signed in; `nil` if nobody is.
+  /// The owner of the responses, which is no secret, and the user's generation; `nil` if no user is signed in.
   ///
-  /// Before the store was read nobody knows for sure, and the scope may be another one then.
+  /// Before the store is read, neither is certain, and the owner may change.
   var user: (scope: String, generation: Int?, isKnown: Bool) {
     lock.withLock { (state.scope, state.user, state.isLoaded) }
   }
@@ -62,10 +63,10 @@ final class TokenCoordinator: Sendable {
   /// Whether there is a token, fresh or not.
   var hasToken: Bool { update { state, _ in state.hasToken } }
 
-  /// Who is signed in: a number that grows with every sign-in and sign-out.
+  /// The number of the signed-in user: grows with every sign-in and sign-out.
   var generation: Int { lock.withLock { state.generation } }
 
-  /// The newest token of the user of another one; `nil` if that is the newest, or its user has gone.
+  /// The newest token of the same user; `nil` if that is this one, or if the user has left.
   func newest(after issued: IssuedToken) -> IssuedToken? {
     lock.withLock {
       guard let newest = state.issued, newest.generation == issued.generation, newest.version > issued.version
@@ -74,7 +75,7 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// What a call finds at first: what has happened so far, and a token if one can be sent as it is.
+  /// The state that a call finds at first: the history so far, and a token if one can be sent as it is.
   struct Lookup: Sendable {
     let snapshot: SessionSnapshot
     let emptyGeneration: Int?
@@ -88,7 +89,9 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Tells what a call finds at first; a session that was given no clock goes by the first one from then on.
+  /// Returns the state that a call finds at first.
+  ///
+  /// A session without a clock of its own uses this one from now on.
   func lookUp(_ clock: RequestClock) -> Lookup {
     lock.withLock {
       if !hasClock {
@@ -100,16 +103,16 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Changes the state, in its place, and returns what the closure returns; it gets the clock that the session goes by.
+  /// Changes the state in place and returns the closure's result; the closure gets the session's clock.
   func update<Result>(_ change: (inout TokenState, RequestClock) throws -> Result) rethrows -> Result {
     try lock.withLock { try change(&state, clock) }
   }
 
   // MARK: - Waiting
 
-  /// Returns a token, after waiting for one if need be; `nil` if there is none to replace a refused one.
+  /// Returns a token, after waiting for one if need be; `nil` if there is no newer one in place of a refused one.
   ///
-  /// What starts a refresh is called under the lock, so that no other is started.
+  /// `launch` is called under the lock, so that only one refresh begins.
   func wait(
     for need: Need, snapshot: SessionSnapshot, launch: (TokenState.Refresh) -> Task<Void, Never>
   ) async throws -> IssuedToken? {
@@ -127,13 +130,14 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Decides for a waiter, and keeps it if it is to wait.
+  /// Decides for a waiter, and stores it if it has to wait.
   private func enter(
     _ waiter: UInt64, _ need: Need, _ snapshot: SessionSnapshot,
     _ continuation: CheckedContinuation<IssuedToken?, any Error>,
     _ launch: (TokenState.Refresh) -> Task<Void, Never>
   ) -> Result<IssuedToken?, any Error>? {
     lock.withLock {
+      // A task cancelled before it waited must not wait for ever. A call keeps its user.
       if leavers.contains(waiter) { return .failure(CancellationError()) }
       guard snapshot.generation == state.generation else { return .failure(NetworkError.signedOut()) }
       let now = clock.now()
@@ -149,13 +153,14 @@ final class TokenCoordinator: Sendable {
       case .wait: break
       case .start(let refresh): run = launch(refresh)
       }
+      // One timer serves all waiters of a refresh.
       waiters[waiter] = Waiter(isRefused: need.isRefused, continuation: continuation)
       if timer == nil, let refresh = state.refresh { timer = makeTimer(refresh) }
       return nil
     }
   }
 
-  /// Makes what lets those go who wait for a refresh that takes too long; called under the lock.
+  /// Makes the task that releases the waiters of a refresh that takes too long; called under the lock.
   private func makeTimer(_ refresh: TokenState.Refresh) -> Task<Void, Never> {
     let (clock, limit) = (clock, state.policy.timeout)
     return Task {
@@ -165,7 +170,7 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Lets one waiter go with an error; the refresh goes on.
+  /// Releases one waiter with an error; the refresh goes on.
   private func leave(_ waiter: UInt64, _ error: any Error) {
     let left = lock.withLock {
       let left = waiters.removeValue(forKey: waiter)
@@ -175,14 +180,14 @@ final class TokenCoordinator: Sendable {
     left?.continuation.resume(throwing: error)
   }
 
-  /// Changes the state, then lets all waiters go as the closure tells.
+  /// Changes the state, then releases all waiters with the outcome.
   ///
-  /// Where a refresh failed, a token that is due but has not expired is good enough for those who were not refused.
+  /// After a failed refresh, waiters that were not refused get the old token if it has not expired.
   ///
   /// - Parameters:
-  ///   - isCancelling: Whether the work of a refresh that this ends is of no use any more.
+  ///   - isCancelling: Whether to cancel the task of a refresh that this ends.
   ///   - change: Changes the state; called under the lock.
-  /// - Returns: What the closure returned.
+  /// - Returns: The outcome that the closure returned.
   @discardableResult
   func complete(
     isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.RefreshOutcome
@@ -192,6 +197,7 @@ final class TokenCoordinator: Sendable {
     var endedTimer: Task<Void, Never>?
     var spare: IssuedToken?
     let outcome = lock.withLock {
+      // Under the same lock as the change, so that no call sees the new user before the old owner has ended.
       let scope = state.hasToken ? state.scope : nil
       let outcome = change(&state, clock)
       if let scope, !state.hasToken || state.scope != scope { scopes.end(scope) }
@@ -199,14 +205,14 @@ final class TokenCoordinator: Sendable {
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &waiters)
       swap(&endedTimer, &timer)
-      // A refresh that is only overdue goes on, and a sign-out must still be able to cancel it.
+      // An overdue refresh goes on, and a sign-out must still be able to cancel it.
       if state.refresh == nil { swap(&endedRun, &run) }
       if case .fail = outcome { spare = state.unexpired(now: clock.now()) }
       return outcome
     }
     endedTimer?.cancel()
     if isCancelling { endedRun?.cancel() }
-    // In the order in which they came.
+    // In the order of arrival. Outside of the lock, because resumed tasks may take it.
     for (_, waiter) in released.sorted(by: { $0.key < $1.key }) {
       let issued = waiter.isRefused ? nil : spare
       waiter.continuation.resume(with: issued.map { .success($0) } ?? outcome.result)
@@ -216,7 +222,7 @@ final class TokenCoordinator: Sendable {
 
   // MARK: - Saving again
 
-  /// Tries again to store what the session has, after longer and longer waits, until it is stored or the session goes.
+  /// Tries again to store the last change, after longer and longer waits, until it is stored or the session is gone.
   func saveLater() {
     lock.withLock {
       guard retry == nil, state.isUnsaved else { return }
@@ -229,7 +235,7 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Tries once more; returns whether there is no need to do so again.
+  /// Tries once more; returns whether no further try is needed.
   private func saveAgain() async -> Bool {
     await saveUnsaved()
     return lock.withLock {
@@ -239,7 +245,7 @@ final class TokenCoordinator: Sendable {
   }
 }
 
-/// What had happened to a session when a call first came.
+/// The history of a session at the moment when a call first came.
 struct SessionSnapshot: Sendable, Hashable {
   let generation: Int
   let failures: Int

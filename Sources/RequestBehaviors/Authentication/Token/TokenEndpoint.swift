@@ -25,9 +25,9 @@ public struct TokenEndpoint: Sendable {
   private let clientSecret: String?
   private let authentication: ClientAuthentication
 
-  /// Creates an endpoint below the base URL of the client that the session is first used with.
+  /// Creates an endpoint below the base URL of the client with which the session is first used.
   ///
-  /// Other clients of the session, of whatever server, get their tokens there too. To say where, name the server with
+  /// Other clients of the session get their tokens there too, whatever their server. To name the server, use
   /// ``init(url:clientID:clientSecret:authentication:)``.
   ///
   /// - Parameters:
@@ -62,18 +62,19 @@ public struct TokenEndpoint: Sendable {
 
   /// Returns the token that the endpoint gives for a grant.
   ///
-  /// The response must be a JSON object as RFC 6749 §5.1 has it, with a token of type Bearer. One with an `error` is a
+  /// The response must be a JSON object (RFC 6749 §5.1) with a token of type Bearer. A response with an `error` is a
   /// refusal, whatever its status. A redirect is not followed, and a request that may have arrived is not sent again:
-  /// the grant may be good for one use.
+  /// the grant may be valid for one use only.
   ///
   /// - Parameters:
   ///   - grant: The fields of the grant, `grant_type` first; `nil` values are left out.
-  ///   - client: What sends, without authentication of its own.
+  ///   - client: The client that sends the request, without authentication of its own.
   /// - Returns: The token.
-  /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the response is no token.
+  /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the response is no
+  ///   token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
     var request = request(grant).with(\.acceptableStatuses, .success)
-    // The body holds the secrets: whatever the client lets requests do, it goes to this server only, and once.
+    // The body holds the secrets. Whatever the client allows its requests, this one goes to this server only, and once.
     request.options.redirects = .none
     request.options.idempotencyKey = nil
     request.options.hedging = nil
@@ -120,7 +121,7 @@ public struct TokenEndpoint: Sendable {
     }
   }
 
-  /// The error tells the form of the response only: there may be a token in it.
+  /// The message tells only the form of the response, because there may be a token in it.
   private func notToken(_ answer: NetworkResponse, _ reason: String) -> NetworkError {
     let type = answer.headers["Content-Type"] ?? "without a type"
     return NetworkError(
@@ -131,7 +132,7 @@ public struct TokenEndpoint: Sendable {
 }
 
 extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
-  /// Where it is and the id of the client, without its secret.
+  /// The endpoint's URL and the id of the client, without its secret.
   public var description: String {
     switch place {
     case .path(let path): "\(path.template) for \(clientID)"
@@ -175,6 +176,7 @@ public struct RefreshTokenGrant: TokenSource {
     guard let refreshToken = token.refreshToken, !refreshToken.isEmpty else {
       throw NetworkError.notSignedIn("the token is no longer good and came without a refresh token; sign in again")
     }
+    // The server's own final errors end the session as `invalid_grant` does.
     do {
       return try await endpoint.requestToken(
         ["grant_type": "refresh_token", "refresh_token": refreshToken], using: client)
@@ -212,7 +214,7 @@ public struct ClientCredentialsGrant: TokenSource {
   ///
   /// - Parameters:
   ///   - endpoint: The token endpoint.
-  ///   - scopes: What the token shall allow; by default what the server gives.
+  ///   - scopes: The OAuth scopes to ask for; by default the server chooses.
   public init(_ endpoint: TokenEndpoint, scopes: [String] = []) {
     self.endpoint = endpoint
     self.scopes = scopes

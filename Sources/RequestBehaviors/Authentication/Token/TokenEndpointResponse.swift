@@ -1,16 +1,15 @@
 import Foundation
 
-/// The response of a token endpoint, read as RFC 6749 §5 writes it and no more tolerantly: what is taken for a token is
-/// sent.
+/// The response of a token endpoint, read strictly as RFC 6749 §5 writes it: a token that is found here will be sent.
 ///
 /// ``AccessToken``'s own decoding, for logins that are not OAuth, is tolerant.
 struct TokenEndpointResponse: Sendable {
-  /// The code of the refusal (§5.2); `nil` if there is none.
+  /// The code of the refusal (§5.2); `nil` if the response is no refusal.
   let error: String?
-  /// The token; what is wrong with the response where there is none.
+  /// The token, or the problem of a response without a token.
   let token: Result<AccessToken, Problem>
 
-  /// What is wrong with a response, without any value of it.
+  /// The problem of a response, described without any of its values.
   struct Problem: Error {
     let text: String
   }
@@ -50,7 +49,7 @@ struct TokenEndpointResponse: Sendable {
 
     func text(_ name: String) -> String? { value(name) }
 
-    /// Whether there is a member that is not `null`.
+    /// Whether the object has this member and its value is not `null`.
     private func has(_ name: String) -> Bool {
       container.contains(Name(name)) && (try? container.decodeNil(forKey: Name(name))) != true
     }
@@ -69,7 +68,7 @@ struct TokenEndpointResponse: Sendable {
       return token
     }
 
-    /// The lifetime; none if the server does not say one, or none that is positive.
+    /// The lifetime; `nil` if the server sends none, or one that is not positive.
     private func lifetime() throws(Problem) -> Duration? {
       guard has("expires_in") else { return nil }
       let seconds: Double? = value("expires_in") ?? text("expires_in").flatMap { Double($0) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The events of a session, from when it was asked for.
+/// The events of a session, beginning when this sequence was made.
 ///
 /// ```swift
 /// for await event in session.events {
@@ -8,8 +8,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// Every ``TokenSession/events`` is a subscriber of its own that gets all events; iterate it once. It ends when its
-/// task is cancelled, or when no session over the store is left.
+/// Every ``TokenSession/events`` is a separate subscriber that gets all events; iterate it once. The sequence ends when
+/// its task is cancelled, or when no session over the store is left.
 public struct TokenEvents: AsyncSequence, Sendable {
   /// The type of an event.
   public typealias Element = TokenEvent
@@ -27,7 +27,8 @@ public struct TokenEvents: AsyncSequence, Sendable {
 
     /// Returns the next event; `nil` at the end.
     public mutating func next() async -> TokenEvent? {
-      // A stream's own iterator is not Sendable and cannot be kept here; each takes up where the last one left off.
+      // The iterator of a stream is not Sendable and cannot be stored here. A new one continues where the last one
+      // stopped.
       var iterator = stream.makeAsyncIterator()
       return await iterator.next()
     }
@@ -52,11 +53,11 @@ final class TokenBroadcast: Sendable {
     return TokenEvents(stream)
   }
 
-  /// How many subscribers there are.
+  /// The number of subscribers.
   var subscriberCount: Int { lock.withLock { subscribers.count } }
 
   func publish(_ event: TokenEvent) {
-    // In the order in which they came.
+    // In the order in which they subscribed.
     let subscribers = lock.withLock { self.subscribers.sorted { $0.key < $1.key } }
     for (_, subscriber) in subscribers { subscriber.yield(event) }
   }
@@ -66,26 +67,28 @@ final class TokenBroadcast: Sendable {
   deinit { for subscriber in subscribers.values { subscriber.finish() } }
 }
 
-/// What happened to a session.
+/// An event of a session.
 public enum TokenEvent: Sendable {
-  /// Why a session was signed out.
+  /// The reason why a session was signed out.
   public enum SignOutReason: Sendable {
     /// ``TokenSession/signOut()`` was called.
     case requested
-    /// The server refused: the token endpoint by this error, or the API a token that had just been got.
+    /// The server refused: the token endpoint with this error, or the API refused a token that it had just given.
     case refused(any Error)
     /// Another process that shares the store signed out.
     case elsewhere
   }
 
-  /// The user brought a token, here or in another process that shares the store.
+  /// The user signed in, here or in another process that shares the store.
   case signedIn
-  /// A token was got, here or in another process that shares the store: a first or a newer one.
+  /// The session got a first or a newer token, here or in another process that shares the store.
   case refreshed
-  /// A token could not be got for now; the session keeps what it has.
+  /// Getting a token failed for now; the session keeps the token that it has.
   case refreshFailed(any Error)
   /// The token is gone.
   case signedOut(SignOutReason)
-  /// A change could not be stored: it holds for as long as the session is in use, and storing it is tried again.
+  /// A change could not be stored.
+  ///
+  /// The session keeps it in memory, and tries again to store it.
   case storeFailed(any Error)
 }

@@ -12,13 +12,14 @@ import Foundation
 
 /// Reads and replaces a small secret file; every call blocks.
 enum TokenFile {
-  /// Returns the bytes of a file; `nil` if there is none.
+  /// Returns the bytes of a file; `nil` if the file does not exist.
   static func read(_ path: String) throws -> Data? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     if file < 0, errno == ENOENT { return nil }
     guard file >= 0 else { throw failure("open", path) }
     defer { close(file) }
     try tighten(file, path)
+    // A token is short: a file of more than 1 MiB is another kind of file.
     var data = Data()
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {
@@ -33,7 +34,7 @@ enum TokenFile {
     }
   }
 
-  /// Takes the rights of all but its owner from a file, as another program may have made it.
+  /// Leaves only the owner's rights to a file that another program may have made.
   private static func tighten(_ file: Int32, _ path: String) throws {
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & 0o077 != 0 else { return }
@@ -45,15 +46,15 @@ enum TokenFile {
     }
   }
 
-  /// Runs the work while no other process that does so changes the files of a folder.
+  /// Runs the work while no other process does such work in the same folder.
   ///
-  /// A process that is stopped in the middle of it keeps others from their work for one second, not longer: a sign-out
-  /// must not wait for it.
+  /// A process that is stopped in the middle delays others for one second and no longer, because a sign-out must not
+  /// wait.
   static func guarding<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
     let folder = (path as NSString).deletingLastPathComponent
     let directory = open(folder, O_RDONLY | O_CLOEXEC)
     defer { if directory >= 0 { close(directory) } }
-    // Where the system ends programs that are suspended with a lock, there is none.
+    // Some systems end an app that is suspended while it holds a file lock, so no lock is taken there.
     #if os(macOS) || !canImport(ObjectiveC)
       for _ in 0..<200 where directory >= 0 {
         if FileLock.take(directory) != .busy { break }
@@ -63,7 +64,7 @@ enum TokenFile {
     return try work()
   }
 
-  /// Replaces a file as a whole: the bytes are on the disk, under another name, before the name changes hands.
+  /// Replaces a file as a whole: the bytes are on the disk under another name before the file is renamed.
   static func replace(_ path: String, with data: Data) throws {
     let folder = (path as NSString).deletingLastPathComponent
     try makeFolder(folder)
@@ -79,7 +80,7 @@ enum TokenFile {
     synchronize(folder)
   }
 
-  /// Removes a file, and what was left of attempts to replace it.
+  /// Removes a file, and the leftovers of attempts to replace it.
   static func remove(_ path: String) throws {
     let folder = (path as NSString).deletingLastPathComponent
     removeLeftovers(of: path, in: folder)
@@ -91,9 +92,10 @@ enum TokenFile {
     let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure("create", path) }
     defer { close(file) }
-    // The mask of the process may have taken rights away, never given any.
+    // The umask of the process may have removed rights that the owner needs.
     guard fchmod(file, 0o600) == 0 else { throw failure("protect", path) }
     try keepOnDevice(path)
+    // One call may write only a part.
     var rest = [UInt8](data)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) }
@@ -104,16 +106,16 @@ enum TokenFile {
     guard isOnDisk(file) else { throw failure("write", path) }
   }
 
-  /// Waits until the bytes of a file are on the disk; returns false, with `errno`, if they cannot be written there.
+  /// Waits until the bytes of a file are on the disk; returns false and sets `errno` if that fails.
   private static func isOnDisk(_ file: Int32) -> Bool {
     #if canImport(ObjectiveC)
-      // fsync leaves them in the memory of the drive there; not every file system can do more (Darwin: fsync(2)).
+      // There fsync leaves the bytes in the drive's cache; not every file system supports more (Darwin: fsync(2)).
       if fcntl(file, F_FULLFSYNC) == 0 { return true }
     #endif
     return fsync(file) == 0
   }
 
-  /// Has the system encrypt a file until the first unlock, and leave it out of backups, where it knows of such things.
+  /// Has the system encrypt a file until the first unlock and leave it out of backups, on systems that can.
   private static func keepOnDevice(_ path: String) throws {
     #if canImport(ObjectiveC)
       do {
@@ -146,7 +148,7 @@ enum TokenFile {
     return (folder as NSString).appendingPathComponent(".\((path as NSString).lastPathComponent).")
   }
 
-  /// Removes the files of processes that were stopped while they wrote: they may hold tokens.
+  /// Removes the temporary files of processes that ended while they wrote: they may hold tokens.
   private static func removeLeftovers(of path: String, in folder: String) {
     let prefix = (temporaryPrefix(of: path) as NSString).lastPathComponent
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
@@ -169,7 +171,7 @@ enum TokenFile {
   }
 }
 
-// Inside of the type its own `read` and `write` hide the system's.
+// Inside the type its own `read` and `write` hide those of the system.
 private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
   read(file, buffer, count)
 }

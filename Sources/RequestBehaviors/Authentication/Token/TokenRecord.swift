@@ -1,35 +1,36 @@
-/// What a call remembers of a session.
+/// The record that a call keeps of a session.
 struct TokenRecord: Sendable {
-  /// Which session it is.
+  /// The session.
   let coordinator: TokenCoordinator.ID
-  /// Whose call it is.
+  /// The generation of the user who owns the call.
   var generation: Int
   /// How many refreshes had failed when the call came to need a token; `nil` before that.
   var failures: Int?
   var hasReplayed = false
   /// The field whose token is checked before every send.
   var checkedField: String?
-  /// The tokens that the call got, by the values of their field: sends under way at once may have several of them, and
-  /// another session may have set the field to something else since.
+  /// The tokens of the call, by the values of their field.
+  ///
+  /// Several sends under way may carry different ones, and another session may have set the field since.
   var tokens: [(value: String, issued: IssuedToken)] = []
 }
 
 extension TokenRecord {
   /// Notes a token that is sent.
   fileprivate mutating func note(_ issued: IssuedToken, as value: String) {
-    // The same token may be another object: one that was waited for is marked so.
+    // The same token may come as two objects, because one that was waited for is marked.
     tokens.removeAll { $0.value == value }
     tokens.append((value, issued))
   }
 }
 
-/// What a call remembers of its sessions, of which most have one.
+/// The records that a call keeps of its sessions; most calls have one.
 private enum TokenRecords: CallKey {
   static let defaultValue: [TokenRecord] = []
 }
 
 extension [TokenRecord] {
-  /// Returns the place of what is remembered of a session, which begins with a user where nothing is.
+  /// Returns the index of a session's record; adds a record with this generation if the session has no record yet.
   fileprivate mutating func place(of coordinator: TokenCoordinator.ID, beginningWith generation: Int) -> Int {
     if let place = firstIndex(where: { $0.coordinator == coordinator }) { return place }
     append(TokenRecord(coordinator: coordinator, generation: generation))
@@ -38,18 +39,18 @@ extension [TokenRecord] {
 }
 
 extension Call {
-  /// Notes who was signed in when the call began.
+  /// Records the signed-in user when the call begins.
   ///
-  /// Its response is kept as theirs, so that it must not be sent as somebody else's.
+  /// The call's response is stored as that user's, so the call must not be sent as another user.
   func noteUser(_ generation: Int, of coordinator: TokenCoordinator.ID) {
     update(TokenRecords.self) { _ = $0.place(of: coordinator, beginningWith: generation) }
   }
 
-  /// Notes what had happened to the session when the call first came, and returns what is noted.
+  /// Records the session's history when the call first comes, and returns the record.
   ///
-  /// A call belongs to whoever was signed in when it began: neither it nor a retry may be sent as somebody else. One
-  /// that began when nobody was belongs to whoever is when it first comes, also where that turned out only when the
-  /// store was read.
+  /// A call belongs to the user who was signed in when it began: neither it nor a retry is sent as another user. If no
+  /// user was signed in then, it belongs to the user who is signed in when it first needs a token. That holds too if
+  /// the store had to be read to find out.
   func note(_ lookup: TokenCoordinator.Lookup, of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
     update(TokenRecords.self) { records in
       let snapshot = lookup.snapshot
@@ -63,25 +64,26 @@ extension Call {
     }
   }
 
-  /// What was noted when the call came.
+  /// The history that was recorded when the call came.
   func sessionSnapshot(of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
     updateRecord(of: coordinator) { SessionSnapshot(generation: $0.generation, failures: $0.failures ?? 0) }
   }
 
-  /// Notes who the call belongs to if somebody signed in while it waited.
+  /// Records the owner of the call if a user signed in while it waited.
   func bind(to issued: IssuedToken, at coordinator: TokenCoordinator.ID) {
     updateRecord(of: coordinator) { $0.generation = issued.generation }
   }
 
-  /// Notes a token that the call is sent with.
+  /// Records a token that the call is sent with.
   ///
-  /// The first one of a field adds the last look at it. A request that waited in a limiter gets the newest token of its
-  /// user. Nothing is sent with the token of a user who has gone, and who signs out waits for what is being handed over.
+  /// The first token of a field adds a last check of it. A request that waited in a limiter gets the newest token of
+  /// its user. No request is sent with the token of a user who has left, and a sign-out waits for requests that are
+  /// being handed over.
   ///
   /// - Parameters:
   ///   - issued: The token.
   ///   - header: The field that carries it.
-  ///   - origins: Where it may be sent.
+  ///   - origins: The servers it may be sent to.
   ///   - coordinator: The session.
   func noteToken(
     _ issued: IssuedToken, in header: TokenHeader, for origins: OriginScope, of coordinator: TokenCoordinator
@@ -92,6 +94,7 @@ extension Call {
       return record.checkedField == header.name
     }
     if isChecked { return }
+    // A retry comes here again, and these must be added only once.
     addHandOvers(coordinator.handOvers)
     addRenewal { request in
       guard let sent = request.call.token(sentIn: request.headers, header, of: coordinator.id),
@@ -109,7 +112,8 @@ extension Call {
     }
   }
 
-  /// The token of a session that a request carries; `nil` if its field holds none that the call got from it.
+  /// The token of a session that a request carries; `nil` if its field holds no token that the call got from the
+  /// session.
   func token(
     sentIn headers: HeaderFields, _ header: TokenHeader, of coordinator: TokenCoordinator.ID
   ) -> IssuedToken? {
@@ -131,7 +135,7 @@ extension Call {
     -> Result
   {
     update(TokenRecords.self) { records in
-      // A call has looked the session up before anything else is noted of it.
+      // Every call looks the session up first, so there is a record and the generation does not matter.
       let place = records.place(of: coordinator, beginningWith: 0)
       return change(&records[place])
     }

@@ -1,17 +1,18 @@
-/// When tokens are refreshed, how long that may take, and how often it is tried.
+/// The rules for when tokens are refreshed, how long that may take and how often it is tried.
 public struct TokenRefreshPolicy: Sendable, Hashable {
-  /// How long before its expiry a token is refreshed; 60 seconds by default.
+  /// The time before its expiry at which a token is refreshed; 60 seconds by default.
   public var leeway: Duration
 
-  /// The part of its lifetime that the leeway is at most; 0.1 by default, so that short-lived tokens are used.
+  /// The largest part of a token's lifetime that the leeway may take; 0.1 by default, so that short-lived tokens are
+  /// used.
   public var lifetimeFraction: Double
 
-  /// How long a token may take to get before those that wait for it fail; 30 seconds by default.
+  /// The time to get a token after which the requests that wait for it fail; 30 seconds by default.
   ///
-  /// The first call waits as long besides for the store to be read, because nobody knows whose the call is before.
+  /// Besides, the first call waits as long for the store to be read, because the owner of the call is not known before.
   public var timeout: Duration
 
-  /// How many tokens are asked for within ``window``, whatever servers answer; 5 by default.
+  /// The largest number of token requests within ``window``, however servers respond; 5 by default.
   public var limit: Int
 
   /// The time over which ``limit`` counts; 30 seconds by default.
@@ -20,10 +21,10 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - leeway: How long before its expiry a token is refreshed.
-  ///   - lifetimeFraction: The part of its lifetime that the leeway is at most.
-  ///   - timeout: How long a token may take to get.
-  ///   - limit: How many tokens are asked for within the window.
+  ///   - leeway: The time before its expiry at which a token is refreshed.
+  ///   - lifetimeFraction: The largest part of its lifetime that the leeway may take.
+  ///   - timeout: The time to get a token after which the requests that wait for it fail.
+  ///   - limit: The largest number of token requests within the window.
   ///   - window: The time over which the limit counts.
   public init(
     leeway: Duration = .seconds(60), lifetimeFraction: Double = 0.1, timeout: Duration = .seconds(30),

@@ -1,4 +1,4 @@
-/// Gets tokens: a first one, and newer ones.
+/// Gets first and newer tokens.
 ///
 /// ```swift
 /// struct AccountTokens: TokenSource {
@@ -12,41 +12,40 @@
 /// }
 /// ```
 ///
-/// The client that it is given sends to the same server without authentication, and can wait for nothing that the
-/// requests hold which wait for the token. A source that uses another client with the same session is told so by an
-/// error.
+/// The client that a source is given sends to the same server without authentication. It does not wait for a resource
+/// that the waiting requests hold. A source that uses another client with the same session gets an error that says so.
 ///
-/// What a source throws fails the requests that wait, as the cause of an error of code
-/// ``NetworkError/Code-swift.struct/tokenUnavailable``. It is the end of the session if the server answered with the
-/// OAuth error `invalid_grant` (RFC 6749 §5.2): a JSON object, with a status below 500, verified and not redirected. It
-/// is the end too if the source throws ``NetworkError/notSignedIn(_:)``, by which a source for a server of another kind
-/// says the same. After any other error, a 401 or 403 included, the session keeps its token and asks again for the next
-/// request.
+/// The error of a source fails the requests that wait, as the cause of an error of code
+/// ``NetworkError/Code-swift.struct/tokenUnavailable``. It ends the session if the server sent the OAuth error
+/// `invalid_grant` (RFC 6749 §5.2): a JSON object, with a status below 500, verified and not redirected.
+/// ``NetworkError/notSignedIn(_:)`` ends it too; a source for a server of another kind throws it to say the same. After
+/// any other error, even a 401 or 403, the session keeps its token and asks again for the next request.
 public protocol TokenSource: Sendable {
-  /// Returns a first token, when there is none.
+  /// Returns a first token.
   ///
-  /// - Parameter client: Sends to the server without authentication.
+  /// - Parameter client: The client to send with; it sends to the server without authentication.
   /// - Returns: The token.
-  /// - Throws: By default ``NetworkError`` of code ``NetworkError/Code-swift.struct/notSignedIn``: the user must sign in.
+  /// - Throws: By default ``NetworkError`` of code ``NetworkError/Code-swift.struct/notSignedIn``: the user must sign
+  ///   in.
   func fetch(using client: NetworkClient) async throws -> AccessToken
 
-  /// Returns a newer token in place of one that expires or that the server does not accept any more.
+  /// Returns a newer token in place of one that is about to expire or that the server does not accept any more.
   ///
-  /// A refresh token and scopes that the newer one lacks are taken over from the old.
+  /// If the newer token lacks a refresh token or scopes, the session keeps the old ones.
   ///
   /// - Parameters:
   ///   - token: The old token.
-  ///   - client: Sends to the server without authentication.
+  ///   - client: The client to send with; it sends to the server without authentication.
   /// - Returns: The newer token; by default, a first token.
-  /// - Throws: What fails the requests that wait.
+  /// - Throws: The error for the requests that wait.
   func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken
 }
 
 extension TokenSource {
-  /// By default a first token comes from the user, by signing in.
+  /// Throws by default, because a first token comes from the user, by signing in.
   public func fetch(using client: NetworkClient) async throws -> AccessToken { throw NetworkError.notSignedIn() }
 
-  /// By default a newer token is got like a first.
+  /// Gets a newer token like a first one by default.
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
     try await fetch(using: client)
   }
@@ -74,19 +73,19 @@ public struct ClosureTokenSource: TokenSource {
   ///
   /// - Parameters:
   ///   - fetch: Returns a first token; without it, the user must sign in.
-  ///   - refresh: Returns a newer token; without it, one is got like a first.
+  ///   - refresh: Returns a newer token; without it, the first closure is used.
   public init(fetch: Fetch? = nil, refresh: Refresh? = nil) {
     self.fetch = fetch
     self.refresh = refresh
   }
 
-  /// Returns what the closure returns.
+  /// Returns the closure's token.
   public func fetch(using client: NetworkClient) async throws -> AccessToken {
     guard let fetch else { throw NetworkError.notSignedIn() }
     return try await fetch(client)
   }
 
-  /// Returns what the closure for newer tokens returns; without one, that for a first.
+  /// Returns the token of the closure for newer tokens; without that one, of the closure for a first token.
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
     guard let refresh else { return try await fetch(using: client) }
     return try await refresh(token, client)

@@ -1,36 +1,36 @@
 extension TokenState {
-  /// What a refresh is to do once the store has been read.
+  /// The next step of a refresh once the store has been read.
   enum RefreshAction: Sendable {
     case fetch
     case refresh(AccessToken)
-    /// The stored token will do.
+    /// The stored token can be used.
     case use(IssuedToken)
-    /// The session has changed; nobody waits.
+    /// The session has changed, and no request waits.
     case end
   }
 
-  /// What the end of a refresh is for those who wait.
+  /// The result that the end of a refresh has for its waiters.
   enum RefreshOutcome: Sendable {
     case use(IssuedToken)
     case fail(any Error)
-    /// They fail, and the session is signed out.
+    /// The waiters fail, and the session is signed out.
     case signOut(any Error)
-    /// Nobody waits for this refresh any more.
+    /// No request waits for this refresh any more.
     case ignore
   }
 
-  /// Notes that a refresh has the store's lock; false if nobody waits for it any more.
+  /// Notes that a refresh has the store's lock; returns false if no request waits for it any more.
   mutating func enter(_ refresh: Refresh) -> Bool {
     guard isUnderWay(refresh.id) else { return false }
     isAlone = true
     return true
   }
 
-  /// Tells a refresh what to do, and counts it if it is to ask the source.
+  /// Returns the next step of a refresh, and counts it if it is to ask the source.
   mutating func begin(_ refresh: Refresh, now: Duration) -> RefreshAction {
     guard isUnderWay(refresh.id) else { return .end }
     if refresh.version != version {
-      // The token came from the store only now; nobody has refused it yet.
+      // The store had a newer token, which no server has refused yet.
       let wasOverdue = isOverdue
       endRefresh()
       if let issued = usable(now: now) { return .use(issued) }
@@ -46,10 +46,10 @@ extension TokenState {
   /// Whether a refresh has neither ended nor become useless.
   func isUnderWay(_ id: Int) -> Bool { refresh?.id == id }
 
-  /// Whether the session has another token by now than the one that a refresh is to replace.
+  /// Whether the session has a newer token by now than the one that the refresh is to replace.
   func isOvertaken(_ id: Int) -> Bool { refresh.map { $0.id == id && $0.version != version } ?? false }
 
-  /// Takes the token that a refresh got.
+  /// Takes the result of a refresh.
   mutating func complete(_ refresh: Refresh, with new: AccessToken, now: Duration) -> RefreshOutcome {
     guard isUnderWay(refresh.id) else { return .ignore }
     endRefresh()
@@ -58,7 +58,7 @@ extension TokenState {
     return issued.map { .use($0.fresh) } ?? .ignore
   }
 
-  /// Whether the session ends if the server refuses a refresh for good: it has the token that the refresh was to replace.
+  /// Whether the session ends if the server finally refuses a refresh: it still has the token that was to be replaced.
   func isSignedOut(ifRefused refresh: Refresh) -> Bool {
     issued != nil && isUnderWay(refresh.id) && !isOvertaken(refresh.id)
   }
@@ -67,10 +67,10 @@ extension TokenState {
   ///
   /// - Parameters:
   ///   - refresh: The refresh.
-  ///   - error: What fails those who wait.
+  ///   - error: The error for the waiters.
   ///   - isTerminal: Whether the server said, verifiably, that there will be no token.
-  ///   - wasAsked: Whether anybody was asked for a token; if not, the refresh does not count for the limit.
-  /// - Returns: What that is for those who wait.
+  ///   - wasAsked: Whether a token was asked for; if not, the refresh does not count for the limit.
+  /// - Returns: The outcome for the waiters.
   mutating func complete(
     _ refresh: Refresh, failing error: any Error, isTerminal: Bool, wasAsked: Bool = true
   ) -> RefreshOutcome {
@@ -80,6 +80,7 @@ extension TokenState {
       signOut()
       return .signOut(error)
     }
+    // A token that another process got meanwhile is better than an error.
     let isOvertaken = isOvertaken(refresh.id)
     endRefresh()
     if isOvertaken, let issued { return .use(issued) }
@@ -89,8 +90,8 @@ extension TokenState {
 
   /// Ends the wait for a refresh that takes too long.
   ///
-  /// It goes on, and no other begins before it has ended. One that still waits for another process has asked nobody, and
-  /// ends.
+  /// The refresh goes on, and no other begins before it has ended. One that still waits for another process has sent
+  /// nothing, and ends.
   mutating func timeOut(on refresh: Refresh) -> RefreshOutcome {
     guard isUnderWay(refresh.id) else { return .ignore }
     guard isAlone else {

@@ -1,15 +1,15 @@
 import Foundation
 
 extension TokenState {
-  /// What the store, read again, is for the session.
+  /// The result of reading the store again.
   enum Review: Sendable {
-    /// Nobody else has written it.
+    /// No other process has written to the store.
     case unchanged
     /// Another process refreshed the token.
     case refreshed
     /// Another process signed out.
     case signedOut
-    /// Another process signed somebody in; `wasEmpty` if nobody was.
+    /// Another process signed a user in; `wasEmpty` if no user was signed in here.
     case signedIn(wasEmpty: Bool)
   }
 
@@ -18,10 +18,10 @@ extension TokenState {
     let token: AccessToken?
   }
 
-  /// What could not be stored; `nil` if the store has it all.
+  /// The change that could not be stored; `nil` if the store has it all.
   var unsaved: Change? { isUnsaved ? Change(token: token) : nil }
 
-  /// Takes what the store held when it was read first, unless the session has a token by now.
+  /// Takes the token that the first read of the store found, unless the session has a token by now.
   mutating func load(_ found: AccessToken?, now: Duration, date: Date) {
     note(stored: found)
     guard !isLoaded else { return }
@@ -33,21 +33,23 @@ extension TokenState {
     take(found, cameAs: found, now: now, date: date)
   }
 
-  /// Takes what the store holds by now, if it is neither what it held when it was last used nor what the session has.
+  /// Takes the token that the store holds now, if another process wrote it.
   ///
-  /// A change of the session's own that waits to be written wins.
+  /// A token is news if it differs from the session's own and from the one that the store held when it was last used. A
+  /// change of the session that waits to be written wins.
   mutating func review(_ found: AccessToken?, now: Duration, date: Date) -> Review {
     guard isLoaded else {
       load(found, now: now, date: date)
       return .unchanged
     }
     if AccessToken.isSame(found, token) { isUnsaved = false }
-    // What stood there before a session that signed in without reading it is nobody's news.
+    // A session that signed in without reading the store does not know which token was in it before.
     let isNews = isStoreKnown && pendingSaves == 0
     let isKnown = AccessToken.isSame(found, stored) || AccessToken.isSame(found, token)
     note(stored: found)
     if isKnown || !isNews { return .unchanged }
     isUnsaved = false
+    // No token means that the other process signed out; the same session id means that it refreshed.
     guard let found else {
       signOut()
       return .signedOut
@@ -62,7 +64,7 @@ extension TokenState {
     return .signedIn(wasEmpty: wasEmpty)
   }
 
-  /// What the store held when it was last read or written; `nil` if it never was.
+  /// The content of the store when it was last read or written; `nil` if it never was.
   var knownStored: Change? { isStoreKnown ? Change(token: stored) : nil }
 
   private mutating func note(stored token: AccessToken?) {
@@ -77,7 +79,7 @@ extension TokenState {
   mutating func endSave(of token: AccessToken?, isPending: Bool, succeeded: Bool) {
     if isPending { pendingSaves -= 1 }
     if succeeded { note(stored: token) }
-    // A change that waits to be written is told of when it has been.
+    // Whether the store is up to date is known only after the last waiting change.
     guard pendingSaves == 0 else { return }
     isUnsaved = !succeeded
   }

@@ -1,12 +1,13 @@
 import Foundation
 
-/// What a session knows, and what follows from it: values in, decisions out.
+/// The knowledge of a session and the decisions that follow from it: values in, decisions out.
 ///
-/// A token has a version. At most one refresh, which gets the token of the next version, is under way; who needs a token
-/// meanwhile waits for it. A refresh that takes too long is overdue: those who waited leave, and no other refresh begins
-/// before it has ended, because a refresh token must not be sent twice. Signing in or out begins another generation and
-/// ends the refresh: its result is of no use any more. Expiry is measured on the monotonic clock from when a token came,
-/// so that a wall clock that is set does not change it.
+/// Each token has a version. At most one refresh is under way; it gets the token of the next version, and requests that
+/// need a token meanwhile wait for it. A refresh that takes too long is overdue: the waiters leave. No other refresh
+/// begins before it has ended, because a refresh token must not be sent twice.
+///
+/// Signing in or out begins another generation and ends the refresh, whose result is then dropped. Expiry is measured
+/// on the monotonic clock from when a token came, so that setting the wall clock does not change it.
 ///
 /// ```text
 ///                 sign-in, or a token in the store
@@ -33,13 +34,13 @@ struct TokenState: Sendable {
     let generation: Int
   }
 
-  /// What a request that needs a token is to do.
+  /// The next step of a request that needs a token.
   enum Decision: Sendable {
     case use(IssuedToken)
     case wait
     case start(Refresh)
     case fail(any Error)
-    /// The 401 stands: nothing newer is to be had.
+    /// The 401 is final: there is no newer token.
     case stand
   }
 
@@ -54,22 +55,22 @@ struct TokenState: Sendable {
   var isLoaded = false
   private(set) var version = 0
   private(set) var generation = 0
-  /// The generation in which the store turned out to be empty, for as long as nobody has a token in it.
+  /// The generation in which the store turned out to be empty, until there is a token in it.
   var emptyGeneration: Int?
   var refresh: Refresh?
   /// How many refreshes have failed.
   var failureCount = 0
-  /// Whose answers these are, for the keys of caches; no secret.
+  /// The owner of the responses, for the keys of caches; no secret.
   private(set) var scope: String
-  /// Whether nothing was sent in the scope yet, so that the first token may have it.
+  /// Whether no request was sent for this owner yet, so that the first token may have it.
   private var isScopeFree = true
-  /// Whether the store lacks what the session has because it could not be written.
+  /// Whether the store lacks the session's last change, because writing it failed.
   var isUnsaved = false
-  /// What the store held when it was last read or written.
+  /// The token that the store held when it was last read or written.
   var stored: AccessToken?
   var isStoreKnown = false
   var pendingSaves = 0
-  /// The token as it was brought or stored, and when it came.
+  /// The token as the user or the store gave it, and when it came.
   private var arrival: (token: AccessToken, at: Duration)?
   private var expiry: Expiry?
   var failure: Failure?
@@ -87,9 +88,9 @@ struct TokenState: Sendable {
   /// The token that the session has; `nil` if it has none.
   var token: AccessToken? { issued?.token }
 
-  /// The generation of whoever a call that begins now belongs to; `nil` if nobody is signed in.
+  /// The generation of the user who would own a call that begins now; `nil` if no user is signed in.
   ///
-  /// Before the store was read somebody may be.
+  /// Before the store is read, a user may be signed in, so this is the generation.
   var user: Int? { isLoaded && !hasToken ? nil : generation }
 
   private struct Expiry: Sendable {
@@ -105,7 +106,7 @@ struct TokenState: Sendable {
 
   // MARK: - Requests
 
-  /// The token, if it can be sent as it is and none is being got.
+  /// The token, if it can be sent as it is and no refresh is under way.
   func usable(now: Duration) -> IssuedToken? {
     guard refresh == nil else { return nil }
     if let expiry, now >= expiry.refreshAt { return nil }
@@ -123,20 +124,22 @@ struct TokenState: Sendable {
   /// - Parameters:
   ///   - now: The monotonic time.
   ///   - snapshot: How many refreshes had failed when the request's call first came: a failure is not repeated for it.
-  /// - Returns: What to do.
+  /// - Returns: The decision.
   mutating func acquire(now: Duration, snapshot: Int) -> Decision {
+    // A refresh in time is waited for. After one that failed, or is overdue, a token that has not expired will do.
     if let issued = usable(now: now) { return .use(issued) }
     if refresh != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: snapshot) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
     if refresh != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
     guard isStormy(now) else { return .start(makeRefresh()) }
-    // Whether a token has expired is for the server to say when no newer one may be asked for.
+    // The refresh limit is reached, so the server must say whether this token has expired.
     if let issued { return .use(issued) }
     return .fail(NetworkError.tooManyRefreshes(policy, failure?.error))
   }
 
-  /// Decides for a request whose token the server, or the user's check, did not accept.
+  /// Decides for a request whose token the server, or the user's check, rejected.
   mutating func renew(_ rejected: IssuedToken, now: Duration, snapshot: Int) -> Decision {
+    // A token of an earlier user is not replaced. A token that is no longer the newest needs no refresh.
     guard rejected.generation == generation, issued != nil else { return .stand }
     guard rejected.version == version else { return acquire(now: now, snapshot: snapshot) }
     if refresh != nil, !isOverdue { return .wait }
@@ -152,7 +155,7 @@ struct TokenState: Sendable {
 
   // MARK: - Sign-in and sign-out
 
-  /// Takes a token that the user brought; the refreshes of it are counted from none.
+  /// Takes a token that the user brought; the count of refreshes starts at zero again.
   mutating func signIn(_ token: AccessToken, id: String? = nil, now: Duration, date: Date) {
     beginGeneration()
     starts = []
@@ -172,7 +175,7 @@ struct TokenState: Sendable {
     isScopeFree = true
   }
 
-  /// Notes that a request was sent without a token: its response is nobody's who signs in later.
+  /// Notes that a request was sent without a token: its response does not belong to a user who signs in later.
   mutating func noteSendWithoutToken() { isScopeFree = false }
 
   mutating func beginGeneration() {
@@ -206,19 +209,22 @@ struct TokenState: Sendable {
     return starts.count >= policy.limit
   }
 
-  /// Takes a token that did not come from the source just now: its expiry is judged by the date.
+  /// Takes a token that the source has not just given: the date decides about its expiry.
   mutating func take(_ new: AccessToken, cameAs original: AccessToken, now: Duration, date: Date) {
     set(new, now: now, remaining: original.remaining(at: date), trustsClock: true)
     arrival = (original, now)
   }
 
-  /// Takes a token; one that a server has just given has not expired, whatever the clock says.
+  /// Takes a token.
+  ///
+  /// A lifetime that is already over does not count for one that the server has just given, because the clocks may
+  /// differ.
   mutating func set(_ new: AccessToken, now: Duration, remaining: Duration?, trustsClock: Bool) {
     version += 1
     if emptyGeneration == generation { emptyGeneration = nil }
     var new = new
-    // The call that got the first token began with the scope that the session has had until now, and its response is
-    // kept under that.
+    // The call that got the first token began with the owner that the session had until now, and its response is stored
+    // under that owner.
     if new.sessionID == nil { new.sessionID = isScopeFree ? scope : makeID() }
     isScopeFree = false
     issued = IssuedToken(token: new, version: version, generation: generation)
@@ -254,11 +260,11 @@ struct TokenState: Sendable {
 /// A token as it is handed to requests.
 final class IssuedToken: Sendable {
   let token: AccessToken
-  /// Which token of the session it is: grows with every token.
+  /// The number of the token: grows with every token of the session.
   let version: Int
-  /// Whose it is: grows when somebody signs in or out.
+  /// The generation of its user: grows with every sign-in and sign-out.
   let generation: Int
-  /// Whether it was got while the request waited.
+  /// Whether the refresh ended while the request waited.
   let isFresh: Bool
   /// The value of an `Authorization` field with the token's own type as the scheme, made once for all requests.
   let authorization: String
@@ -268,11 +274,11 @@ final class IssuedToken: Sendable {
     self.version = version
     self.generation = generation
     self.isFresh = isFresh
-    // Servers answer `bearer` and want `Bearer` (RFC 6749 §5.1 compares without case, implementations do not).
+    // Servers send `bearer` but expect `Bearer` (RFC 6749 §5.1 compares without case, implementations do not).
     let schemes = ["bearer": "Bearer", "dpop": "DPoP"]
     self.authorization = (schemes[token.type.lowercased()] ?? token.type) + " " + token.value
   }
 
-  /// The same token as one that was waited for.
+  /// The same token, marked as one that a request waited for.
   var fresh: IssuedToken { IssuedToken(token: token, version: version, generation: generation, isFresh: true) }
 }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Where a session keeps its token between launches.
+/// Keeps the token of a session between launches.
 ///
 /// A session reads it before the first request and around every refresh, and writes it whenever the token changes. All
-/// sessions over one store share one state, so that a token is refreshed once for all of them. Where another process
-/// uses the same place too, what it has written is seen by that: keep the whole token, as its `Codable` does.
+/// sessions over one store share one state, so that a token is refreshed once for all of them. They also see the
+/// changes of another process that uses the same place. Keep the whole token, as its `Codable` does.
 ///
-/// Two processes that refresh one token at the same time spend its refresh token twice, and many servers end the session
-/// for that. ``FileTokenStore`` and `SQLiteTokenStore` let one process at a time refresh. A store of your own that
-/// several processes share implements ``withRefreshLock(_:)`` and ``replace(_:with:)`` too; ``FileLock`` helps.
+/// Two processes that refresh one token at the same time spend its refresh token twice, and many servers then end the
+/// session. ``FileTokenStore`` and `SQLiteTokenStore` let one process at a time refresh. Your own store that several
+/// processes share implements ``withRefreshLock(_:)`` and ``replace(_:with:)`` too; ``FileLock`` helps.
 ///
-/// `KeychainTokenStore` on Apple platforms and ``FileTokenStore`` are stores; one of your own has two methods:
+/// `KeychainTokenStore` on Apple platforms and ``FileTokenStore`` are ready to use. Your own store has two methods:
 ///
 /// ```swift
 /// final class VaultTokenStore: TokenStore {
@@ -27,45 +27,46 @@ import Foundation
 /// }
 /// ```
 public protocol TokenStore: AnyObject, Sendable {
-  /// The place that it writes to, such as a path; two stores of one type and place are the same store.
+  /// The place that the store writes to, such as a path; two stores of one type and place are the same store.
   ///
   /// By default `nil`: each object is a store of its own.
   var location: String? { get }
 
-  /// Returns the token; `nil` if there is none.
+  /// Returns the token; `nil` if the store holds no token.
   ///
-  /// - Throws: What prevented it, such as that the device is locked; it must not contain the token. The requests that
-  ///   wait for a token fail with ``NetworkError/Code-swift.struct/tokenStoreFailed``, and nobody is signed out.
+  /// - Throws: The reason, such as that the device is locked; it must not contain the token. The requests that wait for
+  ///   a token fail with ``NetworkError/Code-swift.struct/tokenStoreFailed``, and the session is not signed out.
   func load() async throws -> AccessToken?
 
   /// Replaces the token, wholly or not at all.
   ///
   /// - Parameter token: The new token; `nil` to remove it.
-  /// - Throws: What prevented it; the session goes on with the token in memory, publishes
-  ///   ``TokenEvent/storeFailed(_:)``, and tries again after 1 second, 2, 4 and so on, at most 60.
+  /// - Throws: The reason. The session goes on with the token in memory, publishes ``TokenEvent/storeFailed(_:)``, and
+  ///   tries again after 1, 2, 4 seconds and so on, at most 60.
   func save(_ token: AccessToken?) async throws
 
   /// Runs the work while no other process runs such work for the same place.
   ///
   /// The work of a session is one refresh: it reads the store, asks for a token and stores it. A sign-in and a sign-out
-  /// do not wait for it. By default it runs at once: enough for a store that one process uses.
+  /// do not wait for it. By default the work runs at once, which is enough for a store that only one process uses.
   ///
-  /// - Parameter work: What to do, once.
-  /// - Throws: `CancellationError` when the task is cancelled while it waits; or what prevents the lock: then nothing is
-  ///   sent, and the requests that wait fail with ``NetworkError/Code-swift.struct/tokenStoreFailed``. Those that have
-  ///   waited for ``TokenRefreshPolicy/timeout`` fail with ``NetworkError/Code-swift.struct/tokenUnavailable``.
+  /// - Parameter work: The work, to be run once.
+  /// - Throws: `CancellationError` when the task is cancelled while it waits, or the reason why there is no lock. The
+  ///   session then sends nothing, and the requests that wait fail with
+  ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``. Requests that have waited for
+  ///   ``TokenRefreshPolicy/timeout`` fail with ``NetworkError/Code-swift.struct/tokenUnavailable``.
   func withRefreshLock(_ work: @Sendable () async -> Void) async throws
 
   /// Replaces the token if the store still holds the one that is expected.
   ///
-  /// A refresh stores its token by this, so that it does not undo what another process has done meanwhile. By default
-  /// it loads, compares and saves, between which another process can write.
+  /// A refresh stores its token this way, so that it does not undo a change of another process. By default it loads,
+  /// compares and saves; another process can write in between.
   ///
   /// - Parameters:
   ///   - old: The token that the store is expected to hold; `nil` for none.
   ///   - new: The new token; `nil` to remove it.
   /// - Returns: Whether the store held the old token, and holds the new one now.
-  /// - Throws: What prevented it; the store then holds what it held.
+  /// - Throws: The reason; the store then holds the same token as before.
   func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool
 }
 
@@ -101,9 +102,10 @@ enum StoredToken {
   ///
   /// - Parameters:
   ///   - data: The bytes.
-  ///   - place: Where they were, such as `the token file /tmp/token.json`.
+  ///   - place: The source of the bytes, such as `the token file /tmp/token.json`.
   /// - Returns: The token.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which shows none of them.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which shows no byte of
+  ///   them.
   static func decode(_ data: Data, from place: String) throws -> AccessToken {
     guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
       throw NetworkError.tokenStoreFailed(
@@ -128,7 +130,7 @@ public final class InMemoryTokenStore: TokenStore {
   /// - Parameter token: The token that it holds at first; none by default.
   public init(_ token: AccessToken? = nil) { self.token = token }
 
-  /// Returns the token; `nil` if there is none.
+  /// Returns the token; `nil` if there is no token.
   public func load() async throws -> AccessToken? { lock.withLock { token } }
 
   /// Replaces the token.

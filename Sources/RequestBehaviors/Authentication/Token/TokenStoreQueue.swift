@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs the operations on a store one after the other, in the order in which they were asked for.
 ///
-/// An operation runs to its end although who asked for it is cancelled: a rotated token must not get lost.
+/// An operation runs to its end even if its caller is cancelled: a rotated token must not get lost.
 final class TokenStoreQueue: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
@@ -25,7 +25,8 @@ final class TokenStoreQueue: Sendable {
 }
 
 extension Task where Success == Void {
-  /// Returns when the task has ended, whichever way, or when the caller's own task is cancelled; this one goes on then.
+  /// Returns when the task has ended, in whatever way, or when the caller's own task is cancelled; this task goes on
+  /// then.
   func endOrCancellation() async {
     let latch = Latch()
     Task<Void, Never> {
@@ -40,7 +41,7 @@ extension Task where Success == Void {
   }
 }
 
-/// Holds one who waits until it is open.
+/// Holds one waiter until it is open.
 private final class Latch: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
