@@ -1,24 +1,24 @@
 import Foundation
 
-/// What is under way at a cache: the fetches of each URL, and the validations that others wait for.
+/// The work in progress at a cache: the fetches of each URL, and the validations that other requests wait for.
 final class CacheActivity: Sendable {
   private struct Fetches {
     var count = 0
-    /// How often the URL became invalid while one was under way.
+    /// How often the URL became invalid while one of them was under way.
     var invalidations = 0
   }
 
   private struct State {
     var fetches: [String: Fetches] = [:]
-    /// The scopes that have ended while something was fetched.
+    /// The owners that signed out while a response was under way.
     var endedScopes: [String] = []
-    /// What could not be removed from the store.
+    /// The URLs whose responses could not be removed from the store.
     var unremovedURLs: Set<String> = []
     var unremovedScopes: Set<String> = []
-    /// Whether so much could not be removed that nothing of the store is used before it has been emptied.
+    /// Whether the list of URLs became too long, so that the store must be emptied before it is used again.
     var mustBeEmptied = false
     var waiting: [CacheKey: [Waiter<Validation>]] = [:]
-    /// What is validated in the background.
+    /// The keys that are validated in the background.
     var refreshed: Set<CacheKey> = []
   }
 
@@ -28,7 +28,7 @@ final class CacheActivity: Sendable {
     fileprivate let scopes: [String]
     fileprivate let invalidations: Int
     fileprivate let scopeEndings: Int
-    /// What the store had removed when the fetch began; `nil` if it could not tell.
+    /// The store's mark when the fetch began; `nil` if the store failed.
     var mark: CacheMark?
   }
 
@@ -46,9 +46,9 @@ final class CacheActivity: Sendable {
   // Protected by `registryLock`.
   nonisolated(unsafe) private static var registry: [ObjectIdentifier: Shared] = [:]
 
-  /// Returns what is under way at a store: one for all behaviors that use it, each of which keeps both.
+  /// Returns the activity at a store, which all behaviors that use the store share.
   static func shared(by store: any CacheStore) -> CacheActivity {
-    // A value is nobody else's.
+    // A store that is a value cannot be shared.
     guard type(of: store) is AnyClass else { return CacheActivity() }
     return registryLock.withLock {
       let id = ObjectIdentifier(store as AnyObject)
@@ -62,11 +62,11 @@ final class CacheActivity: Sendable {
 
   // MARK: - Fetches
 
-  /// Notes that a response of a URL is fetched.
+  /// Records that a response of a URL is being fetched.
   ///
   /// - Parameters:
   ///   - key: The key of the request.
-  ///   - sinceOldest: Whether the fetch began as early as any that is under way.
+  ///   - sinceOldest: Whether the fetch counts as begun together with the oldest one under way.
   /// - Returns: The fetch.
   func beginFetch(of key: CacheKey, sinceOldest: Bool = false) -> Fetch {
     lock.withLock {
@@ -78,7 +78,7 @@ final class CacheActivity: Sendable {
     }
   }
 
-  /// Notes that a fetch has ended.
+  /// Records that a fetch has ended.
   func end(_ fetch: Fetch) {
     lock.withLock {
       guard var fetches = state.fetches[fetch.url] else { return }
@@ -88,14 +88,15 @@ final class CacheActivity: Sendable {
     }
   }
 
-  /// Notes that the responses of a URL are not valid any more, those under way included.
+  /// Records that the responses of a URL are no longer valid, including those under way.
   func invalidate(_ url: String) { lock.withLock { state.fetches[url]?.invalidations += 1 } }
 
-  /// Notes that the responses of a scope must go, those under way included.
+  /// Records that the responses of an owner must be removed, including those under way.
   func end(scope: String) { lock.withLock { if !state.fetches.isEmpty { state.endedScopes.append(scope) } } }
 
-  /// Whether the URL of a fetch became invalid while that was under way, so that its response may be older, or a scope of
-  /// it has ended.
+  /// Whether the URL of a fetch became invalid, or one of its owners signed out, while the fetch was under way.
+  ///
+  /// Its response may then be older than the change, so it is not stored.
   func isOutdated(_ fetch: Fetch) -> Bool {
     lock.withLock {
       state.fetches[fetch.url]?.invalidations != fetch.invalidations
@@ -103,19 +104,21 @@ final class CacheActivity: Sendable {
     }
   }
 
-  // MARK: - What must go and is still there
+  // MARK: - Failed removals
 
-  /// What is stored under a key and must not be used before it has been removed.
+  /// The responses of a key that must be removed before anything of the key is used.
   struct Distrusted: Sendable {
     let isURL: Bool
     let scopes: [String]
     let isEverything: Bool
   }
 
-  /// How many URLs are remembered that could not be removed, as of a store that is broken for good.
+  /// The most URLs that are remembered.
+  ///
+  /// A store that keeps failing would otherwise make the list grow without end.
   private static let unremovedLimit = 1_000
 
-  /// Notes that the responses of a URL could not be removed when they became invalid.
+  /// Records that the responses of a URL could not be removed when they became invalid.
   func distrust(url: String) {
     lock.withLock {
       if state.unremovedURLs.count == CacheActivity.unremovedLimit { state.mustBeEmptied = true }
@@ -123,10 +126,10 @@ final class CacheActivity: Sendable {
     }
   }
 
-  /// Notes that the responses of a scope could not be removed when it ended.
+  /// Records that the responses of an owner could not be removed when that owner signed out.
   func distrust(scope: String) { lock.withLock { _ = state.unremovedScopes.insert(scope) } }
 
-  /// What is to be removed before anything of a key is used; `nil` if there is nothing.
+  /// Returns what must be removed before anything of a key is used; `nil` if every removal succeeded.
   func distrusted(of key: CacheKey) -> Distrusted? {
     lock.withLock {
       if state.mustBeEmptied { return Distrusted(isURL: true, scopes: key.scopes, isEverything: true) }
@@ -137,7 +140,7 @@ final class CacheActivity: Sendable {
     }
   }
 
-  /// Notes that it has been removed.
+  /// Records that the responses have been removed.
   func trust(_ removed: Distrusted, of key: CacheKey) {
     lock.withLock {
       if removed.isURL { state.unremovedURLs.remove(key.url) }
@@ -145,29 +148,29 @@ final class CacheActivity: Sendable {
     }
   }
 
-  /// Notes that the store is empty.
+  /// Records that the store is empty.
   func trustAll() {
     lock.withLock { (state.unremovedURLs, state.unremovedScopes, state.mustBeEmptied) = ([], [], false) }
   }
 
   // MARK: - Validations
 
-  /// What came of a validation, for those who waited for it.
+  /// The result of a validation, for the requests that waited for it.
   enum Validation: Sendable {
-    /// Nobody validates: the caller does, and then calls ``endValidation(of:_:)``.
+    /// No validation is under way: the caller validates, and then calls ``endValidation(of:_:)``.
     case own
-    /// The server was asked: they look again at what is stored.
+    /// The validation has ended: the waiting requests look into the store again.
     case ended
-    /// The server failed: they need not ask it too.
+    /// The server failed: the waiting requests share the failure instead of asking again.
     case failed(Result<NetworkResponse, any Error>)
-    /// Nobody knows, because the one that asked has left: one of them asks.
+    /// The request that validated was cancelled or failed by itself: one of the waiting requests validates.
     case abandoned
   }
 
-  /// Becomes the one that validates what is stored under a key, or waits for the one that does.
+  /// Makes the caller the request that validates the response of a key, or waits for the request that does.
   ///
-  /// - Returns: What is to be done.
-  /// - Throws: `CancellationError`, or that the client was shut down.
+  /// - Returns: The result of the other validation, or `own` if the caller has to validate.
+  /// - Throws: `CancellationError`, or the error of a client that was shut down.
   func beginValidation(of key: CacheKey, for call: Call) async throws -> Validation {
     let waiter: Waiter<Validation>? = lock.withLock {
       guard state.waiting[key] != nil else {
@@ -185,24 +188,26 @@ final class CacheActivity: Sendable {
     return outcome
   }
 
-  /// Becomes the one that validates what is stored under a key in the background, unless somebody validates it.
+  /// Begins a validation in the background, unless the key is being validated already.
   ///
-  /// Nobody waits for that: it takes as long as it takes, and who needs a validation has a deadline perhaps.
+  /// No request waits for it: it has no deadline, and a request that needs a validation may have one.
+  ///
+  /// - Returns: Whether the caller is to validate.
   func beginRefresh(of key: CacheKey) -> Bool {
     lock.withLock { state.waiting[key] == nil && state.refreshed.insert(key).inserted }
   }
 
-  /// Notes that a validation in the background has ended.
+  /// Records that a validation in the background has ended.
   func endRefresh(of key: CacheKey) { lock.withLock { _ = state.refreshed.remove(key) } }
 
-  /// Lets those go on that wait for a validation.
+  /// Ends a validation, and resumes the requests that wait for it.
   func endValidation(of key: CacheKey, _ outcome: Validation) {
     let waiters = lock.withLock { state.waiting.removeValue(forKey: key) ?? [] }
     for waiter in waiters { waiter.settle(.success(outcome)) }
   }
 }
 
-/// A fetch that lasts as long as the stream of its body, read or dropped.
+/// A fetch that ends when the stream of its body is released, whether it was read or not.
 final class LongFetch: Sendable {
   private let activity: CacheActivity
   private let fetch: CacheActivity.Fetch
@@ -215,6 +220,6 @@ final class LongFetch: Sendable {
 
   deinit { activity.end(fetch) }
 
-  /// Whether the URL became invalid since.
+  /// Whether the fetch is outdated; see ``CacheActivity/isOutdated(_:)``.
   var isOutdated: Bool { activity.isOutdated(fetch) }
 }

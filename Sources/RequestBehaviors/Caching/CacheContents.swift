@@ -1,19 +1,20 @@
 public import Foundation
 
-/// The contents of a ``CacheStore`` as a value: responses by their keys, bounded by the number of their bytes, and the
-/// latest removals.
+/// The contents of a ``CacheStore`` as a value: responses by their keys, up to a number of bytes, and the latest
+/// removals.
 ///
-/// ``MemoryCacheStore`` is such a value behind a lock. A store of your own that is small enough to be written as a whole
-/// keeps one, and encodes it after each change: see <doc:Caching>. It keeps at most 64 responses of one key; what was not
-/// used for the longest time goes first, of a key and of the whole.
+/// ``MemoryCacheStore`` is such a value behind a lock. Your own store can keep one, and encode it after each change, if
+/// it is small enough to be written as a whole: see <doc:Caching>. At most 64 responses of one key are kept. The least
+/// recently used response is removed first, both within a key and within the whole.
 public struct CacheContents: Sendable {
   private struct Node: Codable {
     let key: CacheKey
     var response: StoredResponse
   }
 
-  /// The most responses of one key: each look-up goes through them, and a server may vary by a field that is never twice
-  /// the same.
+  /// The most responses of one key.
+  ///
+  /// Each look-up goes through all of them, and a server may vary by a field whose value is never the same twice.
   private static let variantLimit = 64
 
   /// The most bytes that are kept, bodies and fields: the sum of ``StoredResponse/size``.
@@ -42,7 +43,7 @@ public struct CacheContents: Sendable {
   /// How many responses are kept.
   public var count: Int { nodes.count }
 
-  /// Returns the most recent response of a key that a request matches, and notes its use.
+  /// Returns the most recent response of a key that a request matches, and makes it the latest used.
   public mutating func response(for key: CacheKey, matching request: HeaderFields) -> StoredResponse? {
     var best: (position: Int, response: StoredResponse)?
     for position in positions(of: key) {
@@ -54,7 +55,7 @@ public struct CacheContents: Sendable {
     return best?.response
   }
 
-  /// Returns what is kept, without bodies, the latest used first.
+  /// Returns the entries without their bodies, the latest used first.
   public func entries(limit: Int) -> [CacheEntry] {
     var entries: [CacheEntry] = []
     nodes.visit { node in
@@ -74,15 +75,16 @@ extension CacheContents {
   /// A mark of the removals so far, for ``CacheStore/mark()``.
   public var mark: CacheMark { removals.mark }
 
-  /// Keeps a response in place of those that the same request matches, as
-  /// ``CacheStore/save(_:for:matching:since:)`` has it.
+  /// Stores a response in place of those that the same request matches, as ``CacheStore/save(_:for:matching:since:)``
+  /// requires.
   ///
   /// - Parameters:
   ///   - response: The response.
   ///   - key: The key of its request.
   ///   - request: The header fields of its request.
-  ///   - mark: The mark that was taken before the request was sent; without one nothing is refused for a removal.
-  /// - Returns: Whether it is kept.
+  ///   - mark: The mark that was taken before the request was sent; `nil` stores the response whatever was removed
+  ///     since.
+  /// - Returns: Whether the response is stored, and how many others were removed.
   public mutating func save(
     _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, since mark: CacheMark? = nil
   ) -> CacheSaving {
@@ -97,7 +99,7 @@ extension CacheContents {
     return .stored(evicting: before + 1 - count)
   }
 
-  /// Replaces everything but the body of a response, unless that was replaced or removed meanwhile.
+  /// Replaces everything but the body of a response, unless the response was replaced or removed meanwhile.
   public mutating func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) {
     for position in positions(of: key) {
       guard let current = nodes[position]?.response, current.isSame(as: old) else { continue }
@@ -120,7 +122,7 @@ extension CacheContents {
     for position in positions[url]?.values.flatMap(\.self) ?? [] { remove(at: position) }
   }
 
-  /// Removes all responses of a scope, and counts the removal.
+  /// Removes all responses of an owner, and counts the removal.
   public mutating func removeAll(scope: String) {
     removals.note(scope: scope)
     for keys in positions.values {
@@ -168,7 +170,7 @@ extension CacheContents: Codable {
     case capacity, digestKey, removals, responses
   }
 
-  /// Encodes everything, the order of uses too.
+  /// Encodes everything, including the order of the last uses.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(capacity, forKey: .capacity)
@@ -182,7 +184,7 @@ extension CacheContents: Codable {
     try container.encode(responses, forKey: .responses)
   }
 
-  /// Decodes contents; what does not fit into their capacity is left out.
+  /// Decodes contents; the least recently used responses beyond the capacity are left out.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     capacity = try container.decode(Int.self, forKey: .capacity)

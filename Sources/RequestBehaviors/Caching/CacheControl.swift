@@ -1,8 +1,8 @@
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2).
 ///
-/// All lines of the field count as one list. Names are compared without regard to case, an argument may be a token or a
-/// quoted string, and what is not known is passed over. A member that breaks the grammar counts by its name with an
-/// argument that is not valid, so that a mistake makes a response stale rather than fresh.
+/// All lines of the field count as one list. Names are compared without regard to case. An argument is a token or a
+/// quoted string. Unknown directives are ignored. A member that breaks the grammar keeps its name and gets an invalid
+/// argument, so that a mistake makes a response stale rather than fresh.
 struct CacheControl: Sendable, Hashable {
   /// One member of the list.
   struct Directive: Sendable, Hashable {
@@ -14,11 +14,11 @@ struct CacheControl: Sendable, Hashable {
     var isMalformed = false
   }
 
-  /// What a directive says whose argument is a number of seconds.
+  /// The value of a directive whose argument is a number of seconds.
   enum Seconds: Sendable, Hashable {
     /// A number, at most 2^31 (RFC 9111 §1.2.2).
     case value(Int)
-    /// No number of seconds, or several that differ (RFC 9111 §4.2.1).
+    /// The argument is no number of seconds, or the directive has several values (RFC 9111 §4.2.1).
     case invalid
   }
 
@@ -27,7 +27,7 @@ struct CacheControl: Sendable, Hashable {
 
   /// Reads the field of a message; a message without one has no directives.
   init(_ headers: HeaderFields) {
-    // Each line for itself, so that a mistake in one hides no other.
+    // Each line is read by itself, so that a mistake in one line does not hide the others.
     directives = headers.values(for: "Cache-Control").flatMap { CacheControl($0).directives }
   }
 
@@ -36,17 +36,17 @@ struct CacheControl: Sendable, Hashable {
     directives = QuotedList.members(of: value).compactMap(CacheControl.directive)
   }
 
-  /// Whether a directive is there, with or without an argument.
+  /// Whether the field has a directive, with or without an argument.
   func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  /// Whether a directive is there and one of its members has no argument: the form that is about the whole response.
+  /// Whether the field has a directive without an argument, the form that applies to the whole response.
   ///
-  /// A malformed member counts as one without argument.
+  /// A malformed member counts as one without an argument.
   func isUnqualified(_ name: String) -> Bool {
     directives.contains { $0.name == name && ($0.argument == nil || $0.isMalformed) }
   }
 
-  /// The number of seconds of a directive; `nil` if the directive is not there.
+  /// The number of seconds of a directive; `nil` if the field does not have the directive.
   func seconds(_ name: String) -> Seconds? {
     var found: Seconds?
     for directive in directives where directive.name == name {
@@ -64,10 +64,10 @@ struct CacheControl: Sendable, Hashable {
     }
   }
 
-  /// The number of seconds that a text is (RFC 9111 §1.2.2): digits only.
+  /// Parses a number of seconds, which consists of digits only (RFC 9111 §1.2.2).
   ///
-  /// - Parameter text: The text; `nil` is none.
-  /// - Returns: The number, 2^31 for a greater one.
+  /// - Parameter text: The text; `nil` is invalid.
+  /// - Returns: The number, or 2^31 if it is greater.
   static func seconds(in text: String?) -> Seconds {
     guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return .invalid }
     return .value(min(Int(text) ?? maximumSeconds, maximumSeconds))
@@ -96,7 +96,7 @@ struct CacheControl: Sendable, Hashable {
 enum QuotedList {
   /// The members without the white space around them; empty ones are left out.
   ///
-  /// A quoted string without an end is none: its members count too.
+  /// Where a quoted string has no end, its quotes are ignored, so that a mistake hides no directive.
   static func members(of value: String) -> [Substring] {
     members(of: value, obeysQuotes: true) ?? members(of: value, obeysQuotes: false) ?? []
   }
@@ -109,6 +109,7 @@ enum QuotedList {
     var isEscaped = false
     for index in value.utf8.indices {
       let byte = value.utf8[index]
+      // A comma within a quoted string separates nothing, and an escaped quote does not end the string.
       if isEscaped {
         isEscaped = false
       } else if isQuoted, byte == UInt8(ascii: "\\") {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What a request asks of the cache: its option and its directives as one (RFC 9111 §5.2.1, §5.4).
+/// The demand of a request on the cache, from its option and its directives (RFC 9111 §5.2.1, §5.4).
 package struct CacheDemand: Sendable, Hashable {
-  /// Whether nothing stored is used, and no validator is sent.
+  /// Whether no stored response is used and no validator is sent.
   var isReload = false
   /// Whether every stored response needs a successful validation.
   var requiresValidation = false
-  /// Whether a fresh response that is immutable needs none all the same.
+  /// Whether a fresh response that is immutable needs no validation all the same.
   var trustsImmutable = false
-  /// Whether nothing is used and nothing is stored.
+  /// Whether no stored response is used and none is stored.
   var forbidsStoring = false
   /// Whether nothing may be sent.
   var isOnlyIfCached = false
-  /// Whether any age will do.
+  /// Whether a response of any age is accepted.
   var prefersStale = false
-  /// The greatest age that will do, in seconds.
+  /// The greatest age that is accepted, in seconds.
   var maxAge: TimeInterval?
   /// The least time that the response must stay fresh, in seconds.
   var minFresh: TimeInterval = 0
@@ -23,7 +23,7 @@ package struct CacheDemand: Sendable, Hashable {
   /// How long the response may have been stale if the server fails, in seconds.
   var staleIfError: TimeInterval?
 
-  /// Creates the demand of a request that asks for nothing.
+  /// Creates the demand of a request without option and directives.
   package init() {}
 
   /// Reads the demand of a request.
@@ -42,10 +42,10 @@ package struct CacheDemand: Sendable, Hashable {
 
   /// Adds the directives of the request's fields.
   ///
-  /// A number that is not valid asks for the most: any age is too great, and no response is fresh enough.
+  /// An invalid number is read as the strictest one: any age is too great, and no response is fresh enough.
   private mutating func read(_ headers: HeaderFields) {
     guard headers.contains("Cache-Control") else {
-      // RFC 9111 §5.4: for old clients, where there is no Cache-Control.
+      // RFC 9111 §5.4: `Pragma` counts only in a request without `Cache-Control`.
       let pragma = headers["Pragma"].map { QuotedList.members(of: $0) } ?? []
       if pragma.contains(where: { $0.lowercased() == "no-cache" }) {
         (requiresValidation, trustsImmutable) = (true, false)
@@ -67,7 +67,7 @@ package struct CacheDemand: Sendable, Hashable {
     case nil: break
     }
     if case .value(let seconds)? = control.seconds("max-stale") { maxStale = TimeInterval(seconds) }
-    // Without an argument, any staleness will do (RFC 9111 §5.2.1.2).
+    // Without an argument, any staleness is accepted (RFC 9111 §5.2.1.2).
     let isUnlimited = control.directives.contains { $0.name == "max-stale" && $0.argument == nil && !$0.isMalformed }
     if isUnlimited { maxStale = .infinity }
     if case .value(let seconds)? = control.seconds("stale-if-error") {
@@ -75,7 +75,7 @@ package struct CacheDemand: Sendable, Hashable {
     }
   }
 
-  /// Whether a later request like this one could use a response, now or when it is stale.
+  /// Whether a later request like this one could use a response, while it is fresh or when it is stale.
   func couldUse(_ stored: StoredResponse) -> Bool {
     let terms = stored.terms
     if !CacheValidators(stored.headers).isEmpty { return true }
@@ -85,7 +85,8 @@ package struct CacheDemand: Sendable, Hashable {
     return terms.allowsStale && (allowsStale || terms.staleIfError != nil || terms.staleWhileRevalidate != nil)
   }
 
-  /// The directive that tells caches on the way what the request's option asks for; `nil` if it asks for nothing.
+  /// The directive that asks caches on the way to the server for the same as the option; `nil` if the option asks for
+  /// nothing of them.
   static func directive(for mode: CachingMode) -> String? {
     switch mode {
     case .standard, .onlyIfCached, .preferStale: nil

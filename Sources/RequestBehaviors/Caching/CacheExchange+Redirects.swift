@@ -1,10 +1,10 @@
 import Foundation
 
-// Each hop of a redirect is cacheable for itself (RFC 9111 §3, RFC 9110 §15.4). The cache stands outside of the
-// behavior that follows redirects and sees their end only, so that one asks the cache for each hop.
+// Each hop of a redirect is cacheable by itself (RFC 9111 §3, RFC 9110 §15.4). The cache is further out than the
+// behavior that follows redirects and sees only the last response. So that behavior asks the cache for each hop.
 
 extension CacheExchange {
-  /// Whether a stored response is a redirect, which from the server would be followed, further in.
+  /// Whether a stored response is a redirect that would be followed if the server sent it.
   func wouldBeFollowed(_ stored: StoredResponse) -> Bool {
     Redirect.statuses.contains(stored.statusCode) && stored.headers.contains("Location")
       && request.options.redirects.limit > 0
@@ -14,7 +14,7 @@ extension CacheExchange {
   ///
   /// - Throws: ``NetworkError`` of code `redirectFailed` for a location that must not be followed, and for too many.
   func hop(from stored: StoredResponse, _ decision: CacheDecision) throws -> NetworkRequest? {
-    // What may be used only while it is validated is validated at once: a redirect costs no body.
+    // A redirect that may be used only while it is validated is validated at once: it has no body worth saving.
     guard case .use(let use) = decision, use != .whileRevalidating || demand.isOnlyIfCached else { return nil }
     guard let response = try self.use(stored, use) else { return nil }
     let policy = request.options.redirects
@@ -22,7 +22,7 @@ extension CacheExchange {
     return try hop.counted(after: response, policy)
   }
 
-  /// Stores a redirect under its own URL, if that may be stored.
+  /// Stores a redirect under its own URL, if it may be stored.
   func keep(redirect response: NetworkResponse) async {
     let fetch = await beginFetch(sinceOldest: true)
     let fetched = FetchedResponse(response: response, fetch: fetch)
@@ -35,13 +35,15 @@ extension CacheExchange {
   }
 }
 
-/// The cache of a list, as far as redirects need it.
+/// The cache in the list of behaviors, as far as redirects need it.
 struct RedirectCache: Sendable {
   private let cache: CachingBehavior
   private let next: Next
 
-  /// Finds the cache outside of a behavior that follows redirects; `nil` if there is none, and for a request that may
-  /// change what is stored: what it leads to must be asked of the server.
+  /// Finds the cache outside of a behavior that follows redirects.
+  ///
+  /// The result is `nil` if there is no cache, and for a request with an unsafe method: the server must handle that
+  /// request at each hop.
   init?(around request: NetworkRequest, _ next: Next) {
     guard request.method.isSafe, let cache = next.outer(CachingBehavior.self) else { return nil }
     self.cache = cache
@@ -53,12 +55,12 @@ struct RedirectCache: Sendable {
     await CacheExchange(request, next, cache: cache)?.keep(redirect: redirect)
   }
 
-  /// Returns a stored response to a hop, or what the server sends, which is stored.
+  /// Returns a stored response to a hop, or the server's response, which is stored if it may be.
   func send(_ hop: NetworkRequest) async throws -> NetworkResponse { try await cache.intercept(hop, next: next) }
 }
 
 extension Next {
-  /// Returns the innermost behavior of a type that stands further out than this place.
+  /// Returns the innermost behavior of a type that is further out than this place.
   fileprivate func outer<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
     for entry in pipeline.entries[..<index].reversed() {
       if let behavior = entry.behavior as? Behavior { return behavior }

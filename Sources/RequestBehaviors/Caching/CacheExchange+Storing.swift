@@ -1,15 +1,17 @@
 import Foundation
 
 extension CacheExchange {
-  /// Stores a response if that may be stored.
+  /// Stores a response if it may be stored.
   ///
   /// - Parameters:
-  ///   - fetched: The response; a stored one that stands in is returned as it is.
-  ///   - stored: What was found before.
-  /// - Returns: The response with what the cache knows of it.
+  ///   - fetched: The response; a stored one that replaces a failure is returned as it is.
+  ///   - stored: The stored response that was found before, if any.
+  /// - Returns: The response with its ``CacheFacts``.
   func keep(_ fetched: FetchedResponse, insteadOf stored: StoredResponse?) async -> NetworkResponse {
     let response = fetched.response
     guard let fetch = fetched.fetch else { return response }
+    // A HEAD has no body to store, and a 304 to the user's own condition has none either: both only update the stored
+    // response.
     if request.method == .head {
       await update(stored, byHead: response, since: fetch.mark)
       return response
@@ -19,11 +21,13 @@ extension CacheExchange {
       await refuse(response, refusal, insteadOf: stored)
       return response
     }
+    // A response that no later request could use would only take room.
     guard var new = storedForm(of: fetched) else { return response }
     guard demand.couldUse(new) else {
       await refuse(response, .unusable, insteadOf: stored)
       return response
     }
+    // A stream is collected while it is read, and stored at its end. A file is not copied into the store.
     var kept = response
     switch response.body {
     case .file:
@@ -39,7 +43,7 @@ extension CacheExchange {
     return kept
   }
 
-  /// Returns a stream that stores its body when its reader has reached the end.
+  /// Returns a stream that stores its body when it has been read to its end.
   private func storing(_ stream: ByteStream, of head: StoredResponse, since mark: CacheMark?) -> ByteStream {
     let fetch = LongFetch(of: key, at: cache.activity)
     return StoringStream.make(stream, limit: cache.store.maximumBodySize) { body in
@@ -66,13 +70,13 @@ extension CacheExchange {
   func refusal(of response: NetworkResponse, _ fetch: CacheActivity.Fetch) -> CacheRefusal? {
     if !response.isVerified { return .unverified }
     if demand.forbidsStoring { return .requestForbids }
-    // What a redirect led to, or a behavior further in made of it, is not the URL that was asked.
+    // A redirect, or a behavior further in, may have changed the URL: the response then belongs to another key.
     guard isOwn(response) else { return .otherURL }
     let refusal = Storability.refusal(
       statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
     if let refusal { return refusal }
     if CacheVariant(of: response.headers, to: request.headers) == nil { return .varyStar }
-    // Of a response that came in the background the call is another one.
+    // A response that came in the background belongs to another call, so both calls are checked.
     guard request.call.keepsScopes, response.request.call.keepsScopes else { return .otherUser }
     guard place.knowsOwner(of: response) else { return .unknownOwner }
     guard CacheVariant.isSeen(of: response.headers, at: request.headers, sent: response.request.headers) else {
@@ -80,7 +84,7 @@ extension CacheExchange {
     }
     if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
     guard case .data(let body) = response.body else {
-      // What is known to be too large is not even collected.
+      // A stream that is known to be too large is not even collected.
       let told = response.headers["Content-Length"].flatMap { Int($0) } ?? 0
       return told > cache.store.maximumBodySize ? .tooLarge : nil
     }
@@ -88,7 +92,7 @@ extension CacheExchange {
     return body.count > cache.store.maximumBodySize ? .tooLarge : nil
   }
 
-  /// Notes that a response is not stored; a stored one that it takes the place of is removed.
+  /// Records that a response is not stored, and removes the stored one that it makes obsolete.
   private func refuse(
     _ response: NetworkResponse, _ refusal: CacheRefusal, insteadOf stored: StoredResponse?
   ) async {
@@ -101,13 +105,13 @@ extension CacheExchange {
 
   // MARK: - Updates
 
-  /// Whether a 304 says that a stored response is still good.
+  /// Whether a 304 confirms that a stored response is still good.
   func confirms(_ response: NetworkResponse, _ stored: StoredResponse) -> Bool {
     response.isVerified && isOwn(response) && place.knowsOwner(of: response)
       && CacheValidators(stored.headers).isConfirmed(by: response.headers)
   }
 
-  /// Returns a stored response as a later one updates it.
+  /// Returns a stored response with the updates of a later one.
   func updated(_ stored: StoredResponse, by response: NetworkResponse) -> StoredResponse? {
     let times = FetchedResponse(response: response, fetch: nil).times
     return stored.updated(
@@ -115,7 +119,7 @@ extension CacheExchange {
       policy: cache.policy)
   }
 
-  /// Puts an updated response in the place of the stored one.
+  /// Replaces the stored response by the updated one.
   func replace(_ stored: StoredResponse, by updated: StoredResponse, since mark: CacheMark?) async {
     if updated.variant == stored.variant {
       await perform { try await cache.store.update(stored, to: updated, for: key) }
@@ -124,15 +128,15 @@ extension CacheExchange {
     }
   }
 
-  /// Updates a stored response by a 304 to the user's own conditions, which passes (RFC 9111 §4.3.4).
+  /// Updates a stored response by a 304 to the user's own conditions, which the user gets (RFC 9111 §4.3.4).
   ///
-  /// Only an entity tag tells that the 304 is about the stored response, and not about one that the user has.
+  /// Only an entity tag shows that the 304 is about the stored response and not about one that the user has.
   private func update(_ stored: StoredResponse?, byOwn response: NetworkResponse, since mark: CacheMark?) async {
     guard let stored, CacheValidators(response.headers).etag != nil, confirms(response, stored) else { return }
     if let updated = updated(stored, by: response) { await replace(stored, by: updated, since: mark) }
   }
 
-  /// Updates a stored response by a response to a HEAD, or removes it if that is about other content (RFC 9111 §4.3.5).
+  /// Updates a stored response by a response to a HEAD, or removes it if the content has changed (RFC 9111 §4.3.5).
   private func update(_ stored: StoredResponse?, byHead response: NetworkResponse, since mark: CacheMark?) async {
     guard let stored, response.statusCode == 200, response.isVerified, isOwn(response),
       place.knowsOwner(of: response)
@@ -145,7 +149,8 @@ extension CacheExchange {
 
   // MARK: - Other methods
 
-  /// Sends a request that is not looked up; one that changes its URL makes what is stored of it invalid (RFC 9111 §4.4).
+  /// Sends a request that is not looked up; an unsafe one makes the stored responses of its URL invalid
+  /// (RFC 9111 §4.4).
   static func passBy(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) async throws -> NetworkResponse {
     if CacheDemand(request, policy: cache.policy).isOnlyIfCached {
       CacheEvent(kind: .miss, request: request).note(by: cache)
@@ -163,7 +168,7 @@ extension CacheExchange {
       if await !exchange.perform({ try await cache.store.removeAll(url: url) }) { cache.activity.distrust(url: url) }
     }
     guard request.method == .post else { return response }
-    // RFC 9110 §9.3.3: the response to a POST may be what a GET would now get.
+    // RFC 9110 §9.3.3: the response to a POST may be the one that a GET would get now.
     let fetched = FetchedResponse(response: response, fetch: await exchange.beginFetch())
     defer { fetched.end(cache.activity) }
     return await exchange.keep(fetched, insteadOf: nil)
@@ -171,7 +176,7 @@ extension CacheExchange {
 
   // MARK: - The store
 
-  /// Whether a response is of the URL that was asked.
+  /// Whether a response is of the URL that was requested.
   private func isOwn(_ response: NetworkResponse) -> Bool {
     CacheKey.text(of: response.request.url) == key.url
   }
@@ -180,7 +185,7 @@ extension CacheExchange {
   ///
   /// - Parameters:
   ///   - new: The response.
-  ///   - mark: The store's mark before the request; without one nothing is stored.
+  ///   - mark: The store's mark before the request; `nil` stores nothing.
   /// - Returns: Whether it is stored.
   @discardableResult
   func save(_ new: StoredResponse, since mark: CacheMark?) async -> Bool {
@@ -200,7 +205,9 @@ extension CacheExchange {
     await perform { try await cache.store.remove(stored, for: key) }
   }
 
-  /// Does something with the store; a failure is noted and goes no further.
+  /// Performs work on the store, and records a failure instead of throwing it.
+  ///
+  /// - Returns: Whether the work succeeded.
   @discardableResult
   private func perform(_ work: () async throws -> Void) async -> Bool {
     do {

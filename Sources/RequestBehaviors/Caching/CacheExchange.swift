@@ -1,8 +1,8 @@
 import Foundation
 
-/// One request at a cache: what it asks for, and the steps that the behavior takes for it.
+/// One request at a cache: its demand, and the steps that the behavior takes for it.
 struct CacheExchange: Sendable {
-  /// Runs everything further in than the cache.
+  /// Runs everything that is further in than the cache.
   typealias Forward = @Sendable (NetworkRequest) async throws -> NetworkResponse
 
   let request: NetworkRequest
@@ -15,10 +15,10 @@ struct CacheExchange: Sendable {
   /// Whether a behavior further in checks where responses come from.
   let requiresVerification: Bool
 
-  /// Begins a request that may be looked up: GET, HEAD and QUERY; `nil` for others.
+  /// Creates the exchange of a request that may be looked up: GET, HEAD and QUERY; `nil` for other methods.
   init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
     guard [.get, .head, .query].contains(request.method) else { return nil }
-    // What the transport adds, such as a cookie, is no part of a key.
+    // A credential that the transport adds, such as a cookie, is no part of a key.
     guard !next.addsCredentials(to: request) else { return nil }
     guard let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else { return nil }
     self.init(request, next, cache: cache, key: key)
@@ -38,13 +38,13 @@ struct CacheExchange: Sendable {
 
   // MARK: - What is stored
 
-  /// Returns the stored response that the request matches; `nil` also if the store fails.
+  /// Returns the stored response that the request matches; `nil` if there is none or if the store fails.
   func find() async -> StoredResponse? {
     guard !demand.forbidsStoring else { return nil }
     guard await hasRemovedWhatMustGo() else { return nil }
     do {
       let stored = try await cache.store.response(for: key, matching: request.headers)
-      // What was stored without a check is none for a request whose response would be checked.
+      // A request whose response would be verified never uses a stored response that was not verified.
       if requiresVerification, stored?.verification != .verified { return nil }
       return stored
     } catch {
@@ -53,7 +53,9 @@ struct CacheExchange: Sendable {
     }
   }
 
-  /// Removes what could not be removed when it became invalid; false if it still cannot.
+  /// Removes the responses whose earlier removal failed.
+  ///
+  /// - Returns: `false` if the store fails again.
   private func hasRemovedWhatMustGo() async -> Bool {
     guard let distrusted = cache.activity.distrusted(of: key) else { return true }
     do {
@@ -72,20 +74,20 @@ struct CacheExchange: Sendable {
     }
   }
 
-  /// Decides what to do with what is stored.
+  /// Decides what to do with the stored response.
   func decide(on stored: StoredResponse?) -> CacheDecision {
     CacheDecision.decide(demand, stored: stored?.terms, hasValidator: stored.map(canValidate) == true, now: now)
   }
 
-  /// Whether the server can be asked if a stored response is still good.
+  /// Whether a conditional request can ask the server if a stored response is still good.
   ///
-  /// What has conditions of its own, and what asks for a part or for the head only, is sent as it is.
+  /// A request with conditions of its own, with a range or for the head only is sent as it is.
   private func canValidate(_ stored: StoredResponse) -> Bool {
     request.method != .head && !request.headers.contains("Range") && !CacheValidators.areConditions(in: request.headers)
       && !CacheValidators(stored.headers).isEmpty
   }
 
-  /// Returns the response that is made of a stored one; `nil` if only the server can answer the request.
+  /// Returns the response that is made of a stored one; `nil` if only the server can respond to the request.
   func use(_ stored: StoredResponse, _ use: CacheDecision.Use) throws -> NetworkResponse? {
     let isFresh = use == .fresh
     let response = try stored.response(to: request, source: isFresh ? .cache : .stale, now: now)
@@ -101,14 +103,14 @@ struct CacheExchange: Sendable {
 
   // MARK: - What the server sends
 
-  /// Whether what a validation finds is good for requests that came while it was under way.
+  /// Whether the result of a validation also serves the requests that came while it was under way.
   ///
-  /// It is not where each request needs a validation of its own.
+  /// It does not where each request needs a validation of its own.
   func canShareValidation(of stored: StoredResponse) -> Bool {
     !demand.requiresValidation && !stored.terms.requiresValidation && stored.terms.lifetime > 0
   }
 
-  /// Sends the request and stores the response if that may be stored.
+  /// Sends the request and stores the response if it may be stored.
   func fetch(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
     note(.miss)
     return try await fetchAnew(insteadOf: stored)
@@ -118,9 +120,9 @@ struct CacheExchange: Sendable {
   ///
   /// - Parameters:
   ///   - stored: The stored response.
-  ///   - onFailure: Is told if the server fails, also where the stored response then stands in.
+  ///   - onFailure: Called if the server fails, also where the stored response replaces the failure.
   /// - Returns: The stored response as the server confirmed it, or the new one.
-  /// - Throws: What sending throws, where the stored response may not stand in.
+  /// - Throws: The error of sending, if the stored response may not replace it.
   func revalidate(
     _ stored: StoredResponse, onFailure: (Result<NetworkResponse, any Error>) -> Void = { _ in }
   ) async throws -> NetworkResponse {
@@ -134,7 +136,7 @@ struct CacheExchange: Sendable {
     }
     fetched.response.body.cancel()
 
-    // RFC 9111 §4.3.4: a 304 of another URL, of somebody else or about something else confirms nothing.
+    // RFC 9111 §4.3.4: a 304 confirms nothing if it is of another URL, of another owner or about other content.
     guard confirms(fetched.response, stored), let updated = updated(stored, by: fetched.response),
       let response = try updated.response(to: request, source: .revalidated, now: now)
     else { return try await fetchAnew(insteadOf: stored) }
@@ -143,14 +145,14 @@ struct CacheExchange: Sendable {
     return response
   }
 
-  /// Asks the server in a call of its own, for which nobody waits, unless somebody asks it already (RFC 5861 §3).
+  /// Validates a stored response in a background call, unless one is under way already (RFC 5861 §3).
   func revalidateLater(_ stored: StoredResponse, _ next: Next) {
-    // What takes a stream, such as a download to a file, has it from the stored response.
+    // A request for a stream, such as a download to a file, has its response already and is not sent again.
     guard request.options.delivery == .buffered, cache.activity.beginRefresh(of: key) else { return }
     let detached = next.detached()
     var exchange = self
     exchange.forward = { request in
-      // Nobody reads a stream in the background.
+      // No caller reads a stream in the background, so the body is collected.
       try await detached.start(request).value.buffered()
     }
     Task { [exchange] in
@@ -159,8 +161,8 @@ struct CacheExchange: Sendable {
     }
   }
 
-  /// Notes that a response is fetched, and takes the store's mark: what is removed after it must not come back by this
-  /// response.
+  /// Records that a response is being fetched, and takes the store's mark, so that this response does not bring back
+  /// what is removed after it.
   ///
   /// - Parameter sinceOldest: Whether it counts as begun with the oldest fetch under way; false by default.
   /// - Returns: The fetch.
@@ -176,15 +178,18 @@ struct CacheExchange: Sendable {
     return await keep(fetched, insteadOf: stored)
   }
 
-  /// Sends a request; what is stored stands in if the server fails and if that is allowed (RFC 5861 §4).
+  /// Sends a request; the stored response replaces a failure of the server if that is allowed (RFC 5861 §4).
   private func send(
     _ original: NetworkRequest, insteadOf stored: StoredResponse?,
     onFailure: (Result<NetworkResponse, any Error>) -> Void = { _ in }
   ) async throws -> FetchedResponse {
+    // Other caches on the way get the same demand, unless the request names its own directives.
     var outgoing = original
     if let directive = CacheDemand.directive(for: request.options.caching), !request.headers.contains("Cache-Control") {
       outgoing.headers.set("Cache-Control", directive)
     }
+    // The fetch begins before the request is sent, so that a removal from now on keeps the response out of the
+    // store.
     let fetch = await beginFetch()
     do {
       let response = try await forward(outgoing)
@@ -212,7 +217,7 @@ struct CacheExchange: Sendable {
 
   // MARK: - Events
 
-  /// Notes what the cache did, in the call and for whoever wants to know.
+  /// Records what the cache did in the call, and reports it to the observer of the cache.
   func note(_ kind: CacheEvent.Kind, _ complete: (inout CacheEvent) -> Void = { _ in }) {
     var event = CacheEvent(kind: kind, request: request)
     complete(&event)
@@ -221,7 +226,7 @@ struct CacheExchange: Sendable {
 }
 
 extension CacheEvent {
-  /// Notes the event, in the call and for whoever wants to know.
+  /// Records the event in the call, and reports it to the observer of the cache.
   func note(by cache: CachingBehavior) {
     request.call.record(refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior")
     cache.onEvent?(self)
@@ -236,20 +241,20 @@ extension NetworkResponse {
   }
 }
 
-/// A response of the server's, or a stored one that stands in for it.
+/// A response of the server, or a stored one that replaces it.
 struct FetchedResponse: Sendable {
   let response: NetworkResponse
-  /// The fetch that it came from; `nil` if a stored one stands in.
+  /// The fetch that it came from; `nil` if it is a stored one.
   let fetch: CacheActivity.Fetch?
 
-  /// Notes that the fetch has ended.
+  /// Records that the fetch has ended.
   func end(_ activity: CacheActivity) {
     if let fetch { activity.end(fetch) }
   }
 
   /// When the request was sent and when the response came, by the wall clock.
   ///
-  /// What the attempts before the last one took is no part of it.
+  /// The time of earlier attempts does not count.
   var times: (request: Date, response: Date) {
     let clock = response.request.call.clock
     let (date, now) = (clock.date(), clock.now())
@@ -258,9 +263,9 @@ struct FetchedResponse: Sendable {
     return (moment(response.timings.sent), moment(arrival))
   }
 
-  /// Whether an error is a failure of the server or of the way to it, for which a stale response may stand in.
+  /// Whether an error is a failure of the server or of the way to it, which a stale response may replace.
   ///
-  /// A call that its deadline cancels is one, a call that its user cancels is not.
+  /// The cancellation of a call by its deadline counts as one; a cancellation by the user does not.
   static func isServerFailure(_ error: any Error, call: Call) -> Bool {
     if error is CancellationError { return call.isLate }
     guard let error = error as? NetworkError else { return false }

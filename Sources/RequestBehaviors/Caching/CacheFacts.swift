@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the cache knows of a response, for its caller and for behaviors further out.
+/// The facts that the cache knows of a response, for its caller and for behaviors further out.
 ///
 /// ```swift
 /// let response: NetworkResponse = try await client.send(.get("feed"))
@@ -9,21 +9,21 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A response that neither comes from the cache nor went into it has none. ``NetworkResponse/source`` tells in a word
+/// A response has no facts if it neither came from the cache nor was stored. ``NetworkResponse/source`` names the place
 /// where a response came from.
 public struct CacheFacts: ResponseInfoKey, Sendable, Hashable {
-  /// The fact is the value itself.
+  /// The facts are the value itself.
   public typealias Value = CacheFacts
 
   /// When the content was stored.
   public let storedAt: Date
-  /// When the server last said that the content is good: when it was received or validated.
+  /// When the content was received, or last validated by the server.
   public let validatedAt: Date
   /// How old the response is.
   public let age: Duration
-  /// How long the response will be fresh; negative is how long it has been stale.
+  /// How long the response will stay fresh; if it is stale, the negative time since it became so.
   public let freshnessLeft: Duration
-  /// Whether the content is new to the cache; false for what was stored already, though the server confirmed it.
+  /// Whether the content is new to the cache; `false` for a stored response, even if the server has just confirmed it.
   public let isChanged: Bool
 
   init(_ stored: StoredResponse, at now: Date, isChanged: Bool) {
@@ -35,11 +35,11 @@ public struct CacheFacts: ResponseInfoKey, Sendable, Hashable {
   }
 }
 
-/// Something that a cache did, for logs and counters.
+/// An event at a cache, for logs and counters.
 ///
-/// The call has a note of it, too, among its ``Call/events``.
+/// The call has it among its ``Call/events``, too.
 public struct CacheEvent: Sendable {
-  /// What a cache does.
+  /// The kind of an event.
   public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the kind.
     public let rawValue: String
@@ -52,9 +52,9 @@ public struct CacheEvent: Sendable {
 
     /// A fresh response was used.
     public static let hit = Kind(rawValue: "hit")
-    /// A stale response was used, as somebody allowed.
+    /// A stale response was used, as the request, the response or the policy allowed.
     public static let stale = Kind(rawValue: "stale")
-    /// Nothing stored could be used.
+    /// No stored response could be used.
     public static let miss = Kind(rawValue: "miss")
     /// The server confirmed a stored response, which was used.
     public static let revalidated = Kind(rawValue: "revalidated")
@@ -62,20 +62,20 @@ public struct CacheEvent: Sendable {
     public static let stored = Kind(rawValue: "stored")
     /// A response was not stored, for a ``CacheEvent/refusal``.
     public static let notStored = Kind(rawValue: "not stored")
-    /// Responses went to make room for another, or because they are not valid any more.
+    /// Responses were removed to make room for another.
     public static let evicted = Kind(rawValue: "evicted")
     /// The store failed; the request goes on without it.
     public static let failed = Kind(rawValue: "failed")
   }
 
-  /// What was done.
+  /// The kind of the event.
   public let kind: Kind
-  /// The request that it was done for.
+  /// The request that the event belongs to.
   public let request: NetworkRequest
-  /// Why a response was not stored.
+  /// The reason for which a response was not stored.
   public var refusal: CacheRefusal?
   /// How many responses were evicted.
   public var count = 0
-  /// Why the store failed.
+  /// The error of the store.
   public var error: (any Error)?
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Lists what a cache holds, for debugging.
+/// Lists the responses in a cache, for debugging.
 ///
 /// ```swift
 /// for line in try await CacheInspector(cache).lines() {
@@ -10,7 +10,8 @@ public import Foundation
 /// // 404  stale for 3 min   112 B   https://api.example.com/old
 /// ```
 ///
-/// The lines show URLs without secrets. Looking changes nothing, not even the order in which responses will go.
+/// The lines show URLs without secrets. Listing does not count as a use, so it does not change which responses are
+/// removed next.
 public struct CacheInspector: Sendable {
   private let store: any CacheStore
   private let clock: RequestClock
@@ -19,24 +20,24 @@ public struct CacheInspector: Sendable {
   ///
   /// - Parameters:
   ///   - store: The store of the cache.
-  ///   - clock: Tells what is fresh; the system's by default.
+  ///   - clock: The clock by which responses are fresh or stale; the system's by default.
   public init(_ store: any CacheStore, clock: RequestClock = .system) {
     self.store = store
     self.clock = clock
   }
 
-  /// Returns what is stored, the latest used first.
+  /// Returns the stored responses, the latest used first.
   ///
   /// - Parameter limit: The most entries to return; 100 by default.
   /// - Returns: The entries, without bodies.
-  /// - Throws: What the store throws.
+  /// - Throws: The error of the store.
   public func entries(limit: Int = 100) async throws -> [CacheEntry] { try await store.entries(limit: limit) }
 
   /// Returns a line for each entry: status, freshness, size, URL.
   ///
   /// - Parameter limit: The most lines to return; 100 by default.
   /// - Returns: The lines, the latest used first.
-  /// - Throws: What the store throws.
+  /// - Throws: The error of the store.
   public func lines(limit: Int = 100) async throws -> [String] {
     let now = clock.date()
     return try await entries(limit: limit).map { $0.line(at: now) }
@@ -45,21 +46,21 @@ public struct CacheInspector: Sendable {
 
 /// A response in a store, as a ``CacheInspector`` lists it.
 public struct CacheEntry: Sendable {
-  /// What the response is found by.
+  /// The key of the response.
   public let key: CacheKey
   /// The response; its body is empty.
   public let response: StoredResponse
   /// How many bytes the body has.
   public let bodySize: Int
 
-  /// Creates an entry; a store does so for ``CacheStore/entries(limit:)``.
+  /// Creates an entry, for ``CacheStore/entries(limit:)``.
   public init(key: CacheKey, response: StoredResponse, bodySize: Int) {
     self.key = key
     self.response = response
     self.bodySize = bodySize
   }
 
-  /// How long the response will be fresh; negative is how long it has been stale.
+  /// Returns how long the response will stay fresh; if it is stale, the negative time since it became so.
   public func freshnessLeft(at date: Date) -> Duration {
     Duration(clamping: response.terms.freshnessLeft(at: date))
   }

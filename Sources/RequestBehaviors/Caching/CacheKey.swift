@@ -1,22 +1,22 @@
 import Foundation
 
-/// What a stored response is found by: the URL, whose response it is, and for QUERY the content of the request.
+/// The key of a stored response: the URL, its owners, and for QUERY the content of the request.
 ///
-/// GET and HEAD share a key. The fields that `Vary` names are compared afterwards, by the ``CacheVariant``.
+/// GET and HEAD share a key. ``CacheVariant`` compares the fields that `Vary` names.
 public struct CacheKey: Sendable, Hashable, Codable {
   /// The full URL without its fragment, scheme and host in lower case, without the default port.
   public let url: String
 
-  /// Whose response it is: the scopes of the call, as ``RequestBehavior/scope(for:)`` told.
+  /// The owners of the response: the scopes of the call, from ``RequestBehavior/scope(for:)``.
   public let scopes: [String]
 
-  /// What else tells one response from another: digests of the secrets in the request's fields, of the content of a
+  /// Everything else that separates responses: digests of the secrets in the request's fields and of the content of a
   /// QUERY, and the fields of the environment.
   ///
   /// It holds no secret.
   public let discriminator: String
 
-  /// Creates a key; a store does so from what it kept.
+  /// Creates a key, for a store that reads it back.
   public init(url: String, scopes: [String], discriminator: String) {
     self.url = url
     self.scopes = scopes
@@ -26,11 +26,13 @@ public struct CacheKey: Sendable, Hashable, Codable {
   /// Creates the key of a request; `nil` for a QUERY whose content is not in memory.
   ///
   /// - Parameters:
-  ///   - request: The request as it stands at the cache.
+  ///   - request: The request as it arrives at the cache.
   ///   - place: The place of the cache in the list.
   ///   - digestKey: The store's key for digests.
   init?(_ request: NetworkRequest, at place: Next, digestKey: Data) {
     var parts: [String] = []
+    // Responses of different environments and credentials are kept apart. Secrets count as digests: a key may be
+    // written to a file.
     if let environment = request.options.environment, !environment.headers.isEmpty {
       let fields = environment.headers.filter { !$0.isSecret }
       parts += fields.map { "\($0.name.lowercased()): \($0.value)" }
@@ -41,6 +43,7 @@ public struct CacheKey: Sendable, Hashable, Codable {
       parts.append(CacheKey.digest(Data(text.utf8), digestKey))
     }
     if let digest = place.credentialDigest(for: request, salt: digestKey) { parts.append(digest) }
+    // The response to a QUERY depends on its content as that to a GET depends on its URL.
     if request.method == .query {
       guard let content = CacheKey.content(of: request) else { return nil }
       parts.append("QUERY " + CacheKey.digest(content, digestKey))
@@ -49,10 +52,10 @@ public struct CacheKey: Sendable, Hashable, Codable {
       url: CacheKey.text(of: request.url), scopes: request.call.scopes, discriminator: parts.joined(separator: "\n"))
   }
 
-  /// The URL as the key has it: the same for all ways to write it that make no difference to a server.
+  /// The normal form of a URL, which is the same for all spellings that are equivalent to a server.
   static func text(of url: URL) -> String { url.normalizedText }
 
-  /// The content of a QUERY and what it is (RFC 10008); `nil` if it is not in memory.
+  /// The content of a QUERY with its type, encoding and language (RFC 10008); `nil` if the content is not in memory.
   private static func content(of request: NetworkRequest) -> Data? {
     guard let body = request.body else { return Data() }
     guard let data = body.data else { return nil }

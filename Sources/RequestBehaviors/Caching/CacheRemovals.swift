@@ -1,74 +1,76 @@
 import Foundation
 
-/// A moment in the life of a ``CacheStore``: how many removals it had counted.
+/// A moment in the life of a ``CacheStore``: the number of removals that it had counted.
 ///
-/// The cache takes a mark before it sends a request, and saves the response only if nothing was removed since that the
-/// response belongs to; see ``CacheStore/mark()``.
+/// The cache takes a mark before it sends a request. It stores the response only if neither the URL nor an owner of the
+/// response was removed since; see ``CacheStore/mark()``.
 public struct CacheMark: Sendable, Hashable, Codable {
   /// The number of the latest removal.
   public let number: Int
 
-  /// Creates a mark; a store does so from its count.
+  /// Creates a mark, for a store that counts removals.
   public init(_ number: Int) { self.number = number }
 }
 
-/// What a ``CacheStore`` made of a response that it was given.
+/// The result of saving a response in a ``CacheStore``.
 public struct CacheSaving: Sendable, Hashable {
-  /// Why the response is not stored; `nil` if it is.
+  /// The reason for which the response is not stored; `nil` if it is stored.
   public let refusal: CacheRefusal?
-  /// How many other responses went to make room.
+  /// How many other responses were removed to make room.
   public let evicted: Int
 
-  /// Says that the response is stored.
+  /// Returns the result for a response that is stored.
   ///
-  /// - Parameter evicted: How many other responses went to make room; none by default.
-  /// - Returns: What became of the response.
+  /// - Parameter evicted: How many other responses were removed to make room; 0 by default.
+  /// - Returns: The result.
   public static func stored(evicting evicted: Int = 0) -> CacheSaving {
     CacheSaving(refusal: nil, evicted: evicted)
   }
 
-  /// Says that the response is not stored.
+  /// Returns the result for a response that is not stored.
   ///
-  /// - Parameter refusal: The reason: ``CacheRefusal/changedMeanwhile``, ``CacheRefusal/tooLarge`` or one of the store's.
-  /// - Returns: What became of the response.
+  /// - Parameter refusal: The reason: ``CacheRefusal/changedMeanwhile``, ``CacheRefusal/tooLarge`` or a reason of the
+  ///   store's own.
+  /// - Returns: The result.
   public static func refused(_ refusal: CacheRefusal) -> CacheSaving { CacheSaving(refusal: refusal, evicted: 0) }
 }
 
-/// The latest removals of a store, for ``CacheStore/mark()``: a response that was requested before one of them must not
-/// be stored after it.
+/// The latest removals of a store, for ``CacheStore/mark()``.
 ///
-/// A store keeps the value with its responses and changes both together: under one lock, in one transaction. It is
-/// `Codable`, for stores that are shared or outlive the process. It remembers at least 1,000 removals; a response that was
-/// requested before the oldest of them is not stored.
+/// A response that was requested before its removal must not be stored after it.
+///
+/// A store keeps the value with its responses and changes both together, under one lock or in one transaction. It is
+/// `Codable`, for stores that are shared or outlive the process. It remembers at least 1,000 removals. A response that
+/// was requested before the oldest of them is not stored.
 public struct CacheRemovals: Sendable {
-  /// How many removals are remembered at least.
+  /// The least number of removals that are remembered.
   private static let limit = 1_000
 
-  /// What stands for everything.
+  /// The number that means the removal of everything.
   private static let everything: Int64 = 0
 
-  /// The number of the removal before the first that is remembered.
+  /// The number of removals before the first that is remembered.
   private var start: Int
-  /// The hashes of what was removed, because names of users are not kept.
+  /// The hashes of the removed URLs and owners: the names of users are not kept.
   ///
-  /// Where two names have one hash, a removal of one refuses responses of the other, too.
+  /// Where two names have the same hash, a removal of one refuses responses of the other, too.
   private var removed: [Int64] = []
 
   /// Creates a list without removals, for a store that is new.
   ///
-  /// It begins at a random number: a mark of another store, or of one that was replaced, counts as too old.
+  /// It begins at a random number, so that a mark of another store, or of one that was replaced, is out of range.
   public init() { start = Int.random(in: 0..<1 << 40) }
 
   /// A mark of the removals so far.
   public var mark: CacheMark { CacheMark(start + removed.count) }
 
-  /// Notes that the responses of a URL are removed.
+  /// Records that the responses of a URL are removed.
   public mutating func note(url: String) { note(CacheRemovals.hash(url: url)) }
 
-  /// Notes that the responses of a scope are removed.
+  /// Records that the responses of an owner are removed.
   public mutating func note(scope: String) { note(CacheRemovals.hash(scope: scope)) }
 
-  /// Notes that everything is removed.
+  /// Records that everything is removed.
   public mutating func noteAll() { note(CacheRemovals.everything) }
 
   private mutating func note(_ removal: Int64) {
@@ -83,8 +85,8 @@ public struct CacheRemovals: Sendable {
   /// - Parameters:
   ///   - key: The key of the response.
   ///   - mark: The mark that was taken before its request was sent.
-  /// - Returns: `false` if its URL, one of its scopes or everything was removed since, and where that is not known any
-  ///   more.
+  /// - Returns: `false` if its URL, one of its owners or everything was removed since, or if the mark is too old to
+  ///   tell.
   public func allow(_ key: CacheKey, since mark: CacheMark) -> Bool {
     guard (start...start + removed.count).contains(mark.number) else { return false }
     let since = removed[(mark.number - start)...]
@@ -95,16 +97,16 @@ public struct CacheRemovals: Sendable {
 }
 
 extension CacheRemovals {
-  /// Numbers for the URL and the scopes of a key.
+  /// Numbers for the URL and the owners of a key.
   package static func hashes(of key: CacheKey) -> [Int64] { [hash(url: key.url)] + key.scopes.map { hash(scope: $0) } }
 
   /// A number for a URL, the same in every process.
   package static func hash(url: String) -> Int64 { hash(url) }
 
-  /// A number for a scope, the same in every process.
+  /// A number for an owner, the same in every process.
   package static func hash(scope: String) -> Int64 { hash("scope " + scope) }
 
-  /// FNV-1a.
+  /// Returns the FNV-1a hash of a text, which does not change between processes.
   private static func hash(_ text: String) -> Int64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

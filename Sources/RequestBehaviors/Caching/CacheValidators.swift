@@ -1,13 +1,13 @@
 import Foundation
 
-/// What tells whether a stored response is still the one that the server would send (RFC 9110 §8.8).
+/// The validators of a stored response, by which the server tells whether it is still current (RFC 9110 §8.8).
 struct CacheValidators: Sendable, Hashable {
   /// The value of `ETag`.
   let etag: String?
   /// The value of `Last-Modified`, if it is a date.
   let lastModified: String?
 
-  /// Reads the validators of a response; what the cache could not send back is left out.
+  /// Reads the validators of a response; a value that the cache could not send back is left out.
   init(_ headers: HeaderFields) {
     etag = headers["ETag"].flatMap { $0.isEmpty || !HTTPSyntax.isFieldValue($0) ? nil : $0 }
     let modified = headers["Last-Modified"]
@@ -16,18 +16,18 @@ struct CacheValidators: Sendable, Hashable {
     }
   }
 
-  /// Whether there is none.
+  /// Whether the response has no validator.
   var isEmpty: Bool { etag == nil && lastModified == nil }
 
   /// The names of the fields that make a request conditional (RFC 9110 §13.1).
   static let conditions = HeaderFields.conditions
 
-  /// Whether a request has conditions of its user's.
+  /// Whether a request has conditions of its own.
   static func areConditions(in request: HeaderFields) -> Bool { conditions.contains { request.contains($0) } }
 
   /// The fields that ask whether the stored response is still good (RFC 9111 §4.3.1).
   ///
-  /// A date goes along with an entity tag, for servers that know dates only.
+  /// A date is sent besides an entity tag, for servers that know only dates.
   var conditionalFields: HeaderFields {
     var fields = HeaderFields()
     if let etag { fields.set("If-None-Match", etag) }
@@ -62,21 +62,21 @@ enum EntityTag {
   /// Whether a tag says that the content is equivalent only, not the same in every byte.
   static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
 
-  /// Whether two tags are the same but for being weak.
+  /// Whether two tags are equal if the mark of a weak tag is ignored.
   static func areWeaklyEqual(_ tag: String, _ other: String) -> Bool { strong(tag) == strong(other) }
 
   private static func strong(_ tag: String) -> Substring { isWeak(tag) ? tag.dropFirst(2) : tag[...] }
 }
 
-/// The conditions that a user's own request makes, evaluated on a stored response (RFC 9111 §4.3.2).
+/// The conditions of the user's own request, evaluated on a stored response (RFC 9111 §4.3.2).
 enum ReceivedConditions {
-  /// What a stored response answers to a request with conditions.
+  /// The response to a request with conditions that a stored response allows.
   enum Answer: Equatable {
     /// The whole response.
     case full
     /// 304: the user has it already.
     case notModified
-    /// Nothing: only the server can tell.
+    /// Only the server can evaluate the condition.
     case unknown
   }
 
@@ -84,6 +84,7 @@ enum ReceivedConditions {
   ///
   /// `If-None-Match` goes before `If-Modified-Since` (RFC 9110 §13.2.2).
   static func evaluate(_ request: HeaderFields, on stored: StoredResponse) -> Answer {
+    // RFC 9111 §4.3.2: only the origin evaluates the conditions that guard a change. `If-Range` is left to it, too.
     guard !["If-Match", "If-Unmodified-Since", "If-Range"].contains(where: { request.contains($0) }) else {
       return .unknown
     }
@@ -93,6 +94,7 @@ enum ReceivedConditions {
     if let tags = request["If-None-Match"] {
       return matches(tags, stored.headers["ETag"]) ? .notModified : .full
     }
+    // Without `Last-Modified`, the `Date` or the time of arrival counts as the last change (RFC 9111 §4.3.2).
     guard let since = request["If-Modified-Since"] else { return .full }
     let now = stored.terms.responseTime
     guard let limit = HTTPDate.strictDate(from: since, now: now) else { return .full }

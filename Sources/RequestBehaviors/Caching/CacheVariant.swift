@@ -1,17 +1,17 @@
-/// The part of a request that a stored response was chosen by: the fields that its `Vary` names (RFC 9111 §4.1).
+/// The request fields that selected a stored response: those that its `Vary` names (RFC 9111 §4.1).
 ///
-/// Values are compared in a normal form: the lines of a field are one list, white space around its members does not
-/// matter, and for `Accept-Language` and `Accept-Encoding` neither do case and order. A field that is missing is not the
+/// Values are compared in a normal form. The lines of a field are one list, and white space around its members does not
+/// matter. In `Accept-Language` and `Accept-Encoding` case and order do not matter either. A missing field is not the
 /// same as an empty one. A field that holds a secret is left out: it is part of the ``CacheKey`` already, as a digest.
 public struct CacheVariant: Sendable, Hashable, Codable {
-  /// A field that a response was chosen by.
+  /// A field that selected a response.
   public struct Field: Sendable, Hashable, Codable {
     /// The name in lower case.
     public let name: String
     /// The value in its normal form; `nil` if the request had no such field.
     public let value: String?
 
-    /// Creates a field; a store does so from what it kept.
+    /// Creates a field, for a store that reads it back.
     public init(name: String, value: String?) {
       self.name = name
       self.value = value
@@ -21,10 +21,10 @@ public struct CacheVariant: Sendable, Hashable, Codable {
   /// The fields, sorted by name.
   public let fields: [Field]
 
-  /// Creates a variant; a store does so from what it kept.
+  /// Creates a variant, for a store that reads it back.
   public init(fields: [Field]) { self.fields = fields }
 
-  /// Reads the variant of a response; `nil` if no later request can match, because `Vary` has a `*` or no field name.
+  /// Reads the variant of a response; `nil` if `Vary` has a `*` or an invalid name, so that no later request can match.
   ///
   /// - Parameters:
   ///   - response: The header fields of the response.
@@ -39,24 +39,24 @@ public struct CacheVariant: Sendable, Hashable, Codable {
     fields = names.sorted().map { Field(name: $0, value: CacheVariant.value(of: $0, in: request)) }
   }
 
-  /// Whether a response was chosen by fields that the request had at the cache.
+  /// Whether a response was selected only by fields that the request had at the cache.
   ///
   /// - Parameters:
   ///   - response: The header fields of the response.
   ///   - request: The header fields of the request at the cache.
-  ///   - sent: Those of the request as it was sent; its secrets are told apart by the ``CacheKey``.
+  ///   - sent: The header fields of the request as it was sent; the ``CacheKey`` separates its secrets.
   /// - Returns: `false` if another field that `Vary` names was added or changed further in.
   static func isSeen(of response: HeaderFields, at request: HeaderFields, sent: HeaderFields) -> Bool {
     guard let value = response["Vary"] else { return true }
     return QuotedList.members(of: value).allSatisfy { member in
       let name = String(member)
       guard sent[name] != request[name] else { return true }
-      // A transport that keeps cookies shows an empty one: what it adds is not known, and no key has it.
+      // A transport that keeps cookies shows an empty field: the value that it adds is unknown and in no key.
       return sent.field(named: name).map { $0.isSecret && !$0.value.isEmpty } == true
     }
   }
 
-  /// Whether a request has the same values in all the fields.
+  /// Whether a request has the same values in all of the fields.
   public func matches(_ request: HeaderFields) -> Bool {
     fields.allSatisfy { $0.value == CacheVariant.value(of: $0.name, in: request) }
   }
@@ -68,7 +68,7 @@ public struct CacheVariant: Sendable, Hashable, Codable {
     else { return nil }
     let members = QuotedList.members(of: value)
     guard name == "accept-language" || name == "accept-encoding" else { return members.joined(separator: ",") }
-    // Preferences are told by weights, not by order (RFC 9110 §12.4.2), and these names are not case-sensitive.
+    // Weights express preferences, not the order (RFC 9110 §12.4.2), and these names are not case-sensitive.
     return members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted().joined(separator: ",")
   }
 }

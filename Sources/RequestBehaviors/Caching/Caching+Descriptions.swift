@@ -1,9 +1,9 @@
 import Foundation
 
-// What is stored holds URLs with secrets, fields and bodies. None of it is shown by print or dump.
+// Stored responses and their keys hold secrets in URLs, fields and bodies. `print` and `dump` show none of them.
 
 extension CacheKey: CustomStringConvertible, CustomReflectable {
-  /// The URL without secrets, and whose response it is.
+  /// The URL without secrets, and the number of owners.
   public var description: String {
     let shown = URL(string: url).map { Redactor.standard.redact($0) } ?? Redactor.placeholder
     return "CacheKey(\(shown), scopes: \(scopes.count))"
@@ -30,7 +30,7 @@ extension CacheEntry: CustomStringConvertible, CustomReflectable {
 }
 
 extension CacheEvent: CustomStringConvertible, CustomReflectable {
-  /// What was done and for which URL, without secrets.
+  /// The kind of the event and the URL, without secrets.
   public var description: String {
     let reason = refusal.map { ": \($0)" } ?? ""
     return "\(kind)\(reason) \(Redactor.standard.hiding(secretsOf: request).redact(request.url))"
@@ -49,7 +49,7 @@ extension CacheVariant: CustomStringConvertible, CustomReflectable {
 }
 
 extension MemoryCacheStore: CustomStringConvertible, CustomReflectable {
-  /// How much is stored; none of it.
+  /// The number of responses and of bytes; no content.
   public var description: String { "MemoryCacheStore(\(count) responses, \(size) of \(capacity) bytes)" }
 
   /// A mirror with the description only.
@@ -60,6 +60,6 @@ extension CachingBehavior: CustomStringConvertible, CustomReflectable {
   /// The name of the type.
   public var description: String { "CachingBehavior" }
 
-  /// A mirror without children, so that dumping a client shows nothing that is stored or under way.
+  /// A mirror without children, so that `dump` of a client shows nothing that is stored or under way.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,4 @@
-/// How a request uses the cache.
+/// The way in which a request uses the cache.
 ///
 /// ```swift
 /// let user: User = try await client.send(
@@ -7,25 +7,26 @@
 ///
 /// The directives of a `Cache-Control` field on the request (RFC 9111 §5.2.1) are obeyed in every mode.
 public enum CachingMode: Sendable, Hashable {
-  /// A fresh response is used, a stale one is validated, what is missing is fetched and stored.
+  /// A fresh response is used, a stale one is validated, and a missing one is fetched and stored.
   case standard
-  /// Whatever is stored is passed over; the server's response is stored.
+  /// Stored responses are ignored; the server's response is stored.
   ///
-  /// The request says `Cache-Control: no-cache`, so that caches on the way do the same.
+  /// The request is sent with `Cache-Control: no-cache`, so that caches on the way do the same.
   case reload
   /// A stored response is used once the server has confirmed it.
   ///
-  /// A fresh one that is `immutable` is used at once (RFC 8246). The request says `Cache-Control: max-age=0`.
+  /// A fresh one that is `immutable` is used at once (RFC 8246). The request is sent with `Cache-Control: max-age=0`.
   case revalidate
-  /// Nothing is sent, whatever the method is: what is not stored, or may not be used, is a 504 (RFC 9111 §5.2.1.7).
+  /// Nothing is sent, whatever the method is. If no stored response may be used, the response is a 504
+  /// (RFC 9111 §5.2.1.7).
   ///
-  /// That holds without a cache too: every request is a 504 then.
+  /// Without a cache in the list every such request gets a 504.
   case onlyIfCached
-  /// A stored response is used however old it is, unless it forbids that; what is missing is fetched and stored.
+  /// A stored response is used however old it is, unless it forbids that; a missing one is fetched and stored.
   case preferStale
-  /// Nothing stored is used, and nothing is stored.
+  /// No stored response is used, and none is stored.
   ///
-  /// The request says `Cache-Control: no-store`.
+  /// The request is sent with `Cache-Control: no-store`.
   case noStore
 }
 
@@ -40,17 +41,18 @@ private enum StaleIfError: RequestOption {
 }
 
 extension RequestOptions {
-  /// How the request uses the cache; ``CachingMode/standard`` by default.
+  /// The way in which the request uses the cache; ``CachingMode/standard`` by default.
   ///
-  /// Without a ``CachingBehavior`` in the list it has no effect, but for ``CachingMode/onlyIfCached``.
+  /// Without a ``CachingBehavior`` in the list only ``CachingMode/onlyIfCached`` has an effect.
   public var caching: CachingMode {
     get { self[Caching.self] }
     set { self[Caching.self] = newValue }
   }
 
-  /// How long after it became stale a stored response stands in for one that the server fails to give.
+  /// How long after it became stale a stored response may replace one that the server fails to give.
   ///
-  /// `nil`, the default, leaves it to ``CachePolicy/staleIfError`` and to what response and request say (RFC 5861 §4).
+  /// `nil`, the default, leaves it to ``CachePolicy/staleIfError`` and to the directives of response and request
+  /// (RFC 5861 §4).
   public var staleIfError: Duration? {
     get { self[StaleIfError.self] }
     set { self[StaleIfError.self] = newValue }

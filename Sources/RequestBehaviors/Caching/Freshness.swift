@@ -1,8 +1,8 @@
 import Foundation
 
-/// How long a response says that it is fresh (RFC 9111 §4.2.1, §4.2.2).
+/// The freshness lifetime of a response (RFC 9111 §4.2.1, §4.2.2).
 ///
-/// The cache is a private one: `s-maxage` and `proxy-revalidate` mean nothing to it.
+/// The cache is private, so it ignores `s-maxage` and `proxy-revalidate`.
 struct Freshness {
   let control: CacheControl
   let headers: HeaderFields
@@ -12,7 +12,7 @@ struct Freshness {
 
   /// The lifetime that the server sets, in seconds; `nil` if it sets none.
   ///
-  /// What is not valid, and what is said twice with different values, makes the response stale.
+  /// An invalid value, or two values that differ, makes the response stale.
   var explicitLifetime: TimeInterval? {
     switch control.seconds("max-age") {
     case .value(let seconds): return TimeInterval(seconds)
@@ -21,12 +21,12 @@ struct Freshness {
     }
     guard let text = headers["Expires"] else { return nil }
     guard let expires = HTTPDate.strictDate(from: text, now: responseTime) else { return 0 }
-    // A Date that is missing is the arrival in whole seconds, as a sender would have written it.
+    // A missing `Date` is the time of arrival in whole seconds, as a sender would have written it.
     let start = date?.timeIntervalSince1970 ?? responseTime.timeIntervalSince1970.rounded(.down)
     return max(0, expires.timeIntervalSince1970 - start)
   }
 
-  /// A lifetime guessed from how long the content had not changed, in seconds; 0 where guessing is not allowed.
+  /// A lifetime that is guessed from the time since the last change, in seconds; 0 where guessing is not allowed.
   func heuristicLifetime(statusCode: Int, policy: CachePolicy) -> TimeInterval {
     guard CacheableStatus.isHeuristicallyCacheable(statusCode) || control.contains("public"),
       let modified = headers["Last-Modified"].flatMap({ HTTPDate.strictDate(from: $0, now: responseTime) })
@@ -36,7 +36,7 @@ struct Freshness {
   }
 }
 
-/// What the cache knows of status codes.
+/// The status codes that matter to the cache.
 enum CacheableStatus {
   /// Whether a response of this status may be stored without explicit freshness (RFC 9110 §15.1).
   static func isHeuristicallyCacheable(_ statusCode: Int) -> Bool {
@@ -45,7 +45,7 @@ enum CacheableStatus {
 
   /// Whether the cache knows what the status means for caching, as `must-understand` asks (RFC 9111 §5.2.2.3).
   ///
-  /// These are the final statuses of RFC 9110 §15 but 206 and 304, which are not stored as they are.
+  /// These are the final statuses of RFC 9110 §15, except 206 and 304, which are not stored as they are.
   static func isUnderstood(_ statusCode: Int) -> Bool {
     switch statusCode {
     case 200...205, 300...303, 305, 307, 308, 400...417, 421, 422, 426, 500...505: true
@@ -54,7 +54,7 @@ enum CacheableStatus {
   }
 }
 
-/// How the cache decides where the server and the user leave it to it.
+/// The decisions that the server and the user leave to the cache.
 ///
 /// ```swift
 /// var policy = CachePolicy()
@@ -63,18 +63,18 @@ enum CacheableStatus {
 ///   baseURL: baseURL, behaviors: [.caching(store, policy: policy)])
 /// ```
 public struct CachePolicy: Sendable, Hashable {
-  /// Which part of the time that the content had not changed a response without explicit freshness is fresh.
+  /// The lifetime of a response without explicit freshness, as a fraction of the time since the content last changed.
   ///
-  /// RFC 9111 §4.2.2 names a tenth, which is the default. With 0 such a response is always validated.
+  /// RFC 9111 §4.2.2 suggests a tenth, which is the default. With 0 such a response is always validated.
   public var heuristicFraction: Double
 
   /// The longest lifetime that is guessed; one day by default.
   public var heuristicLimit: Duration
 
-  /// How long after it became stale a response stands in for one that the server fails to give.
+  /// How long after it became stale a response may replace one that the server fails to give.
   ///
-  /// `nil`, the default, leaves it to the `stale-if-error` of the response and the request. A response that forbids
-  /// being used stale never stands in.
+  /// `nil`, the default, leaves it to the `stale-if-error` of the response and the request. A response that must not be
+  /// used stale is never used for that.
   public var staleIfError: Duration?
 
   /// Creates a policy.
@@ -82,7 +82,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// - Parameters:
   ///   - heuristicFraction: The part of the time without a change; a tenth by default.
   ///   - heuristicLimit: The longest lifetime that is guessed; one day by default.
-  ///   - staleIfError: How long a stale response stands in for a failure; by default only as directives say.
+  ///   - staleIfError: How long a stale response may replace a failure; by default only as directives allow.
   public init(
     heuristicFraction: Double = 0.1, heuristicLimit: Duration = .seconds(86_400), staleIfError: Duration? = nil
   ) {

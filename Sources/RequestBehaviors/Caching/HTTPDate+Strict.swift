@@ -1,11 +1,12 @@
 import Foundation
 
 extension HTTPDate {
-  /// Reads a date in exactly one of the three forms, as a cache has to (RFC 9111 §4.2).
+  /// Reads a date in exactly one of the three forms, as a cache must (RFC 9111 §4.2).
   ///
-  /// Names of days, months and the zone are compared without regard to case, as that section asks for. Nothing else is
-  /// forgiven: a date in another zone, with a year of the wrong length or with other spaces is no date, so that what
-  /// ``HTTPDate/date(from:now:)`` accepts for the sake of careless servers makes no response fresh.
+  /// Names of days, months and the zone are compared without regard to case, as that section requires. Every other
+  /// deviation is an error, such as another zone, a year of the wrong length or other spaces.
+  /// ``HTTPDate/date(from:now:)`` accepts more for the sake of careless servers, but such a date must not make a
+  /// response fresh.
   ///
   /// - Parameters:
   ///   - text: The value of a field.
@@ -17,7 +18,7 @@ extension HTTPDate {
     return date(from: capitalized(bytes), now: now)
   }
 
-  // In these patterns `9` stands for a digit, `a` for a letter, `_` for a space or a digit; others for themselves.
+  // In these patterns `9` matches a digit, `a` a letter and `_` a space or a digit; other characters match themselves.
 
   private static func isIMFFixdate(_ bytes: [UInt8]) -> Bool { matches(bytes[...], "aaa, 99 aaa 9999 99:99:99 aaa") }
 
@@ -44,7 +45,7 @@ extension HTTPDate {
     }
   }
 
-  /// Writes each word with a capital first, and a zone at the end in capitals.
+  /// Returns the text with a capital at the start of each word, and with the zone at the end in capitals.
   private static func capitalized(_ bytes: [UInt8]) -> String {
     var result = bytes
     for index in result.indices where isLetter(result[index]) {

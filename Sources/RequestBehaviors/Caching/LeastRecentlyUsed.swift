@@ -1,7 +1,9 @@
-/// A list of elements in the order of their last use, in which everything takes the same time however long it is.
+/// A list of elements in the order of their last use.
+///
+/// Adding, using and removing an element take constant time.
 struct LeastRecentlyUsed<Element: Sendable>: Sendable {
   private struct Slot: Sendable {
-    /// `nil` in a slot that is free.
+    /// `nil` in a free slot.
     var element: Element?
     var newer: Int?
     var older: Int?
@@ -29,7 +31,7 @@ struct LeastRecentlyUsed<Element: Sendable>: Sendable {
 
   /// Adds an element as the latest used.
   ///
-  /// - Returns: Its position, which stays its until it is removed.
+  /// - Returns: Its position, which does not change until the element is removed.
   mutating func insert(_ element: Element) -> Int {
     let position: Int
     if let reused = free.popLast() {
@@ -57,7 +59,7 @@ struct LeastRecentlyUsed<Element: Sendable>: Sendable {
     free.append(position)
   }
 
-  /// The one of some positions whose element was not used for the longest time.
+  /// Returns the position, of the given ones, whose element was not used for the longest time.
   func leastRecentlyUsed(of positions: [Int]) -> Int? {
     positions.min { slots[$0].lastUse < slots[$1].lastUse }
   }

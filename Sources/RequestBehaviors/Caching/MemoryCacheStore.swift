@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A cache in memory, bounded by the number of its bytes; what was not used for the longest time goes first.
+/// A cache in memory, limited by a number of bytes; the least recently used response is removed first.
 ///
 /// ```swift
 /// let cache = MemoryCacheStore(capacity: 16 << 20)
@@ -8,16 +8,16 @@ public import Foundation
 ///   baseURL: baseURL, behaviors: [.caching(cache)])
 /// ```
 ///
-/// It is emptied when its process ends. Clients that share it share what is stored; responses of different users, and of
+/// Its contents end with the process. Clients that share it share its responses; those of different users, and of
 /// different credentials, are kept apart all the same.
 public final class MemoryCacheStore: CacheStore {
   /// The most bytes that are stored, bodies and fields.
   public let capacity: Int
 
-  /// The most bytes of a body that is stored.
+  /// The most bytes of a body that the store accepts.
   public let maximumBodySize: Int
 
-  /// Random bytes, made when the store is.
+  /// Random bytes that are made with the store.
   public let digestKey: Data
 
   private let contents: Locked<CacheContents>
@@ -41,7 +41,7 @@ public final class MemoryCacheStore: CacheStore {
   /// How many responses are stored.
   public var count: Int { contents.withLock { $0.count } }
 
-  /// Returns the most recent response that a request matches, and notes its use.
+  /// Returns the most recent response that a request matches, and makes it the latest used.
   public func response(for key: CacheKey, matching request: HeaderFields) async -> StoredResponse? {
     contents.withLock { $0.response(for: key, matching: request) }
   }
@@ -58,7 +58,7 @@ public final class MemoryCacheStore: CacheStore {
 
   /// Stores a response in place of those that the same request matches, unless it is larger than the whole store.
   ///
-  /// - Returns: How many others went to make room.
+  /// - Returns: How many others were removed to make room.
   public func save(_ response: StoredResponse, for key: CacheKey, matching request: HeaderFields) async -> Int {
     contents.withLock { $0.save(response, for: key, matching: request).evicted }
   }
@@ -76,12 +76,12 @@ public final class MemoryCacheStore: CacheStore {
   /// Removes all responses of a URL, and counts the removal.
   public func removeAll(url: String) async { contents.withLock { $0.removeAll(url: url) } }
 
-  /// Removes all responses of a scope, and counts the removal.
+  /// Removes all responses of an owner, and counts the removal.
   public func removeAll(scope: String) async { contents.withLock { $0.removeAll(scope: scope) } }
 
   /// Removes everything, and counts the removal.
   public func removeAll() async { contents.withLock { $0.removeAll() } }
 
-  /// Returns what is stored, the latest used first.
+  /// Returns the stored responses without their bodies, the latest used first.
   public func entries(limit: Int) async -> [CacheEntry] { contents.withLock { $0.entries(limit: limit) } }
 }

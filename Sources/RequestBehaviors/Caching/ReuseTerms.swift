@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The terms on which a stored response may be used again: how old it was, how long it is fresh, and what its
-/// directives ask for (RFC 9111 §4.2, §5.2.2).
+/// The terms on which a stored response may be used again: its age at arrival, its lifetime and its directives (RFC
+/// 9111 §4.2, §5.2.2).
 ///
-/// They are worked out once, when the response arrives; a store keeps them beside the response. Times are in seconds.
+/// They are computed once, when the response arrives; a store keeps them beside the response. Times are in seconds.
 package struct ReuseTerms: Sendable, Hashable {
   /// When the response was received.
   package var responseTime: Date
@@ -22,7 +22,7 @@ package struct ReuseTerms: Sendable, Hashable {
   /// How long after it became stale the response may be used when the server fails (RFC 5861 §4).
   package var staleIfError: TimeInterval?
 
-  /// Creates terms; a store does so from what it kept.
+  /// Creates terms, for a store that reads them back.
   package init(responseTime: Date, initialAge: TimeInterval, lifetime: TimeInterval) {
     self.responseTime = responseTime
     self.initialAge = initialAge
@@ -34,9 +34,9 @@ package struct ReuseTerms: Sendable, Hashable {
     initialAge + max(0, now.timeIntervalSince(responseTime))
   }
 
-  /// How long the response will be fresh; negative is how long it has been stale.
+  /// Returns how long the response will stay fresh; if it is stale, the negative time since it became so.
   ///
-  /// A response from the future has been stale for ever: the clock was set back, and nobody knows how old it is.
+  /// A response dated in the future is stale: the clock was set back, so its age is unknown.
   package func freshnessLeft(at now: Date) -> TimeInterval {
     now < responseTime ? -.infinity : lifetime - age(at: now)
   }
@@ -44,22 +44,22 @@ package struct ReuseTerms: Sendable, Hashable {
   /// Whether the response is fresh (RFC 9111 §4.2).
   package func isFresh(at now: Date) -> Bool { freshnessLeft(at: now) > 0 }
 
-  /// Whether the response may be used though it is stale, if somebody allows it (RFC 9111 §4.2.4).
+  /// Whether the response may be used though it is stale, if the request or a directive allows it (RFC 9111 §4.2.4).
   package var allowsStale: Bool { !requiresValidation && !forbidsStale }
 }
 
 extension ReuseTerms {
-  /// Works out the terms of a response.
+  /// Computes the terms of a response.
   ///
   /// - Parameters:
   ///   - headers: The header fields of the response.
-  ///   - statusCode: The status, which says whether a lifetime may be guessed.
+  ///   - statusCode: The status, which decides whether a lifetime may be guessed.
   ///   - requestTime: When the request was sent.
   ///   - responseTime: When the response was received.
-  ///   - policy: How to guess a lifetime.
+  ///   - policy: The policy, which has the limits of a guessed lifetime.
   init(_ headers: HeaderFields, statusCode: Int, requestTime: Date, responseTime: Date, policy: CachePolicy) {
     let control = CacheControl(headers)
-    // A response without a valid date is as old as its arrival (RFC 9110 §6.6.1).
+    // A response without a valid date was generated when it arrived (RFC 9110 §6.6.1).
     let date = headers["Date"].flatMap { HTTPDate.strictDate(from: $0, now: responseTime) }
     let freshness = Freshness(control: control, headers: headers, date: date, responseTime: responseTime)
     self.init(
@@ -75,8 +75,8 @@ extension ReuseTerms {
 
   /// The age at the arrival (RFC 9111 §4.2.3).
   ///
-  /// Dates count whole seconds, so the time of the arrival does too where it is compared with one: else a response of
-  /// this very second would be up to a second old.
+  /// Dates have whole seconds, so the time of arrival is rounded down where it is compared with one. Otherwise a
+  /// response of this very second would be up to a second old.
   private static func initialAge(
     _ headers: HeaderFields, date: Date?, requestTime: Date, responseTime: Date
   ) -> TimeInterval {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Whether a response may be stored (RFC 9111 §3).
+/// The rules for storing a response (RFC 9111 §3).
 enum Storability {
   /// Decides whether a response may be stored.
   ///
-  /// The cache is a private one: `private` allows storing, `Authorization` does not forbid it, and `s-maxage` says
-  /// nothing. Whether the body is complete, and whose response it is, is decided elsewhere.
+  /// The cache is private: `private` allows storing, `Authorization` does not forbid it, and `s-maxage` is ignored. The
+  /// cache checks the completeness and the owner of a response elsewhere.
   ///
   /// - Parameters:
   ///   - statusCode: The status of the response.
   ///   - headers: The header fields of the response.
   ///   - method: The method of the request.
   ///   - url: The URL of the request.
-  /// - Returns: Why it must not be stored; `nil` if it may.
+  /// - Returns: The reason for which it must not be stored; `nil` if it may be.
   static func refusal(
     statusCode: Int, headers: HeaderFields, method: RequestMethod, url: URL
   ) -> CacheRefusal? {
@@ -25,9 +25,9 @@ enum Storability {
     case ..<200: return .status
     default: break
     }
-    // What has no end is not collected to be stored.
+    // A body without an end is not collected to be stored.
     if let type = MediaType(headers["Content-Type"] ?? ""), type.isEndless { return .endless }
-    // A server that says must-understand uses no-store for caches that know nothing of the former.
+    // A server that sends `must-understand` adds `no-store` for caches that do not know `must-understand`.
     let isUnderstood = CacheableStatus.isUnderstood(statusCode)
     if control.contains("must-understand") {
       if !isUnderstood { return .notUnderstood }
@@ -42,16 +42,17 @@ enum Storability {
     return isAllowed || CacheableStatus.isHeuristicallyCacheable(statusCode) ? nil : .status
   }
 
-  /// Whether the response is a representation of what a GET of the URL would return (RFC 9110 §9.3.3).
+  /// Whether the response is the one that a GET of the URL would get (RFC 9110 §9.3.3).
   private static func isLocated(_ headers: HeaderFields, at url: URL) -> Bool {
     guard let location = headers["Content-Location"], let resolved = CacheInvalidation.resolve(location, against: url)
     else { return false }
     return CacheKey.text(of: resolved) == CacheKey.text(of: url)
   }
 
-  /// Whether a body has the length that the response says.
+  /// Whether a body has the length that the response declares.
   ///
-  /// A transport that decodes the body leaves the length of the encoded one in the fields; that tells nothing.
+  /// A transport that decodes the body leaves the length of the encoded body in the fields, so that length is not
+  /// compared.
   static func isComplete(_ length: Int, _ headers: HeaderFields) -> Bool {
     guard !headers.contains("Content-Encoding"), let text = headers["Content-Length"], let told = Int(text) else {
       return true
@@ -60,12 +61,12 @@ enum Storability {
   }
 }
 
-/// What an unsafe request makes invalid (RFC 9111 §4.4).
+/// The URLs that an unsafe request makes invalid (RFC 9111 §4.4).
 enum CacheInvalidation {
-  /// Returns the URLs whose stored responses must go after a response to an unsafe request.
+  /// Returns the URLs whose stored responses must be removed after a response to an unsafe request.
   ///
-  /// - Returns: The URL of the request, and those of `Location` and `Content-Location` on the same origin; none for a
-  ///   safe method, and none if the response is an error.
+  /// - Returns: The URL of the request, and those of `Location` and `Content-Location` on the same origin; empty for a
+  ///   safe method and for an error response.
   static func urls(
     statusCode: Int, headers: HeaderFields, method: RequestMethod, url: URL
   ) -> [String] {
@@ -76,10 +77,10 @@ enum CacheInvalidation {
     return ([url] + others).map { CacheKey.text(of: $0) }.filter { seen.insert($0).inserted }
   }
 
-  /// Returns the URLs whose stored responses must go after a request, which may have been redirected.
+  /// Returns the URLs whose stored responses must be removed after a request, which may have been redirected.
   ///
-  /// - Returns: The URL of the request, that of an unsafe request that it was redirected to, and where a redirect within
-  ///   the origin led.
+  /// - Returns: The URL of the request, the URLs of an unsafe request that it was redirected to, and the target of a
+  ///   redirect within the origin.
   static func urls(after response: NetworkResponse, to request: NetworkRequest) -> [String] {
     let (status, headers, last) = (response.statusCode, response.headers, response.request)
     var urls = urls(statusCode: status, headers: headers, method: request.method, url: request.url)
@@ -92,9 +93,9 @@ enum CacheInvalidation {
     return urls.filter { seen.insert($0).inserted }
   }
 
-  /// Returns where a reference in a response leads (RFC 3986 §5).
+  /// Resolves a reference in a response (RFC 3986 §5).
   static func resolve(_ reference: String, against url: URL) -> URL? {
-    // An empty reference is the document itself (§4.4), of which Foundation makes no URL.
+    // An empty reference is the document itself (§4.4), and Foundation does not resolve it.
     reference.isEmpty ? url : URL(string: reference, relativeTo: url)?.absoluteURL.standardized
   }
 }

@@ -1,9 +1,9 @@
-/// Which header fields of a response are stored, and how a later response changes them (RFC 9111 §3.1, §3.2).
+/// The header fields of a response that are stored, and their updates by a later response (RFC 9111 §3.1, §3.2).
 enum StoredFields {
   /// Returns the fields of a response that may be stored.
   ///
-  /// Left out are those that belong to the connection, those that `Connection` lists, those of proxies, and those that
-  /// `no-cache` lists, which no later request may get (RFC 9111 §5.2.2.4).
+  /// Fields of the connection and of proxies are left out, and so are the fields that `Connection` lists. Fields that
+  /// `no-cache` lists are left out because no later request may get them (RFC 9111 §5.2.2.4).
   static func stored(of headers: HeaderFields) -> HeaderFields {
     let omitted = omittedNames(of: headers)
     var kept = headers
@@ -11,23 +11,23 @@ enum StoredFields {
     return kept
   }
 
-  /// Returns the stored fields as a 304, or a response to a HEAD, changes them (RFC 9111 §3.2).
+  /// Returns the stored fields with the updates of a 304, or of a response to a HEAD (RFC 9111 §3.2).
   ///
-  /// Each field of the newer response replaces all of its name, but for what describes the stored bytes: a server's
-  /// mistake there would make them unreadable.
+  /// Each field of the newer response replaces all stored fields of its name. The fields that describe the stored bytes
+  /// stay: a mistake of the server there would make the bytes unreadable.
   static func updated(_ stored: HeaderFields, by newer: HeaderFields) -> HeaderFields {
     var fields = StoredFields.stored(of: newer)
     fields.removeAll { field in kept.contains(field.name.lowercased()) }
-    // An age is of its response: that of the older one is in the terms no more.
+    // An `Age` belongs to one response, so that of the older response does not apply any more.
     var merged = stored
     merged.remove("Age")
     merged.merge(fields)
-    // What `no-cache` lists from now on must not be used again either (RFC 9111 §5.2.2.4).
+    // The fields that the newer `no-cache` lists must not be used again either (RFC 9111 §5.2.2.4).
     for name in CacheControl(merged).fieldNames("no-cache") { merged.remove(name) }
     return merged
   }
 
-  /// Returns the fields that a 304 made of a stored response has (RFC 9110 §15.4.5).
+  /// Returns the fields of a 304 that is made of a stored response (RFC 9110 §15.4.5).
   static func ofNotModified(_ stored: HeaderFields) -> HeaderFields {
     var fields = stored
     fields.removeAll { field in kept.contains(field.name.lowercased()) }
@@ -41,7 +41,7 @@ enum StoredFields {
     return names
   }
 
-  /// What describes the bytes of the stored body.
+  /// The fields that describe the bytes of the stored body.
   private static let kept: Set<String> = ["content-length", "content-encoding", "content-type", "content-range"]
 
   private static let connectionFields: Set<String> = [

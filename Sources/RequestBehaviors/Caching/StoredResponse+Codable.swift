@@ -1,13 +1,13 @@
 import Foundation
 
-/// The form in which a store of a user's own keeps a response: encrypted, shared, or in a database that it has already.
+/// The encoded form of a response for your own store, which may be encrypted, shared, or part of a database.
 ///
-/// The whole value is encoded, the body as `Data` among the rest; a store that keeps the body elsewhere empties
-/// ``body`` before it encodes, and sets it afterwards. A property list in binary form takes bodies as they are; JSON makes
-/// text of them, a third longer.
+/// The whole value is encoded, with the body as `Data`. A store that keeps the body elsewhere empties ``body`` before
+/// it encodes, and sets it after it has decoded. A binary property list contains the bytes of a body as they are; JSON
+/// contains them as text that is a third longer.
 ///
-/// Every field comes back as it was, whatever strategies the encoder has. A header field that is marked as a secret stays
-/// one, for every origin.
+/// Every field is decoded as it was, whatever strategies the encoder has. A header field that is marked as a secret
+/// stays a secret, for every origin.
 extension StoredResponse: Codable {
   private enum CodingKeys: CodingKey {
     case statusCode, headers, body, variant, storedAt, terms, verification
@@ -20,7 +20,7 @@ extension StoredResponse: Codable {
     try container.encode(headers.map(CodableField.init), forKey: .headers)
     try container.encode(body, forKey: .body)
     try container.encode(variant, forKey: .variant)
-    // Not as a date: an encoder may cut off its fraction, by which responses are told apart.
+    // It is not encoded as a date: an encoder may cut off the fraction of a second, which separates responses.
     try container.encode(storedAt.timeIntervalSinceReferenceDate, forKey: .storedAt)
     try container.encode(CodableTerms(terms), forKey: .terms)
     try container.encode(verification, forKey: .verification)
@@ -28,8 +28,8 @@ extension StoredResponse: Codable {
 
   /// Decodes a response.
   ///
-  /// - Throws: `DecodingError` also where a number is none that a response can have; the store then goes on as if it had
-  ///   nothing.
+  /// - Throws: `DecodingError`, also for a number that no response can have; the cache then goes on as if nothing were
+  ///   stored.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let storedAt = try container.decode(TimeInterval.self, forKey: .storedAt)
@@ -64,7 +64,7 @@ private struct CodableField: Codable {
   var field: HeaderFields.Field { HeaderFields.Field(name, value, sensitive: isSecret == true ? .any : nil) }
 }
 
-/// Terms as they are encoded: times in seconds since 2001, what is not set is missing.
+/// Terms as they are encoded: dates are in seconds since 2001, and a value that is not set is missing.
 private struct CodableTerms: Codable {
   let responseTime: TimeInterval
   let initialAge: TimeInterval

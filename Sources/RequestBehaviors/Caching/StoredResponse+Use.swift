@@ -1,17 +1,17 @@
 import Foundation
 
 extension StoredResponse {
-  /// Makes the response to a request of what is stored (RFC 9111 §4, §5.1).
+  /// Makes the response to a request from the stored one (RFC 9111 §4, §5.1).
   ///
-  /// It is as the network's would be: the status is the stored one, a HEAD gets no body, a range of a complete response
-  /// is a 206, and the user's own conditions are evaluated.
+  /// It is like the response of the server: a HEAD gets no body, a range of a complete response is a 206, and the
+  /// user's own conditions are evaluated.
   ///
   /// - Parameters:
   ///   - request: The request, to which the response is bound.
-  ///   - source: How the stored response comes to be used.
+  ///   - source: The source to set in the response.
   ///   - now: The current date.
-  /// - Returns: The response; `nil` if only the server can answer the request.
-  /// - Throws: ``NetworkError`` of code `bodyTooLarge`, as reading it from the network would.
+  /// - Returns: The response; `nil` if only the server can respond to the request.
+  /// - Throws: ``NetworkError`` of code `bodyTooLarge`, as a response from the network does.
   func response(to request: NetworkRequest, source: ResponseSource, now: Date) throws -> NetworkResponse? {
     var response = NetworkResponse(request: request, statusCode: statusCode, headers: headers, source: source)
     response.headers.set("Age", String(Int(min(terms.age(at: now), Double(1 << 31)))))
@@ -30,7 +30,7 @@ extension StoredResponse {
       response.body = .data(try limited(body, by: request))
       return response
     }
-    // The offsets are those of the bytes that were sent, which an encoded body does not have any more.
+    // Offsets count the bytes that were sent, and those of an encoded body are not stored.
     guard statusCode == 200, !headers.contains("Content-Encoding"),
       let offsets = ByteRange(range)?.offsets(inLength: body.count)
     else { return nil }
@@ -54,7 +54,7 @@ struct ByteRange: Sendable, Hashable {
   private let first: Int?
   private let last: Int?
 
-  /// Reads a range of bytes; `nil` if the value has another unit, several ranges, or none that is valid.
+  /// Reads a range of bytes; `nil` if the value has another unit, several ranges, or an invalid range.
   init?(_ value: String) {
     let prefix = "bytes="
     guard value.lowercased().hasPrefix(prefix) else { return nil }

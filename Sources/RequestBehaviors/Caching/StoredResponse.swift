@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A response in a cache, with what is needed to use it again.
+/// A response in a cache, with everything that is needed to use it again.
 public struct StoredResponse: Sendable, Hashable {
   /// The status code.
   public let statusCode: Int
@@ -11,7 +11,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// The whole body.
   public var body: Data
 
-  /// The fields of the request that the response was chosen by.
+  /// The fields of the request that selected the response.
   public let variant: CacheVariant
 
   /// When the response was stored for the first time; a validation does not change it.
@@ -23,10 +23,10 @@ public struct StoredResponse: Sendable, Hashable {
   /// The terms on which it may be used.
   package let terms: ReuseTerms
 
-  /// What is known of where the response came from.
+  /// The result of verifying the origin of the response.
   package var verification = NetworkResponse.Verification.none
 
-  /// Creates a stored response; a store does so from what it kept.
+  /// Creates a stored response, for a store that reads it back.
   package init(
     statusCode: Int, headers: HeaderFields, body: Data, variant: CacheVariant, storedAt: Date, terms: ReuseTerms
   ) {
@@ -38,35 +38,36 @@ public struct StoredResponse: Sendable, Hashable {
     self.terms = terms
   }
 
-  /// About how many bytes the response takes in memory.
+  /// The approximate number of bytes that the response takes in memory.
   public var size: Int {
     headers.reduce(body.count + 256) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
   }
 
-  /// Whether it is more recent than another response that the same request matches: of several, a store returns the
-  /// most recent one (RFC 9111 §4).
+  /// Whether it is more recent than another response that the same request matches.
   ///
-  /// Generated later, by `Date` and `Age`, is more recent; of two that were generated at the same time it is the one that
-  /// was received later.
+  /// If a request matches several responses, a store returns the most recent one (RFC 9111 §4).
+  ///
+  /// The response that was generated later, by `Date` and `Age`, is more recent. Of two that were generated at the same
+  /// time, the one that was received later is more recent.
   public func isMoreRecent(than other: StoredResponse) -> Bool {
     let ages = (terms.generatedAt, other.terms.generatedAt)
     return ages.0 == ages.1 ? terms.responseTime >= other.terms.responseTime : ages.0 > ages.1
   }
 
-  /// Whether two values are the same response of the same arrival, for ``CacheStore/update(_:to:for:)`` and
-  /// ``CacheStore/remove(_:for:)``.
+  /// Whether two values are the same response and were received at the same time, for ``CacheStore/update(_:to:for:)``
+  /// and ``CacheStore/remove(_:for:)``.
   public func isSame(as other: StoredResponse) -> Bool {
     receivedAt == other.receivedAt && storedAt == other.storedAt && variant == other.variant
   }
 }
 
 extension ReuseTerms {
-  /// When the response was generated, as its `Date` or `Age` told.
+  /// When the response was generated, by its `Date` and `Age`.
   var generatedAt: Date { responseTime.addingTimeInterval(-initialAge) }
 }
 
 extension StoredResponse {
-  /// Makes the stored form of a response.
+  /// Creates the stored form of a response.
   ///
   /// - Returns: `nil` if no later request can match it.
   init?(
@@ -78,7 +79,7 @@ extension StoredResponse {
       response.headers, statusCode: response.statusCode, requestTime: requestTime, responseTime: responseTime,
       policy: policy)
     var headers = StoredFields.stored(of: response.headers)
-    // RFC 9110 §6.6.1: what is stored has a date, if only that of its arrival.
+    // RFC 9110 §6.6.1: a response without a date gets that of its arrival.
     if !headers.contains("Date") { headers.set("Date", HTTPDate.text(of: responseTime)) }
     self.init(
       statusCode: response.statusCode, headers: headers, body: body, variant: variant, storedAt: responseTime,
@@ -86,9 +87,9 @@ extension StoredResponse {
     verification = response.verification
   }
 
-  /// Returns the response as a 304, or a response to a HEAD, updates it (RFC 9111 §4.3.4, §4.3.5).
+  /// Returns the response with the updates of a 304, or of a response to a HEAD (RFC 9111 §4.3.4, §4.3.5).
   ///
-  /// - Returns: `nil` if no later request can match it any more.
+  /// - Returns: The updated response; `nil` if no later request can match it any more.
   func updated(
     by newer: HeaderFields, to request: NetworkRequest, requestTime: Date, responseTime: Date, policy: CachePolicy
   ) -> StoredResponse? {

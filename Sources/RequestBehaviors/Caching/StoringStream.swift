@@ -1,13 +1,13 @@
 import Foundation
 
-/// A stream of a body that is collected while its reader takes it, and stored at its end.
+/// A stream of a body that collects the chunks while they are read, and stores the body at its end.
 struct StoringStream: AsyncSequence, Sendable {
   typealias Element = Data
 
   let base: ByteStream
   /// The most bytes to collect; a longer body passes and is not stored.
   let limit: Int
-  /// Gets the whole body when its reader has reached the end; `nil` if it was longer than the limit.
+  /// Called with the whole body when it has been read to its end, or with `nil` if it was longer than the limit.
   let onEnd: @Sendable (Data?) async -> Void
 
   /// Returns a stream of the same chunks.
@@ -21,7 +21,7 @@ struct StoringStream: AsyncSequence, Sendable {
     var base: ByteStream.Iterator
     let limit: Int
     let onEnd: @Sendable (Data?) async -> Void
-    /// What was read so far; `nil` once it is too much.
+    /// The bytes that were read so far; `nil` once there are more than the limit.
     private var collected: Data? = Data()
     private var hasEnded = false
 
@@ -39,7 +39,7 @@ struct StoringStream: AsyncSequence, Sendable {
           return chunk
         }
       } catch {
-        // What was cut short is no body.
+        // A body that was cut short is not stored.
         (hasEnded, collected) = (true, nil)
         throw error
       }
