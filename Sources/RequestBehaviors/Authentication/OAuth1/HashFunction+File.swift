@@ -4,7 +4,7 @@ package import Foundation
 extension HashFunction {
   private static let fileQueue = DispatchQueue(label: "RequestBehaviors.HashFunction", attributes: .concurrent)
 
-  /// The hash of a file's contents, read in parts on a queue of its own: reading may block.
+  /// Returns the hash of a file's contents, read in parts on a queue of its own: reading may block.
   ///
   /// - Parameter file: The URL of a regular file.
   /// - Returns: The hash, 20 or 32 octets long.
@@ -34,7 +34,7 @@ private final class FileReader: Sendable {
   private let handle: FileHandle
 
   init(_ file: URL) throws {
-    // A pipe, or anything else that is no regular file, might never end.
+    // A pipe, or another file that is not regular, might never end.
     _ = try RequestBody.length(ofFile: file)
     self.file = file
     do {
@@ -46,7 +46,7 @@ private final class FileReader: Sendable {
 
   deinit { try? handle.close() }
 
-  /// The next part; empty at the end.
+  /// Returns the next part; empty at the end.
   func next() throws -> Data {
     do {
       return try handle.read(upToCount: 256 * 1_024) ?? Data()

@@ -9,7 +9,7 @@ extension NetworkError.Code {
   public static let oauth1SigningFailed = Self(rawValue: "oauth1SigningFailed")
   /// The service refused a step of the sign-in; the message has its `oauth_problem` if it gave one.
   public static let oauth1Refused = Self(rawValue: "oauth1Refused")
-  /// The service's response to the request for a token is not what RFC 5849 §2.1 and §2.3 say.
+  /// The service's response to the request for a token is not the one of RFC 5849 §2.1 and §2.3.
   public static let oauth1InvalidResponse = Self(rawValue: "oauth1InvalidResponse")
   /// The service did not confirm the callback, as OAuth 1.0 without the "a" did not (RFC 5849 §2.1).
   public static let oauth1CallbackNotConfirmed = Self(rawValue: "oauth1CallbackNotConfirmed")
@@ -19,14 +19,14 @@ extension NetworkError.Code {
   public static let oauth1Denied = Self(rawValue: "oauth1Denied")
 }
 
-/// What a response says about why a request was refused.
+/// The reason that a response gives for refusing a request.
 ///
-/// The OAuth Problem Reporting extension has the service send `oauth_problem` and what belongs to it in the body or in
-/// the `WWW-Authenticate` field; other services send a challenge only (RFC 9110 §11.6.1).
+/// With the OAuth Problem Reporting extension the service sends `oauth_problem` and its details in the body or in the
+/// `WWW-Authenticate` field. Other services send a challenge only (RFC 9110 §11.6.1).
 struct OAuth1Refusal: Sendable {
   /// The value of `oauth_problem`; `nil` if the response has none.
   let problem: String?
-  /// What describes the problem, by name: the response's fields of the extension.
+  /// The details of the problem, by name: the response's fields of the extension.
   private let fields: [(name: String, value: String)]
   private let challenges: [AuthenticationScheme]
   private let statusCode: Int
@@ -54,7 +54,7 @@ struct OAuth1Refusal: Sendable {
     text = challenges.joined(separator: "\n") + "\n" + String(decoding: body, as: UTF8.self)
   }
 
-  /// What a response means for the timestamp of its request.
+  /// The meaning of a response for the timestamp of its request.
   enum TimestampVerdict {
     /// The response says that the timestamp is refused.
     case refused
@@ -79,7 +79,7 @@ struct OAuth1Refusal: Sendable {
     "permission_denied", "user_refused",
   ]
 
-  /// The problem with what describes it, without secrets; `nil` if the response names none.
+  /// The problem with its details, without secrets; `nil` if the response names no problem.
   var reason: String? {
     guard let problem else { return nil }
     let details = fields.filter { OAuth1Refusal.details.contains($0.name) }

@@ -1,4 +1,4 @@
-/// Where the base string that a service computed leaves the one that was signed.
+/// The first difference between the base string of a service and the one that was signed.
 ///
 /// A service that refuses a signature often shows its base string, or has it in a log.
 /// ``OAuth1Signature/difference(from:)`` compares the two.
@@ -19,11 +19,11 @@ public struct OAuth1BaseStringMismatch: Sendable, Hashable, CustomStringConverti
   public let part: Part
   /// The octet of the base string at which it begins, counted from 0.
   public let offset: Int
-  /// What was signed there: a method, a URI, an encoded parameter; `nil` if nothing was.
+  /// The part that was signed there: a method, a URI, an encoded parameter; `nil` if there is no such part.
   public let signed: String?
-  /// What the service has there; `nil` if it has nothing.
+  /// The part that the service has there; `nil` if it has no such part.
   public let service: String?
-  /// What it probably comes from.
+  /// The probable cause.
   public let hint: String
 
   /// The part, the place, both sides and the hint, in several lines.
@@ -38,18 +38,19 @@ public struct OAuth1BaseStringMismatch: Sendable, Hashable, CustomStringConverti
 }
 
 extension OAuth1Signature {
-  /// Compares the signed base string with the one that a service computed, and points at the first difference.
+  /// Compares the signed base string with the one that a service computed, and returns the first difference.
   ///
   /// Space around the service's text is ignored, and `&amp;` is read as `&`, as error pages write it. Values of
   /// parameters that speak of a password or a secret are not shown.
   ///
   /// - Parameter service: The base string as the service shows or logs it.
-  /// - Returns: `nil` if they are the same; then the secrets, or the signature method, are not those of the service.
+  /// - Returns: `nil` if they are the same; then the secrets, or the signature method, differ from the service's.
   public func difference(from service: String) -> OAuth1BaseStringMismatch? {
     let service = OAuth1Signature.cleaned(service)
     guard !service.utf8.elementsEqual(baseString.utf8) else { return nil }
     let offset = zip(service.utf8, baseString.utf8).prefix { $0 == $1 }.count
 
+    // The parts are compared one by one, because the hint depends on the part.
     let ours = baseString.split(separator: "&", omittingEmptySubsequences: false)
     let theirs = service.split(separator: "&", omittingEmptySubsequences: false)
     guard theirs.count == 3 else {
@@ -114,10 +115,11 @@ private struct OAuth1URIParts {
 }
 
 extension OAuth1Signature {
-  /// The first difference between the signed parameters and an escaped parameter string of a service.
+  /// Returns the first difference between the signed parameters and an escaped parameter string of a service.
   func parameterDifference(_ escaped: Substring, offset: Int) -> OAuth1BaseStringMismatch {
     let theirs = OAuth1EncodedPair.list(form: PercentEncoding.decodedForm(Array(escaped.utf8)[...])[...])
     let ours = sortedParameters
+    // The result may be logged, so secret values are hidden.
     let make = { (signed: OAuth1EncodedPair?, service: OAuth1EncodedPair?, hint: String) in
       OAuth1BaseStringMismatch(
         part: .parameters, offset: offset, signed: signed.map { redacted($0).encoded },
@@ -138,7 +140,7 @@ extension OAuth1Signature {
         + " then of the escaped value, and escapes are in capitals (§3.4.1.3.2, §3.6).")
   }
 
-  /// What only one of the two lists has, each duplicate counted.
+  /// Returns the parameters that only one of the two lists has; each duplicate counts.
   private static func unmatched(
     _ signed: [OAuth1EncodedPair], _ service: [OAuth1EncodedPair]
   ) -> (signed: [OAuth1EncodedPair], service: [OAuth1EncodedPair]) {

@@ -2,27 +2,30 @@ public import Foundation
 
 /// Signs requests by OAuth 1.0a (RFC 5849).
 ///
-/// Every send is signed for itself, innermost but for verification: a retry, a redirect and a replay each have a nonce
-/// and a timestamp of their own, and the signature covers what is really sent. An `Authorization` field that the
-/// request has is replaced; nothing else of it is changed, but that dot segments are removed from the path, as they are
-/// on the wire, and that a body without a media type gets one, so that both sides take the same for a form.
+/// Every send is signed, inside all other behaviors but verification. A retry, a redirect and a replay each have a
+/// nonce and a timestamp of their own, and the signature covers the request as it is sent.
+///
+/// An `Authorization` field of the request is replaced. Besides, dot segments are removed from the path, as they are on
+/// the wire, and a body without a media type gets one, so that both sides agree on whether it is a form. Nothing else
+/// is changed.
 ///
 /// ```swift
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.oauth1(session)])
 /// ```
 ///
-/// Only requests to the session's ``OAuth1Session/origins`` are signed, and only where
-/// ``RequestOptions/authentication`` wants it: not with `.none`, nor with `.only` of another name than the session's,
-/// nor with `.optional` while nobody is signed in.
+/// Only requests to the session's ``OAuth1Session/origins`` are signed, and only if ``RequestOptions/authentication``
+/// asks for it: not with `.none`, nor with `.only` of another name than the session's, nor with `.optional` while no
+/// user is signed in.
 ///
-/// A service that refuses the timestamp (a response with `oauth_problem=timestamp_refused`, or a 401 without a reason
-/// whose `Date` is more than a minute away) is believed if the response is verified and came over https: the request is
-/// sent again, once, with the service's time. If that succeeds, the requests that follow have the service's time too.
-/// When that is refused later, the device's is tried again.
+/// A service refuses a timestamp with `oauth_problem=timestamp_refused`, or with a 401 without a reason whose `Date` is
+/// more than a minute away. If that response is verified and came over https, the request is sent again, once, with the
+/// service's time. If that succeeds, later requests use the service's time too. If the service refuses that time later,
+/// the device's is tried again.
 ///
-/// What cannot be signed is an error that says why: a form body that is a stream, `PLAINTEXT` over http, a URL without
-/// a host. ``OAuth1Session/explain(_:)-(Error)`` shows how the signature of a refused request came about.
+/// Some requests cannot be signed and fail with an error that says why: a form body that is a stream, `PLAINTEXT` over
+/// http, a URL without a host. ``OAuth1Session/explain(_:)-(Error)`` shows the steps to the signature of a refused
+/// request.
 public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// After all that changes URL, method or body.
   public let order = BehaviorOrder.signing
@@ -36,7 +39,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
 
   /// Creates the behavior.
   ///
-  /// - Parameter session: Who signs.
+  /// - Parameter session: The session that signs.
   public init(_ session: OAuth1Session) { self.session = session }
 
   /// Signs the request with a fresh nonce and timestamp.
@@ -51,9 +54,9 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     if let scope = session.scope { request.call.noteSend(for: scope) }
   }
 
-  /// Sends the request, and once more if the service told that the clock was wrong.
+  /// Sends the request, and sends it again if the service reports that the clock was wrong.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    // A response to a request that is not signed tells nothing of a clock.
+    // A response to a request that is not signed says nothing about the clock.
     guard applies(to: request), session.currentSigner != nil else { return try await next(request) }
     var response = try await session.correctingClock(request, next: next)
     if [400, 401, 403].contains(response.statusCode), let reason = OAuth1Refusal(response).reason {
@@ -62,17 +65,17 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     return response
   }
 
-  /// Tells who is signed in by a hash of the consumer's key and the token.
+  /// Returns the signed-in user as the owner of the response: a hash of the consumer's key and the token.
   public func scope(for request: NetworkRequest) -> String? {
     session.note(request.call)
     session.scopes.follow(request.call)
     return applies(to: request) ? session.scope : nil
   }
 
-  /// Returns a digest of the secrets of the consumer and the token, as the scope has only their names.
+  /// Returns a digest of the secrets of the consumer and the token, because ``scope(for:)`` contains neither.
   public func credentialDigest(salt: Data) -> String? { session.credentialDigest(salt: salt) }
 
-  /// Forgets what the service told of its clock; the user stays signed in.
+  /// Forgets the clocks of services; the user stays signed in.
   public func reset() async { session.forgetClocks() }
 }
 

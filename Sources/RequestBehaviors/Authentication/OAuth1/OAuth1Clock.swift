@@ -1,20 +1,20 @@
 import Foundation
 
-/// What time it is, as the device or a service told it at an instant, carried on by a monotonic clock.
+/// The time, as the device or a service gave it at an instant, continued by a monotonic clock.
 ///
-/// The device's own date is not used once the service's is known: it may be set at any time, and the difference would
-/// then be wrong.
+/// The device's own date is not used once the service's is known: the user may set it at any time, and the difference
+/// would then be wrong.
 struct OAuth1Clock: Sendable, Hashable {
-  /// Who told the date.
+  /// The source of the date.
   enum Source: Sendable, Hashable {
     case device
     case service
   }
 
   let source: Source
-  /// The date that was told.
+  /// The date as it was given.
   let date: Date
-  /// When it was told, on the monotonic clock.
+  /// The time at which it was given, on the monotonic clock.
   let readAt: Duration
 
   /// The date at an instant of the monotonic clock.
@@ -27,24 +27,24 @@ struct OAuth1Clock: Sendable, Hashable {
 }
 
 extension OAuth1Clock {
-  /// The least difference, in seconds, that a 401 without a reason is put down to; services allow 300 s and more.
+  /// The least difference, in seconds, that counts as the reason of a 401 without one; services allow 300 s and more.
   static let tolerance: TimeInterval = 60
 
   /// The least difference, in seconds, by which a timestamp that was refused by name is corrected.
   static let precision: TimeInterval = 2
 
-  /// Decides by which clock a request is signed again.
+  /// Returns the clock by which a request is signed again.
   ///
-  /// The device's clock gives way to the date that the service told. A clock that was learned from the service gives
-  /// way to the device's, unless the service tells a date now that is neither.
+  /// The device's clock is replaced by the date of the service. A clock that was learned from the service is replaced
+  /// by the device's, unless the service gives a date now that matches neither.
   ///
   /// - Parameters:
   ///   - used: The clock by which the request was signed.
-  ///   - verdict: What the response means for the timestamp.
-  ///   - serviceDate: The date of the response; `nil` if it told none.
+  ///   - verdict: The meaning of the response for the timestamp.
+  ///   - serviceDate: The date of the response; `nil` if it has no date.
   ///   - device: The device's clock.
-  ///   - now: When the response came, on the monotonic clock.
-  /// - Returns: The clock; `nil` if the timestamp is not the reason, or there is no other clock.
+  ///   - now: The time at which the response came, on the monotonic clock.
+  /// - Returns: The clock; `nil` if the timestamp is not the reason, or if there is no other clock.
   static func alternative(
     to used: OAuth1Clock, verdict: OAuth1Refusal.TimestampVerdict, serviceDate: Date?, device: OAuth1Clock,
     now: Duration
@@ -58,7 +58,7 @@ extension OAuth1Clock {
       guard let serviceDate, !isConfirmed else { return nil }
       return OAuth1Clock(source: .service, date: serviceDate, readAt: now)
     }
-    // The service's date is as it was learned: a 401 without a reason is about something else.
+    // The service still gives the date that was learned, so a 401 without a reason has another cause.
     if isConfirmed, verdict == .suspected { return nil }
     if let serviceDate, !isConfirmed, differ(serviceDate, deviceDate) {
       return OAuth1Clock(source: .service, date: serviceDate, readAt: now)
@@ -71,10 +71,10 @@ extension OAuth1Clock {
 struct OAuth1Clocks: Sendable {
   private var learned: [Origin: OAuth1Clock] = [:]
 
-  /// The clock that was learned from an origin; `nil` if none was.
+  /// The clock that was learned from an origin; `nil` if no clock was.
   subscript(origin: Origin) -> OAuth1Clock? { learned[origin] }
 
-  /// Keeps the clock by which a request succeeded.
+  /// Stores the clock by which a request succeeded.
   mutating func keep(_ clock: OAuth1Clock, of origin: Origin) {
     learned[origin] = clock.source == .service ? clock : nil
   }

@@ -1,4 +1,4 @@
-/// What a service gave to your app: its key and secret, the client credentials of RFC 5849 §1.1.
+/// The credentials that a service gave to your app: key and secret, the client credentials of RFC 5849 §1.1.
 ///
 /// Descriptions show the key and never the secret.
 public struct OAuth1Consumer: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
@@ -24,7 +24,7 @@ public struct OAuth1Consumer: Sendable, Hashable, Codable, CustomStringConvertib
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a user's consent gave to your app: a token and its secret, the token credentials of RFC 5849 §1.1.
+/// The credentials that a user's consent gave to your app: a token and its secret (RFC 5849 §1.1).
 ///
 /// Keep them where secrets are kept; they are `Codable` for that. Descriptions show neither token nor secret.
 ///
@@ -61,9 +61,9 @@ public struct OAuth1Credentials: Sendable, Hashable, Codable, CustomStringConver
 
 /// The temporary credentials of a sign-in that is under way (RFC 5849 §2.1).
 ///
-/// They are `Codable`: an app that may be ended while the user is in the browser stores them, and finishes the sign-in
-/// with ``OAuth1Flow/finish(_:callback:)`` when the callback starts it again. They hold a secret, which descriptions do
-/// not show, and work once.
+/// They are `Codable`, for an app that may be ended while the user is in the browser. Such an app stores them, and
+/// finishes the sign-in with ``OAuth1Flow/finish(_:callback:)`` when the callback starts it again. They work once. They
+/// hold a secret, which descriptions do not show.
 public struct OAuth1RequestToken: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
   /// The token, which the authorize URL and the callback show.
   public let token: String
@@ -83,7 +83,7 @@ public struct OAuth1RequestToken: Sendable, Hashable, Codable, CustomStringConve
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a finished sign-in gives: the user's credentials and what else the service told (RFC 5849 §2.3).
+/// The result of a sign-in: the user's credentials and the other fields of the response (RFC 5849 §2.3).
 ///
 /// ```swift
 /// let access = try await flow.signIn { url in
@@ -96,10 +96,10 @@ public struct OAuth1RequestToken: Sendable, Hashable, Codable, CustomStringConve
 public struct OAuth1AccessToken: Sendable, CustomStringConvertible, CustomReflectable {
   /// The user's token and secret.
   public let credentials: OAuth1Credentials
-  /// Everything else that the service told, decoded and in its order, such as `screen_name`.
+  /// The other fields of the response, decoded and in their order, such as `screen_name`.
   public let fields: [(name: String, value: String)]
 
-  /// The first value of a field; `nil` if the service did not tell it.
+  /// The first value of a field; `nil` if the response does not have it.
   public subscript(name: String) -> String? {
     fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the signature of a request that was sent came about, and what may be wrong with it.
+/// The steps to the signature of a request that was sent, and its possible faults.
 ///
 /// ``OAuth1Session/explain(_:)-(Error)`` makes one from the error of a refused request:
 ///
@@ -18,14 +18,14 @@ public struct OAuth1Explanation: Sendable, CustomStringConvertible, CustomDebugS
   /// request was not signed or cannot be.
   public let signature: OAuth1Signature?
 
-  /// Whether the request carries the signature that the session makes of it; `nil` if there is none, or if only the
-  /// private key of an RSA method could tell.
+  /// Whether the request carries the signature that the session makes of it; `nil` if there is no signature, or if only
+  /// the private key of an RSA method could tell.
   public let isSignatureReproduced: Bool?
 
-  /// What the service says is wrong, its `oauth_problem`; `nil` if it does not say.
+  /// The problem that the service reports, its `oauth_problem`; `nil` if it reports none.
   public let problem: String?
 
-  /// What may be wrong, in sentences, the surest first; empty if nothing stands out.
+  /// The possible faults, in sentences, the surest first; empty if the request looks right.
   public let findings: [String]
 
   /// The findings, and the steps of the signature if there is one.
@@ -45,8 +45,8 @@ public struct OAuth1Explanation: Sendable, CustomStringConvertible, CustomDebugS
 extension OAuth1Session {
   /// Explains why a request may have been refused.
   ///
-  /// - Parameter error: What `send` threw.
-  /// - Returns: The explanation of the request that the error carries; one that says so if it carries none.
+  /// - Parameter error: The error that `send` threw.
+  /// - Returns: The explanation of the request that the error carries; without a request, one that says so.
   public func explain(_ error: any Error) -> OAuth1Explanation {
     guard let error = error as? NetworkError, let request = error.request else {
       return OAuth1Explanation(
@@ -72,6 +72,7 @@ extension OAuth1Session {
   private func explain(
     _ request: NetworkRequest, response: NetworkResponse?, message: String?
   ) -> OAuth1Explanation {
+    // The response comes first: the service may say itself what is wrong.
     let refusal = response.map { OAuth1Refusal($0) }
     var findings: [String] = []
     let redactor = Redactor.standard.hiding(secretsOf: request)
@@ -96,6 +97,7 @@ extension OAuth1Session {
       return OAuth1Explanation(
         signature: nil, isSignatureReproduced: nil, problem: refusal?.problem, findings: findings)
     }
+    // Only with the private key could an RSA signature be made again.
     let isReproduced = signatureMethod.isRSA ? nil : signature.signature == sent["oauth_signature"]
     if isReproduced == false {
       findings.append(
@@ -120,7 +122,7 @@ extension OAuth1Session {
     return "The request is not signed: it was not sent through an OAuth1Behavior of this session."
   }
 
-  /// What the request was signed with and this session does not have.
+  /// Returns sentences about the credentials of the request that are not this session's.
   private func differences(from sent: OAuth1SentParameters) -> [String] {
     var findings: [String] = []
     if sent["oauth_consumer_key"] != consumer.key {
@@ -138,7 +140,7 @@ extension OAuth1Session {
   }
 
   private func signature(of sent: OAuth1SentParameters, in request: NetworkRequest) throws -> OAuth1Signature {
-    // A request without a token is one of the app's own, such as that for a request token.
+    // A request without a token is the app's own, such as the one for a request token.
     let secret = sent["oauth_token"] == nil ? "" : credentials?.secret ?? ""
     var parameters = OAuth1ProtocolParameters(
       consumerKey: sent["oauth_consumer_key"] ?? "", token: sent["oauth_token"], nonce: sent["oauth_nonce"],
@@ -157,7 +159,7 @@ extension OAuth1Session {
   }
 }
 
-/// The protocol parameters of a request that was sent, read from where they are (RFC 5849 §3.5).
+/// The protocol parameters of a request that was sent, read from where they were placed (RFC 5849 §3.5).
 struct OAuth1SentParameters: Sendable {
   let location: OAuth1ParameterLocation
   let realm: String?
@@ -168,6 +170,7 @@ struct OAuth1SentParameters: Sendable {
 
   /// - Returns: `nil` if the request has no `oauth_signature`.
   init?(_ request: NetworkRequest) {
+    // The three places of RFC 5849 §3.5, in its order.
     let isForm = OAuth1Signature.isForm(contentType: request.headers["Content-Type"])
     let schemes = request.headers.values(for: "Authorization").flatMap(AuthenticationScheme.list)
     if let scheme = schemes.first(where: { $0.name.lowercased() == "oauth" }) {
@@ -198,7 +201,7 @@ struct OAuth1SentParameters: Sendable {
     if self["oauth_signature"] == nil { return nil }
   }
 
-  /// Where the protocol parameters begin, which are appended to a form or query, and where what is before them ends.
+  /// Returns where the protocol parameters at the end of a form or query begin, and where the text before them ends.
   private static func start(in form: [UInt8]) -> (own: Int, rest: Int)? {
     let name = Array("oauth_consumer_key=".utf8)
     let starts = [0] + form.indices.filter { form[$0] == UInt8(ascii: "&") }.map { $0 + 1 }
@@ -208,12 +211,12 @@ struct OAuth1SentParameters: Sendable {
 
   subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-  /// The parameters that are not among those of every request.
+  /// The parameters that are not sent with every request.
   var additional: [(name: String, value: String)] {
     parameters.filter { !OAuth1ProtocolParameters.protocolNames.contains($0.name) && $0.name != "oauth_body_hash" }
   }
 
-  /// How far the timestamp is off the service's date.
+  /// Returns a sentence if the timestamp and the service's date are far apart.
   func clockFindings(_ response: NetworkResponse?, now: Date) -> [String] {
     guard let timestamp = self["oauth_timestamp"].flatMap({ Int($0) }),
       let date = response?.headers["Date"].flatMap({ HTTPDate.date(from: $0, now: now) })

@@ -12,21 +12,21 @@ public import Foundation
 /// }
 /// ```
 ///
-/// At its end the session signs for the user, and the result has the credentials to store and what else the service
-/// told.
+/// At its end the session signs for the user. The result has the credentials to store, and the other fields of the
+/// response.
 ///
 /// An app that may be ended while the user is in the browser takes the steps one by one, and stores the request token
 /// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:)``.
 ///
 /// The requests go through the client without its own ``OAuth1Behavior``.
 public struct OAuth1Flow: Sendable {
-  /// Where a service gives tokens and asks users; its documentation has the three URLs.
+  /// The URLs of a service for tokens and for the user's consent; its documentation has the three.
   public struct Endpoints: Sendable, Hashable {
-    /// Where request tokens are given, called the temporary credential request in RFC 5849 §2.1.
+    /// The URL of request tokens, called the temporary credential request in RFC 5849 §2.1.
     public var requestToken: URL
     /// The page that asks the user (RFC 5849 §2.2).
     public var authorize: URL
-    /// Where access tokens are given (RFC 5849 §2.3).
+    /// The URL of access tokens (RFC 5849 §2.3).
     public var accessToken: URL
 
     /// Creates the list of the three URLs.
@@ -41,7 +41,7 @@ public struct OAuth1Flow: Sendable {
   public let session: OAuth1Session
   /// The service's URLs.
   public let endpoints: Endpoints
-  /// Where the service sends the user back to; `nil` if it shows a code to type instead.
+  /// The URL that the service sends the user back to; `nil` if it shows a code to type instead.
   public let callback: URL?
   /// The method of the requests for tokens.
   public let method: RequestMethod
@@ -52,9 +52,9 @@ public struct OAuth1Flow: Sendable {
   /// - Parameters:
   ///   - session: The session that signs for the user at the end; its consumer, method and options are used.
   ///   - endpoints: The service's URLs.
-  ///   - callback: Where the service sends the user back to; `nil` if it shows a code to type instead (`oob`).
+  ///   - callback: The URL that the service sends the user back to; `nil` if it shows a code to type instead (`oob`).
   ///   - method: The method of the requests for tokens; by default `POST`, as RFC 5849 §2.1 has it.
-  ///   - client: Sends the requests for tokens.
+  ///   - client: The client that sends the requests for tokens.
   public init(
     session: OAuth1Session, endpoints: Endpoints, callback: URL? = nil, method: RequestMethod = .post,
     over client: NetworkClient
@@ -78,7 +78,7 @@ public struct OAuth1Flow: Sendable {
     }
   }
 
-  /// The page to open in the browser (RFC 5849 §2.2): the authorize URL with `oauth_token` added to its query.
+  /// Returns the page to open in the browser (RFC 5849 §2.2): the authorize URL with `oauth_token` added to its query.
   ///
   /// - Parameter token: The request token that ``begin()`` returned.
   /// - Returns: The URL.
@@ -94,7 +94,7 @@ public struct OAuth1Flow: Sendable {
   /// - Parameters:
   ///   - token: The request token that ``begin()`` returned.
   ///   - callback: The URL with `oauth_token` and `oauth_verifier`.
-  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
+  /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Denied`` if the user refused, and
   ///   ``NetworkError/Code-swift.struct/oauth1UnexpectedCallback`` if the callback is not of this sign-in.
   @discardableResult
@@ -107,7 +107,7 @@ public struct OAuth1Flow: Sendable {
   /// - Parameters:
   ///   - token: The request token that ``begin()`` returned.
   ///   - verifier: The code; space around it is ignored.
-  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
+  /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Refused`` if the service says why.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, verifier: String) async throws -> OAuth1AccessToken {
@@ -129,7 +129,7 @@ public struct OAuth1Flow: Sendable {
   ///   - credentials: The credentials that expire.
   ///   - sessionHandle: The `oauth_session_handle` that the service gave with them; ``OAuth1AccessToken/subscript(_:)``
   ///     reads it.
-  /// - Returns: The fresh credentials, which the session signs with from now on, and what else the service told.
+  /// - Returns: The new credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/oauth1Refused`` if the service says why.
   @discardableResult
   public func renew(_ credentials: OAuth1Credentials, sessionHandle: String) async throws -> OAuth1AccessToken {
@@ -144,10 +144,10 @@ public struct OAuth1Flow: Sendable {
 extension OAuth1Flow {
   /// Signs a user in with a browser that calls back.
   ///
-  /// - Parameter authorize: Opens the page and returns the URL that the service called back; what it throws ends the
+  /// - Parameter authorize: Opens the page and returns the URL that the service called back. Its error ends the
   ///   sign-in.
-  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
-  /// - Throws: ``NetworkError``, or what the closure throws.
+  /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
+  /// - Throws: ``NetworkError``, or the error of the closure.
   @discardableResult
   public func signIn(_ authorize: (_ url: URL) async throws -> URL) async throws -> OAuth1AccessToken {
     let token = try await begin()
@@ -157,8 +157,8 @@ extension OAuth1Flow {
   /// Signs a user in with a page that shows a code to type, for flows without a callback.
   ///
   /// - Parameter askForCode: Opens the page and returns the code that the user typed.
-  /// - Returns: The user's credentials, which the session signs with from now on, and what else the service told.
-  /// - Throws: ``NetworkError``, or what the closure throws.
+  /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
+  /// - Throws: ``NetworkError``, or the error of the closure.
   @discardableResult
   public func signInWithCode(_ askForCode: (_ url: URL) async throws -> String) async throws -> OAuth1AccessToken {
     let token = try await begin()
@@ -178,7 +178,7 @@ extension OAuth1Flow {
         consumer: session.consumer, credentials: credentials, method: session.signatureMethod,
         options: session.options),
       parameters: parameters)
-    // Whatever the client requires of other requests, this one brings its own credentials.
+    // This request brings its own credentials, whatever the client requires of other requests.
     let request = Request<NetworkResponse>(method, url: url).with(\.authentication, .optional)
       .without(OAuth1Behavior.self).with(behavior)
     let response: NetworkResponse
@@ -187,6 +187,7 @@ extension OAuth1Flow {
     } catch let error as NetworkError {
       throw OAuth1Flow.refusal(in: error) ?? error
     }
+    // The error shows the response in which a field is missing.
     do {
       return try read(OAuth1TokenResponse(try response.data))
     } catch var error as NetworkError {
@@ -196,14 +197,14 @@ extension OAuth1Flow {
     }
   }
 
-  /// The reason that a failure gives, in its body or its challenge.
+  /// Returns the reason of a refusal, from its body or its challenge.
   private static func refusal(in error: NetworkError) -> NetworkError? {
     guard error.code == .unacceptableStatus, let response = error.response else { return nil }
     return OAuth1Refusal(response).problem.map { OAuth1TokenResponse.refusal($0, response: response) }
   }
 }
 
-/// Signs a request for a token, and only on the endpoint's origin.
+/// Signs a request for a token, but only on the endpoint's origin.
 private struct OAuth1FlowBehavior: RequestBehavior {
   let order = BehaviorOrder.signing
   let session: OAuth1Session

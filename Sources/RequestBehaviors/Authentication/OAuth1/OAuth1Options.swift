@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What services of OAuth 1.0a differ in, apart from the signature method.
+/// The differences between services of OAuth 1.0a, apart from the signature method.
 public struct OAuth1Options: Sendable, Hashable {
-  /// Where the protocol parameters are sent; by default in the `Authorization` field.
+  /// The place of the protocol parameters; by default the `Authorization` field.
   public var location: OAuth1ParameterLocation = .authorizationHeader
 
   /// The `realm` of the `Authorization` field, which is not signed (RFC 5849 §3.5.1); by default none.
@@ -16,14 +16,14 @@ public struct OAuth1Options: Sendable, Hashable {
   /// The hash is the one of the signature method, SHA-1 or SHA-256; `PLAINTEXT` has none.
   public var includesBodyHash = false
 
-  /// Whether the method `PLAINTEXT` may go over http, where everybody on the way reads both secrets; by default no.
+  /// Whether the method `PLAINTEXT` may go over http, which shows both secrets to all on the way; by default no.
   public var allowsPlaintextOverHTTP = false
 
   /// Creates the default options.
   public init() {}
 }
 
-/// Where the protocol parameters of a request are sent (RFC 5849 §3.5).
+/// The place of a request's protocol parameters (RFC 5849 §3.5).
 public enum OAuth1ParameterLocation: Sendable, Hashable {
   /// In the `Authorization` field, which services prefer (RFC 5849 §3.5.1).
   case authorizationHeader
@@ -33,7 +33,7 @@ public enum OAuth1ParameterLocation: Sendable, Hashable {
   case query
 }
 
-/// How a request is signed: the value of `oauth_signature_method` and what computes it (RFC 5849 §3.4).
+/// The way to sign a request: the value of `oauth_signature_method` and its algorithm (RFC 5849 §3.4).
 ///
 /// The service's documentation says which method it expects; most take ``hmacSHA1``. The RSA methods sign with a
 /// private key that stays in your key store:
@@ -79,8 +79,8 @@ public struct OAuth1SignatureMethod: Sendable, CustomStringConvertible {
 
   /// RSASSA-PKCS1-v1_5 with SHA-1, `RSA-SHA1` (RFC 5849 §3.4.3).
   ///
-  /// - Parameter sign: Returns the signature of the base string's octets, unencoded; what it throws is the cause of the
-  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` that the request fails with.
+  /// - Parameter sign: Returns the signature of the base string's octets, unencoded. Its error is the cause of the
+  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` with which the request fails.
   /// - Returns: A method that does not use the secrets.
   public static func rsaSHA1(_ sign: @escaping Signer) -> OAuth1SignatureMethod {
     OAuth1SignatureMethod("RSA-SHA1", .rsa(sign), .sha1)
@@ -88,8 +88,8 @@ public struct OAuth1SignatureMethod: Sendable, CustomStringConvertible {
 
   /// RSASSA-PKCS1-v1_5 with SHA-256, `RSA-SHA256`: not in the RFC, but made in the same way and common.
   ///
-  /// - Parameter sign: Returns the signature of the base string's octets, unencoded; what it throws is the cause of the
-  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` that the request fails with.
+  /// - Parameter sign: Returns the signature of the base string's octets, unencoded. Its error is the cause of the
+  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` with which the request fails.
   /// - Returns: A method that does not use the secrets.
   public static func rsaSHA256(_ sign: @escaping Signer) -> OAuth1SignatureMethod {
     OAuth1SignatureMethod("RSA-SHA256", .rsa(sign), .sha256)
@@ -104,9 +104,9 @@ private enum OAuth1RequestParameters: RequestOption {
 }
 
 extension RequestOptions {
-  /// Protocol parameters of a request besides those of every request, by name; by default none.
+  /// More protocol parameters of a request, by name; by default none.
   ///
-  /// They are signed and sent where the others are. ``OAuth1Behavior`` refuses those that it sets itself.
+  /// They are signed and sent with those of every request. ``OAuth1Behavior`` refuses the names that it sets itself.
   ///
   /// ```swift
   /// try await client.send(

@@ -8,12 +8,12 @@ public struct OAuth1ProtocolParameters: Sendable {
   public var nonce: String?
   /// The value of `oauth_timestamp`, seconds since 1970, at least 1; only `PLAINTEXT` goes without.
   public var timestamp: Int?
-  /// The value of `oauth_body_hash` for a body whose octets are not at hand; `nil`, the default, leaves it to
+  /// The value of `oauth_body_hash` for a body whose octets are not in memory; `nil`, the default, leaves it to
   /// ``OAuth1Options/includesBodyHash``.
   public var bodyHash: String?
   /// Further protocol parameters, such as `oauth_callback` and `oauth_verifier`; by default none.
   ///
-  /// Those that the other properties or the signature set, and `realm`, are refused.
+  /// `realm` is refused, and so are the names that the other properties or the signature set.
   public var additional: [(name: String, value: String)] = []
 
   /// The names that only the signature itself may send.
@@ -38,25 +38,25 @@ public struct OAuth1ProtocolParameters: Sendable {
 }
 
 extension OAuth1ProtocolParameters: CustomStringConvertible, CustomReflectable {
-  /// The names of the parameters; of the values only the nonce and the timestamp, which are no secrets.
+  /// The names of the parameters, and the values of nonce and timestamp only, which are no secrets.
   public var description: String {
     let names = ["oauth_consumer_key"] + (token == nil ? [] : ["oauth_token"]) + additional.map(\.name)
     let facts = [nonce.map { "oauth_nonce=\($0)" }, timestamp.map { "oauth_timestamp=\($0)" }].compactMap(\.self)
     return "OAuth1ProtocolParameters(\((names + facts).joined(separator: ", ")))"
   }
 
-  /// Only what the description shows: printing or dumping parameters must not show a token or a verifier.
+  /// Only the description: printing or dumping parameters must not show a token or a verifier.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// A name and a value in octets, as OAuth 1.0a signs them (RFC 5849 §3.4.1.3.1).
 ///
-/// They are octets and not text because a query may hold what is no valid UTF-8, and because equality and order of
-/// octets are not those of `String`.
+/// They are octets and not text, because a query may hold invalid UTF-8, and because `String` compares and orders its
+/// values differently.
 public struct OAuth1EncodedPair: Sendable, Hashable, CustomStringConvertible {
   /// The decoded name.
   public let name: [UInt8]
-  /// The decoded value, empty if there is none.
+  /// The decoded value, empty if the parameter has no value.
   public let value: [UInt8]
 
   /// Creates a parameter from octets.
@@ -78,7 +78,7 @@ public struct OAuth1EncodedPair: Sendable, Hashable, CustomStringConvertible {
       value: PercentEncoding.decodedForm(pair[equals...].dropFirst()))
   }
 
-  /// The parameters of a query or form body, without empty pairs (RFC 5849 §3.4.1.3.1).
+  /// Returns the parameters of a query or form body, without empty pairs (RFC 5849 §3.4.1.3.1).
   static func list(form octets: ArraySlice<UInt8>) -> [OAuth1EncodedPair] {
     octets.split(separator: UInt8(ascii: "&")).map { OAuth1EncodedPair(form: $0) }
   }

@@ -44,7 +44,7 @@ struct OAuth1RequestURL: Sendable {
   /// The octets of the query, without its question mark.
   var query: ArraySlice<UInt8> { octets[queryRange] }
 
-  /// The URL with text appended to its query, before the fragment.
+  /// Returns the URL with text appended to its query, before the fragment.
   func appending(query addition: String) -> URL? {
     var result = Array(octets[..<queryRange.upperBound])
     let hasMark = queryRange.lowerBound > 0 && octets[queryRange.lowerBound - 1] == UInt8(ascii: "?")
@@ -64,12 +64,13 @@ struct OAuth1RequestURL: Sendable {
     return lower.elementsEqual("http".utf8) ? false : nil
   }
 
-  /// RFC 5849 §3.4.1.2: the host in lower case, the port only if it is not the scheme's default.
+  /// Returns the host in lower case, with the port only if it is not the scheme's default (RFC 5849 §3.4.1.2).
   private static func normalized(_ authority: ArraySlice<UInt8>, isSecure: Bool) throws -> [UInt8] {
     let isBracketed = authority.first == UInt8(ascii: "[")
     let close = isBracketed ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
     let colon = authority[(close ?? authority.startIndex)...].firstIndex(of: UInt8(ascii: ":"))
     let host = authority[..<(colon ?? authority.endIndex)]
+    // The authority may come from a `Host` field, which may hold any text.
     let hasImpossible = host.contains { $0 <= 0x20 || impossibleInHost.contains($0) }
     guard !host.isEmpty, !hasImpossible, isBracketed == (host.last == UInt8(ascii: "]")) else {
       throw NetworkError(.invalidURL, "\"\(text(authority))\" is no host; it must be a name or an address")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension OAuth1Session {
-  /// The signer of the user; an error that says what to do if nobody is signed in.
+  /// Returns the user's signer, or throws an error that says what to do if no user is signed in.
   func requiredSigner(for request: NetworkRequest) throws -> OAuth1Signer {
     if let signer = currentSigner { return signer }
     throw NetworkError(
@@ -16,7 +16,7 @@ extension OAuth1Session {
   func sign(
     _ request: inout NetworkRequest, with signer: OAuth1Signer, additional: [(name: String, value: String)] = []
   ) async throws {
-    // Before the time is read, because a large file takes a while.
+    // Hashing a large file takes a while, and the timestamp must not be old.
     let fileHash = try await signer.fileHash(of: request)
     let timestamp = clock(for: request).timestamp(at: request.call.clock.now())
     let own = request.options.oauth1Parameters.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -29,10 +29,10 @@ extension OAuth1Session {
 // MARK: - Clock
 
 extension OAuth1Session {
-  /// Sends a request, and once more by another clock if the service refused the timestamp.
+  /// Sends a request, and sends it again by another clock if the service refused the timestamp.
   ///
-  /// The service's clock is kept for further requests as soon as one succeeded by it. A response that says nothing of the
-  /// signature, such as a 503, leaves it on trial for the call: a retry goes by it.
+  /// The service's clock is stored for later requests as soon as one has succeeded by it. A response that does not
+  /// judge the signature, such as a 503, leaves the clock on trial for the call: a retry uses it.
   func correctingClock(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let origin = request.origin else { return try await next(request) }
     let place = OAuth1ClockTrials.Place(session: ObjectIdentifier(self), origin: origin)
@@ -41,6 +41,7 @@ extension OAuth1Session {
     judge(used, by: response, at: place, of: request.call)
     guard let other = alternative(to: used, after: response, to: request, origin: origin) else { return response }
 
+    // One trial for each call, session and origin: a service that refuses both clocks has the last word.
     let isFirst = request.call.update(OAuth1ClockTrials.self) { trials in
       if trials[place] != nil { return false }
       trials[place] = OAuth1ClockTrials.Trial(clock: other)
@@ -69,7 +70,7 @@ extension OAuth1Session {
     }
   }
 
-  /// The clock by which a request is signed: the one on trial, or else the one learned, or else the device's.
+  /// Returns the clock by which a request is signed: the one on trial, else the one learned, else the device's.
   private func clock(for request: NetworkRequest) -> OAuth1Clock {
     guard let origin = request.origin else { return deviceClock(for: request) }
     let place = OAuth1ClockTrials.Place(session: ObjectIdentifier(self), origin: origin)
@@ -81,15 +82,16 @@ extension OAuth1Session {
     return OAuth1Clock(source: .device, date: clock.date(), readAt: clock.now())
   }
 
-  /// The clock by which to sign again after a response, and forgets the one that the response refuses.
+  /// Returns the clock by which to sign again after a response, and forgets the one that the response refuses.
   ///
-  /// - Returns: `nil` if the response stands.
+  /// - Returns: `nil` if the request is not to be sent again.
   private func alternative(
     to used: OAuth1Clock, after response: NetworkResponse, to request: NetworkRequest, origin: Origin
   ) -> OAuth1Clock? {
     guard response.isVerified, origin.scheme == "https" || trustsClockOverHTTP,
       let verdict = OAuth1Refusal(response).timestampVerdict
     else { return nil }
+    // A refused clock is forgotten even if this request cannot be sent again, for the sake of the next one.
     if verdict == .refused { forget(used, of: origin) }
     guard request.body?.isReplayable != false else { return nil }
     let now = request.call.clock.now()
@@ -101,11 +103,11 @@ extension OAuth1Session {
 }
 
 extension NetworkResponse {
-  /// Whether the service took the signature for a right one, and it was the service that answered.
+  /// Whether the service accepted the signature; a response that is not verified may come from another server.
   fileprivate var acceptsSignature: Bool {
     isVerified && statusCode != 400 && statusCode != 401 && (isAcceptable || (200..<400).contains(statusCode))
   }
 
-  /// Whether the service, and nobody in its place, may have taken the signature for a wrong one.
+  /// Whether the service may have rejected the signature; a response that is not verified may come from another server.
   fileprivate var refusesSignature: Bool { isVerified && (statusCode == 400 || statusCode == 401) }
 }

@@ -8,9 +8,9 @@ private enum OAuth1Users: CallKey {
   }
 }
 
-// A call keeps the user that it began with: its response is kept as that user's, so it must not be sent as another's.
+// A call keeps the user that it began with: its response is stored as that user's, so it must not be sent as another's.
 extension OAuth1Session {
-  /// Notes who is signed in when a call begins; nobody if nobody is.
+  /// Records the signed-in user when a call begins, if any.
   func note(_ call: Call) {
     guard let user else { return }
     call.update(OAuth1Users.self) { users in
@@ -18,12 +18,12 @@ extension OAuth1Session {
     }
   }
 
-  /// Returns the user that the call belongs to, and has every later send of it checked.
+  /// Returns the user that the call belongs to, and checks the user again before every later send.
   ///
-  /// A call that began when nobody was signed in belongs to whoever is when it is first signed.
+  /// If no user was signed in when the call began, it belongs to the user who is signed in when it is first signed.
   ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut`` if another user, or nobody, is signed
-  ///   in now.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut`` if that user is not signed in any
+  ///   more.
   func claim(_ call: Call) throws -> Int? {
     note(call)
     let (record, isFirst) = call.update(OAuth1Users.self) { users in
@@ -33,6 +33,7 @@ extension OAuth1Session {
     }
     guard let record else { return nil }
     try check(record.user)
+    // A retry comes here again, and one check for each call is enough.
     if isFirst {
       call.addSendCheck { [self] request in
         if let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) {

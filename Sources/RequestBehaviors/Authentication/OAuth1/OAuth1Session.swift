@@ -1,9 +1,8 @@
 import Foundation
 
-/// Who signs: an app, and the user who is signed in to it.
+/// Signs for an app, and for the user who is signed in to it.
 ///
-/// It is what apps act on: they make one, list its behavior, and sign users in and out. It may be shared by several
-/// clients.
+/// An app makes one, lists its behavior, and signs users in and out with it. Several clients may share it.
 ///
 /// ```swift
 /// let session = OAuth1Session(
@@ -14,19 +13,19 @@ import Foundation
 /// session.signOut()
 /// ```
 ///
-/// Descriptions never show a secret. Requests that are made while nobody is signed in fail with
+/// Descriptions never show a secret. Without a signed-in user, requests fail with
 /// ``NetworkError/Code-swift.struct/oauth1MissingCredentials``; with ``OAuth1Credentials/none``, an app signs for
 /// itself.
 public final class OAuth1Session: Sendable, CustomStringConvertible, CustomReflectable {
   /// The app's credentials.
   public let consumer: OAuth1Consumer
-  /// How requests are signed.
+  /// The method by which requests are signed.
   public let signatureMethod: OAuth1SignatureMethod
-  /// Where the service differs from others.
+  /// The differences of the service from others.
   public let options: OAuth1Options
   /// The servers whose requests are signed.
   public let origins: OriginScope
-  /// What tells this session from others of one client; empty by default.
+  /// The name that tells this session from others of one client; empty by default.
   public let name: String
   let scopes = SessionScopes()
 
@@ -44,13 +43,13 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   ///
   /// - Parameters:
   ///   - consumer: The app's credentials.
-  ///   - credentials: The user's, from an earlier sign-in; by default nobody is signed in.
-  ///   - signatureMethod: How requests are signed; by default HMAC-SHA1.
-  ///   - options: Where the service differs from others; by default nowhere.
+  ///   - credentials: The user's credentials, from an earlier sign-in; by default no user is signed in.
+  ///   - signatureMethod: The method by which requests are signed; by default HMAC-SHA1.
+  ///   - options: The differences of the service from others; by default none.
   ///   - origins: The servers whose requests are signed; by default the base URL's origin.
-  ///   - name: What tells this session from others of one client.
-  ///   - trustsClockOverHTTP: Whether a service may correct the timestamp over http too, where anybody on the way can;
-  ///     by default only over https.
+  ///   - name: The name that tells this session from others of one client.
+  ///   - trustsClockOverHTTP: Whether a service may correct the timestamp over http too, where all on the way can do
+  ///     it; by default only over https.
   ///   - makeNonce: Makes a text that was never used; by default 128 random bits as 32 hexadecimal digits.
   public init(
     consumer: OAuth1Consumer, credentials: OAuth1Credentials? = nil,
@@ -70,7 +69,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     }
   }
 
-  /// The credentials of the user who is signed in; `nil` if nobody is.
+  /// The credentials of the signed-in user; `nil` if no user is signed in.
   public var credentials: OAuth1Credentials? { lock.withLock { signer?.credentials } }
 
   /// Signs with these credentials from now on.
@@ -88,9 +87,9 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   /// Forgets the user's credentials; requests fail from now on.
   ///
-  /// A request that was signed and waits further in is not sent; it fails with
-  /// ``NetworkError/Code-swift.struct/signedOut``. One that is past its last check, on its way to the transport, is not
-  /// waited for and may still go.
+  /// A signed request that still waits in a behavior is not sent; it fails with
+  /// ``NetworkError/Code-swift.struct/signedOut``. A request past its last check, on its way to the transport, may
+  /// still go; this method does not wait for it.
   public func signOut() {
     let ended = scope
     lock.withLock {
@@ -100,21 +99,21 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     if let ended { scopes.end(ended) }
   }
 
-  /// Who is signed in: a hash of the consumer's key and the token, if there is one; `nil` if nobody is.
+  /// The owner of responses: a hash of the consumer's key and the token, if any; `nil` if no user is signed in.
   var scope: String? {
     guard let credentials else { return nil }
     let digest = HashFunction.sha256.digest(of: Array((consumer.key + "&" + (credentials.token ?? "")).utf8))
     return "oauth1 " + Data(digest).base64EncodedString()
   }
 
-  /// A digest of the secrets of the consumer and the token; `nil` if nobody is signed in.
+  /// Returns a digest of the secrets of the consumer and the token; `nil` if no user is signed in.
   func credentialDigest(salt: Data) -> String? {
     credentials.map { CredentialDigest.make(of: consumer.secret + "&" + $0.secret, salt: salt) }
   }
 
   var currentSigner: OAuth1Signer? { lock.withLock { signer } }
 
-  /// Whose signer it is: a number that differs for every sign-in; `nil` if nobody is signed in.
+  /// The number of the signed-in user, which differs for every sign-in; `nil` if no user is signed in.
   var user: Int? { lock.withLock { signer == nil ? nil : userNumber } }
 
   func learnedClock(of origin: Origin) -> OAuth1Clock? { lock.withLock { clocks[origin] } }
@@ -125,7 +124,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   func forgetClocks() { lock.withLock { clocks = OAuth1Clocks() } }
 
-  /// The consumer's key and whether somebody is signed in, without secrets.
+  /// The consumer's key and whether a user is signed in, without secrets.
   public var description: String {
     "OAuth1Session(\(consumer.key), \(credentials == nil ? "signed out" : "signed in"))"
   }

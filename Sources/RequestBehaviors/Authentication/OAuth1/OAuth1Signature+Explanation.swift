@@ -1,5 +1,5 @@
 extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The signature method and what is signed, without parameters.
+  /// The signature method, the request method and the URI, without parameters.
   public var description: String { "OAuth1Signature(\(key.method.name), \(requestMethod) \(baseStringURI))" }
 
   /// The steps of the signature, without secrets.
@@ -10,13 +10,14 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
 
   /// Explains the signature: every step with its section of RFC 5849, one under the other.
   ///
-  /// Compare it with what the service shows; ``difference(from:)`` does that for the base string.
+  /// Compare it with the service's own steps; ``difference(from:)`` does that for the base string.
   ///
   /// - Parameter showingSecrets: Whether to show the signing key, the signature of `PLAINTEXT`, the `oauth_verifier`
   ///   and other additional parameters, and the values that ``Redactor/standard`` hides; by default they read
   ///   `REDACTED`.
   /// - Returns: Several lines of text.
   public func explanation(showingSecrets: Bool = false) -> String {
+    // Each step hides secret values before it is joined and escaped, so that all steps agree.
     let shown = { (parameter: OAuth1EncodedPair) in showingSecrets ? parameter : redacted(parameter) }
     let collected = collectedParameters.map { shown($0).encoded }
     let sorted = sortedParameters.map { shown($0).encoded }.joined(separator: "&")
@@ -38,7 +39,7 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
       """
   }
 
-  /// What looks wrong with the secrets and with the values that identify app and user, without showing any.
+  /// Sentences about possible faults of the secrets and of the values that identify app and user, without their values.
   var suspicions: [String] {
     let sent = { (name: String) in protocolParameters.first { $0.name == name }?.value }
     let secrets = key.secrets
@@ -68,9 +69,10 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
     return found
   }
 
-  /// The parameter with a value that may be shown; the word needs no escaping, so every step can hold it.
+  /// Returns the parameter with a value that may be shown; the word needs no escaping, so every step can hold it.
   func redacted(_ parameter: OAuth1EncodedPair) -> OAuth1EncodedPair {
     let name = String(decoding: parameter.name, as: UTF8.self)
+    // Any other `oauth_` parameter may be a verifier or a session handle, so it is hidden.
     let isSecret =
       switch name {
       case "oauth_signature": key.method.isPlaintext

@@ -3,8 +3,8 @@ public import Foundation
 extension OAuth1Signature {
   /// The decoded parameters that are signed, in the order query, form body, protocol parameters (RFC 5849 §3.4.1.3.1).
   ///
-  /// Duplicates stay, `realm` is not among them, and neither is any `oauth_signature`. Computed anew at each use, like
-  /// the other steps that only people read.
+  /// Duplicates stay; `realm` and every `oauth_signature` are left out. The value is computed at each use, like the
+  /// other steps that only people read.
   public var collectedParameters: [OAuth1EncodedPair] {
     let sent = protocolParameters.filter { $0.name != "oauth_signature" }
     return OAuth1Signature.ownParameters(url: url, formBody: formBody)
@@ -25,7 +25,7 @@ extension OAuth1Signature {
   /// The scheme and host in lower case, the port unless it is the default, and the path (RFC 5849 §3.4.1.2).
   public var baseStringURI: String { String(decoding: url.baseStringURI, as: UTF8.self) }
 
-  /// The key of the HMAC methods, which is a secret: both secrets escaped, with `&` between them (RFC 5849 §3.4.2).
+  /// The secret key of the HMAC methods: both secrets escaped, with `&` between them (RFC 5849 §3.4.2).
   public var signingKey: String { key.text }
 
   /// The value of the `Authorization` field (RFC 5849 §3.5.1).
@@ -35,7 +35,7 @@ extension OAuth1Signature {
     var field = Array("OAuth ".utf8)
     field.reserveCapacity(1_024)
     if let realm = options.realm {
-      // RFC 9110 §5.6.4: a quoted-string.
+      // A quoted-string (RFC 9110 §5.6.4).
       field += "realm=\"".utf8
       for octet in realm.utf8 {
         if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { field.append(UInt8(ascii: "\\")) }
@@ -71,10 +71,10 @@ extension OAuth1Signature {
 }
 
 extension OAuth1Signature {
-  /// The value of `oauth_body_hash`: the Base64 of the body's hash, that of no octets for a request without a body.
+  /// Returns the value of `oauth_body_hash`: the Base64 of the body's hash; a missing body has the hash of no octets.
   ///
-  /// This is an extension to the protocol (OAuth Request Body Hash 1.0, draft 4). A form body has no hash: it is
-  /// signed.
+  /// This is an extension to the protocol (OAuth Request Body Hash 1.0, draft 4). A form body has no hash, because it
+  /// is signed itself.
   ///
   /// - Parameters:
   ///   - body: The octets of the body.
@@ -85,7 +85,7 @@ extension OAuth1Signature {
     return Data(body.withUnsafeBytes { method.hashFunction.digest(of: $0) }).base64EncodedString()
   }
 
-  /// Whether a media type is that of form bodies, without regard to case and parameters (RFC 9110 §8.3.1).
+  /// Returns whether a media type is that of form bodies, ignoring case and parameters (RFC 9110 §8.3.1).
   public static func isForm(contentType: String?) -> Bool {
     let isSpace = { (octet: UInt8) in octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
     let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
@@ -93,14 +93,15 @@ extension OAuth1Signature {
     return HeaderFields.areEqual(String(Substring(type[...end])), "application/x-www-form-urlencoded")
   }
 
-  /// A URL without the dot segments of its path, as HTTP clients send it (RFC 3986 §5.2.4).
+  /// Returns a URL without the dot segments of its path, as HTTP clients send it (RFC 3986 §5.2.4).
   ///
   /// Segments with an escaped dot stay: clients send those as they are.
   ///
   /// - Parameter url: The URL as it was written.
-  /// - Returns: The URL itself if it has none.
+  /// - Returns: The same URL if it has no dot segments.
   public static func removingDotSegments(from url: URL) -> URL {
     let text = url.absoluteString.utf8
+    // Most URLs have no dot segment, and taking a URL apart is slow.
     guard zip(text, text.dropFirst()).contains(where: { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: ".") }) else {
       return url
     }
@@ -134,7 +135,7 @@ extension OAuth1Signature {
     return Data()
   }
 
-  /// The value of `oauth_body_hash` that is sent; `nil` for none.
+  /// Returns the value of `oauth_body_hash` to send; `nil` if it is not sent.
   static func sentBodyHash(
     _ parameters: OAuth1ProtocolParameters, _ body: Data?, _ formBody: Data?, method: OAuth1SignatureMethod,
     options: OAuth1Options
@@ -164,7 +165,7 @@ extension OAuth1Signature {
     try checkAdditional(parameters, sendsBodyHash: parameters.bodyHash != nil || options.includesBodyHash)
   }
 
-  /// RFC 5849 §3.1: each protocol parameter at most once.
+  /// Throws if a protocol parameter would be sent twice (RFC 5849 §3.1).
   private static func checkAdditional(_ parameters: OAuth1ProtocolParameters, sendsBodyHash: Bool) throws {
     var seen: Set<String> = []
     for (name, _) in parameters.additional {

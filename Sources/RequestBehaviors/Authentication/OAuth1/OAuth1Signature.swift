@@ -3,7 +3,7 @@ public import Foundation
 /// The signature of one request, with every step that led to it (RFC 5849 §3.4).
 ///
 /// It is a pure function of its input: it reads no clock and draws no random numbers. ``OAuth1Behavior`` makes one for
-/// each request that it signs; make one yourself to see why a service refuses yours:
+/// each request that it signs. Make one yourself to see why a service refuses yours:
 ///
 /// ```swift
 /// let key = OAuth1SigningKey(
@@ -18,8 +18,7 @@ public import Foundation
 /// print(signature.explanation())
 /// ```
 ///
-/// It works on octets throughout. The query and the form body are taken as they are, whatever their encoding, and what
-/// is no UTF-8 survives.
+/// It works on octets throughout: the query and the form body keep their encoding, even if they are not valid UTF-8.
 public struct OAuth1Signature: Sendable {
   /// The method of the request.
   public let requestMethod: RequestMethod
@@ -42,8 +41,8 @@ public struct OAuth1Signature: Sendable {
 
   /// Signs a request.
   ///
-  /// The URL is signed as it is written: remove its dot segments first, as they are not sent
-  /// (``removingDotSegments(from:)``). `Host` and `Content-Type` are the only fields that matter.
+  /// The URL is signed as it is written. Remove its dot segments first, because they are not sent
+  /// (``removingDotSegments(from:)``). Of the fields only `Host` and `Content-Type` matter.
   ///
   /// - Parameters:
   ///   - method: The request's method.
@@ -52,9 +51,10 @@ public struct OAuth1Signature: Sendable {
   ///   - body: The request's body; it is signed if `Content-Type` says that it is a form (RFC 5849 §3.4.1.3.1).
   ///   - parameters: The protocol parameters.
   ///   - key: The signature method and the secrets.
-  ///   - options: Where the service differs from others.
-  /// - Throws: ``NetworkError`` where the signature would be wrong or give a secret away, and of code
-  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed`` with what an RSA method's closure threw.
+  ///   - options: The differences of the service from others.
+  /// - Throws: ``NetworkError`` if the signature would be wrong or give a secret away. Its code is
+  ///   ``NetworkError/Code-swift.struct/oauth1SigningFailed``, with the underlying error, if an RSA method's closure
+  ///   threw.
   public init(
     method: RequestMethod, url: URL, headers: HeaderFields = [:], body: Data? = nil,
     parameters: OAuth1ProtocolParameters, key: OAuth1SigningKey, options: OAuth1Options = OAuth1Options()
@@ -69,6 +69,7 @@ public struct OAuth1Signature: Sendable {
     method: RequestMethod, url: URL, headers: HeaderFields, body: Data?, parameters: OAuth1ProtocolParameters,
     key: OAuth1SigningKey, options: OAuth1Options, sentSignature: String?
   ) throws {
+    // The checks come before the signature, because `PLAINTEXT` over http would give the secrets away.
     self.requestMethod = method
     self.key = key
     self.options = options
@@ -95,6 +96,7 @@ public struct OAuth1Signature: Sendable {
     method: RequestMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
   ) throws -> String {
     let own = ownParameters(url: url, formBody: formBody)
+    // A protocol parameter among the request's own would be sent twice, and the service may read either.
     if let name = parameters.first(where: { sent in own.contains { $0.name.elementsEqual(sent.name.utf8) } })?.name,
       name.hasPrefix("oauth_")
     {
@@ -113,7 +115,7 @@ public struct OAuth1Signature: Sendable {
     return String(decoding: base, as: UTF8.self)
   }
 
-  /// RFC 5849 §3.4.1.3.2.
+  /// Returns the parameter string (RFC 5849 §3.4.1.3.2).
   static func parameterString(_ parameters: [OAuth1EncodedParameter]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(512)
@@ -124,7 +126,7 @@ public struct OAuth1Signature: Sendable {
     return result
   }
 
-  /// The parameters of the query and the form body, without any `oauth_signature` (RFC 5849 §3.4.1.3.1).
+  /// Returns the parameters of the query and the form body, without any `oauth_signature` (RFC 5849 §3.4.1.3.1).
   static func ownParameters(url: OAuth1RequestURL, formBody: Data?) -> [OAuth1EncodedPair] {
     let form = formBody.map { OAuth1EncodedPair.list(form: Array($0)[...]) } ?? []
     let signature = Array("oauth_signature".utf8)

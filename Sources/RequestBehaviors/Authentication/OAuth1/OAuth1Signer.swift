@@ -16,7 +16,7 @@ struct OAuth1Signer: Sendable {
     self.options = options
   }
 
-  /// Signs a request for its origin, and leaves nothing of an earlier signature.
+  /// Signs a request for its origin, and removes an earlier signature.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -29,6 +29,7 @@ struct OAuth1Signer: Sendable {
     _ request: inout NetworkRequest, nonce: String, timestamp: Int, bodyHash: String? = nil,
     additional: [(name: String, value: String)] = []
   ) throws {
+    // The earlier signature goes first, because a query with it would be signed too.
     request.url = OAuth1Signature.removingDotSegments(from: request.url)
     removeOldSignature(&request, additional: additional)
     setContentType(&request)
@@ -44,7 +45,7 @@ struct OAuth1Signer: Sendable {
     }
   }
 
-  /// The value of `oauth_body_hash` for a body that is a file; `nil` for other bodies, and where none is sent.
+  /// Returns the value of `oauth_body_hash` for a body that is a file; `nil` for other bodies, and if no hash is sent.
   ///
   /// - Throws: ``NetworkError`` if the file cannot be read, `CancellationError` if the task is cancelled.
   func fileHash(of request: NetworkRequest) async throws -> String? {
@@ -69,7 +70,7 @@ struct OAuth1Signer: Sendable {
       parameters: parameters, key: key, options: options)
   }
 
-  /// The octets of a body that are part of the signature; those of other bodies are not touched.
+  /// Returns the octets of a body that are part of the signature; other bodies are not read.
   private func signedOctets(of request: NetworkRequest) throws -> Data? {
     guard let body = request.body else { return nil }
     if let data = body.data { return data }
@@ -86,8 +87,10 @@ struct OAuth1Signer: Sendable {
       "the body of \(request) is a stream, but the OAuth 1.0a options send its hash; give it as data or a file")
   }
 
-  /// A body without a type is bytes (RFC 9110 §8.3); left alone, URLSession may call it a form, and the service would
-  /// sign what this side did not.
+  /// Sets the type of a body that has none to bytes (RFC 9110 §8.3).
+  ///
+  /// Otherwise URLSession may call it a form, and the service would verify a signature over it that this side did not
+  /// make.
   private func setContentType(_ request: inout NetworkRequest) {
     guard !request.headers.contains("Content-Type") else { return }
     if options.location == .formBody, request.body?.length ?? 0 == 0 {
@@ -97,13 +100,14 @@ struct OAuth1Signer: Sendable {
     }
   }
 
-  /// The request may have been signed by other means, and a redirect may echo the query that was signed.
+  /// Removes a signature that came with the request, or that a redirect repeats in its query.
   private func removeOldSignature(
     _ request: inout NetworkRequest, additional: [(name: String, value: String)]
   ) {
     request.headers.removeAll {
       HeaderFields.areEqual($0.name, "Authorization") && $0.value.lowercased().hasPrefix("oauth ")
     }
+    // Only with this option would the new parameters join old ones in the query.
     guard options.location == .query, let query = request.url.query(percentEncoded: true) else { return }
     let own = OAuth1ProtocolParameters.protocolNames.union(["oauth_body_hash"]).union(additional.map(\.name))
     let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { pair in

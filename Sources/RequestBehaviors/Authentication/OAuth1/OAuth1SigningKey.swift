@@ -5,10 +5,10 @@ public struct OAuth1SigningKey: Sendable, CustomStringConvertible, CustomReflect
   /// The method that the key is for.
   public let method: OAuth1SignatureMethod
 
-  /// The escaped consumer secret, `&`, and the escaped token secret (RFC 5849 §3.4.2): the key of the HMAC methods and
-  /// the signature of `PLAINTEXT`.
+  /// The escaped consumer secret, `&`, and the escaped token secret (RFC 5849 §3.4.2).
   ///
-  /// This is a secret; the `&` is there even if the secrets are empty.
+  /// It is the key of the HMAC methods and the signature of `PLAINTEXT`, and a secret. The `&` is there even if the
+  /// secrets are empty.
   public let text: String
 
   let authenticator: MessageAuthenticator?
@@ -42,7 +42,7 @@ public struct OAuth1SigningKey: Sendable, CustomStringConvertible, CustomReflect
     return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
   }
 
-  /// How long the secrets are, which shows a wrong one often enough.
+  /// The lengths of the secrets, which often suffice to notice a wrong one.
   var lengths: String {
     let count = { (secret: String) in "\(secret.count) character\(secret.count == 1 ? "" : "s")" }
     return "a consumer secret of \(count(secrets.consumer)) and a token secret of \(count(secrets.token))"

@@ -6,7 +6,7 @@ struct OAuth1TokenResponse: Sendable {
 
   /// Reads a form.
   ///
-  /// White space around it, such as a line break at the end of a body, is no part of it: a form escapes its own.
+  /// White space around it, such as a line break at the end of a body, does not count: a form escapes its own spaces.
   init(_ form: some Sequence<UInt8>) {
     fields = OAuth1EncodedPair.list(form: OAuth1TokenResponse.trimmed(Array(form))).map {
       (name: String(decoding: $0.name, as: UTF8.self), value: String(decoding: $0.value, as: UTF8.self))
@@ -23,7 +23,7 @@ struct OAuth1TokenResponse: Sendable {
 
   subscript(name: String) -> String? { fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
 
-  /// RFC 5849 §2.1.
+  /// Returns the request token of the response (RFC 5849 §2.1).
   ///
   /// - Throws: ``NetworkError`` if a field is missing or the callback is not confirmed.
   func requestToken() throws -> OAuth1RequestToken {
@@ -37,7 +37,7 @@ struct OAuth1TokenResponse: Sendable {
     return OAuth1RequestToken(token: token, secret: secret)
   }
 
-  /// RFC 5849 §2.3.
+  /// Returns the access token of the response (RFC 5849 §2.3).
   ///
   /// - Throws: ``NetworkError`` if a field is missing.
   func accessToken() throws -> OAuth1AccessToken {
@@ -57,24 +57,25 @@ struct OAuth1TokenResponse: Sendable {
     return (token, secret)
   }
 
-  /// What the service says is wrong: `oauth_problem` of the OAuth Problem Reporting extension.
+  /// The problem that the service reports: `oauth_problem` of the OAuth Problem Reporting extension.
   var problem: String? { self["oauth_problem"] }
 
   private var problemNote: String { problem.map { "It says \($0)" } ?? "It gives no oauth_problem" }
 }
 
 extension OAuth1TokenResponse {
-  /// The verifier of a callback (RFC 5849 §2.2).
+  /// Returns the verifier of a callback (RFC 5849 §2.2).
   ///
   /// - Parameters:
-  ///   - callback: The URL that the service sent the user to.
+  ///   - callback: The URL that the service sent the user back to.
   ///   - token: The request token that the sign-in began with.
   /// - Returns: The value of `oauth_verifier`.
-  /// - Throws: ``NetworkError`` if the user refused, the callback is of another sign-in, or has no verifier.
+  /// - Throws: ``NetworkError`` if the user refused, or if the callback is of another sign-in or has no verifier.
   static func verifier(in callback: URL, for token: OAuth1RequestToken) throws -> String {
     let text = callback.absoluteString.utf8
     let query = text.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
     let answer = OAuth1TokenResponse(query)
+    // Some services report a refusal with `denied`, others with `oauth_problem`.
     if let denied = answer["denied"] {
       try check(denied, token)
       throw NetworkError(.oauth1Denied, "the user refused the sign-in")
