@@ -1,4 +1,4 @@
-/// Replaces the errors of everything further in with the user's own.
+/// Replaces the errors of everything further in by errors of your own.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -39,7 +39,7 @@ public struct MapErrorBehavior: UniqueBehavior {
 }
 
 extension RequestBehavior where Self == MapErrorBehavior {
-  /// Replaces errors with the user's own; see ``MapErrorBehavior``.
+  /// Replaces errors by errors of your own; see ``MapErrorBehavior``.
   public static func mapError(_ transform: @escaping @Sendable (any Error) async -> any Error) -> MapErrorBehavior {
     MapErrorBehavior(transform)
   }

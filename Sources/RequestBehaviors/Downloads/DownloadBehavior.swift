@@ -1,10 +1,10 @@
 import Foundation
 
-/// Writes the body of a response to a file while it comes, and asks only for what is missing when it is sent again.
+/// Writes the body of a response to a file while it arrives, and asks a later attempt only for the missing rest.
 ///
-/// A client adds it to the requests of ``NetworkClient/download(_:to:resumes:checksum:limit:)``. It stands inside of
-/// what retries, so a body that breaks off is gone on with by the next attempt, and outside of the redirects, so each
-/// attempt asks the URL of the request anew.
+/// A client adds it to the requests of ``NetworkClient/download(_:to:resumes:checksum:limit:)``. It is further in than
+/// retries, so the next attempt continues a body that broke off. It is further out than redirects, so each attempt
+/// begins at the URL of the request.
 struct DownloadBehavior: ResumingBehavior {
   let order = BehaviorOrder.outside(.redirects)
   let file: DownloadFile
@@ -12,12 +12,12 @@ struct DownloadBehavior: ResumingBehavior {
   let checksum: Checksum?
   let limit: Int64?
 
-  /// Writes in parts of this length, because each part changes threads.
+  /// The number of bytes that are collected before a write, because each write changes threads.
   private static let partLength = 256 * 1_024
 
   func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var request = original
-    // Ranges count the bytes of the encoded body, and what is written was decoded.
+    // Ranges count the bytes of the encoded body, but the file gets the decoded ones.
     if !request.headers.contains("Accept-Encoding") { request.headers["Accept-Encoding"] = "identity" }
     let isPartWanted = request.headers.contains("Range")
     let mayResume = resumes && request.method == .get && !isPartWanted
@@ -43,7 +43,9 @@ struct DownloadBehavior: ResumingBehavior {
     return response
   }
 
-  /// Takes a step; false if there is no file.
+  /// Takes a step.
+  ///
+  /// - Returns: `false` if the response has no file.
   private func write(
     _ response: inout NetworkResponse, by step: DownloadStep, after partial: DownloadStep.Partial?,
     _ owner: DownloadOwner?
@@ -71,14 +73,14 @@ struct DownloadBehavior: ResumingBehavior {
       try checkLimit(length, response)
       response.body.cancel()
       try await file.resume(at: length)
-      // The type is that of a text which says that there is nothing more.
+      // This is the type of the error text in the 416, not of the file.
       response.headers.removeAll { HeaderFields.areEqual($0.name, "Content-Type") }
       response.describeWhole(length: length)
     }
     return true
   }
 
-  /// Writes the rest of the body; what came before a failure stays in the file.
+  /// Writes the rest of the body; the bytes before a failure stay in the file.
   func drain(_ response: NetworkResponse, from start: Int64, total: Int64?) async throws {
     var count = start
     var pending = Data()
@@ -99,7 +101,7 @@ struct DownloadBehavior: ResumingBehavior {
         try await file.write(part)
       }
       try Task.checkCancellation()
-      // Emptied first: what a write may have begun must not be written again.
+      // `pending` is emptied first: after a failed write the `catch` must not write the same bytes again.
       let part = pending
       pending = Data()
       try await file.write(part)
@@ -107,7 +109,7 @@ struct DownloadBehavior: ResumingBehavior {
     } catch {
       if case .stream(let stream) = body { stream.cancel(throwing: error) }
       try? await file.write(pending)
-      // What is too long, also for the server's own word, is not worth keeping.
+      // A file that is longer than the limit, or than the server announced, is not worth keeping.
       if isTooLong || total.map({ count > $0 }) == true { await file.discard() }
       throw described(error, response)
     }
@@ -127,7 +129,9 @@ struct DownloadBehavior: ResumingBehavior {
     throw described(NetworkError.checksumMismatch(found, checksum), response)
   }
 
-  /// The error with the request that failed; the body of the response is not to be kept by it.
+  /// Returns the error with the request that failed.
+  ///
+  /// The error does not hold the response, whose body may be large.
   private func described(_ error: any Error, _ response: NetworkResponse) -> any Error {
     guard var error = error as? NetworkError else { return error }
     if error.request == nil { error.request = response.request }
@@ -140,13 +144,13 @@ extension DownloadStep {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
       isPartWanted: isPartWanted)
-    // Only the server itself says that nothing is missing, or that all must be sent again.
+    // Only the server itself can say that nothing is missing or that the whole file must be sent again.
     if !response.isVerified { self = .pass }
   }
 }
 
 extension NetworkRequest {
-  /// The request for what is missing of a file (RFC 9110 §14.2, §13.1.5).
+  /// Returns the request for the missing rest of a file (RFC 9110 §14.2, §13.1.5).
   fileprivate func asking(forRestAfter partial: DownloadStep.Partial?) -> NetworkRequest {
     guard let partial else { return self }
     var request = self
@@ -158,7 +162,7 @@ extension NetworkRequest {
 }
 
 extension NetworkResponse {
-  /// Makes the response one of the whole file, as RFC 9110 §15.3.7.3 has it for parts that were put together.
+  /// Makes the response one of the whole file, as RFC 9110 §15.3.7.3 requires for combined parts.
   fileprivate mutating func describeWhole(length: Int64) {
     statusCode = 200
     headers.removeAll { HeaderFields.areEqual($0.name, "Content-Range") }

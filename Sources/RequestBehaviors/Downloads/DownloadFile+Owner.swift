@@ -1,17 +1,17 @@
 import Foundation
 
-// Whose file it is: nothing of a user who has signed out is kept, nor is it left behind.
+// The file belongs to a user. When that user signs out, nothing of the file is kept.
 extension DownloadFile {
-  /// Notes the call that the file is of.
+  /// Records the call that the file belongs to.
   func belong(to call: Call) { self.call.withLock { $0 = call } }
 
-  /// Throws unless those whose file it is are still there.
+  /// Throws if an owner of the file has signed out.
   func verifyOwner() throws {
     let call = call.withLock(\.self)
     try call?.owner.verify()
   }
 
-  /// Has what this download leaves behind removed when a scope of its call ends.
+  /// Arranges the removal of this download's unfinished file when an owner of its call signs out.
   func removeWithScope(_ record: DownloadRecord) {
     guard let call = call.withLock(\.self) else { return }
     call.scopeEndings?.whenOneEnds(of: call.scopes, id: partial.path) { [destination] in
@@ -19,10 +19,11 @@ extension DownloadFile {
     }
   }
 
-  /// Leaves the place alone when a scope ends: there is nothing of this download any more.
+  /// Cancels that removal: this download has no unfinished file any more.
   func stayWithScope() { call.withLock(\.self)?.scopeEndings?.forget(id: partial.path) }
 
-  /// Removes what a download left behind, unless another one has the place or left something of its own.
+  /// Removes the unfinished file of a download, unless another download is using the place or has left its own file
+  /// there.
   private static func removeLeftover(of record: DownloadRecord, at destination: URL) async {
     guard let file = try? await take(destination) else { return }
     await file.discard(ifOf: record)

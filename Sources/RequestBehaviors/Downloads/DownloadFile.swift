@@ -1,31 +1,31 @@
 import Dispatch
 import Foundation
 
-/// The file of one download: what has come so far, beside its destination, until it is whole.
+/// The file of one download, which is kept beside its destination until it is whole.
 ///
-/// What has come of `report.pdf` is in `report.pdf.partial`; if its rest can be asked for later,
-/// `report.pdf.partial.json` has the ``DownloadRecord``. A name that would become too long by this is replaced by its
-/// hash. The first file is locked until ``release()``, so that no other process downloads to the destination meanwhile.
-/// Everything here that may block runs on a queue of its own.
+/// The beginning of `report.pdf` is in `report.pdf.partial`. If the download can be resumed, `report.pdf.partial.json`
+/// has the ``DownloadRecord``. A name that would become too long is replaced by its hash. The first file is locked
+/// until ``release()``, so that no other process downloads to the destination meanwhile. All work that may block runs
+/// on a queue of its own.
 final class DownloadFile: Sendable {
-  /// Where the file goes.
+  /// The URL of the finished file.
   let destination: URL
-  /// What has come so far.
+  /// The URL of the unfinished file.
   let partial: URL
   private let sidecar: URL
-  /// The paths of the three, by which no other download may go.
+  /// The paths of the three files, which no other download may use.
   private let places: [String]
   private let queue = DispatchQueue(label: "RequestBehaviors.DownloadFile")
-  // All used on the queue only.
+  // This variable and the next two are used on the queue only.
   nonisolated(unsafe) private var file: PartialFile?
-  // Where the next byte goes.
+  // The offset of the next byte.
   nonisolated(unsafe) private var offset: Int64 = 0
-  // Whether the bytes in the file came by this download, or are the beginning of what it goes on with.
+  // Whether the bytes in the file are of this download, or of the one that it resumes.
   nonisolated(unsafe) private var isOurs = false
-  /// The call that the file is of; it has a scope's leftovers removed.
+  /// The call that the file belongs to; its owners decide when an unfinished file is removed.
   let call = Locked<Call?>(nil)
 
-  /// Takes a destination, which no other download can have until it is ``release()``d.
+  /// Takes a destination, which no other download can use before ``release()``.
   ///
   /// - Throws: ``NetworkError`` of code `fileUnwritable` or `downloadInProgress`.
   static func take(_ destination: URL) async throws -> DownloadFile {
@@ -55,13 +55,13 @@ final class DownloadFile: Sendable {
     places = [place] + [partial, sidecar].map { folder.appendingPathComponent($0.lastPathComponent).path }
   }
 
-  /// File systems take names of 255 bytes.
+  /// Returns the name of the unfinished file: file systems allow 255 bytes.
   private static func partialName(of name: String) -> String {
     guard name.utf8.count + ".partial.json".utf8.count > 255 else { return name + ".partial" }
     return HashFunction.sha256.digest(of: Array(name.utf8)).hexadecimal + ".partial"
   }
 
-  /// Opens the file and locks it; false if another process has it.
+  /// Opens the file and locks it; `false` if another process has locked it.
   private func open() async throws -> Bool {
     try await run("opened") { [self] in
       file = try PartialFile.open(partial)
@@ -69,11 +69,11 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Removes what has come unless its rest can be asked for later, and lets another download have the destination.
+  /// Frees the destination for another download, and removes an unfinished file that cannot be resumed.
   func release() async {
     try? await run { [self] in
       if let file {
-        // A file that this download did not write may be of another program.
+        // A file that this download did not write may belong to another program.
         let length = (try? file.length()) ?? 0
         let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
         let hasLeft = call.withLock { $0?.owner.isPresent == false }
@@ -89,10 +89,10 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// What has come earlier, if its rest can be asked for.
+  /// Returns the beginning from an earlier download, if it can be resumed.
   ///
-  /// - Parameter owner: Whose file is to be downloaded.
-  /// - Returns: The length of it, and its record.
+  /// - Parameter owner: The owner of this download.
+  /// - Returns: The length of the beginning, and its record.
   func resumable(for owner: DownloadOwner) async -> DownloadStep.Partial? {
     let found: DownloadStep.Partial?? = try? await run { [self] in
       guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }), owner.owns(record) else {
@@ -106,11 +106,12 @@ final class DownloadFile: Sendable {
 
   /// Begins with an empty file.
   ///
-  /// - Parameter record: What is to be known to ask for the rest; `nil` if it cannot be asked for.
-  /// - Throws: ``NetworkError`` of code `fileUnwritable`, as everything here that writes.
+  /// - Parameter record: The record to resume the download with; `nil` if it cannot be resumed.
+  /// - Throws: ``NetworkError`` of code `fileUnwritable`, as all methods that write.
   func begin(_ record: DownloadRecord?) async throws {
     try await run("begun") { [self] in
-      // The record goes first and comes last: it never is that of other content.
+      // The old record is removed before the bytes are, and the new one is written last, so that a record never
+      // describes other content.
       try DownloadFile.remove(sidecar)
       try verifyOwner()
       isOurs = true
@@ -124,14 +125,14 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Begins to write after what is there.
+  /// Begins to write after the bytes of an earlier download.
   ///
   /// - Parameter length: The length after which the rest was asked for.
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length now.
   func resume(at length: Int64) async throws {
     try await run("opened") { [self] in
       guard try file?.length() == length else {
-        // What the record says is not true of these bytes.
+        // The record does not describe these bytes.
         try DownloadFile.remove(sidecar)
         throw CocoaError.changed(partial.path)
       }
@@ -140,7 +141,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Adds bytes.
+  /// Writes bytes at the end.
   func write(_ data: Data) async throws {
     guard !data.isEmpty else { return }
     try await run("written") { [self] in
@@ -150,7 +151,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Moves the file to its place, and replaces what is there.
+  /// Moves the file to its destination, and replaces a file that is there.
   func commit() async throws {
     try await run("moved to its place") { [self] in
       try verifyOwner()
@@ -164,7 +165,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Removes what has come.
+  /// Removes the bytes and the record of the unfinished file.
   func discard() async {
     try? await run { [self] in
       try DownloadFile.remove(sidecar)
@@ -174,7 +175,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Removes what has come if a record is of it.
+  /// Removes the bytes and the record of the unfinished file, if it has a given record.
   func discard(ifOf record: DownloadRecord) async {
     try? await run { [self] in
       guard let data = try? Data(contentsOf: sidecar), DownloadRecord(data) == record else { return }
@@ -184,7 +185,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Removes a file if there is one; never a folder, which is somebody else's.
+  /// Removes a file if it exists; never a folder, which does not belong to a download.
   private static func remove(_ file: URL) throws {
     guard unlink(file.path) == 0 || errno == ENOENT else { throw CocoaError.writing(file.path) }
   }
@@ -203,7 +204,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// The one path of a destination, since several ways may lead to its folder.
+  /// Returns the canonical path of a destination: links may give its folder several paths.
   private static func place(of destination: URL) -> String {
     let folder = destination.deletingLastPathComponent().resolvingSymlinksInPath()
     return folder.appendingPathComponent(destination.lastPathComponent).standardizedFileURL.path

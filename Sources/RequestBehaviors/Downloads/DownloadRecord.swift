@@ -1,14 +1,14 @@
 import Foundation
 
-/// What is kept beside the beginning of a file, so that its rest can be asked for later.
+/// The record that is kept beside an unfinished file, so that the download can be resumed later.
 struct DownloadRecord: Sendable, Hashable, Codable {
-  /// Whose file of which URL it is, as a hash: neither is to be read from it.
+  /// The owner and the URL as a hash, so that neither can be read from the record.
   let key: String
-  /// What the key was made with, so that nobody can try which credentials give it.
+  /// Random bytes that the key was made with, so that a list of hashes of known credentials cannot be compared with it.
   let salt: Data
-  /// What `If-Range` says of the content that the beginning is of.
+  /// The validator of the content, for `If-Range`.
   let validator: String
-  /// The length of the whole file, if the server said so.
+  /// The length of the whole file, if the server announced it.
   let total: Int64?
   private let version: Int
 
@@ -29,13 +29,13 @@ struct DownloadRecord: Sendable, Hashable, Codable {
     self = record
   }
 
-  /// The record of what a response begins; `nil` if its rest cannot be asked for.
+  /// Creates the record of the file that a response begins; `nil` if its download could not be resumed.
   ///
   /// - Parameters:
   ///   - headers: The fields of the response.
-  ///   - owner: Whose file of which URL it is.
+  ///   - owner: The owner of the download.
   init?(of headers: HeaderFields, for owner: DownloadOwner) {
-    // Ranges count the bytes of the encoded content, and what is written is decoded.
+    // Ranges count the bytes of the encoded content, but the file gets the decoded ones.
     guard !headers.hasContentEncoding else { return nil }
     if HeaderFields.areEqual(headers["Accept-Ranges"] ?? "", "none") { return nil }
     guard let validator = DownloadRecord.strongValidator(in: headers) else { return nil }
@@ -43,9 +43,11 @@ struct DownloadRecord: Sendable, Hashable, Codable {
     self.init(key: owner.key(salt: salt), salt: salt, validator: validator, total: headers.contentLength)
   }
 
-  /// The validator that differs whenever one byte of the content does (RFC 9110 §8.8.1).
+  /// Returns the validator that changes with every byte of the content; `nil` if there is no such validator
+  /// (RFC 9110 §8.8.1).
   ///
-  /// A date is one only if the response was sent a second or more after it (§8.8.2.2), and if there is no tag (§13.1.5).
+  /// A date is strong only if the response was sent at least a second after it (§8.8.2.2). It is used only without a
+  /// tag (§13.1.5).
   private static func strongValidator(in headers: HeaderFields) -> String? {
     if let tag = headers["ETag"] {
       return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 && HTTPSyntax.isFieldValue(tag) ? tag : nil
@@ -57,15 +59,15 @@ struct DownloadRecord: Sendable, Hashable, Codable {
     return sent.timeIntervalSince(modified) >= 1 ? text : nil
   }
 
-  /// The validator of this kind in a response to a further request; `nil` if it has none.
+  /// Returns the validator of the same kind in a later response; `nil` if the response has no such validator.
   private func validator(in headers: HeaderFields) -> String? {
     headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
   }
 
-  /// Whether a response is of the content that the beginning is of: both have the same validator (RFC 9110 §15.3.7.3).
+  /// Whether a response is of the same content as the unfinished file, by its validator (RFC 9110 §15.3.7.3).
   func isConfirmed(by headers: HeaderFields) -> Bool { validator(in: headers) == validator }
 
-  /// Whether a response that needs no validator, such as a 416, has another one.
+  /// Whether a response that needs no validator, such as a 416, has a different one.
   func isContradicted(by headers: HeaderFields) -> Bool { validator(in: headers).map { $0 != validator } ?? false }
 }
 
@@ -76,7 +78,7 @@ extension HeaderFields {
     return !HeaderFields.areEqual(encoding, "identity")
   }
 
-  /// The length of the body that the server announced; `nil` if it did not, or of the encoded body.
+  /// The length of the body that the server announced; `nil` if it announced no length or that of an encoded body.
   var contentLength: Int64? {
     guard !hasContentEncoding, let length = self["Content-Length"].flatMap({ Int64($0) }), length >= 0 else {
       return nil

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What a download does with the head of a response: values in, value out.
+/// The step that a download takes after the head of a response, decided without side effects.
 enum DownloadStep: Sendable, Hashable {
   /// Write the body from the beginning of the file on.
   case begin
-  /// Write the body after what is there.
+  /// Write the body after the bytes of the unfinished file.
   case append(total: Int64)
-  /// Nothing is missing from what is there.
+  /// The unfinished file has all bytes already.
   case complete
-  /// Ask for the whole file, because the rest of it cannot be had; with the reason.
+  /// Ask for the whole file, because its rest cannot be used; with the reason.
   case restart(String)
-  /// The response has no file: it is the outcome.
+  /// Return the response, which has no file.
   case pass
-  /// The response does not fit the request; with the reason.
+  /// Fail, because the response does not fit the request; with the reason.
   case fail(String)
 
   /// The beginning of a file whose rest was asked for.
   struct Partial: Sendable, Hashable {
     let record: DownloadRecord
-    /// How many bytes are there; more than 0.
+    /// How many bytes the unfinished file has; more than 0.
     let length: Int64
   }
 
@@ -27,17 +27,17 @@ enum DownloadStep: Sendable, Hashable {
   /// | asked for | status | step |
   /// |---|---|---|
   /// | the whole file | 206 | fail |
-  /// | the rest | 206 that fits what is there | append |
+  /// | the rest | 206 that continues the unfinished file | append |
   /// | the rest | 206 of other content, another range or encoded | restart |
-  /// | the rest | 206 without the validator of what is there | restart |
-  /// | the rest | 206 whose lengths contradict each other, or of a file whose length nobody knows | restart |
-  /// | the rest | 416, and the file is as long as what is there | complete |
+  /// | the rest | 206 without the validator of the unfinished file | restart |
+  /// | the rest | 206 with contradictory lengths, or without a known length of the file | restart |
+  /// | the rest | 416, and the unfinished file is whole | complete |
   /// | the rest | 416 otherwise | restart |
   /// | either | 304, or one that the call does not accept | pass |
   /// | either | any other | begin |
   ///
   /// - Parameters:
-  ///   - partial: What is there, if its rest was asked for.
+  ///   - partial: The unfinished file, if its rest was requested.
   ///   - status: The status of the response.
   ///   - headers: Its fields.
   ///   - isAccepted: Whether the call accepts the status.
@@ -77,7 +77,7 @@ enum DownloadStep: Sendable, Hashable {
     if let length = headers.contentLength, length != Int64(bytes.count) {
       return .restart("the rest has \(length) bytes and says that it has \(bytes.count)")
     }
-    // What came may be less than was asked for, and nothing would tell (RFC 9110 §15.3.7).
+    // Without the length, a rest that is shorter than requested could not be detected (RFC 9110 §15.3.7).
     guard let total = range.total ?? partial.record.total else { return .restart("nobody knows how long the file is") }
     guard total == partial.record.total ?? total, bytes.upperBound <= total else {
       return .restart("the length of the file is another one now")
@@ -88,7 +88,7 @@ enum DownloadStep: Sendable, Hashable {
 
 /// The value of `Content-Range` (RFC 9110 §14.4).
 struct ContentRange: Hashable {
-  /// The bytes of the file that the body has; `nil` for an unsatisfied range.
+  /// The range of the file that the body has; `nil` for an unsatisfied range.
   let bytes: Range<Int64>?
   /// The length of the file; `nil` if it is not known.
   let total: Int64?

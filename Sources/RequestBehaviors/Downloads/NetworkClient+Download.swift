@@ -8,29 +8,32 @@ extension NetworkClient {
   ///   .get("exports/\(id)"), to: folder.appending(path: "export.zip"))
   /// ```
   ///
-  /// The file appears at its place when it is whole and every behavior has let the response pass; until then what was
-  /// there stays there. The response has the status 200 and the file as its body. A 304 leaves the place alone.
+  /// The file appears at its destination when it is whole and every behavior has accepted the response; until then a
+  /// file that was there stays. The response has the status 200 and the file as its body. A 304 leaves the destination
+  /// alone.
   ///
-  /// What has come is kept beside the destination, in a file whose name ends in `.partial`. When the body breaks off, a
-  /// ``RetryBehavior`` in the list goes on with it: the request asks for the rest, by `Range` and `If-Range` (RFC 9110
-  /// §14, §13.1.5). When the download fails or is cancelled, a later one to the same destination goes on, also in a later
-  /// run of the program. That takes a strong validator of the server's, the same URL, the same user and the same
-  /// credentials; else the file is begun anew, and what is of no use is removed. Only the file's owner can read what has
-  /// come; when the user signs out, this process removes it, and a download under way fails with
-  /// ``NetworkError/Code-swift.struct/signedOut``. So that ranges count what is written, the request asks for a body that
-  /// is not encoded, unless it has an `Accept-Encoding` of its own.
+  /// The unfinished file is kept beside the destination, under a name that ends in `.partial`. When the body breaks
+  /// off, a ``RetryBehavior`` in the list continues it: the next attempt requests the rest, by `Range` and `If-Range`
+  /// (RFC 9110 §14, §13.1.5). When the download fails or is cancelled, a later one to the same destination continues,
+  /// also in a later run of the program. Resuming needs a strong validator of the server, the same URL, the same user
+  /// and the same credentials. Otherwise the download begins anew, and the old bytes are removed.
+  ///
+  /// Only the file's owner can read the unfinished file. When the user signs out, this process removes it, and a
+  /// download under way fails with ``NetworkError/Code-swift.struct/signedOut``. Ranges must count the bytes of the
+  /// file, so the request asks for a body that is not encoded, unless it has an `Accept-Encoding` of its own.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - destination: The URL of the file, in a folder that exists; a file that is there is replaced.
-  ///   - resumes: Whether what an earlier download left is gone on with; true by default.
-  ///   - checksum: What the file must hash to, whole, before it appears at its place; by default nothing is checked.
+  ///   - resumes: Whether the unfinished file of an earlier download is resumed; `true` by default.
+  ///   - checksum: The hash that the whole file must have before it appears at its destination; by default nothing is
+  ///     checked.
   ///   - limit: The most bytes to write; by default any number.
   /// - Returns: The response.
-  /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/downloadInProgress`` while this process
-  ///   or another one downloads to the same destination, ``NetworkError/Code-swift.struct/checksumMismatch``,
+  /// - Throws: ``NetworkError``, of code ``NetworkError/Code-swift.struct/downloadInProgress`` while this process or
+  ///   another one downloads to the same destination, ``NetworkError/Code-swift.struct/checksumMismatch``,
   ///   ``NetworkError/Code-swift.struct/bodyTooLarge`` or ``NetworkError/Code-swift.struct/fileUnwritable``;
-  ///   `CancellationError` if the task was cancelled, or what a behavior threw.
+  ///   `CancellationError` if the task was cancelled, or the error of a behavior.
   @concurrent
   @discardableResult
   public func download(
@@ -42,7 +45,7 @@ extension NetworkClient {
       try checksum?.validate()
       file = try await DownloadFile.take(destination)
     } catch {
-      // There is no call whose end would tell it.
+      // No call began whose end would finish the progress.
       configuration.options.overridden(by: request.options).progress?.finish()
       throw error
     }
@@ -62,11 +65,11 @@ extension NetworkClient {
   ) async throws -> NetworkResponse {
     var request = original
     request.options.delivery = .streamed
-    // The rest of a file is as good as the whole.
+    // The rest of a file is accepted where the whole file is.
     let accepted = configuration.options.overridden(by: request.options).acceptableStatuses
     if accepted.contains(200) { request.options.acceptableStatuses = accepted.union([206]) }
     request.behaviors.append(behavior)
-    // Two at once would write one file.
+    // Two attempts at once would write the same file.
     request.removedBehaviors.append(HedgingBehavior.self)
     var performed = try await perform(request)
     do {
@@ -81,8 +84,9 @@ extension NetworkClient {
 }
 
 extension DownloadBehavior {
-  /// Moves the file of a response to its place; that of one that did not come this way, from a cache for example, is
-  /// written first.
+  /// Moves the file of a response to its destination.
+  ///
+  /// A response that did not pass this behavior, for example from a cache, is written to the file first.
   fileprivate func finish(_ response: NetworkResponse) async throws -> NetworkResponse {
     var response = response
     if response.statusCode == 304 { return response }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The file of what has come of a download: open, and locked against other processes.
+/// The unfinished file of a download, open and locked against other processes.
 ///
 /// The file at the path is never replaced while it is open, so that the lock is that of the file at the path. All calls
 /// may block.
 final class PartialFile {
-  /// Whether the file was not there before.
+  /// Whether the file was created here.
   let isNew: Bool
   private let path: String
   private let descriptor: Int32
@@ -22,7 +22,8 @@ final class PartialFile {
   /// Opens a file, or makes an empty one, and locks it.
   ///
   /// - Returns: The file; `nil` if another process has it locked.
-  /// - Throws: `CocoaError` for what cannot be opened, a link, and anything else that is not a regular file.
+  /// - Throws: `CocoaError` for a path that cannot be opened, for a link, and for anything else that is not a regular
+  ///   file.
   static func open(_ url: URL) throws -> PartialFile? {
     for _ in 0..<100 {
       guard let file = try openUnlocked(url.path) else { continue }
@@ -78,12 +79,13 @@ final class PartialFile {
     }
   }
 
-  /// Lets nobody but the file's owner read it.
+  /// Lets only the file's owner read it.
   func protect() throws {
     guard fchmod(descriptor, 0o600) == 0 else { throw CocoaError.writing(path) }
   }
 
-  /// The permissions that a new file gets, which the process's mask decides; known by making one.
+  /// The permissions that the process's mask gives to a new file; making a file is the way to read them without
+  /// changing the mask.
   private var ordinaryMode: mode_t {
     let probe = path + ".mode"
     defer { unlink(probe) }
@@ -99,7 +101,7 @@ final class PartialFile {
     guard ftruncate(descriptor, 0) == 0 else { throw CocoaError.writing(path) }
   }
 
-  /// Moves the file to another path in one step, and replaces what is there.
+  /// Moves the file to another path in one step, and replaces a file that is there.
   ///
   /// - Parameter url: The new path.
   /// - Throws: `CocoaError` if it cannot be moved.

@@ -3,9 +3,10 @@ public import Foundation
 extension NetworkRequest {
   /// Returns the request for the target of a reference, such as the `Location` of a redirect or the URL of a mirror.
   ///
-  /// The reference is resolved by RFC 3986 §5; `..` above the root is dropped and the fragment is carried over (RFC
-  /// 9110 §10.2.2). If it leads to another origin, the request loses what is for the old origin only: sensitive fields
-  /// that are not for both, `Host`, `Origin`, and every option that is not portable. Method and body stay.
+  /// The reference is resolved by RFC 3986 §5; `..` above the root is dropped and the fragment is carried over
+  /// (RFC 9110 §10.2.2). If it leads to another origin, the request loses everything that is for the old origin only:
+  /// sensitive fields that are not for both, `Host`, `Origin`, and every option that is not portable. Method and body
+  /// stay.
   ///
   /// - Parameters:
   ///   - reference: An absolute URL or a relative reference.
@@ -35,7 +36,7 @@ extension NetworkRequest {
     options.isCacheValidation = false
   }
 
-  /// Removes what is for the previous origin only; later hops do not restore it.
+  /// Removes everything that is for the previous origin only; later hops do not restore it.
   private mutating func leave(_ left: Origin?) {
     headers.markCredentials(as: .baseURL)
     headers.leave(left, for: origin, base: call.baseOrigin)

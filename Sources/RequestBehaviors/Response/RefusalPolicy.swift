@@ -51,7 +51,7 @@ public struct RefusalPolicy: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - status: The status.
-  ///   - hints: What the response says about a repeat.
+  ///   - hints: The hints of the response about a repeat.
   /// - Returns: Whether the server did not act on the request.
   public func isRefusal(_ status: Int, _ hints: ServerHints?) -> Bool {
     statuses.contains(status) || isDelay(status, hints)
@@ -61,7 +61,7 @@ public struct RefusalPolicy: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - status: The status.
-  ///   - hints: What the response says about a repeat.
+  ///   - hints: The hints of the response about a repeat.
   /// - Returns: Whether the status is one of ``statusesWithDelay`` and a delay comes with it.
   public func isDelay(_ status: Int, _ hints: ServerHints?) -> Bool {
     guard let delay = hints?.delay else { return false }

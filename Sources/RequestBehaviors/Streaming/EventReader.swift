@@ -79,7 +79,7 @@ struct EventReader {
     chunks = nil
   }
 
-  /// Gets a body to read from if there is none.
+  /// Opens a response to read from, if none is open.
   ///
   /// Returns false if there are no more events.
   private mutating func connect() async throws -> Bool {

@@ -17,7 +17,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   /// Whether the platform adds cookies to requests.
   let addsCookies: Bool
   let hasOwnCookies: Bool
-  /// Where the cookies are, also for who asks on other threads.
+  /// The storage of the cookies, which other threads read, too.
   let cookies: Locked<HTTPCookieStorage?>
   private let delegateQueue: OperationQueue
   private let connectionReuse: URLSessionTransport.ConnectionReuse

@@ -93,9 +93,9 @@ public final class URLSessionTransport: Transport {
 
   /// Forgets the cookies of servers, if it keeps any.
   ///
-  /// What is sent from now on has an empty jar and connections of its own; cookies that are still to come with what is
-  /// in flight go into the old jar. A cookie storage that ``Configuration/adjustPlatform`` has set is emptied, and may
-  /// get such cookies.
+  /// Later requests have an empty jar and connections of their own. Cookies in the responses to requests in flight go
+  /// into the old jar. A cookie storage that ``Configuration/adjustPlatform`` has set is emptied, and may get such
+  /// cookies.
   public func forgetUser() { registry.forgetCookies() }
 
   /// Ends all requests in flight with ``NetworkError/Code-swift.struct/clientShutDown``; further sends fail with it

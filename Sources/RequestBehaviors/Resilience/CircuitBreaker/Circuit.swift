@@ -63,7 +63,7 @@ public struct Circuit: Sendable {
       enter(.halfOpen)
     case .halfOpen, .closed: break
     }
-    // A probe that never ends must not keep the circuit half open for ever.
+    // A probe that never ends must not keep the circuit half open forever.
     probes = probes.filter { $0.value.end > now }
     let places = probes.values.map { min($0.start + policy.probeInterval, $0.end) }.filter { $0 > now }
     guard places.count < max(policy.probes, 1) else { return .refused(until: places.min()) }

@@ -4,13 +4,13 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What the end of a request says about the server.
+/// The verdict on the server that follows from the end of a request.
 public enum CircuitVerdict: Sendable, Hashable {
   /// The server works.
   case success
   /// The server fails.
   case failure
-  /// Nothing, for example because the request was cancelled or the client refused it.
+  /// The request tells nothing about the server, for example because it was cancelled or the client refused it.
   case none
 }
 

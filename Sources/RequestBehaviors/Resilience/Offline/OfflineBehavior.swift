@@ -44,7 +44,7 @@ public struct OfflineBehavior: UniqueBehavior {
   }
 }
 
-/// What to do with a request while the device is offline.
+/// The treatment of a request while the device is offline.
 public enum OfflineRule: Sendable, Hashable {
   /// It fails at once.
   case refuse
@@ -59,7 +59,7 @@ private enum OfflineOption: RequestOption {
 }
 
 extension RequestOptions {
-  /// What to do with the request while the device is offline, instead of the behavior's rule.
+  /// The treatment of the request while the device is offline, instead of the behavior's rule.
   ///
   /// It takes effect if an ``OfflineBehavior`` is listed.
   public var offlineRule: OfflineRule {

@@ -1,4 +1,4 @@
-/// What to do after a failed attempt.
+/// The decision after a failed attempt.
 public enum RetryDecision: Sendable, Hashable {
   /// The current outcome is the outcome of the request.
   case stop
@@ -16,7 +16,7 @@ public struct FailedAttempt: Sendable {
   public let error: (any Error)?
   /// The number of the attempt, from 1.
   public let number: Int
-  /// What the server says about a repeat; `nil` if there was no response.
+  /// The hints of the server about a repeat; `nil` if there was no response.
   public let hints: ServerHints?
   /// The policy's own decision.
   public let suggestion: RetryDecision

@@ -28,7 +28,7 @@ extension RetryPolicy {
   ///
   /// - Parameters:
   ///   - outcome: How the attempt ended.
-  ///   - hints: What the server says about a repeat.
+  ///   - hints: The hints of the server about a repeat.
   ///   - situation: The request and its earlier attempts.
   ///   - random: Makes numbers from 0 to 1.
   /// - Returns: The decision to stop or to send again, and after which wait.

@@ -25,7 +25,7 @@ public struct X509Certificate: Sendable, Hashable {
 
   /// Creates the certificates of a text in PEM, in its order; other blocks in it are left out.
   ///
-  /// - Parameter pem: The text (RFC 7468 §5), such as what a `.pem` file holds.
+  /// - Parameter pem: The text (RFC 7468 §5), such as the contents of a `.pem` file.
   /// - Returns: At least one certificate.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust``.
   public static func certificates(pem: String) throws -> [X509Certificate] {
