@@ -1,8 +1,8 @@
 extension Call {
-  /// How many sends the call has made.
+  /// The number of sends that the call has made.
   public var attemptCount: Int { withState { $0.attempts.count } }
 
-  /// Every send so far, in order; those of the call that made them for this one where it joined that.
+  /// Every send so far, in order; a call that joined another one has that call's sends.
   public var attempts: [Attempt] {
     let (own, secrets) = withState { ($0.attempts, $0.secrets) }
     let attempts = own.isEmpty ? adoptedAttempts : own
@@ -13,7 +13,7 @@ extension Call {
     }
   }
 
-  /// How many sends served the call, those that another one made for it among them.
+  /// The number of sends that served the call, including those of a call that it joined.
   public var servingAttemptCount: Int {
     let own = attemptCount
     return own > 0 ? own : adoptedAttempts.count
@@ -21,10 +21,10 @@ extension Call {
 
   /// Adds a check that every later send of the call must pass, at the last moment before the transport.
   ///
-  /// For what may have changed since a behavior let the request pass, while that waited further in: whether the user
-  /// whose token it carries is still signed in, for example.
+  /// Use it for facts that may change while a request waits further in, such as whether the user of its token is still
+  /// signed in.
   ///
-  /// - Parameter check: Gets the request as it is to be sent; what it throws fails the send, which is not counted.
+  /// - Parameter check: Gets the request right before it is sent. Its error fails the send, which is not counted.
   public func addSendCheck(_ check: @escaping @Sendable (NetworkRequest) throws -> Void) {
     withState { $0.sendChecks.append(SendCheck(run: check)) }
   }
@@ -34,33 +34,35 @@ extension Call {
     for check in withState({ $0.sendChecks }) { try check.run(request) }
   }
 
-  /// Adds what brings every later request of the call up to date when it has passed the limiters, before it is signed.
+  /// Adds a change that updates every later request of the call after it has passed the limiters, before it is signed.
   ///
   /// - Parameter renewal: Changes the request, such as its token to the latest one; it must not block.
   public func addRenewal(_ renewal: @escaping @Sendable (inout NetworkRequest) -> Void) {
     withState { $0.renewals.append(Renewal(run: renewal)) }
   }
 
-  /// Brings a request up to date.
+  /// Updates a request with the changes that behaviors added.
   func renew(_ request: inout NetworkRequest) {
     for renewal in withState({ $0.renewals }) { renewal.run(&request) }
   }
 
   /// Lets a session that ends wait for the sends of this call that are being handed to the transport.
   ///
-  /// - Parameter handOvers: What the session waits for.
+  /// - Parameter handOvers: The session's list of requests that are being handed over.
   public func addHandOvers(_ handOvers: HandOvers) {
     withState { state in
       if !state.handOvers.contains(where: { $0 === handOvers }) { state.handOvers.append(handOvers) }
     }
   }
 
-  /// Begins to hand a request over; the checks run after this, so that a session that ends meanwhile is seen.
+  /// Begins to hand a request over.
+  ///
+  /// The checks run after this, so that they notice a session that ends meanwhile.
   func beginHandOver() -> HandOver? { HandOver(to: withState { $0.handOvers }) }
 
   /// Counts a send.
   ///
-  /// - Returns: Which send of the call it is, from 1; `nil` if it has made as many as a call may.
+  /// - Returns: The number of the send, from 1; `nil` if the call has made as many sends as a call may.
   func beginAttempt(_ request: NetworkRequest) -> Int? {
     let now = clock.now()
     return withState { state in
@@ -72,12 +74,12 @@ extension Call {
     }
   }
 
-  /// Notes how a send ended.
+  /// Records how a send ended.
   ///
   /// - Parameters:
-  ///   - number: Which send of the call it was.
-  ///   - outcome: How it ended.
-  ///   - time: When; by default now.
+  ///   - number: The number of the send.
+  ///   - outcome: The outcome of the send.
+  ///   - time: The time of its end; by default now.
   func endAttempt(_ number: Int, _ outcome: Attempt.Outcome, at time: Duration? = nil) {
     let time = time ?? clock.now()
     withState { state in
@@ -86,7 +88,7 @@ extension Call {
     }
   }
 
-  /// Notes the status of a send whose body is still to be read.
+  /// Records the status of a send whose body is still to be read.
   func noteHead(of number: Int, _ statusCode: Int) {
     withState { $0.attempts[number - 1].outcome = .response(statusCode: statusCode, bytes: nil) }
   }

@@ -1,13 +1,13 @@
 extension Call {
   /// A decision of a behavior, for logs, such as "redirect to https://h/new".
   public struct Event: Sendable {
-    /// When it was taken, on the call's clock.
+    /// The time of the decision, on the call's clock.
     public let at: Duration
     /// The name of the behavior.
     public let source: String
-    /// What was decided, without secrets.
+    /// The decision, without secrets.
     public let message: String
-    /// The kind of decision, to tell by without reading the message.
+    /// The kind of decision, so that code need not read the message.
     public let kind: Kind
   }
 
@@ -17,7 +17,7 @@ extension Call {
   /// Records a decision.
   ///
   /// - Parameters:
-  ///   - message: What was decided, without secrets.
+  ///   - message: The decision, without secrets.
   ///   - source: The name of the behavior.
   ///   - kind: The kind of decision; ``Event/Kind-swift.struct/other`` by default.
   public func record(_ message: String, from source: String, kind: Event.Kind = .other) {
@@ -38,19 +38,19 @@ extension Call {
 // MARK: - Withheld credentials
 
 extension Call {
-  /// What was kept from an origin that it is not for.
+  /// A credential that was kept from an origin that it is not for.
   struct Withheld: Hashable {
     let what: String
     let origin: Origin
   }
 
-  /// Records, once, that something was kept from an origin that it is not for.
+  /// Records, once, that a credential was kept from an origin that it is not for.
   ///
   /// The error of a 401 or 403 of that origin says so.
   ///
   /// - Parameters:
-  ///   - what: What was not sent, such as the name of a field; without secrets.
-  ///   - origin: Where the request goes.
+  ///   - what: The name of the credential that was not sent, such as that of a field; without secrets.
+  ///   - origin: The origin that the request goes to.
   ///   - source: The name of the behavior.
   public func record(withheld what: String, from origin: Origin, by source: String) {
     let message = "\(what) kept from \(origin)"
@@ -59,7 +59,7 @@ extension Call {
     }
   }
 
-  /// What the error of a refusal says of credentials that were withheld from the origin; `nil` if none were.
+  /// Returns the words of a refusal's error about credentials withheld from the origin; `nil` if no credential was.
   func noteOnWithheld(from origin: Origin?) -> String? {
     let names = withState { $0.withheld.filter { $0.origin == origin } }.map(\.what).sorted()
     guard let origin, !names.isEmpty else { return nil }
@@ -89,13 +89,13 @@ extension Call.Event {
     public static let other = Kind(rawValue: "other")
     /// A redirect was followed.
     public static let redirect = Kind(rawValue: "redirect")
-    /// Something was kept from an origin that it is not for.
+    /// A credential was kept from an origin that it is not for.
     public static let withheld = Kind(rawValue: "withheld")
     /// A request is sent again.
     public static let retry = Kind(rawValue: "retry")
     /// A request that failed is not sent again, or not any more.
     public static let retryStopped = Kind(rawValue: "retryStopped")
-    /// The call's deadline was set, or ended something.
+    /// The call's deadline was set, or ended a wait or a send.
     public static let deadline = Kind(rawValue: "deadline")
     /// A circuit breaker let a probe through, refused a request or changed its state.
     public static let circuitBreaker = Kind(rawValue: "circuitBreaker")

@@ -1,4 +1,4 @@
-/// A kind of thing that behaviors remember for the length of a call, such as "has been replayed".
+/// A key under which behaviors store a value for the length of a call, such as "has been replayed".
 ///
 /// ```swift
 /// enum HasReplayed: CallKey { static let defaultValue = false }
@@ -11,17 +11,18 @@
 /// }
 /// ```
 public protocol CallKey {
-  /// The type of what is remembered.
+  /// The type of the stored value.
   associatedtype Value: Sendable
-  /// What is remembered at first.
+  /// The value before a behavior changes it.
   static var defaultValue: Value { get }
-  /// Whether a prerequisite request, such as one for a token, begins with what the call that needs it remembers; by
-  /// default it does not.
-  static var isInherited: Bool { get }
-  /// Whether it is forgotten when the `send` ends; by default it is remembered as long as the call is, which every
-  /// response and error refers to.
+  /// Whether a prerequisite request, such as one for a token, begins with the value of the call that needs it.
   ///
-  /// What refers to a request, a response or a file should be forgotten then.
+  /// By default it does not.
+  static var isInherited: Bool { get }
+  /// Whether the value is dropped when the `send` ends.
+  ///
+  /// By default it is kept as long as the call, which every response and error refers to. Drop a value that refers to a
+  /// request, a response or a file.
   static var endsWithSend: Bool { get }
 }
 
@@ -29,35 +30,35 @@ extension CallKey {
   /// By default a prerequisite request begins with the default value.
   public static var isInherited: Bool { false }
 
-  /// By default it is remembered as long as the call is.
+  /// By default the value is kept as long as the call.
   public static var endsWithSend: Bool { false }
 }
 
 extension Call {
-  /// What is remembered under a key.
+  /// The value under a key.
   public subscript<Key: CallKey>(key: Key.Type) -> Key.Value {
     get { withState { $0.memory[key] } }
     set { withState { $0.memory[key] = newValue } }
   }
 
-  /// Changes what is remembered under a key, atomically.
+  /// Changes the value under a key, atomically.
   ///
   /// - Parameters:
-  ///   - key: The kind of thing.
+  ///   - key: The key.
   ///   - change: Gets the value to change; it must not use the call itself.
-  /// - Returns: What the closure returns.
+  /// - Returns: The result of the closure.
   public func update<Key: CallKey, Result>(
     _ key: Key.Type, _ change: (inout Key.Value) throws -> Result
   ) rethrows -> Result {
     try withState { try change(&$0.memory[key]) }
   }
 
-  /// What a prerequisite request of this call begins with.
+  /// The values that a prerequisite request of this call begins with.
   var inheritedMemory: Memory { withState { $0.memory.inherited } }
 
-  /// What behaviors remember in a call, by the identity of the key.
+  /// The values that behaviors store in a call, by the identity of the key.
   ///
-  /// A copy remembers what the original did, and from then on for itself.
+  /// A copy begins with the values of the original and changes on its own.
   struct Memory: Sendable {
     private struct Slot: Sendable {
       let key: ObjectIdentifier
@@ -66,7 +67,7 @@ extension Call {
       var content: Content
     }
 
-    // A list rather than a dictionary: few behaviors remember anything.
+    // A list rather than a dictionary, because few behaviors store a value.
     private var slots: [Slot] = []
 
     subscript<Key: CallKey>(key: Key.Type) -> Key.Value {
@@ -80,7 +81,9 @@ extension Call {
       }
     }
 
-    /// Returns what a key remembers in this copy alone, in place: a copy out and back in would double each change.
+    /// Returns this copy's own box of a value, to be changed in place.
+    ///
+    /// Taking the value out and putting it back would copy it for each change.
     private mutating func ownContent<Key: CallKey>(of key: Key.Type) -> Value<Key.Value> {
       let id = ObjectIdentifier(key)
       if let index = slots.firstIndex(where: { $0.key == id }) {
@@ -92,16 +95,16 @@ extension Call {
       return content
     }
 
-    /// Forgets what is not remembered longer than the `send`.
+    /// Drops the values that end with the `send`.
     ///
-    /// - Returns: What was forgotten, to be released when the lock is.
+    /// - Returns: The dropped values, to be released outside of the lock.
     mutating func endSend() -> [any Sendable] {
       guard slots.contains(where: \.endsWithSend) else { return [] }
       defer { slots.removeAll(where: \.endsWithSend) }
       return slots.filter(\.endsWithSend).map(\.content)
     }
 
-    /// The part that a prerequisite request begins with.
+    /// The values that a prerequisite request begins with.
     var inherited: Memory {
       var memory = self
       memory.slots.removeAll { !$0.isInherited }
@@ -111,7 +114,7 @@ extension Call {
 }
 
 extension Call.Memory {
-  // Unchecked, because only a memory that alone refers to it changes it, under the call's lock.
+  // Unchecked: it is changed only through the one memory that refers to it, under the call's lock.
   private class Content: @unchecked Sendable {
     func copy() -> Content { self }
   }

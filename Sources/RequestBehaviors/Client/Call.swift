@@ -1,14 +1,13 @@
 import Foundation
 
-/// What is shared by everything that serves one `send`: its identity, clock, attempts, and room for behaviors to
-/// remember things.
+/// The shared state of all that serves one `send`: its identity, clock and attempts, and values of behaviors.
 ///
-/// Every request and response of the call refers to it. So it holds facts only (``Attempt``), never one of them: a call
-/// is released with the last value that its `send` returned or threw. What behaviors remember in it follows the same
-/// rule.
+/// Every request and response of the call refers to it. It stores facts only (``Attempt``) and none of these, so that a
+/// call is released with the last value that its `send` returned or threw. The values that behaviors store in it follow
+/// the same rule.
 ///
-/// Each behavior reaches it as `request.call`. Retries, redirects and replays are sends of one call; a prerequisite
-/// request, such as one for a token, is a call of its own whose ``parent`` is this one's ``id-swift.property``.
+/// Each behavior reaches it as `request.call`. Retries, redirects and replays are sends of one call. A prerequisite
+/// request, such as one for a token, is a separate call whose ``parent`` is this one's ``id-swift.property``.
 public final class Call: Sendable {
   /// The identity of a call, unique in the process.
   public struct ID: Hashable, Sendable, CustomStringConvertible {
@@ -31,7 +30,7 @@ public final class Call: Sendable {
   /// The clock of the client.
   public let clock: RequestClock
 
-  /// When the call began, on ``clock``.
+  /// The time at which the call began, on ``clock``.
   public let startedAt: Duration
 
   /// The settings that the call began with: the request's over the configuration's.
@@ -40,34 +39,34 @@ public final class Call: Sendable {
   /// The statuses that are a success, read once when the call begins.
   public let acceptableStatuses: StatusCodes
 
-  /// The origin of the configuration's base URL, to which credentials are bound by default; `nil` if there is none.
+  /// The origin of the configuration's base URL, to which credentials are bound by default; `nil` without a base URL.
   public let baseOrigin: Origin?
 
   let decoder: any BodyDecoder
   /// The fields that the user set on the request; those win over what most behaviors set.
   let userHeaders: HeaderFields
-  /// The clock without the end of sleeps when the client is shut down, for what outlives clients, such as a session.
+  /// The clock whose sleeps go on when the client is shut down, for state that outlives clients, such as a session's.
   public let sessionClock: RequestClock
-  /// What ends the call's waits when its client is shut down; `nil` for a call without a client.
+  /// Ends the call's waits when its client is shut down; `nil` for a call without a client.
   let waits: ClientWaits?
 
-  /// What changes; its lock protects the state of the ``ChainRun`` too.
+  /// The state of the call; its lock protects that of the ``ChainRun`` too.
   private let state: Locked<State>
 
-  /// What changes during a call.
+  /// The part of a call that changes.
   struct State: Sendable {
     var deadline: Duration?
     var owner = CallOwner()
     var coverage = CredentialCoverage()
     var attempts: [Attempt] = []
     var events: [Event] = []
-    /// Who is told of events; nobody when the `send` has ended, because they may keep the call.
+    /// The observers of events; empty after the end of the `send`, because an observer may refer to the call.
     var observers: [any CallObserver] = []
     var memory: Memory
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
     var sendChecks: [SendCheck] = []
-    /// What brings a request up to date that has passed the limiters.
+    /// The updates for requests that have passed the limiters.
     var renewals: [Renewal] = []
     /// The sessions that wait at their end for requests that are being handed to the transport.
     var handOvers: [HandOvers] = []
@@ -80,7 +79,7 @@ public final class Call: Sendable {
     let run: @Sendable (NetworkRequest) throws -> Void
   }
 
-  /// What brings a request up to date after it may have waited.
+  /// An update of the request after it may have waited.
   struct Renewal: Sendable {
     let run: @Sendable (inout NetworkRequest) -> Void
   }
@@ -91,7 +90,7 @@ public final class Call: Sendable {
   ///   - clock: The clock; the system's by default.
   ///   - options: The settings; none is set by default.
   ///   - baseOrigin: The origin that credentials are bound to by default; none by default.
-  ///   - decoder: What decodes bodies; a JSON decoder by default.
+  ///   - decoder: The decoder of bodies; a JSON decoder by default.
   ///   - parent: The call that needs this one.
   public convenience init(
     clock: RequestClock = .system, options: RequestOptions = RequestOptions(), baseOrigin: Origin? = nil,
@@ -127,7 +126,7 @@ public final class Call: Sendable {
     try state.withLock(change)
   }
 
-  /// When the call must be over, on ``clock``, or `nil` for never.
+  /// The time by which the call must be over, on ``clock``; `nil` for never.
   ///
   /// Behaviors that wait do not wait past it.
   public var deadline: Duration? {

@@ -1,11 +1,11 @@
-/// Whose call it is, and whether they are still there.
+/// The owners of a call, and whether they are still signed in.
 ///
-/// A call is bound to the scopes that behaviors return for it before it begins (``RequestBehavior/scope(for:)``), and
-/// to those that its sends are noted for (``Call/noteSend(for:)``). They leave when a scope ends
+/// A call belongs to the owners that behaviors return for it before it begins (``RequestBehavior/scope(for:)``), and to
+/// those that its sends are noted for (``Call/noteSend(for:)``). An owner leaves when its scope ends
 /// (``ScopeEndings/end(_:)``), at a sign-out for example.
 ///
-/// What keeps a response, or a part of one, asks at the moment at which it keeps it; where there is a transaction, in
-/// the transaction. A user may have signed out while the response was on its way:
+/// A behavior that stores a response, or a part of one, asks at the moment of storing; if there is a transaction,
+/// within it. A user may have signed out while the response was on its way:
 ///
 /// ```swift
 /// func afterSuccess(
@@ -19,28 +19,28 @@
 /// }
 /// ```
 public struct CallOwner: Sendable {
-  /// What behaviors returned for the call before it began; empty if the response is the same for everybody.
+  /// The owners that behaviors returned before the call began; empty if the response is the same for all users.
   public private(set) var scopes: [String] = []
-  /// The scopes that sends went for though the call was not begun for them.
+  /// The owners that sends were noted for after the call had begun for others.
   private(set) var laterScopes: [String] = []
-  /// Whether a send went for somebody else whom no scope names.
+  /// Whether a send was made for another user, whose owner is not known by name.
   private var hasLeft = false
-  /// How many scopes had ended when the call began.
+  /// The number of owners that had ended when the call began.
   private var endingCount: UInt64 = 0
   private var endings: ScopeEndings?
 
   init() {}
 
-  /// Whether none of the scopes has ended since the call began.
+  /// Whether none of the owners has ended since the call began.
   public var isPresent: Bool {
     guard let endings else { return true }
     return !endings.hasEnded(scopes, since: endingCount) && !endings.hasEnded(laterScopes, since: endingCount)
   }
 
-  /// Whether every send went for those for whom the call was begun.
+  /// Whether every send was made for the owners that the call was begun for.
   var isSame: Bool { laterScopes.isEmpty && !hasLeft }
 
-  /// Throws unless those whose call it is are still there.
+  /// Throws unless the owners of the call are still signed in.
   ///
   /// It takes well under a microsecond, and does not wait.
   ///
@@ -49,45 +49,46 @@ public struct CallOwner: Sendable {
     guard isPresent else { throw NetworkError.ownerHasLeft() }
   }
 
-  /// Begins to count what ends.
+  /// Begins to count the owners that end.
   fileprivate mutating func begin(with endings: ScopeEndings?) {
     guard self.endings == nil, let endings else { return }
     self.endings = endings
     endingCount = endings.count
   }
 
-  /// Notes that a send went for somebody else.
+  /// Records that a send was made for another, unnamed user.
   fileprivate mutating func leave() { hasLeft = true }
 
-  /// Adds a scope that the call is begun for.
+  /// Adds an owner that the call is begun for.
   fileprivate mutating func bind(to scope: String) { scopes.append(scope) }
 
-  /// Adds the scope that a send goes for.
+  /// Adds the owner that a send is made for.
   fileprivate mutating func bind(sendTo scope: String) {
     if !scopes.contains(scope), !laterScopes.contains(scope) { laterScopes.append(scope) }
   }
 }
 
 extension Call {
-  /// Whose call it is, by now.
+  /// The owners of the call, as known by now.
   public var owner: CallOwner { withState { $0.owner } }
 
-  /// Whose response this is, as the behaviors' ``RequestBehavior/scope(for:)`` returned before the chain began.
+  /// The owners of the response, as ``RequestBehavior/scope(for:)`` returned them before the chain began.
   public var scopes: [String] { owner.scopes }
 
-  /// Whether every send went for those for whom the call was begun, and they are still there; if not, its response is
-  /// neither stored nor shared.
+  /// Whether every send was made for the owners that the call was begun for, and they are still signed in.
+  ///
+  /// If not, the response is neither stored nor shared.
   public var keepsScopes: Bool {
     let owner = owner
     return owner.isSame && owner.isPresent
   }
 
-  /// Notes for whom a send goes.
+  /// Records the owner that a send is made for.
   ///
-  /// Between the beginning of a call and a send somebody may have signed in. The response is then another user's than
-  /// ``scopes`` say, and ``keepsScopes`` is false from then on.
+  /// Between the beginning of a call and a send a user may have signed in. The response then belongs to another user
+  /// than ``scopes`` say, and ``keepsScopes`` is false from then on.
   ///
-  /// - Parameter scope: The scope to which the credentials of the send belong.
+  /// - Parameter scope: The owner of the send's credentials.
   public func noteSend(for scope: String) {
     let endings = scopeEndings
     withState { state in
@@ -96,16 +97,16 @@ extension Call {
     }
   }
 
-  /// Begins to watch for scopes that end; called before behaviors are asked for theirs.
+  /// Begins to watch for owners that end; called before behaviors are asked for theirs.
   func beginOwner() {
     let endings = scopeEndings
     withState { $0.owner.begin(with: endings) }
   }
 
-  /// Notes that a send went for somebody else than the call was begun for.
+  /// Records that a send was made for another user than the call was begun for.
   func leaveScopes() { withState { $0.owner.leave() } }
 
-  /// Adds the scope that the behavior at a place of the list gave.
+  /// Adds the owner that the behavior at an index of the list returned.
   func add(scope: String, of index: Int) {
     withState { state in
       state.owner.bind(to: scope)

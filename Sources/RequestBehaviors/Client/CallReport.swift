@@ -1,6 +1,6 @@
-/// How a call ended, for a ``CallObserver``.
+/// The end of a call, for a ``CallObserver``.
 public struct CallReport: Sendable {
-  /// Where a call was when it ended.
+  /// The stage that a call had reached when it ended.
   public enum Phase: Sendable, Hashable {
     /// The request was being built: no behavior saw it.
     case building
@@ -20,17 +20,17 @@ public struct CallReport: Sendable {
   public let request: NetworkRequest?
   /// The response, if there was one; that of a streamed response is without its body.
   public let response: NetworkResponse?
-  /// How the body of a streamed response ended; `nil` for any other.
+  /// The end of a streamed response's body; `nil` for any other response.
   public let completion: BodyCompletion?
-  /// What the caller's `send` threw, or what a streamed body ended with; `nil` if neither did.
+  /// The error that the caller's `send` threw or that ended a streamed body; `nil` if neither failed.
   public let error: (any Error)?
-  /// Where the call was when it ended.
+  /// The stage that the call had reached when it ended.
   public let phase: Phase
-  /// How long decoding took.
+  /// The time that decoding took.
   public let decoding: Duration
-  /// How long the call took in all, until a streamed body had ended.
+  /// The time that the call took in all, until the end of a streamed body.
   public let duration: Duration
-  /// The latest failure before a cancellation, which the `CancellationError` that the caller gets does not tell.
+  /// The latest failure before a cancellation, which the caller's `CancellationError` does not tell.
   public let lastFailure: (any Error)?
 
   init(

@@ -1,9 +1,9 @@
-/// What a call knows to be secret: the values in the header fields of its requests, and what was added to them.
+/// The secrets of a call: the values in the header fields of its requests, and the values that behaviors added.
 ///
-/// The fields are kept as they were, because which of their values are secret depends on the redactor that asks.
+/// The fields are stored as they were, because the redactor that asks decides which of their values are secret.
 struct CallSecrets: Sendable {
   private(set) var added: [String] = []
-  // Most calls have the fields of one request: a list of them would be another allocation for each.
+  // Most calls have the fields of one request, and a list of them would cost another allocation.
   private var latest: HeaderFields
   private var earlier: [HeaderFields] = []
 
@@ -19,7 +19,7 @@ struct CallSecrets: Sendable {
     if !added.contains(secret) { added.append(secret) }
   }
 
-  /// Adds the fields of a request as it was on its way.
+  /// Adds the fields of a request on its way.
   mutating func add(_ fields: HeaderFields) {
     guard !fields.isEmpty, fields != latest else { return }
     if !latest.isEmpty { earlier.append(latest) }
@@ -28,16 +28,16 @@ struct CallSecrets: Sendable {
 }
 
 extension Call {
-  /// Notes a value that no description of this call may show, such as a key that a behavior puts into the path.
+  /// Adds a value that no description of this call may show, such as a key that a behavior puts into the path.
   ///
-  /// The values of header fields that are marked sensitive or mean a credential need not be noted.
+  /// Values of header fields that are marked sensitive or named like a credential need not be added.
   ///
-  /// - Parameter secret: The value; one of less than four bytes is not looked for.
+  /// - Parameter secret: The value; a value of less than four bytes is not searched for.
   public func addSecret(_ secret: String) { withState { $0.secrets.add(secret) } }
 
-  /// Notes the secrets in the fields of a request as it was on its way.
+  /// Adds the secrets in the fields of a request on its way.
   func noteSecrets(in headers: HeaderFields) { withState { $0.secrets.add(headers) } }
 
-  /// What the call knows to be secret.
+  /// The secrets of the call.
   var secrets: CallSecrets { withState { $0.secrets } }
 }

@@ -1,11 +1,11 @@
 extension Chain {
-  /// What a request asks of a place in the list at every step.
+  /// The facts about a place in the list that a request needs at every step.
   struct Place: Sendable {
     /// The hooks to call.
     let toCall: HookSet
     /// Whether it is known which hooks are defaults.
     let isKnown: Bool
-    /// Whether the behavior adds credentials, and so has no part in some requests.
+    /// Whether the behavior adds credentials, so that some requests skip it.
     let hasCredential: Bool
 
     init(_ entry: Pipeline.Entry) {
@@ -18,25 +18,25 @@ extension Chain {
 }
 
 extension Pipeline.Entry {
-  /// The behavior, which notes the hooks that are called for the first time.
+  /// Returns the behavior, wrapped to learn which hooks are defaults as long as that is not known.
   func behavior(_ place: Chain.Place) -> any RequestBehavior {
     place.isKnown ? behavior : LearningBehavior(behavior: behavior)
   }
 }
 
 extension Chain {
-  /// The places that a prerequisite request has too.
+  /// The places of the list that a prerequisite request passes too.
   ///
-  /// Left out are those that add credentials, share or keep responses, and those where a behavior may hold something
-  /// while it waits.
+  /// Behaviors that add credentials, or share or store responses, are left out, and so are places where a behavior may
+  /// hold a resource while it waits.
   private static let prerequisiteOrders: Set<BehaviorOrder> = [
     .observation, .deadline, .request, .retry, .hedging, .redirects, .circuitBreaker, .rateLimit, .verification, .last,
   ]
 
-  /// Returns a client whose behaviors cannot wait for a caller that stands at an index of this list.
+  /// Returns a client whose behaviors cannot wait for a caller at an index of this list.
   ///
-  /// The caller is within the `intercept` of everything further out, which may hold a permit; there the other hooks of
-  /// a behavior run without it, unless the behavior says that it holds nothing.
+  /// The caller is within the `intercept` of all behaviors further out, which may hold a permit. Of these only the
+  /// other hooks run, unless the behavior says that it holds nothing.
   func prerequisiteClient(
     for caller: Int, omitting types: [any RequestBehavior.Type], parent: Call
   ) -> NetworkClient {
@@ -48,6 +48,7 @@ extension Chain {
       let isAroundCaller = index <= caller && !entry.behavior.runsForPrerequisites
       return BehaviorGroup(entry.behavior, order: entry.order, hooksOnly: entry.runsHooksOnly || isAroundCaller)
     }
+    // The prerequisite cannot require the credentials that it is to get.
     configuration.options.withdrawRequiredAuthentication()
     return NetworkClient(
       configuration: configuration, transport: transport, parent: NetworkClient.Parent(parent), waits: waits)

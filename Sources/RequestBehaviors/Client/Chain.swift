@@ -2,21 +2,21 @@ import Foundation
 
 /// Runs requests through the behaviors of a ``Pipeline`` to the transport and back.
 ///
-/// One instance serves all requests of a list; what belongs to a request is in its ``ChainRun``.
+/// One instance serves all requests of a list; the state of one request is in its ``ChainRun``.
 final class Chain: Sendable {
   let pipeline: Pipeline
-  /// The behaviors of the list that are told how calls and attempts end.
+  /// The behaviors of the list that hear how calls and attempts end.
   let observers: [any CallObserver]
   let transport: any Transport
   let configuration: RequestConfiguration
   let waits: ClientWaits
   /// The list of the client, if this one is made for a request with behaviors of its own.
   let base: Chain?
-  /// Where the behaviors begin that see exactly what is sent.
+  /// The index of the first behavior that sees exactly what is sent.
   private let lastStart: Int
   /// The names of the credentials that a request can ask for.
   private let credentialNames: Set<String>
-  /// Where the limiters end: the place of the first behavior that signs or verifies, or the end of the list.
+  /// The end of the limiters: the index of the first behavior that signs or verifies, or the end of the list.
   private let endOfLimiters: Int
   private let lock = NSLock()
   // Protected by `lock`.
@@ -39,9 +39,9 @@ final class Chain: Sendable {
     self.latestPlaces = pipeline.entries.map { Place($0) }
   }
 
-  /// What is known of each place by now.
+  /// Returns the facts about each place, as known by now.
   ///
-  /// Read once a request; whatever a request learns, later ones get.
+  /// Read once a request; a request uses what earlier ones learned.
   func places() -> [Place] {
     lock.withLock {
       for (index, place) in latestPlaces.enumerated() where !place.isKnown {
@@ -57,18 +57,19 @@ final class Chain: Sendable {
     run.note(request.body)
     defer { run.end() }
     try checkCredentials(of: request)
+    // Behaviors are asked for owners only after the call has begun to watch for their end.
     if run.places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
       guard pipeline.entries[index].isWanted(by: request) else { continue }
-      // A redirect may lead to the origin of credentials that are not for this one. They note who is signed in, but the
-      // response is not that user's.
+      // A redirect may lead to the origin of credentials that do not apply here. Their behavior records the signed-in
+      // user, but does not own the response.
       guard let scope = await pipeline.entries[index].behavior(place).scope(for: request) else { continue }
       if pipeline.entries[index].credential?.applies(to: request) != false { request.call.add(scope: scope, of: index) }
     }
     return try await proceed(from: 0, request, in: run)
   }
 
-  /// Throws if a request explicitly requires credentials that it cannot have.
+  /// Throws if a request explicitly requires credentials that it cannot get.
   private func checkCredentials(of request: NetworkRequest) throws {
     let requirement = request.options.authentication
     if let name = requirement.onlyName, !credentialNames.contains(name) {
@@ -80,13 +81,13 @@ final class Chain: Sendable {
       entry.credential.map { explicit.includes($0.credential) } ?? false
     }
     guard !wanted.isEmpty, !wanted.contains(where: { $0.credential?.applies(to: request) == true }) else { return }
-    // A request that brings its own credentials has what it requires, unless that is a certain session's.
+    // A request with credentials of its own has what it requires, unless it requires those of one session.
     if explicit.onlyName == nil, request.call.userHeaders.contains(where: \.isNamedLikeCredential) { return }
     throw NetworkError.credentialsWithheld(
       wanted.map { ($0.name, $0.credential?.origins ?? .baseURL) }, from: origin, request)
   }
 
-  /// Runs the behavior at an index, or the next one that takes part, or sends the request if there is none.
+  /// Runs the behavior at an index, or the next one that takes part; after the last one, sends the request.
   private func proceed(
     from start: Int, _ original: NetworkRequest, in run: ChainRun
   ) async throws -> NetworkResponse {
@@ -96,9 +97,9 @@ final class Chain: Sendable {
     while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) {
       index += 1
     }
-    // What signs further in must sign what is sent.
+    // The signature must cover the request as it is sent.
     if start <= endOfLimiters, endOfLimiters <= index { run.call.renew(&request) }
-    // Who stands last sees exactly what is sent.
+    // The last behaviors see exactly what is sent.
     if start <= lastStart, index >= lastStart, index < places.count { withholdForeignSecrets(&request) }
     let response: NetworkResponse
     if index == places.count {
@@ -108,7 +109,7 @@ final class Chain: Sendable {
     } else {
       response = try await runHooks(at: index, request, in: run)
     }
-    // What somebody unknown says is no success, whatever the status: nobody further out gets to see it.
+    // An unverified response never counts as a success, so outer behaviors do not see it.
     guard response.isVerified || !response.hasAcceptedStatus else {
       response.body.cancel()
       throw NetworkError.unverified(response)
@@ -116,7 +117,9 @@ final class Chain: Sendable {
     return response
   }
 
-  /// Whether a behavior has a part in a request: one that adds credentials does where they are wanted and may go.
+  /// Whether a behavior takes part in a request.
+  ///
+  /// One that adds credentials does if they are wanted and may go there.
   private func takesPart(at index: Int, in request: NetworkRequest) -> Bool {
     guard let credential = pipeline.entries[index].credential, !credential.applies(to: request) else { return true }
     let entry = pipeline.entries[index]
@@ -136,13 +139,13 @@ final class Chain: Sendable {
       let response = try await behavior.intercept(request, next: next)
       return try run.checkOwner(of: response, from: index)
     } catch {
-      // The error may quote what a behavior further out set for a request that was never sent.
+      // The error may quote a secret that an outer behavior set on a request that was never sent.
       run.call.noteSecrets(in: request.headers)
       throw error
     }
   }
 
-  /// Runs the other hooks of the behavior at an index around everything further in.
+  /// Runs the other hooks of the behavior at an index around all behaviors further in.
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let place = run.places[index]
     let hooks = place.toCall
@@ -154,12 +157,13 @@ final class Chain: Sendable {
       }
       if hooks.contains(.modify) { try await behavior.modify(&request) }
     } catch {
-      // The error may quote what a behavior further out set for a request that was never sent, and the hook may have
+      // The error may quote a secret that an outer behavior set on a request that was never sent, and the hook may have
       // set a body before it threw.
       run.call.noteSecrets(in: original.headers)
       run.note(request.body)
       throw error
     }
+    // A field that a credential behavior has set is a secret for its origins, even if the behavior did not mark it.
     if place.hasCredential, let credential = pipeline.entries[index].credential {
       request.headers.markUnmarked(as: credential.origins, except: original.headers)
     }
@@ -168,6 +172,7 @@ final class Chain: Sendable {
     }
     run.note(request.body)
     if hooks.contains(.beforeSend) { await behavior.beforeSend(request) }
+    // A status that is not acceptable is a failure for the hooks, although it reaches the caller as a response.
     let response: NetworkResponse
     do {
       response = try await proceed(from: index + 1, request, in: run)
@@ -196,9 +201,10 @@ final class Chain: Sendable {
     try Task.checkCancellation()
     var request = original
     withholdForeignSecrets(&request)
-    // Where no cache has answered, nothing may leave either.
+    // No cache had a response, so none may come from the server either.
     if request.options.caching == .onlyIfCached { return .gatewayTimeout(to: request) }
     run.noteSecrets(addedByTransportTo: request)
+    // Registered before the checks: a session that ends in between is either seen by a check or waits for this send.
     let handOver = run.call.beginHandOver()
     defer { handOver?.end() }
     try run.call.check(request)
@@ -223,8 +229,9 @@ final class Chain: Sendable {
     }
   }
 
-  /// Sends a request; a streamed response whose status is not acceptable has its body in memory, because whoever gets it
-  /// only wants to know why, and would leave the transfer open.
+  /// Sends a request, and reads a streamed body into memory if the status is not acceptable.
+  ///
+  /// The reader of such a response only wants the reason, and would leave the transfer open.
   private func receive(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
     let response = try await transport.send(request, ending: handOver)
     if Task.isCancelled {
@@ -241,7 +248,7 @@ final class Chain: Sendable {
     for observer in observers { observer.attemptEnded(attempt, of: request) }
   }
 
-  /// Removes every sensitive field that is not for the request's origin, and notes all as secrets of the call.
+  /// Removes every sensitive field that is not for the request's origin, and adds all of them to the call's secrets.
   private func withholdForeignSecrets(_ request: inout NetworkRequest) {
     request.call.noteSecrets(in: request.headers)
     removeForeignSecrets(&request)
@@ -253,14 +260,14 @@ final class Chain: Sendable {
     guard let origin = request.origin else { return request.headers.removeAll(where: \.isSensitive) }
     let base = request.call.baseOrigin
     func isForeign(_ field: HeaderFields.Field) -> Bool { field.sensitivity?.includes(origin, base: base) == false }
-    // Most of the time there is none, and the list need not be copied.
+    // Most requests have no such field, and the list need not be copied.
     let withheld = request.headers.filter(isForeign).map(\.name)
     guard !withheld.isEmpty else { return }
     request.headers.removeAll(where: isForeign)
     for name in withheld { request.call.record(withheld: name, from: origin, by: "NetworkClient") }
   }
 
-  /// A cancelled task's failure is a cancellation, whatever the transport calls it; others get their request.
+  /// Returns a cancellation for any error of a cancelled task; other errors get their request.
   private func describe(_ error: any Error, _ request: NetworkRequest) -> any Error {
     if Task.isCancelled { return CancellationError() }
     guard var described = error as? NetworkError else { return error }
@@ -270,7 +277,7 @@ final class Chain: Sendable {
 }
 
 extension HeaderFields {
-  /// Sets fields of a behavior, but those that the user set on the request.
+  /// Sets the fields of a behavior, except those that the user set on the request.
   fileprivate mutating func add(_ fields: HeaderFields, unlessSetBy user: HeaderFields) {
     guard !fields.isEmpty else { return }
     if user.isEmpty { return merge(fields) }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// One run of a request through a ``Chain``: what must be remembered until it ends, and not longer.
+/// One run of a request through a ``Chain``, with the state that ends with it.
 ///
-/// A ``Call`` outlives its run, because every request, response and error refers to it. So what refers to them, such as
-/// the latest response, is remembered here: in the call it would keep itself and every body alive.
+/// A ``Call`` outlives its run, because every request, response and error refers to it. State that refers to one of
+/// these, such as the latest response, is kept here: in the call it would keep itself and every body alive.
 final class ChainRun: Sendable {
   let chain: Chain
   let call: Call
-  /// What is known of the places of the list.
+  /// The facts about the places of the list.
   let places: [Chain.Place]
-  // Protected by the call's lock: one of its own would be another allocation a request.
+  // Protected by the call's lock, because a lock of its own would cost another allocation for each request.
   nonisolated(unsafe) private var state = State()
 
   private struct State {
@@ -17,7 +17,7 @@ final class ChainRun: Sendable {
     var oneShotBodies: [OneShotStream] = []
   }
 
-  /// How an attempt ended.
+  /// The outcome of an attempt.
   private enum Outcome: Sendable {
     case response(NetworkResponse)
     case failure(any Error)
@@ -41,7 +41,7 @@ final class ChainRun: Sendable {
 extension ChainRun {
   /// Counts an attempt.
   ///
-  /// - Returns: Which attempt of the call it is, from 1.
+  /// - Returns: The number of the attempt within the call, from 1.
   /// - Throws: ``NetworkError`` of code `tooManyAttempts`, with the latest response or failure.
   func beginAttempt(_ request: NetworkRequest) throws -> Int {
     if let number = call.beginAttempt(request) { return number }
@@ -59,19 +59,20 @@ extension ChainRun {
 
   func endAttempt(_ number: Int, with response: NetworkResponse) {
     call.endAttempt(number, .response(response))
-    // The only response, if it is acceptable, is none that an error would name.
+    // An acceptable first response is never reported by an error.
     if number == 1, response.isAcceptable { return }
     withState { $0.lastOutcome = .response(response) }
   }
 
-  /// Notes that the head of a streamed response is there, and the rest when its body has ended.
+  /// Records the head of a streamed response, and the rest when its body has ended.
   func endAttempt(_ number: Int, with response: NetworkResponse, at stream: ByteStream, of request: NetworkRequest) {
-    // Neither this nor what waits for the end of the body may keep it.
+    // A closure that waits for the end of the body would keep it alive if it referred to it, and so would this state.
     withState { $0.lastOutcome = .response(response.withoutStream) }
     call.noteHead(of: number, response.statusCode)
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
     let head = call.attempts[number - 1]
     for observer in observers { observer.attemptReceivedHead(head, of: request) }
+    // The run may be over by then; the attempt of the call is recorded all the same.
     stream.onCompletion { [weak self] completion in
       if let error = completion.error, !(error is CancellationError) { self?.noteFailure(error) }
       let redactor = Redactor.standard.hiding(secretsOf: request)
@@ -84,7 +85,7 @@ extension ChainRun {
 
   func endAttempt(_ number: Int, with failure: any Error, of request: NetworkRequest) {
     call.endAttempt(number, Attempt.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
-    // A cancellation says nothing of the server; what came before it does.
+    // A cancellation says nothing about the server; the failure before it does.
     if !(failure is CancellationError) { noteFailure(failure) }
   }
 
@@ -114,9 +115,9 @@ extension ChainRun {
 }
 
 extension Call {
-  /// The passes through an `intercept` that there were, and which of them are over.
+  /// The passes through an `intercept` so far, and which of them are over.
   ///
-  /// A bit for each of the first 64, because a list would be one of ten allocations of a request that is sent once.
+  /// A bit for each of the first 64: a list would add one to the ten allocations of a request that is sent once.
   struct Steps: Sendable {
     private var count = 0
     private var ended: UInt64 = 0
@@ -139,7 +140,7 @@ extension Call {
 // MARK: - The end
 
 extension ChainRun {
-  /// Remembers a body that can be sent once only, so that it is ended with the run.
+  /// Records a body that can be sent only once, so that it is cancelled at the end of the run.
   func note(_ body: RequestBody?) {
     guard case .oneShot(let stream)? = body?.content else { return }
     withState { state in
@@ -147,9 +148,10 @@ extension ChainRun {
     }
   }
 
-  /// Cancels the one-shot bodies that nobody has begun to read, and lets the call forget what lasts until its end.
+  /// Cancels the one-shot bodies that were never read, and drops the values that end with the `send`.
   ///
-  /// A hook threw, a response came without sending, or another body was sent instead. Whoever reads one ends it.
+  /// A body is not read if a hook threw, if a response came without sending, or if another body was sent instead. A
+  /// body that was read is ended by its reader.
   func end() {
     let (bodies, forgotten) = call.withState { callState in
       defer { (state.oneShotBodies, callState.observers) = ([], []) }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The waits of a client's calls and of its variants', so that shutting the client down ends them.
+/// The waits of the calls of a client and its variants, so that shutting the client down ends them.
 ///
-/// Only a wait has a task of its own. A call that does not wait runs in its caller's task, which is not the client's to
-/// cancel, and pays for no other.
+/// Only a wait has a task of its own. A call that does not wait runs in its caller's task, which the client must not
+/// cancel, and needs no other.
 final class ClientWaits: Sendable {
   private struct State {
     var isShutDown = false
@@ -11,7 +11,7 @@ final class ClientWaits: Sendable {
     var endings: [UInt64: @Sendable () -> Void] = [:]
   }
 
-  /// Tells the behaviors of the client and of its variants that a scope has ended.
+  /// Tells the behaviors of the client and its variants that an owner has ended.
   let scopeEndings = ScopeEndings()
 
   private let lock = NSLock()
@@ -23,9 +23,9 @@ final class ClientWaits: Sendable {
 
   /// Waits until the work is done, the caller's task is cancelled, or the client is shut down.
   ///
-  /// - Parameter work: What to wait for; it is ended by cancelling its task.
-  /// - Returns: What the work returns.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``, or what the work throws.
+  /// - Parameter work: The work to wait for; cancelling its task ends it.
+  /// - Returns: The result of the work.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``, or the error of the work.
   func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try Task.checkCancellation()
     let task = Task { try await work() }
@@ -33,6 +33,7 @@ final class ClientWaits: Sendable {
       task.cancel()
       throw NetworkError.clientShutDown()
     }
+    // A cancellation that the caller did not ask for comes from the shutdown.
     defer { remove(id) }
     do {
       return try await withTaskCancellationHandler {
@@ -45,16 +46,17 @@ final class ClientWaits: Sendable {
     }
   }
 
-  /// Starts work that nobody need wait for, in a task that ends when the client is shut down.
+  /// Starts work that may go on without a waiter, in a task that ends when the client is shut down.
   ///
   /// - Parameters:
   ///   - completion: Gets the outcome, in the task.
-  ///   - work: What to do.
+  ///   - work: The work.
   /// - Returns: The task; once the client is shut down, one that fails with the code `clientShutDown`.
   func start<Value: Sendable>(
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
+    // The entry comes before the task, which removes it and may be quick.
     let id = lock.withLock {
       state.lastID += 1
       state.endings[state.lastID] = {}
@@ -67,7 +69,7 @@ final class ClientWaits: Sendable {
       return try outcome.get()
     }
     let isTooLate = lock.withLock {
-      // The task may have ended, and removed its entry, by now.
+      // The task may have ended by now and removed its entry.
       if state.endings[id] != nil { state.endings[id] = { task.cancel() } }
       return state.isShutDown
     }
@@ -96,7 +98,7 @@ final class ClientWaits: Sendable {
     for (_, end) in endings { end() }
   }
 
-  /// Adds what ends something when the client is shut down; `nil` if it was.
+  /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
   func add(_ ending: @escaping @Sendable () -> Void) -> UInt64? {
     lock.withLock {
       guard !state.isShutDown else { return nil }
@@ -106,7 +108,7 @@ final class ClientWaits: Sendable {
     }
   }
 
-  /// Removes what has ended by itself.
+  /// Removes the closure of a wait that has ended by itself.
   func remove(_ id: UInt64) { lock.withLock { _ = state.endings.removeValue(forKey: id) } }
 }
 
@@ -120,8 +122,8 @@ extension RequestClock {
 extension Call {
   /// Waits until the work is done, the task is cancelled, or the client is shut down.
   ///
-  /// A behavior puts its waits in here, so that ``NetworkClient/shutdown()`` can end them. Sleeps on ``clock`` and
-  /// whatever ``Next`` does need no wrapping.
+  /// A behavior wraps its waits in this call, so that ``NetworkClient/shutdown()`` can end them. Sleeps on ``clock``
+  /// and calls of ``Next`` need no wrapping.
   ///
   /// ```swift
   /// func modify(_ request: inout NetworkRequest) async throws {
@@ -129,11 +131,11 @@ extension Call {
   /// }
   /// ```
   ///
-  /// - Parameter work: What to wait for. It runs in a task of its own, which is cancelled to end it; a call of `next`
-  ///   does not belong here.
-  /// - Returns: What the work returns.
+  /// - Parameter work: The work to wait for. It runs in a task of its own, which is cancelled to end it; a call of
+  ///   `next` does not belong here.
+  /// - Returns: The result of the work.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``, `CancellationError` if the
-  ///   task is cancelled, or what the work throws.
+  ///   task is cancelled, or the error of the work.
   public func wait<Value: Sendable>(
     for work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

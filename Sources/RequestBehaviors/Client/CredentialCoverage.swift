@@ -1,21 +1,23 @@
 import Foundation
 
-// Whose a response is, as far as a behavior that keeps or shares it can tell.
+// The owner of a response, as far as a behavior that stores or shares it can tell.
 //
-// Such a behavior knows the scopes of the call, and the fields that the request has at its own place. A secret that is
-// added further in is in neither, unless the behavior that adds it gave a scope. So the list notes who adds secrets.
+// Such a behavior knows the owners of the call, and the fields that the request has at its own place. A secret that is
+// added further in is in neither, unless the behavior that adds it returned an owner. So the list records which
+// behaviors add secrets.
 
 extension Next {
-  /// Whether the scopes of the call, and the fields that the request had here, tell whose a response is.
+  /// Returns whether the owners of the call, and the fields that the request had here, tell the owner of a response.
   ///
-  /// If not, the response is for the caller alone: it must be neither kept nor shared. That is so where a behavior
-  /// further in added a secret without giving a scope (``RequestBehavior/scope(for:)``), where the transport added one,
-  /// such as a cookie, and where a send went for another user than the call was begun for (``Call/noteSend(for:)``).
-  /// A secret is a header field that is marked sensitive or named like a credential, an item of the query that is named
-  /// like one, and what was passed to ``Call/addSecret(_:)`` if the URL has it.
+  /// If not, the response is for the caller alone: it must be neither stored nor shared. There are three such cases: a
+  /// behavior further in added a secret and returned no owner (``RequestBehavior/scope(for:)``); the transport added a
+  /// secret, such as a cookie; a send was made for another user than the call was begun for (``Call/noteSend(for:)``).
   ///
-  /// - Parameter response: What ``callAsFunction(_:)`` returned, or ``DetachedNext`` of this place.
-  /// - Returns: Whether it is known whose the response is.
+  /// A secret is a header field that is marked sensitive or named like a credential, or an item of the query that is
+  /// named like one. A value that was passed to ``Call/addSecret(_:)`` is a secret too if the URL contains it.
+  ///
+  /// - Parameter response: The response that ``callAsFunction(_:)`` or the ``DetachedNext`` of this place returned.
+  /// - Returns: Whether the owner of the response is known.
   public func knowsOwner(of response: NetworkResponse) -> Bool {
     run.call.isOwnerKnown(at: index) && response.request.call.isOwnerKnown(at: index)
   }
@@ -27,12 +29,12 @@ extension Next {
 }
 
 extension DetachedNext {
-  /// Whether the scopes of the call, and the fields that the request had here, tell whose the responses are.
+  /// Whether the owners of the call, and the fields that the request had here, tell the owner of the responses.
   ///
-  /// See ``Next/knowsOwner(of:)``. It is true before anything was sent.
+  /// See ``Next/knowsOwner(of:)``. It is true before the first send.
   public var knowsOwner: Bool { call.isOwnerKnown(at: index) }
 
-  /// Fails what the call sends from now on, before it leaves, unless ``knowsOwner`` is true then.
+  /// Fails every send of the call from now on, before it leaves, unless ``knowsOwner`` is true then.
   public func requireKnownOwner() {
     let index = index
     call.addSendCheck { request in
@@ -42,24 +44,24 @@ extension DetachedNext {
 
   /// Returns whether a call ended because of ``requireKnownOwner()``.
   ///
-  /// - Parameter result: How the call ended.
+  /// - Parameter result: The outcome of the call.
   /// - Returns: Whether a send was refused, because the owner of its response would not have been known.
   public func isRefused(_ result: Result<NetworkResponse, any Error>) -> Bool {
     guard case .failure(let error) = result, !knowsOwner else { return false }
-    // A behavior further in may have made another error of it.
+    // A behavior further in may have replaced the error.
     return error is OwnerIsUnknown || call.attemptCount == 0
   }
 }
 
-/// A send that was refused because nobody would know whose the response is.
+/// A send that was refused because the owner of its response would not be known.
 private struct OwnerIsUnknown: Error {}
 
 extension Call {
-  /// Which behaviors of the list gave a scope, and which added secrets without one.
+  /// The behaviors of the list that returned an owner, and those that added secrets without one.
   struct CredentialCoverage: Sendable {
-    /// The places of the behaviors that gave a scope.
+    /// The indices of the behaviors that returned an owner.
     var scoped: [Int] = []
-    /// The innermost place at which a secret was added without a scope; -1 if none was.
+    /// The innermost index at which a secret was added without an owner; -1 if there is no such index.
     var innermostUncovered = -1
   }
 
@@ -67,7 +69,7 @@ extension Call {
     keepsScopes && withState { $0.coverage.innermostUncovered <= index }
   }
 
-  /// Notes that a behavior, or the transport, adds a secret.
+  /// Records that a behavior, or the transport, adds a secret.
   fileprivate func noteSecret(addedAt index: Int) {
     withState { state in
       guard !state.coverage.scoped.contains(index) else { return }
@@ -75,35 +77,35 @@ extension Call {
     }
   }
 
-  /// Takes over that nobody knows whose the responses of another call are.
+  /// Records here if the owner of another call's responses is not known.
   func adoptOwner(of other: Call) {
     guard other !== self else { return }
     if !other.keepsScopes { leaveScopes() }
-    // The other call began at a place where this one asked it, so what was added to it was added further in.
+    // The other call began at the place where this one asked it, so every secret of it was added further in.
     if other.withState({ $0.coverage.innermostUncovered >= 0 }) { noteSecret(addedAt: Int.max) }
   }
 }
 
 extension ChainRun {
-  /// Notes whether a behavior added secrets to a request.
+  /// Records whether a behavior added secrets to a request.
   ///
   /// - Parameters:
   ///   - request: The request as the behavior passes it on.
   ///   - original: The request as the behavior got it.
-  ///   - index: The behavior's place.
+  ///   - index: The behavior's index.
   func noteSecrets(addedTo request: NetworkRequest, since original: NetworkRequest, at index: Int) {
     let isNew = request.headers.hasSecrets(missingIn: original.headers) || addsSecretToURL(request, original, index)
     if isNew { call.noteSecret(addedAt: index) }
   }
 
-  /// Notes whether the transport adds secrets to a request.
+  /// Records whether the transport adds secrets to a request.
   func noteSecrets(addedByTransportTo request: NetworkRequest) {
     if chain.transport.addsCredentials(to: request) { call.noteSecret(addedAt: Int.max) }
   }
 
   private func addsSecretToURL(_ request: NetworkRequest, _ original: NetworkRequest, _ index: Int) -> Bool {
     guard !request.hasSameURL(as: original) else { return false }
-    // Where a redirect leads is the server's word. Whoever gets the same redirect may go there too.
+    // The server chose the target of the redirect, and every caller that gets the same redirect may follow it.
     if chain.pipeline.entries[index].behavior is RedirectsBehavior { return false }
     let known = Set(Redactor.standard.secrets(inQueryOf: original.url))
     if Redactor.standard.secrets(inQueryOf: request.url).contains(where: { !known.contains($0) }) { return true }
@@ -118,9 +120,9 @@ extension HeaderFields.Field {
 }
 
 extension HeaderFields {
-  /// Whether there is a secret that another list does not have under the same name with the same value.
+  /// Whether there is a secret that another list does not have with the same name and value.
   fileprivate func hasSecrets(missingIn other: HeaderFields) -> Bool {
-    // Most behaviors change no field, and most of those that do add some at the end.
+    // Most behaviors change no field, and most others append some.
     guard !isIdentical(to: other) else { return false }
     func isOld(_ field: Field, _ old: Field) -> Bool {
       old.value == field.value && HeaderFields.areEqual(old.name, field.name)

@@ -1,8 +1,7 @@
-/// The requests that are being handed to transports: past their last check, and not yet in the transport's hands.
+/// The requests that are being handed to transports: past their last check, and not yet received by the transport.
 ///
-/// A session that ends looks for them after it has changed: a request that began before the change is waited for, and
-/// one that begins later sees the change in its check. So no request of the session reaches a transport when the wait
-/// is over.
+/// A session that ends waits for them after it has changed. A request that began before the change is waited for, and a
+/// later one sees the change in its check. So after the wait no request of the session reaches a transport.
 public final class HandOvers: Sendable {
   private struct State {
     var lastID: UInt64 = 0
@@ -12,12 +11,12 @@ public final class HandOvers: Sendable {
 
   private let state = Locked(State())
 
-  /// Creates a list without requests.
+  /// Creates an empty list.
   public init() {}
 
-  /// Notes that a request is about to be checked and handed over.
+  /// Records that a request is about to be checked and handed over.
   ///
-  /// - Returns: What ends it.
+  /// - Returns: The number with which to end it.
   fileprivate func begin() -> UInt64 {
     state.withLock { state in
       state.lastID += 1
@@ -26,7 +25,7 @@ public final class HandOvers: Sendable {
     }
   }
 
-  /// Notes that a transport has the request, or that it is not sent; a second time it does nothing.
+  /// Records that a transport has the request, or that it is not sent; a second call does nothing.
   fileprivate func end(_ id: UInt64) {
     let released = state.withLock { state -> [Waiter<Void>] in
       guard state.open.remove(id) != nil, !state.waiters.isEmpty else { return [] }
@@ -38,10 +37,10 @@ public final class HandOvers: Sendable {
     for waiter in released { waiter.settle(.success(())) }
   }
 
-  /// How many tasks wait.
+  /// The number of tasks that wait.
   public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-  /// Waits until the requests that are being handed over by now are with their transports.
+  /// Waits until the transports have received the requests that are being handed over by now.
   public func wait() async {
     let waiter = state.withLock { state -> Waiter<Void>? in
       guard !state.open.isEmpty else { return nil }
@@ -49,7 +48,7 @@ public final class HandOvers: Sendable {
       state.waiters.append((state.lastID, waiter))
       return waiter
     }
-    // A task of its own: a sign-out whose caller is cancelled keeps its promise too.
+    // In a task of its own, because a sign-out must keep its promise even if its caller is cancelled.
     if let waiter { await Task { try? await waiter.value() }.value }
   }
 }
@@ -58,13 +57,13 @@ public final class HandOvers: Sendable {
 struct HandOver: Sendable {
   private let places: [(handOvers: HandOvers, id: UInt64)]
 
-  /// Begins to hand a request over; `nil` if nobody asks to know.
+  /// Begins to hand a request over; `nil` if no session waits for requests of this call.
   init?(to all: [HandOvers]) {
     guard !all.isEmpty else { return nil }
     places = all.map { ($0, $0.begin()) }
   }
 
-  /// Notes that a transport has the request, or that it is not sent.
+  /// Records that a transport has the request, or that it is not sent.
   func end() {
     for place in places { place.handOvers.end(place.id) }
   }
@@ -75,7 +74,8 @@ extension Transport {
   func send(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
     guard let handOver else { return try await send(request) }
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      // Returns when the transport waits for the first time. Nothing else tells that its code has begun to run.
+      // An immediate task returns when the transport waits for the first time; nothing else shows that its code has
+      // begun.
       let sending = Task.immediate { try await send(request) }
       handOver.end()
       return try await withTaskCancellationHandler {
@@ -84,7 +84,7 @@ extension Transport {
         sending.cancel()
       }
     }
-    // Older systems cannot tell; the response would be too late.
+    // Older systems have no such task, and waiting for the response would be too late.
     handOver.end()
     return try await send(request)
   }

@@ -11,9 +11,10 @@ extension NetworkClient {
 
   /// Builds the request, runs it through the list, and checks the status.
   ///
-  /// A caller that is isolated to an actor is left here, once.
+  /// A caller that is isolated to an actor leaves it here, once.
   @concurrent
   func perform<Value>(_ request: Request<Value>, accept: String? = nil) async throws -> PerformedCall {
+    // The run and the request are needed for the report of a failure, as far as the call got.
     let call = makeCall(for: request)
     var run: ChainRun?
     var built: NetworkRequest?
@@ -29,6 +30,7 @@ extension NetworkClient {
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return PerformedCall(call: call, chain: chain, request: networkRequest, response: response)
     } catch let thrown {
+      // A body that was not sent has no other reader to end it.
       call.options.progress?.finish()
       if built == nil { request.body?.cancelUnlessConsumed() }
       let error = attribute(thrown, to: built)
@@ -41,8 +43,8 @@ extension NetworkClient {
     }
   }
 
-  /// An error of a behavior's that names no request gets the call's: its description hides what the call knows to be
-  /// secret.
+  /// Returns the error with the call's request if it names no request, so that its description hides the call's
+  /// secrets.
   private func attribute(_ error: any Error, to request: NetworkRequest?) -> any Error {
     guard var error = error as? NetworkError, error.request == nil else { return error }
     error.request = request
@@ -64,6 +66,7 @@ extension NetworkClient {
   }
 
   private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {
+    // Fields of the environment first, because those of the request win.
     let environment = call.options.environment
     var built = try makeRequest(request, call, in: environment)
     if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
@@ -102,13 +105,13 @@ extension NetworkClient {
 // MARK: - The end of a call
 
 extension NetworkClient {
-  /// Reports how a call ended whose response was to be decoded; one whose body is still to be read ends with that.
+  /// Reports the end of a call whose response was to be decoded; a call with a streamed body ends with the body.
   ///
   /// - Parameters:
   ///   - performed: The call.
-  ///   - decoding: How long decoding took.
-  ///   - error: What the caller gets instead of a value; `nil` if it gets one.
-  ///   - phase: Where the call was; by default it follows from the error.
+  ///   - decoding: The time that decoding took.
+  ///   - error: The error that the caller gets; `nil` if it gets a value.
+  ///   - phase: The stage that the call had reached; by default it follows from the error.
   func report(
     _ performed: PerformedCall, decoding: Duration = .zero, error: (any Error)? = nil, phase: CallReport.Phase? = nil
   ) {
@@ -130,7 +133,7 @@ extension NetworkClient {
     to observers: [any CallObserver]
   ) {
     guard !observers.isEmpty else { return }
-    // What waits for the end of the body must not keep it.
+    // A closure that waits for the end of the body must not keep the body alive.
     let withoutStream = response.withoutStream
     stream.onCompletion { completion in
       var head = withoutStream
@@ -148,14 +151,14 @@ extension NetworkClient {
     for observer in observers { observer.callEnded(report) }
   }
 
-  /// Those who are told of a call's end, also of one whose list of behaviors is wrong.
+  /// Returns the observers of a call's end, even if its list of behaviors is wrong.
   private func observers(of chain: Chain?) -> [any CallObserver] {
     chain?.observers ?? configuration.behaviors.compactMap { $0 as? any CallObserver }
   }
 }
 
 extension Call {
-  /// Tells the progress that the call has ended, when its body has.
+  /// Ends the progress of the call, if need be after its body.
   fileprivate func finishProgress(with body: ResponseBody) {
     guard let progress = options.progress else { return }
     guard case .stream(let stream) = body else { return progress.finish() }
@@ -164,9 +167,9 @@ extension Call {
 }
 
 extension HeaderFields {
-  /// Whether the user's own `Content-Type` says what a body is.
+  /// Whether the user's own `Content-Type` is used for a body.
   ///
-  /// One for several parts is none without their boundary (RFC 2046 §5.1.1), which only the body knows.
+  /// A multipart type without a boundary is useless (RFC 2046 §5.1.1), and only the body knows the boundary.
   fileprivate func namesType(of body: RequestBody) -> Bool {
     guard let own = self["Content-Type"] else { return false }
     guard body.contentType?.hasPrefix("multipart/") == true else { return true }

@@ -3,29 +3,29 @@ extension NetworkClient {
   ///
   /// Sending and decoding never run on an actor of the caller's.
   ///
-  /// - Parameter request: The request; the type of the response follows from where the value goes.
+  /// - Parameter request: The request; the type of the response follows from the type of the value.
   /// - Returns: The decoded value.
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   @concurrent
   public func send<Value: Decodable & Sendable>(_ request: Request<Value>) async throws -> Value {
     try await response(for: request).value
   }
 
-  /// Sends a request and returns the decoded value of its response, decoded where the caller is.
+  /// Sends a request and returns the decoded value of its response, decoded in the caller's isolation.
   ///
-  /// For values that are not `Sendable`, such as class models, or whose conformance to `Decodable` is isolated to an
-  /// actor. Sending still leaves the caller's actor.
+  /// Use it for values that are not `Sendable`, such as class models, or whose conformance to `Decodable` is isolated
+  /// to an actor. Sending still leaves the caller's actor.
   ///
-  /// - Parameter request: The request; the type of the response follows from where the value goes.
+  /// - Parameter request: The request; the type of the response follows from the type of the value.
   /// - Returns: The decoded value.
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   public func send<Value: Decodable>(_ request: Request<Value>) async throws -> Value {
     try await response(for: request).value
   }
 
-  /// Sends a request whose response is of no interest as long as its status is acceptable.
+  /// Sends a request and drops the body of its response; only an acceptable status matters.
   ///
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   public func send(_ request: Request<Void>) async throws {
     var performed = try await perform(request)
     performed.response.body.cancel()
@@ -33,9 +33,10 @@ extension NetworkClient {
     report(performed)
   }
 
-  /// Sends a request and returns what its type makes of the whole response, such as a ``NetworkResponse``.
+  /// Sends a request and returns a value made from the whole response, such as a ``NetworkResponse``.
   ///
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior or the type threw.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior or of the
+  ///   value's type.
   @concurrent
   public func send<Value: ResponseConvertible>(_ request: Request<Value>) async throws -> Value {
     let performed = try await perform(request, accept: request.asksForDecodable ? acceptedTypes : nil)
@@ -50,17 +51,17 @@ extension NetworkClient {
     }
   }
 
-  /// Sends a request and returns the decoded value together with the response that it came from.
+  /// Sends a request and returns the decoded value together with its response.
   ///
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   @concurrent
   public func response<Value: Decodable & Sendable>(for request: Request<Value>) async throws -> Response<Value> {
     try decode(try await performBuffered(request))
   }
 
-  /// Sends a request and returns the value, decoded where the caller is, together with the response that it came from.
+  /// Sends a request and returns the value, decoded in the caller's isolation, together with its response.
   ///
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   public func response<Value: Decodable>(for request: Request<Value>) async throws -> Response<Value> {
     try decode(try await performBuffered(request))
   }

@@ -6,20 +6,20 @@ extension NetworkClient {
   /// for try await chunk in response.bytes { file.write(chunk) }
   /// ```
   ///
-  /// A reader that is slow keeps little in memory: the transport waits for it, or keeps what it lags behind in a file. The
-  /// transfer is cancelled by dropping the response unread, by leaving the loop, by cancelling the task that reads, and
-  /// ended by ``shutdown()``. Until then it keeps its connection open, and its transport alive.
+  /// A slow reader needs little memory: the transport waits for it, or stores the data that it has not read yet in a
+  /// file. The transfer is cancelled by dropping the response unread, by leaving the loop, or by cancelling the task
+  /// that reads. ``shutdown()`` ends it too. Until then it keeps its connection open and its transport alive.
   ///
-  /// The status and everything else that the behaviors decide on is settled when the response is returned; what fails
-  /// later is thrown by the loop and told by ``NetworkResponse/completion``. No hook is called for it. The call ends, for
+  /// The status, and all that the behaviors decide by it, is settled when the response is returned. A later failure is
+  /// thrown by the loop and reported by ``NetworkResponse/completion``; no hook is called for it. The call ends, for
   /// its observers too, when the body has ended. ``RequestOptions/timeout`` and a deadline cover the body.
   ///
   /// A response whose status is not acceptable is an error, with the first 64 KiB of its body in memory.
   ///
-  /// - Parameter request: The request. Behaviors of its own that save responses are refused, those of the configuration
-  ///   let it pass.
-  /// - Returns: The response. Its body may be in memory: a cache had it, or the transport has no streams.
-  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or what a behavior threw.
+  /// - Parameter request: The request. Its own behaviors must not save responses; those of the configuration let it
+  ///   pass.
+  /// - Returns: The response. Its body may be in memory, if it came from a cache or if the transport has no streams.
+  /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   @concurrent
   public func stream(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
     var streamed = request
@@ -32,7 +32,7 @@ extension NetworkClient {
 }
 
 extension Chain {
-  /// Throws if a behavior of the request itself is to save a body that nobody has read.
+  /// Throws if a behavior of the request itself would save the body, which is not read yet.
   func checkStreams() throws {
     let saving = pipeline.entries.first { $0.source == .request && $0.order.standard == .persistence }
     guard let saving else { return }
@@ -44,7 +44,7 @@ extension Chain {
 }
 
 extension ClientWaits {
-  /// Ends a stream when the client is shut down; until then it is not kept alive by it.
+  /// Ends a stream when the client is shut down; the client does not keep the stream alive.
   func endWithClient(_ stream: ByteStream) {
     let canceller = stream.canceller
     guard let id = add({ canceller.cancel(throwing: NetworkError.clientShutDown()) }) else {

@@ -10,30 +10,30 @@ public import Foundation
 /// let user: User = try await client.send(.get("users/\(login)"))
 /// ```
 ///
-/// A client keeps its connections for as long as it lives; when the last client over a transport goes, the idle ones
-/// are closed. ``shutdown()`` ends what is in flight.
+/// A client keeps its connections as long as it lives; the idle ones are closed with the last client over a transport.
+/// ``shutdown()`` ends the calls in flight.
 public final class NetworkClient: Sendable {
-  /// What the client was made of.
+  /// The configuration that the client was made with.
   public let configuration: RequestConfiguration
 
   let transport: any Transport
   let waits: ClientWaits
   let parent: Parent?
-  // The configuration's, with sleeps that end when the client is shut down.
+  // The configuration's clock, with sleeps that end when the client is shut down.
   let clock: RequestClock
   let baseOrigin: Origin?
-  // What requests for decoded values ask for, unless they say it themselves; `nil` if the decoder takes anything.
+  // The `Accept` field of requests for decoded values that have none; `nil` if the decoder takes any type.
   let acceptedTypes: String?
   // The list of all requests without behaviors of their own, made once.
   let chain: Result<Chain, any Error>
 
   /// Creates a client.
   ///
-  /// What is wrong with a configuration (a relative base URL, a behavior listed twice) is thrown by every send.
+  /// A fault of the configuration (a relative base URL, a behavior listed twice) is thrown by every send.
   ///
   /// - Parameters:
   ///   - configuration: The server, the behaviors, the settings.
-  ///   - transport: What sends; by default URLSession with settings that are correct on Linux too.
+  ///   - transport: The transport; by default URLSession with settings that are correct on Linux too.
   public convenience init(configuration: RequestConfiguration, transport: (any Transport)? = nil) {
     self.init(
       configuration: configuration, transport: transport ?? URLSessionTransport(clock: configuration.clock),
@@ -45,7 +45,7 @@ public final class NetworkClient: Sendable {
   /// - Parameters:
   ///   - baseURL: The URL that paths are appended to.
   ///   - behaviors: The behaviors of every request; none by default.
-  ///   - transport: What sends; by default URLSession.
+  ///   - transport: The transport; by default URLSession.
   public convenience init(
     baseURL: URL, behaviors: [any RequestBehavior] = [], transport: (any Transport)? = nil
   ) {
@@ -69,7 +69,7 @@ public final class NetworkClient: Sendable {
         try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration,
         waits: waits)
     }
-    // The behaviors of a prerequisite's client are those of the client that it was made by.
+    // The client of a prerequisite has behaviors of the client that made it, which hear of endings already.
     if parent == nil, let chain = try? chain.get() { waits.scopeEndings.add(chain) }
   }
 
@@ -86,19 +86,20 @@ public final class NetworkClient: Sendable {
 
   /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
   ///
-  /// The transport forgets its cookies, if it keeps any, also for other clients over it. Sessions that users hold, such
-  /// as a signed-in user's, are not ended by it.
+  /// The transport drops its cookies, if it keeps any, for all clients over it. Sessions that the app holds, such as a
+  /// signed-in user's, go on.
   public func reset() async {
     transport.forgetUser()
     guard let entries = try? chain.get().pipeline.entries else { return }
     for entry in entries { await entry.behavior.reset() }
   }
 
-  /// Ends what is in flight with ``NetworkError/Code-swift.struct/clientShutDown``, also for variants of this client.
+  /// Ends the calls in flight with ``NetworkError/Code-swift.struct/clientShutDown``, also those of variants of this
+  /// client.
   ///
-  /// A call that waits in a behavior is ended too, by ending the wait: every sleep on the call's clock, and what waits in
-  /// ``Call/wait(for:)``. No task of a caller is cancelled. Then the transport is shut down. Later sends fail with the
-  /// same error. A client that is no longer used need not be shut down.
+  /// The waits of behaviors end too: every sleep on the call's clock, and every wait in ``Call/wait(for:)``. No task of
+  /// a caller is cancelled. Then the transport is shut down, and later sends fail with the same error. A client that is
+  /// no longer used need not be shut down.
   public func shutdown() async {
     waits.shutDown()
     await transport.shutdown()
@@ -106,7 +107,7 @@ public final class NetworkClient: Sendable {
 
   /// Returns the list of behaviors that a request runs through, built-in ones included.
   ///
-  /// ``Pipeline/warnings`` tells what in it contradicts something else.
+  /// ``Pipeline/warnings`` names the contradictions in it.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidBehavior`` if a list is wrong.
   public func pipeline<Value>(for request: Request<Value>) throws -> Pipeline {
@@ -128,7 +129,7 @@ public final class NetworkClient: Sendable {
 }
 
 extension NetworkClient {
-  /// The call that needs the requests of a client first, and what their calls inherit.
+  /// The call that needs the requests of a client first, and the values that their calls inherit.
   struct Parent: Sendable {
     let id: Call.ID
     let memory: Call.Memory
@@ -141,6 +142,6 @@ extension NetworkClient {
 }
 
 extension NetworkClient {
-  /// The behaviors that every client has without being told; see ``RequestConfiguration/removedBehaviors``.
+  /// The behaviors that every client has by default; see ``RequestConfiguration/removedBehaviors``.
   static let builtIns: [any RequestBehavior] = [RedirectsBehavior()]
 }

@@ -1,11 +1,12 @@
 extension Next {
-  /// Returns the same place in the list for work with a call of its own, which may go on after `intercept` has returned.
+  /// Returns the same place in the list with a call of its own, whose work may go on after `intercept` has returned.
   ///
-  /// For what serves several callers or nobody: one send for all who ask for the same, or refreshing what is stored after
-  /// the caller has got it. The call of its own begins with what this one has: options, decoder, scopes, the sessions'
-  /// users, what behaviors remember. It has no deadline, makes up to 20 sends itself, and is reported to observers as a
-  /// call whose ``Call/parent`` is this one. Where callers wait for its outcome, their own calls tell of it: then only its
-  /// sends are reported, or the same would be counted twice.
+  /// Use it for work that outlives one caller, such as a shared request or a background refresh of a stored response.
+  ///
+  /// The new call begins with the state of this one: options, decoder, owners, the sessions' users, and the values of
+  /// behaviors. It has no deadline, makes up to 20 sends itself, and is reported to observers as a call whose
+  /// ``Call/parent`` is this one. If callers wait for its outcome, their own calls report it. Then only the sends of
+  /// the new call are reported, so that the outcome is not counted twice.
   ///
   /// ```swift
   /// func intercept(
@@ -19,7 +20,7 @@ extension Next {
   /// }
   /// ```
   ///
-  /// - Parameter isForCallers: Whether its outcome is that of callers who wait for it; by default it is not.
+  /// - Parameter isForCallers: Whether callers wait for its outcome; by default they do not.
   /// - Returns: The place, with a new call.
   public func detached(isForCallers: Bool = false) -> DetachedNext {
     DetachedNext(
@@ -34,7 +35,7 @@ public struct DetachedNext: Sendable {
   let index: Int
   /// The request as the behavior got it.
   let original: NetworkRequest
-  /// Who is told of the call, besides its sends.
+  /// The observers of the call, besides its sends.
   let callObservers: [any CallObserver]
 
   /// The call that the requests belong to.
@@ -43,9 +44,9 @@ public struct DetachedNext: Sendable {
   /// Runs everything further in.
   ///
   /// - Parameter request: The request, of any call. A one-shot body belongs to the call that brought it.
-  /// - Returns: The response, with any status. It belongs to ``call``: what is returned to a caller is
-  ///   ``NetworkResponse/bound(to:)`` its request.
-  /// - Throws: What prevented a response; ``NetworkError`` of code
+  /// - Returns: The response, with any status. It belongs to ``call``; a behavior returns it to a caller as
+  ///   ``NetworkResponse/bound(to:)`` the caller's request.
+  /// - Throws: The error that prevented a response; ``NetworkError`` of code
   ///   ``NetworkError/Code-swift.struct/invalidBehavior`` for a one-shot body.
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
     let request = request.bound(to: call)
@@ -55,6 +56,7 @@ public struct DetachedNext: Sendable {
     }
     for observer in callObservers { observer.callStarted(request) }
     defer { run.end() }
+    // The behavior may have changed the request before it used this place.
     run.noteSecrets(addedTo: request, since: original, at: index)
     do {
       let response = try await run.chain.runHooks(at: index, request, in: run)
@@ -74,8 +76,8 @@ public struct DetachedNext: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request, of any call.
-  ///   - completion: Gets the outcome when it is there, in the task; by default nothing is done with it.
-  /// - Returns: The task, which whoever needs the response waits for, or cancels.
+  ///   - completion: Gets the outcome in the task; by default the outcome is dropped.
+  /// - Returns: The task, to wait for the response or to cancel it.
   @discardableResult
   public func start(
     _ request: NetworkRequest,
@@ -94,15 +96,16 @@ public struct DetachedNext: Sendable {
 }
 
 extension Call {
-  /// Creates a call that goes on where another one is, by itself.
+  /// Creates a call that continues from the state of another one on its own.
   convenience init(detachedFrom other: Call) {
     var state = other.withState { $0 }
-    // Released at once, for the original has them.
+    // Released at once, because the original still has them.
     _ = state.memory.endSend()
     self.init(
       clock: other.clock, options: other.options, baseOrigin: other.baseOrigin, decoder: other.decoder,
       parent: other.id, userHeaders: other.userHeaders, waits: other.waits, sessionClock: other.sessionClock,
       memory: state.memory)
+    // The checks and updates of sessions apply to the new call too: its requests carry the same tokens.
     withState {
       $0.owner = state.owner
       $0.coverage.scoped = state.coverage.scoped
@@ -115,10 +118,10 @@ extension Call {
 }
 
 extension ChainRun {
-  /// Returns a response of this call.
+  /// Returns a response if it belongs to this call.
   ///
-  /// - Throws: ``NetworkError`` of code `invalidBehavior`, naming the behavior, for one of another call: its verdicts,
-  ///   such as which statuses are acceptable, are that call's.
+  /// - Throws: ``NetworkError`` of code `invalidBehavior`, naming the behavior, for a response of another call. Its
+  ///   verdicts, such as which statuses are acceptable, follow the other call's options.
   func checkOwner(of response: NetworkResponse, from index: Int) throws -> NetworkResponse {
     guard response.request.call !== call else { return response }
     response.body.cancel()
@@ -131,10 +134,10 @@ extension ChainRun {
 extension NetworkResponse {
   /// Returns the response as one to a request of another call, which shared it or found it stored.
   ///
-  /// Which statuses are acceptable and how the body is decoded is then for that call. Method, URL and fields of
+  /// That call then decides which statuses are acceptable and how the body is decoded. Method, URL and fields of
   /// ``request`` stay as they were sent.
   ///
-  /// - Parameter request: The request that is answered.
+  /// - Parameter request: The request that gets the response.
   /// - Returns: The response of the request's call.
   public func bound(to request: NetworkRequest) -> NetworkResponse {
     var response = self

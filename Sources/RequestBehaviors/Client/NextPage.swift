@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where the page after a page is: the rule that ``NetworkClient/pages(_:following:allowing:)`` follows.
+/// The rule by which ``NetworkClient/pages(_:following:allowing:)`` finds the page after a page.
 public struct NextPage<Page>: Sendable {
   /// Returns the request for the next page; `nil` after the last one.
   let request: @Sendable (Response<Page>, Request<Page>) throws -> Request<Page>?
@@ -8,11 +8,10 @@ public struct NextPage<Page>: Sendable {
   /// Whether two requests for one URL are for the same page.
   let isTheURL: Bool
 
-  /// The rule of servers that give a link to the next page in the `Link` field (RFC 8288).
+  /// The rule for servers that give a link to the next page in the `Link` field (RFC 8288).
   ///
-  /// The next request is the one before for another URL, whose query it has instead of its own. A link that leads to no
-  /// http or https URL, or to one with a user name in it, fails with
-  /// ``NetworkError/Code-swift.struct/linkNotFollowed``.
+  /// The next request is the same request for the URL of the link, with that URL's query. A link without an http or
+  /// https URL, or with a user name in it, fails with ``NetworkError/Code-swift.struct/linkNotFollowed``.
   ///
   /// - Parameter relation: The relation of the link; by default `next`.
   /// - Returns: The rule.
@@ -24,17 +23,18 @@ public struct NextPage<Page>: Sendable {
     }
   }
 
-  /// The rule of servers whose pages have a link to the next one in the body.
+  /// The rule for servers whose pages have a link to the next one in the body.
   ///
-  /// A link that leads to no http or https URL, or to one with a user name in it, fails with
+  /// A link without an http or https URL, or with a user name in it, fails with
   /// ``NetworkError/Code-swift.struct/linkNotFollowed``.
   ///
-  /// - Parameter url: Returns the link of a page, which may be relative to the URL of the page; `nil` after the last one.
+  /// - Parameter url: Returns the link of a page, which may be relative to the URL of the page; `nil` after the last
+  ///   one.
   /// - Returns: The rule.
   public static func url(_ url: @escaping @Sendable (Page) throws -> URL?) -> NextPage {
     NextPage(isTheURL: true) { page, request in
       guard let link = try url(page.value) else { return nil }
-      // One with a base of its own is relative to that.
+      // A link with a base URL of its own is relative to that one.
       let reference = link.baseURL == nil ? link.relativeString : link.absoluteString
       guard !reference.isEmpty else { return nil }
       do {
@@ -46,7 +46,7 @@ public struct NextPage<Page>: Sendable {
     }
   }
 
-  /// The rule of servers whose pages have a cursor in the body, which goes back to them in the query.
+  /// The rule for servers whose pages have a cursor in the body, which the next request sends back in the query.
   ///
   /// ```swift
   /// let pages = client.pages(
@@ -55,8 +55,8 @@ public struct NextPage<Page>: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - parameter: The name in the query; what the request has under it is replaced.
-  ///   - cursor: Returns the cursor of a page; `nil` or an empty one after the last one.
+  ///   - parameter: The name of the cursor in the query; it replaces an item of that name.
+  ///   - cursor: Returns the cursor of a page; `nil` or an empty one after the last page.
   /// - Returns: The rule.
   public static func cursor(
     _ parameter: String, _ cursor: @escaping @Sendable (Page) throws -> String?
@@ -71,10 +71,10 @@ public struct NextPage<Page>: Sendable {
     }
   }
 
-  /// A rule of one's own, such as for a cursor that belongs into the body of the request.
+  /// Your own rule, such as one for a cursor that belongs into the body of the request.
   ///
-  /// - Parameter next: Returns the request for the next page, made of a page and the request for it; `nil` after the last
-  ///   one.
+  /// - Parameter next: Returns the request for the next page, made of a page and the request for it; `nil` after the
+  ///   last one.
   /// - Returns: The rule.
   public static func request(
     _ next: @escaping @Sendable (Response<Page>, Request<Page>) throws -> Request<Page>?
@@ -100,7 +100,7 @@ extension NetworkError {
 }
 
 extension Request {
-  /// Returns the request for another URL, with that one's query.
+  /// Returns the request for another URL, with the query of that URL.
   fileprivate func moved(to url: URL) -> Self {
     var copy = self
     copy.target = .url(url)
@@ -108,8 +108,9 @@ extension Request {
     return copy
   }
 
-  /// Takes away what is not for an origin that a link led to: the fields that are secrets of another, and what of the
-  /// options is not portable.
+  /// Prepares the request for another origin, to which a link led.
+  ///
+  /// It removes the secret fields that are for other origins, and the options that are not portable.
   mutating func leave(_ origin: Origin?, for other: Origin, base: Origin?) {
     if let origin { headers.markCredentials(as: .only([origin])) }
     headers.leave(origin, for: other, base: base)

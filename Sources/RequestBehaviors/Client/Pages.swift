@@ -1,6 +1,6 @@
 import Foundation
 
-/// The pages of a list, each asked for when the one before it has been used.
+/// The pages of a list; each is requested after the one before it has been used.
 ///
 /// ```swift
 /// let pages = client.pages(.get("issues").returning([Issue].self))
@@ -9,8 +9,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each page is a call of its own, with its retries and tokens. Nothing is asked for ahead, so that leaving the loop is
-/// enough to stop, and `prefix(_:)` limits the number. Iterating again begins with the first page.
+/// Each page is a call of its own, with its retries and tokens. No page is requested ahead, so that leaving the loop is
+/// enough to stop; `prefix(_:)` limits the number. Iterating again begins with the first page.
 public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
   /// A page, decoded, with the response that it came from.
   public typealias Element = Response<Page>
@@ -23,7 +23,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
   /// Creates an iterator, which begins with the first page.
   public func makeAsyncIterator() -> Iterator { Iterator(pages: self, next: .first) }
 
-  /// Asks for one page after the other.
+  /// Requests one page after the other.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate enum Next {
       case first
@@ -43,10 +43,10 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
 
     /// Returns the next page, or `nil` after the last one.
     ///
-    /// - Throws: What `response(for:)` and the rule throw, and ``NetworkError`` of code
-    ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a link that cannot be followed, or that leads to
-    ///   another origin, and of ``NetworkError/Code-swift.struct/signedOut`` if the user has left since the page before.
-    ///   Then there are no more pages.
+    /// - Throws: The errors of `response(for:)` and of the rule. ``NetworkError`` of code
+    ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a link that cannot be followed or leads to another
+    ///   origin, and of ``NetworkError/Code-swift.struct/signedOut`` if the user has left since the page before. There
+    ///   are no more pages after an error.
     public mutating func next() async throws -> Response<Page>? {
       let found = next
       next = .end
@@ -57,32 +57,32 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       return page
     }
 
-    /// The request for the next page; `nil` if there is none, or if it has been asked for before.
+    /// Returns the request for the next page; `nil` if there is no next page, or if it has been requested before.
     private mutating func request(_ next: Next) throws -> Request<Page>? {
       switch next {
       case .end: return nil
       case .first:
-        // What is wrong with it is for its call to say.
+        // If the URL is invalid, the call itself fails with the reason.
         if let url = try? pages.client.url(of: pages.first) { visited.insert(url.withoutFragment) }
         visitedHeaders.insert(pages.first.headers)
         return pages.first
       case .after(let page, let last):
-        // The rest of one user's list is not asked for as another user.
+        // The rest of one user's list must not be requested as another user.
         try page.http.request.call.owner.verify()
         guard var request = try pages.rule.request(page, last) else { return nil }
         let url = try pages.client.url(of: request)
         try pages.check(url, &request, after: page)
-        // No server sees the fragment (RFC 9110 §4.2.5).
+        // Servers do not see the fragment (RFC 9110 §4.2.5).
         let isNew = visited.insert(url.withoutFragment).inserted
         if pages.rule.isTheURL { return isNew ? request : nil }
-        // With a rule of one's own, requests for one URL may differ in their fields or their bodies.
+        // With your own rule, requests for one URL may differ in their fields or bodies.
         let hasNewFields = visitedHeaders.insert(request.headers).inserted
         return isNew || hasNewFields || request.body != nil ? request : nil
       }
     }
   }
 
-  /// Checks that a page is on the origin of the first one, or on one that is allowed, which gets no secrets.
+  /// Checks that a page is on the first one's origin or on an allowed one, which gets no secrets.
   private func check(_ url: URL, _ request: inout Request<Page>, after page: Response<Page>) throws {
     let own = Origin(try client.url(of: first))
     guard let origin = Origin(url), origin != own else { return }
@@ -97,25 +97,25 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
 }
 
 extension NetworkClient {
-  /// Returns the pages of a list, from the first one on.
+  /// Returns the pages of a list, beginning with the first.
   ///
-  /// A page that was asked for before ends the list, so that a server whose links make a circle does not keep a client
-  /// busy for ever. A page on another origin than the first one's is not asked for, because the request may hold what is
-  /// not for others; credentials of behaviors stay with their origins in any case.
+  /// A page that was requested before ends the list, so that a server whose links form a circle does not keep a client
+  /// busy for ever. A page on another origin than the first one's is not requested, because the request may hold
+  /// secrets. Credentials of behaviors stay with their origins in any case.
   ///
   /// - Parameters:
   ///   - request: The request for the first page.
-  ///   - rule: Where the next page is; by default where the link `next` leads (RFC 8288).
-  ///   - origins: Further origins that pages may be on; none by default. Fields of the request that are secrets, or that
-  ///     were marked so, are not sent there unless they are marked as being for them.
-  /// - Returns: The pages; nothing is sent before the first is asked for.
+  ///   - rule: The rule for the next page; by default the link `next` (RFC 8288).
+  ///   - origins: More origins that pages may be on; none by default. Secret fields of the request are not sent there,
+  ///     unless they are marked for these origins.
+  /// - Returns: The pages; the first request is sent when the first page is asked for.
   public func pages<Page: Decodable & Sendable>(
     _ request: Request<Page>, following rule: NextPage<Page> = .link(), allowing origins: Set<Origin> = []
   ) -> Pages<Page> {
     Pages(client: self, first: request, rule: rule, origins: origins)
   }
 
-  /// The URL that a request goes to, before behaviors change it.
+  /// Returns the URL that a request goes to, before behaviors change it.
   func url<Value>(of request: Request<Value>) throws -> URL {
     switch request.target {
     case .path(let path):

@@ -1,25 +1,26 @@
 extension Pipeline {
-  /// What in the list contradicts something else in it, such as a timeout that is longer than the deadline.
+  /// The contradictions in the list, such as a timeout that is longer than the deadline.
   ///
-  /// Nothing fails because of it. A test may expect that there is nothing:
+  /// A warning does not make a request fail. A test may expect that there are no warnings:
   ///
   /// ```swift
   /// let pipeline = try client.pipeline(for: Request<User>.get("me"))
   /// #expect(pipeline.warnings.isEmpty)
   /// ```
   ///
-  /// Each is a sentence that names the behaviors, the values and the remedy. ``RequestBehavior/warnings(in:)`` makes
-  /// them, and ``RequestOption/warning(for:in:)`` of each option that is set. Behaviors that ``RequestBehavior/ordered(_:)``
-  /// put on the wrong side of each other are named too (<doc:TheStandardOrder>).
+  /// Each is a sentence that names the behaviors, the values and the remedy. They come from
+  /// ``RequestBehavior/warnings(in:)``, and from ``RequestOption/warning(for:in:)`` of each option that is set.
+  /// Behaviors that ``RequestBehavior/ordered(_:)`` put on the wrong side of each other are named too
+  /// (<doc:TheStandardOrder>).
   public var warnings: [String] {
     entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + options.warnings(in: self)
   }
 
-  /// Returns a warning for each behavior that adds a credential further in than another one, and gives no scope.
+  /// Returns a warning for each behavior that adds a credential further in than another one, and returns no owner.
   ///
   /// - Parameters:
-  ///   - keeper: The behavior that keeps or shares responses.
-  ///   - consequence: What it does not do without a scope.
+  ///   - keeper: The behavior that stores or shares responses.
+  ///   - consequence: The feature that is lost without an owner.
   /// - Returns: The sentences.
   public func warningsOfUnknownOwners<Keeper: RequestBehavior>(for keeper: Keeper.Type, _ consequence: String)
     -> [String]
@@ -34,7 +35,7 @@ extension Pipeline {
     }
   }
 
-  /// Returns the behavior of a type; the outermost of several, `nil` if none is listed.
+  /// Returns the behavior of a type: the outermost of several, `nil` if the list has no such behavior.
   public func behavior<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
     for entry in entries { if let behavior = entry.behavior as? Behavior { return behavior } }
     return nil

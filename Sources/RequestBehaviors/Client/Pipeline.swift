@@ -7,7 +7,7 @@
 /// // 3. NonceVerificationBehavior  verification  configuration
 /// ```
 public struct Pipeline: Sendable {
-  /// Who listed a behavior.
+  /// The list in which a behavior was named.
   public enum Source: String, Sendable {
     /// The client itself.
     case builtIn = "built in"
@@ -23,9 +23,9 @@ public struct Pipeline: Sendable {
     public let behavior: any RequestBehavior
     /// Its place.
     public let order: BehaviorOrder
-    /// Who listed it.
+    /// The list that named it.
     public let source: Source
-    /// Whether `intercept` does not run, because the request that this one is a prerequisite of is within it.
+    /// Whether `intercept` does not run, because the call that needs this prerequisite is within it.
     let runsHooksOnly: Bool
     /// The behavior, if it adds credentials.
     let credential: (any CredentialBehavior)?
@@ -38,7 +38,7 @@ public struct Pipeline: Sendable {
       self.credential = behavior as? any CredentialBehavior
     }
 
-    /// Whether a request's options ask for the behavior's credentials; true for a behavior that adds none.
+    /// Whether a request's options ask for the behavior's credentials; true for a behavior without credentials.
     func isWanted(by request: NetworkRequest) -> Bool {
       guard let credential else { return true }
       return request.options.authentication.includes(credential.credential)
@@ -69,6 +69,7 @@ public struct Pipeline: Sendable {
     _ lists: [(Source, [any RequestBehavior])], without removed: [any RequestBehavior.Type] = [],
     options: RequestOptions = RequestOptions()
   ) throws {
+    // A behavior of a request replaces the configuration's, and removed types are left out of all lists.
     var entries: [Entry] = []
     for (source, behaviors) in lists {
       let added = Pipeline.flatten(behaviors, source: source, order: nil)
@@ -124,10 +125,11 @@ public struct Pipeline: Sendable {
 }
 
 extension Pipeline: CustomStringConvertible {
-  /// The list as a table: number, name, place and source of each behavior, a line each; then the ``warnings``.
+  /// The list as a table: number, name, place and source of each behavior in a line; then the ``warnings``.
   public var description: String { ([table] + warnings.map { "warning: \($0)" }).joined(separator: "\n") }
 
   private var table: String {
+    // The columns have the width of their longest text.
     let nameWidth = entries.map(\.name.count).max() ?? 0
     let orderWidth = entries.map(\.order.description.count).max() ?? 0
     let numberWidth = "\(entries.count)".count

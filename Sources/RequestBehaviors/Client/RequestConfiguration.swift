@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a ``NetworkClient`` is made of: the server, the behaviors, the settings of all requests.
+/// The parts of a ``NetworkClient``: the server, the behaviors, the settings of all requests.
 ///
 /// ```swift
 /// var configuration = RequestConfiguration(
@@ -12,17 +12,18 @@ public struct RequestConfiguration: Sendable {
   /// The behaviors of every request; sorted by their order when the client is made.
   public var behaviors: [any RequestBehavior]
 
-  /// The types of built-in behaviors that no request has, such as `RedirectsBehavior.self` where a behavior of the
-  /// user's stands for it; none by default.
+  /// The types of built-in behaviors that no request uses; none by default.
+  ///
+  /// An example is `RedirectsBehavior.self`, if a behavior of yours replaces it.
   public var removedBehaviors: [any RequestBehavior.Type]
 
-  /// The settings of every request; what a request sets itself wins.
+  /// The settings of every request; a request's own settings win.
   public var options: RequestOptions
 
-  /// What encodes request bodies; JSON by default.
+  /// The encoder of request bodies; JSON by default.
   public var encoder: any BodyEncoder
 
-  /// What decodes response bodies; JSON by default.
+  /// The decoder of response bodies; JSON by default.
   public var decoder: any BodyDecoder
 
   /// The clock of every wait and date; the system's by default.
@@ -52,7 +53,7 @@ public struct RequestConfiguration: Sendable {
   /// A JSON decoder with Foundation's defaults.
   public static let jsonDecoder = JSONDecoder()
 
-  /// A JSON encoder with Foundation's defaults, but for slashes, which it leaves alone.
+  /// A JSON encoder with Foundation's defaults, except that it does not escape slashes.
   public static let jsonEncoder: JSONEncoder = {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes

@@ -1,17 +1,18 @@
 extension Result where Success == NetworkResponse, Failure == any Error {
-  /// Returns the response, or throws the error, as that of a request whose call did not make the sends itself.
+  /// Returns the response, or throws the error, for a request whose call did not make the sends itself.
   ///
-  /// The call then has the attempts of the one that made them.
+  /// The call then has the attempts of the call that made them.
   ///
   /// - Parameters:
-  ///   - request: The request that is answered.
-  ///   - source: Where the response came from, seen from its call; by default as it is.
+  ///   - request: The request that gets the response.
+  ///   - source: The source of the response, as the request's call sees it; by default unchanged.
   /// - Returns: The response, bound to the request.
-  /// - Throws: The error, bound to the request; ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut`` if
-  ///   those whose call it is have left (``CallOwner``).
+  /// - Throws: The error, bound to the request; ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut``
+  ///   if the call's owners have left (``CallOwner``).
   public func bound(to request: NetworkRequest, as source: ResponseSource? = nil) throws -> NetworkResponse {
     switch self {
     case .success(let response):
+      // The owner comes with the attempts: a response of a user who has left since must not reach the next one.
       request.call.adoptAttempts(of: response.request.call)
       request.call.adoptOwner(of: response.request.call)
       do { try request.call.owner.verify() } catch {
@@ -40,10 +41,10 @@ private enum AdoptedAttempts: CallKey {
 }
 
 extension Call {
-  /// What another call sent for this one.
+  /// The attempts that another call made for this one.
   var adoptedAttempts: [Attempt] { self[AdoptedAttempts.self] }
 
-  /// Takes what another call sent for this one into the attempts.
+  /// Takes over the attempts that another call made for this one.
   func adoptAttempts(of other: Call) {
     guard other !== self else { return }
     self[AdoptedAttempts.self] = other.attempts

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Tells the behaviors of a client, and of its variants, that a scope has ended.
+/// Tells the behaviors of a client and its variants that an owner has ended: the user has left.
 ///
-/// What signs users in and out keeps the one of each call that it serves (``Call/scopeEndings``), weakly, and calls
-/// ``end(_:)`` when the user has gone:
+/// An object that signs users in and out stores the one of each call that it serves (``Call/scopeEndings``), weakly,
+/// and calls ``end(_:)`` when the user has left:
 ///
 /// ```swift
 /// func signOut() async {
@@ -12,13 +12,13 @@ import Foundation
 /// }
 /// ```
 ///
-/// The calls of the scope that are under way lose their owner at once (``CallOwner``): what they receive is not kept.
+/// The owner's calls under way lose their owner at once (``CallOwner``), and their responses are not stored.
 public final class ScopeEndings: Sendable {
   private struct Member {
     weak var chain: Chain?
   }
 
-  /// How many endings are remembered; a call that began before them has lost its owner.
+  /// The number of endings that are remembered; a call that began before them has lost its owner.
   private static let limit = 1_000
 
   private let lock = NSLock()
@@ -26,12 +26,12 @@ public final class ScopeEndings: Sendable {
   nonisolated(unsafe) private var members: [Member] = []
   nonisolated(unsafe) private var lastNumber: UInt64 = 0
   nonisolated(unsafe) private var lastForgotten: UInt64 = 0
-  // Protected by `lock` too: which ending was the latest of each scope.
+  // Protected by `lock` too: the number of each owner's latest ending.
   nonisolated(unsafe) private var numbers: [String: UInt64] = [:]
-  // Protected by `lock` too: what is left of each scope, and how it is removed.
+  // Protected by `lock` too: the leftovers of each owner, and how each is removed.
   nonisolated(unsafe) private var leftovers: [String: [String: @Sendable () async -> Void]] = [:]
 
-  /// Adds a client's list, and forgets those of clients that are gone.
+  /// Adds a client's list, and drops those of clients that are gone.
   func add(_ chain: Chain) {
     lock.withLock {
       members.removeAll { $0.chain == nil }
@@ -39,24 +39,24 @@ public final class ScopeEndings: Sendable {
     }
   }
 
-  /// Notes that a scope has ended, and then calls ``RequestBehavior/scopeEnded(_:)`` of every behavior.
+  /// Records that an owner has ended, and then calls ``RequestBehavior/scopeEnded(_:)`` of every behavior.
   ///
-  /// - Parameter scope: What ``RequestBehavior/scope(for:)`` returned while the scope lasted.
+  /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func end(_ scope: String) async {
     note(scope)
     await tell(scope)
   }
 
-  /// Notes that a scope has ended: calls of it that began before have no owner any more, and the transports forget its
-  /// cookies.
+  /// Records that an owner has ended: its calls that began before lose their owner, and transports drop its cookies.
   ///
-  /// For a session that must not wait while it changes; it calls ``tell(_:)`` afterwards.
+  /// Use it in a session that must not wait while it changes, and call ``tell(_:)`` afterwards.
   ///
-  /// - Parameter scope: What ``RequestBehavior/scope(for:)`` returned while the scope lasted.
+  /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func note(_ scope: String) {
     let chains = lock.withLock {
       lastNumber += 1
       numbers[scope] = lastNumber
+      // Half are dropped at once, so that sorting is rare.
       if numbers.count > ScopeEndings.limit {
         let oldest = numbers.values.sorted()[numbers.count / 2]
         numbers = numbers.filter { $0.value > oldest }
@@ -67,15 +67,15 @@ public final class ScopeEndings: Sendable {
     var told: Set<ObjectIdentifier> = []
     for chain in chains {
       let transport = chain.transport
-      // Variants share one; of a value nobody can tell.
+      // Variants share one transport. Values have no identity, so each of them is told.
       let isClass = type(of: transport) is AnyClass
       if !isClass || told.insert(ObjectIdentifier(transport as AnyObject)).inserted { transport.forgetUser() }
     }
   }
 
-  /// Tells every behavior that a scope has ended, which was noted before.
+  /// Tells every behavior that an owner has ended, after ``note(_:)``.
   ///
-  /// - Parameter scope: What ``RequestBehavior/scope(for:)`` returned while the scope lasted.
+  /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
     for chain in lock.withLock({ members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries { await entry.behavior.scopeEnded(scope) }
@@ -84,12 +84,12 @@ public final class ScopeEndings: Sendable {
     for remove in removals.values { await remove() }
   }
 
-  /// Has something removed when one of the scopes ends.
+  /// Registers a removal that runs when one of the owners ends.
   func whenOneEnds(of scopes: [String], id: String, _ remove: @escaping @Sendable () async -> Void) {
     lock.withLock { for scope in scopes { leftovers[scope, default: [:]][id] = remove } }
   }
 
-  /// Forgets what was to be removed when a scope ends.
+  /// Drops a removal that is no longer needed.
   func forget(id: String) {
     lock.withLock {
       for scope in leftovers.keys { leftovers[scope]?[id] = nil }
@@ -97,10 +97,10 @@ public final class ScopeEndings: Sendable {
     }
   }
 
-  /// How many scopes have ended.
+  /// The number of endings so far.
   var count: UInt64 { lock.withLock { lastNumber } }
 
-  /// Whether one of the scopes has ended since there were so many endings.
+  /// Whether one of the owners has ended since there were so many endings.
   func hasEnded(_ scopes: [String], since count: UInt64) -> Bool {
     guard !scopes.isEmpty else { return false }
     return lock.withLock {
@@ -111,6 +111,7 @@ public final class ScopeEndings: Sendable {
 }
 
 extension Call {
-  /// What tells the behaviors of the call's client that a scope has ended; `nil` for a call without a client.
+  /// The object that tells the behaviors of the call's client that an owner has ended; `nil` for a call without a
+  /// client.
   public var scopeEndings: ScopeEndings? { waits?.scopeEndings }
 }

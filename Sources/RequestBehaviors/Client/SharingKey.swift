@@ -1,12 +1,12 @@
 public import Foundation
 
-/// What two requests have in common that may share one response.
+/// The common part of two requests that may share one response.
 ///
-/// Made by ``Next/sharingKey(for:named:ignoring:)``.
+/// It is made by ``Next/sharingKey(for:named:ignoring:)``.
 public struct SharingKey: Hashable, Sendable {
-  /// The behaviors further in and the client that they are of.
+  /// The identity of the client's list of behaviors.
   private let list: ObjectIdentifier
-  /// Whose response it is.
+  /// The owners of the response.
   public let scopes: [String]
   private let credentials: [String?]
   private let content: Content
@@ -18,7 +18,7 @@ public struct SharingKey: Hashable, Sendable {
       depth: Int)
   }
 
-  /// Hashes what mostly tells requests apart, which costs less than hashing everything that must be equal.
+  /// Hashes the parts that usually differ, which costs less than hashing all parts that must be equal.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(list)
     hasher.combine(scopes)
@@ -31,12 +31,12 @@ public struct SharingKey: Hashable, Sendable {
     }
   }
 
-  /// The URL without its fragment, scheme and host in lower case, without the default port; `nil` under a name.
+  /// The URL without its fragment and default port, with scheme and host in lower case; `nil` for a key with a name.
   public var url: String? {
     if case .request(_, let url, _, _, _, _) = content { url } else { nil }
   }
 
-  /// The fields that differ from request to request and leave the response as it is, in lower case.
+  /// The fields, in lower case, that differ from request to request and do not change the response.
   public static let defaultIgnoredFields: Set<String> = [
     "traceparent", "tracestate", "baggage", "x-request-id", "request-id", "x-correlation-id",
   ]
@@ -44,7 +44,7 @@ public struct SharingKey: Hashable, Sendable {
   fileprivate init?(
     _ request: NetworkRequest, name: String?, ignoring ignored: Set<String>, in chain: Chain, at index: Int
   ) {
-    // What the transport adds, such as a cookie, is another one's tomorrow, and no key has it.
+    // A credential of the transport, such as a cookie, may be another user's later, and no key contains it.
     guard !chain.transport.addsCredentials(to: request) else { return nil }
     list = ObjectIdentifier(chain.base ?? chain)
     scopes = request.call.scopes
@@ -52,6 +52,7 @@ public struct SharingKey: Hashable, Sendable {
       request.credentialDigest(salt: SharingKey.salt),
       chain.credentialDigest(for: request, below: index, salt: SharingKey.salt),
     ]
+    // A name replaces the content of the request, but never its owner or credentials.
     if let name {
       content = .named(name)
       return
@@ -70,12 +71,12 @@ public struct SharingKey: Hashable, Sendable {
       body: body, depth: depth)
   }
 
-  /// The same in no two runs of a program.
+  /// A key that differs in every run of the program.
   private static let salt = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
 }
 
 extension SharingKey: CustomStringConvertible, CustomReflectable {
-  /// The URL without secrets; nothing of fields and body.
+  /// The URL without secrets; no field and no body.
   public var description: String {
     let shown = url.flatMap { URL(string: $0) }.map { Redactor.standard.redact($0) }
     return "SharingKey(\(shown ?? "named"), scopes: \(scopes.count))"
@@ -86,20 +87,20 @@ extension SharingKey: CustomStringConvertible, CustomReflectable {
 }
 
 extension Next {
-  /// Returns what a request must have in common with another one to share its response.
+  /// Returns the part that a request must have in common with another one to share its response.
   ///
-  /// That is the list of behaviors further in, the scopes, method and URL, every field but those that are ignored, the
-  /// request's options that affect a response (``RequestOption/affectsResponse``), and its body. Sensitive fields take
-  /// part as a salted digest. A secret that is added further in is in no key: ask ``knowsOwner(of:)`` before a response
-  /// is shared.
+  /// These are the list of behaviors further in, the owners, method and URL, every field that is not ignored, the
+  /// request's options that affect a response (``RequestOption/affectsResponse``), and its body. Sensitive fields are
+  /// compared by a salted digest. A secret that is added further in is in no key, so ask ``knowsOwner(of:)`` before
+  /// sharing a response.
   ///
   /// - Parameters:
   ///   - request: The request as it is here.
-  ///   - name: A name that the user gave instead: only client, scopes and sensitive fields must be the same besides.
+  ///   - name: A name to use instead; besides it only client, owners and sensitive fields must be the same.
   ///   - ignored: The fields that do not matter, in lower case.
   /// - Returns: The key; `nil` if the transport adds a credential of its own (``Transport/addsCredentials(to:)``).
-  ///   `nil` too, without a name, for a request whose body is not in memory, or that brings or leaves out behaviors
-  ///   further in: nobody knows whether these are the same.
+  ///   Without a name it is also `nil` for a request whose body is not in memory, and for one that adds or removes
+  ///   behaviors further in, because two such lists cannot be compared.
   public func sharingKey(
     for request: NetworkRequest, named name: String? = nil,
     ignoring ignored: Set<String> = SharingKey.defaultIgnoredFields
@@ -107,15 +108,16 @@ extension Next {
     SharingKey(request, name: name, ignoring: ignored, in: run.chain, at: index)
   }
 
-  /// Whether a behavior further in checks that the response to a request comes from the server.
+  /// Returns whether a behavior further in checks that the response to a request comes from the server.
   public func verifies(_ request: NetworkRequest) -> Bool {
     run.chain.pipeline.entries[(index + 1)...].contains { $0.behavior.verifies(request) }
   }
 }
 
 extension Next {
-  /// Returns a digest of what the behaviors further in will add to a request, as far as they tell: see
-  /// ``CredentialBehavior/credentialDigest(salt:)``.
+  /// Returns a digest of the credentials that the behaviors further in will add to a request, as far as they tell.
+  ///
+  /// See ``CredentialBehavior/credentialDigest(salt:)``.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -135,7 +137,8 @@ extension Chain {
     return digests.isEmpty ? nil : digests.joined(separator: "\n")
   }
 
-  /// How many behaviors are further in than an index, if they are those that every request of the client has.
+  /// Returns the number of behaviors further in than an index; `nil` if they are not those of all requests of the
+  /// client.
   fileprivate func sharedDepth(below index: Int) -> Int? {
     let inner = pipeline.entries[(index + 1)...]
     guard let base else { return inner.count }
@@ -150,11 +153,11 @@ extension Chain {
 }
 
 extension NetworkRequest {
-  /// Returns a digest of the credentials that the request carries in fields: the same for the same, and no secret.
+  /// Returns a digest of the credentials in the request's fields: equal for equal credentials, and no secret.
   ///
   /// It is the HMAC-SHA256 (RFC 2104) of the fields that are marked sensitive or mean a credential.
   ///
-  /// - Parameter salt: The key of the digest, so that nobody can try which credentials give it.
+  /// - Parameter salt: The key of the digest, so that the credentials cannot be found by trying.
   /// - Returns: The digest in hexadecimal digits; `nil` without such fields.
   public func credentialDigest(salt: Data) -> String? {
     let secrets = headers.filter(\.isSecret)
