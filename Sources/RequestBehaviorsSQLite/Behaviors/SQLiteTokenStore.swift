@@ -8,12 +8,14 @@ public import RequestBehaviors
 /// ```
 ///
 /// The table `access_token` is created when a token is first saved. The file holds the token unencrypted. A token that
-/// is replaced or removed is overwritten in the file; when it is removed, the `-wal` is emptied too, where it was before.
-/// Saving or reading a token takes the permissions of all but the file's owner from the file, its `-wal` and its `-shm`.
+/// is replaced or removed is overwritten in the file. When it is removed, the `-wal`, which may hold it too, is
+/// emptied. Saving or reading a token takes the permissions of all but the file's owner from the file, its `-wal` and
+/// its `-shm`.
 ///
-/// Several processes may use one file: one of them at a time refreshes the token of a name. The table
-/// `access_token_refresh` says which one, for 30 seconds, which it renews. A process that has ended is found out at once
-/// on Linux and macOS; elsewhere, and where a process is stopped, others wait for the 30 seconds to pass.
+/// Several processes may use one file, but only one at a time refreshes the token of a name. The table
+/// `access_token_refresh` names that process for 30 seconds, which it renews. On Linux and macOS the others notice at
+/// once that it has ended. On other platforms, and for a process that is stopped, they wait until the 30 seconds have
+/// passed.
 public final class SQLiteTokenStore: TokenStore {
   private let store: SQLiteStore
   private let name: String
@@ -41,12 +43,12 @@ public final class SQLiteTokenStore: TokenStore {
 
   /// Returns the token; `nil` if there is none.
   ///
-  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or what it holds is no token.
+  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or its token is invalid.
   public func load() async throws -> AccessToken? {
     let (name, path, lease) = (name, store.path, held.withLock { $0 })
     return try await reporting("read") {
       try await store.read { db in
-        // What another process refreshes must not be refreshed here.
+        // A token that another process refreshes must not be refreshed here.
         if let lease, try !lease.isHeld(in: db) {
           throw NetworkError(
             .tokenStoreFailed, "another process refreshes the token \"\(name)\" in \(path), as this one was stopped")
@@ -109,7 +111,7 @@ public final class SQLiteTokenStore: TokenStore {
   ///
   /// - Throws: `CancellationError`, or `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
   public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
-    // Nobody else has a database in memory.
+    // No other process has a database in memory.
     guard store.path != ":memory:" else { return await work() }
     let (store, lease) = (store, SQLiteTokenLease(name: name))
     let holder = RefreshLease(

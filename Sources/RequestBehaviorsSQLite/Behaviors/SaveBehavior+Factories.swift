@@ -46,7 +46,7 @@ extension RequestBehavior where Self == SaveBehavior {
   ///   - table: The table.
   ///   - store: Where to save.
   ///   - scope: Rows to delete unless they are among the saved ones; none by default.
-  ///   - durability: What the commit survives; the store's own by default.
+  ///   - durability: The failures that the commit survives; the store's own by default.
   ///   - cached: Whether a response that a cache already had is saved too; it is by default.
   /// - Returns: The behavior.
   public static func saveRecords<Record: Codable & Sendable>(
@@ -74,7 +74,7 @@ extension RequestBehavior where Self == SaveBehavior {
   ///   - table: The table.
   ///   - store: Where to save.
   ///   - columns: For columns whose key has another name or is nested deeper, the keys separated by `.`.
-  ///   - durability: What the commit survives; the store's own by default.
+  ///   - durability: The failures that the commit survives; the store's own by default.
   ///   - cached: Whether a response that a cache already had is saved too; it is by default.
   /// - Returns: The behavior.
   public static func ingest(
@@ -104,7 +104,7 @@ extension Request where Value: Decodable & Sendable {
   ///
   /// - Parameters:
   ///   - store: Where to save.
-  ///   - durability: What the commit survives; the store's own by default.
+  ///   - durability: The failures that the commit survives; the store's own by default.
   ///   - cached: Whether a response that a cache already had is saved too; it is by default.
   ///   - save: Saves the value; called on the store's thread in a write transaction.
   /// - Returns: The request.

@@ -1,22 +1,21 @@
 import Foundation
 
-/// The bodies that are too large for the database: a file for each, in a folder of their own; every call blocks.
+/// The bodies that are too large for the database, in a folder with a file for each; every call blocks.
 ///
-/// The folder is there for as long as the cache is. It is also the sign that a file which is no database any more was a
-/// cache once.
+/// The folder exists for as long as the cache. It is also the sign that a damaged file was a cache.
 struct CacheBodies: Sendable {
   let folder: String
 
   /// The most bytes of a body that is kept in the database.
   static let inlineLimit = 64 << 10
 
-  /// Makes the folder if it is not there; the folder that it is in must be.
+  /// Makes the folder if it does not exist; its parent folder must exist.
   func prepare() {
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Whether the folder is there.
+  /// Whether the folder exists.
   var isPrepared: Bool {
     var isDirectory: ObjCBool = false
     return FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
@@ -38,7 +37,7 @@ struct CacheBodies: Sendable {
     return name
   }
 
-  /// Reads a body without copying it; nil if there is none.
+  /// Reads a body without copying it; `nil` if its file is missing.
   func read(_ name: String) -> Data? { try? Data(contentsOf: url(of: name), options: .mappedIfSafe) }
 
   /// Removes bodies.
@@ -51,13 +50,13 @@ struct CacheBodies: Sendable {
 
   private func url(of name: String) -> URL { URL(filePath: folder).appending(path: name) }
 
-  /// A number that another body has once in 2⁶⁴ times, and that a change of one byte always changes.
+  /// Returns a checksum of 64 bits, which a change of one byte always changes.
   ///
-  /// It finds what a power cut or a disk did to a body; it is no protection from somebody who may write to the file.
+  /// It detects the damage of a power cut or a disk. It does not protect from a program that may write to the file.
   static func checksum(_ body: Data) -> Int64 {
     body.withUnsafeBytes { bytes in
       var sum = UInt64(bytes.count)
-      // Each step can be undone, so that a word that differs makes every later sum differ.
+      // Each step is reversible, so a different word makes every later sum different.
       func add(_ word: UInt64) {
         sum = (sum ^ word) &* 0x9E37_79B9_7F4A_7C15
         sum ^= sum >> 32

@@ -1,11 +1,11 @@
 import Foundation
 import RequestBehaviors
 
-/// What one transaction does to the entries of a cache.
+/// The changes of one transaction to the entries of a cache.
 final class CacheChange {
   private let db: Database
   private let bodies: CacheBodies
-  /// The time of the next use that is written down.
+  /// The time of the next use that is saved.
   private var nextUse: Int
   /// The files of bodies that no entry has any more, once the transaction is committed.
   private(set) var removedFiles: [String] = []
@@ -32,7 +32,7 @@ final class CacheChange {
 
   // MARK: - Uses
 
-  /// Writes down that entries were used, in this order.
+  /// Saves that entries were used, in this order.
   func note(_ uses: [Int64]) throws {
     for id in uses { try db.execute("UPDATE entry SET last_used = \(takeUse()) WHERE id = \(id)") }
   }
@@ -49,7 +49,7 @@ final class CacheChange {
   /// - Parameters:
   ///   - row: The entry.
   ///   - request: The fields of its request.
-  ///   - onFile: Gets the name of the body's file, which must go if the transaction fails.
+  ///   - onFile: Called with the name of the body's file, which must be removed if the transaction fails.
   /// - Returns: The number of the entry.
   /// - Throws: ``SQLiteError``, for example when the disk is full.
   func insert(_ row: CacheRow.Values, matching request: HeaderFields, onFile: (String) -> Void) throws -> Int64 {
@@ -64,9 +64,10 @@ final class CacheChange {
     return id
   }
 
-  /// Removes the entries of the key that the same request matches, and those of its key that are too many.
+  /// Removes the entries of the key that the same request matches, and the least recently used ones if there are too
+  /// many.
   func makeRoom(for row: CacheRow.Values, matching request: HeaderFields) throws {
-    // The latest used first. A server may tell every request from every other by its Vary.
+    // The latest used are first. A server may make every request a variant of its own, so their number is limited.
     let others = try db.query(CacheRow.selectVariants(of: row.key)) { entry in
       (id: try entry[0] as Int64, variant: CacheRow.variant(try entry[1]))
     }
@@ -92,14 +93,14 @@ final class CacheChange {
 
   // MARK: - Removals
 
-  /// What becomes invalid as a whole, other than the response that is replaced.
+  /// The responses that are removed together, other than by a replacement.
   enum Removal: Sendable {
     case url(String)
     case scope(String)
     case everything
   }
 
-  /// Removes what has become invalid and notes it: what was requested before is not stored after it.
+  /// Removes responses and counts the removal, so that a response that was requested before it is not stored after it.
   func remove(_ removal: Removal) throws {
     try delete(where: CacheRow.isOf(removal))
     try db.execute(SQL("INSERT INTO removal (what) VALUES (?)", arguments: [CacheRow.hash(of: removal)]))
@@ -111,7 +112,8 @@ final class CacheChange {
     CacheMark(try db.first("SELECT max(number) FROM removal", as: Int.self) ?? 0)
   }
 
-  /// Whether nothing that a response belongs to was removed since a mark, and that is still known.
+  /// Whether neither the URL nor an owner of a response was removed since a mark; `false` if the mark is too old to
+  /// tell.
   func allows(_ key: CacheKey, since mark: CacheMark) throws -> Bool {
     let known = try db.first("SELECT min(number), max(number) FROM removal") { row in
       (first: try row[0] as Int, last: try row[1] as Int)
@@ -133,9 +135,9 @@ final class CacheChange {
   ///
   /// - Parameters:
   ///   - limit: The most bytes that may be stored.
-  ///   - goal: How many bytes may be left if it is more.
-  ///   - kept: The number of an entry that stays.
-  /// - Returns: How many entries went.
+  ///   - goal: The bytes that may remain if the limit is exceeded.
+  ///   - kept: The number of an entry that is not removed.
+  /// - Returns: How many entries were removed.
   /// - Throws: ``SQLiteError``.
   func evict(above limit: Int, to goal: Int, keeping kept: Int64? = nil) throws -> Int {
     var size = try totalSize()
@@ -152,14 +154,15 @@ final class CacheChange {
         count += 1
       }
     }
-    // What a process left that was killed counts for no one, and takes room.
+    // Files of a process that was killed belong to no entry, so they count as no bytes but take room.
     removedFiles += try CacheChange.orphans(of: bodies, in: db).subtracting(removedFiles)
     return count
   }
 
   /// The files of bodies that no entry has, of processes that were killed.
   ///
-  /// In a write transaction these are all and no others: a body is written in the transaction that adds its entry.
+  /// A body is written in the transaction that adds its entry. So within a write transaction the result has no file of
+  /// a living process.
   static func orphans(of bodies: CacheBodies, in db: Database) throws -> Set<String> {
     let names = bodies.names
     if names.isEmpty { return [] }

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension CacheRow {
-  /// What is either so or not.
+  /// The properties of a response that are true or false.
   struct Flags: OptionSet {
     let rawValue: Int
 
@@ -37,7 +37,7 @@ extension CacheRow {
     VALUES (\(repeatElement("?", count: identityColumns.count + termColumns.count + 2).joined(separator: ", ")))
     """
 
-  /// What an update sets, with parameters for ``Values/terms`` and ``Values/headSize``.
+  /// The assignments of an update, with parameters for ``Values/terms`` and ``Values/headSize``.
   static let assignments = termColumns.map { "\($0) = ?, " }.joined() + "size = body_size + ?"
 
   private static let identityColumns = [
@@ -48,7 +48,7 @@ extension CacheRow {
     "status", "headers", "received_at", "initial_age", "lifetime", "flags", "stale_while_revalidate", "stale_if_error",
   ]
 
-  /// What a response is written as.
+  /// The values of a response that are written to its row.
   struct Values: Sendable {
     let key: CacheKey
     let response: StoredResponse
@@ -64,7 +64,7 @@ extension CacheRow {
       }
     }
 
-    /// What does not change while the response is stored.
+    /// The values that do not change while the response is stored.
     var identity: [any SQLBindable] {
       [
         CacheRow.hash(key.url), key.url, CacheRow.text(of: key.scopes), key.discriminator,
@@ -73,7 +73,7 @@ extension CacheRow {
       ]
     }
 
-    /// What a 304 changes.
+    /// The values that a 304 changes.
     var terms: [any SQLBindable] {
       let terms = response.terms
       return [
@@ -90,9 +90,9 @@ extension CacheRow {
 // MARK: - Texts
 
 extension CacheRow {
-  /// A line for each scope, with its end.
+  /// Returns a line for each owner, with a line break at its end.
   ///
-  /// Users choose their names: one with a line break must not be two scopes.
+  /// Users choose their names: a name with a line break must not be read as two owners.
   static func text(of scopes: [String]) -> String {
     scopes.reduce(into: "") { text, scope in
       text += scope.replacing("\\", with: "\\\\").replacing("\n", with: "\\n") + "\n"
@@ -107,7 +107,7 @@ extension CacheRow {
     }
   }
 
-  /// A line for each field: the name alone, or with its value.
+  /// Returns a line for each field: the name alone, or with its value.
   static func text(of variant: CacheVariant) -> String {
     variant.fields.map { field in field.value.map { "\(field.name):\($0)" } ?? field.name }.joined(separator: "\n")
   }
@@ -121,7 +121,7 @@ extension CacheRow {
       })
   }
 
-  /// A line for each field; one that is a secret stays one.
+  /// Returns a line for each field, with a mark at a secret.
   static func text(of headers: HeaderFields) -> String {
     headers.map { "\($0.name):\($0.isSensitive ? "!" : " ")\($0.value)" }.joined(separator: "\n")
   }
@@ -132,11 +132,13 @@ extension CacheRow {
       var fields: [HeaderFields.Field] = []
       fields.reserveCapacity(16)
       var (start, colon) = (0, Int?.none)
+      // The fields are read in one pass over the bytes, because every hit reads them.
       for index in 0...bytes.count {
         if index < bytes.count, bytes[index] != 0x0A {
           if colon == nil, bytes[index] == 0x3A { colon = index }
           continue
         }
+        // After the name come a colon, the mark of a secret or a space, and the value.
         if let colon, index - colon >= 2 {
           let (name, value) = (bytes[start..<colon], bytes[(colon + 2)..<index])
           fields.append(

@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// A row of the table of entries, read.
+/// A row that was read from the table of entries.
 struct CacheRow: Sendable {
   let id: Int64
   var response: StoredResponse
@@ -14,17 +14,17 @@ struct CacheRow: Sendable {
     stale_if_error, body_size, checksum, file
     """
 
-  // Not put together for each request, as the conditions of what is rare are.
+  // This text is made once, because every request uses it; the rare conditions are made at each use.
   private static let selection = "SELECT \(columns) FROM entry WHERE \(keyCondition)"
 
-  /// The variants of the entries of a key, the latest used first.
+  /// Returns the query for the variants of a key, the latest used first.
   static func selectVariants(of key: CacheKey) -> SQL {
     SQL(
       verbatim: "SELECT id, variant FROM entry WHERE \(keyCondition) ORDER BY last_used DESC, id DESC",
       arguments: arguments(of: key))
   }
 
-  /// The rows that were used last.
+  /// Returns the query for the rows that were used last.
   static func selectNewest(_ limit: Int) -> SQL {
     """
     SELECT \(sql: SQL(verbatim: columns)), url, scopes, discriminator FROM entry ORDER BY last_used DESC, id DESC
@@ -55,6 +55,7 @@ struct CacheRow: Sendable {
     bodySize = try row[11]
     checksum = try row[12]
     file = try row[13]
+    // The numbers are positions in `columns`: reading by name would cost a search for each value.
     var terms = ReuseTerms(
       responseTime: Date(timeIntervalSinceReferenceDate: try row[5]), initialAge: try row[6], lifetime: try row[7])
     let flags = Flags(rawValue: try row[8])
@@ -71,7 +72,7 @@ struct CacheRow: Sendable {
 
   /// Reads the body from the database or its file.
   ///
-  /// - Returns: Whether the body is there, and is the one that was stored.
+  /// - Returns: Whether the body exists, with the length and the checksum that were stored.
   mutating func readBody(from db: Database, _ bodies: CacheBodies) throws -> Bool {
     let body: Data? =
       if let file { bodies.read(file) } else {
@@ -112,7 +113,7 @@ struct CacheRow: Sendable {
     """
   }
 
-  /// A number for what was removed; `nil` for everything.
+  /// Returns the number of a removal; `nil` for the removal of everything.
   static func hash(of removal: CacheChange.Removal) -> Int64? {
     switch removal {
     case .url(let url): CacheRemovals.hash(url: url)
@@ -121,6 +122,6 @@ struct CacheRow: Sendable {
     }
   }
 
-  /// A number for the index; the texts are compared, too.
+  /// Returns the number of a URL in the index; the texts are compared, too.
   static func hash(_ url: String) -> Int64 { CacheRemovals.hash(url: url) }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The tables of a cache.
 enum CacheSchema {
-  /// Tells a cache from other databases (`PRAGMA application_id`).
+  /// The number that marks a database as a cache (`PRAGMA application_id`).
   static let applicationID = 0x5242_4331
 
   static let migrations = [
@@ -13,12 +13,12 @@ enum CacheSchema {
       var random = SystemRandomNumberGenerator()
       let key = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
       try db.execute("INSERT INTO cache (id, bytes, digest_key) VALUES (1, 0, \(key))")
-      // A mark of another file, such as one that was replaced, counts as too old.
+      // The count begins at a random number, so that a mark of another file, such as a replaced one, is out of range.
       try db.execute("INSERT INTO removal (number) VALUES (\(Int64.random(in: 1..<1 << 40)))")
     },
   ]
 
-  // The number of bytes is kept by triggers, so that it is right in every process and costs the same at any size.
+  // Triggers keep the number of bytes, so that it is right in every process and costs the same at any size.
   private static let tables = """
     PRAGMA application_id=\(applicationID);
     DROP TABLE IF EXISTS body;

@@ -10,18 +10,18 @@ import Foundation
   import Darwin
 #endif
 
-/// The open file of a cache, with what is read from it once; every call blocks.
+/// The open file of a cache, with the values that are read from it once; every call blocks.
 struct OpenCacheFile: Sendable {
   let store: SQLiteStore
   let digestKey: Data
   private let identity: FileIdentity?
 
-  /// Whether the path still leads to the file: another process may have found it damaged and replaced it.
+  /// Whether the file is still at its path: another process may have found it damaged and replaced it.
   var isInPlace: Bool { FileIdentity(store.path) == identity }
 
   /// Opens the file; a cache that is damaged or newer is replaced by an empty one.
   ///
-  /// - Throws: ``SQLiteError`` when there can be no such file, or when it is something else than a cache.
+  /// - Throws: ``SQLiteError`` when the file cannot be created or opened, or when it is no cache.
   static func open(_ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration) throws -> OpenCacheFile {
     do {
       return try openExisting(path, bodies: bodies, configuration: configuration)
@@ -36,9 +36,9 @@ struct OpenCacheFile: Sendable {
     }
   }
 
-  /// Removes the file, what belongs to it, and the bodies.
+  /// Removes the file, its `-wal` and `-shm`, and the bodies.
   static func delete(_ path: String, bodies: CacheBodies) {
-    // The file goes last: another process that has made a new one meanwhile loses both, and sees that its file is gone.
+    // The file is removed last: a process that made a new one meanwhile loses it, too, and sees that it is gone.
     for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
     bodies.remove(bodies.names)
   }
@@ -46,7 +46,7 @@ struct OpenCacheFile: Sendable {
   /// The code of a cache that a newer version of this library made.
   private static let newer = SQLiteError.Code(rawValue: -1)
 
-  /// The codes of a file that a cache cannot use; an error of SQL is that of a table that is missing.
+  /// The codes of a file that a cache cannot use; a missing table is an error of SQL.
   private static let isUnusable: [SQLiteError.Code] = [.corrupt, .notADatabase, .error, newer]
 
   private static func openExisting(
@@ -64,14 +64,15 @@ struct OpenCacheFile: Sendable {
       }
       return (key, try !CacheChange.orphans(of: bodies, in: db).isEmpty)
     }
-    // A file that another process has locked for long can be opened all the same; the next eviction sweeps then.
+    // A file that another process has locked for long is opened all the same; the next eviction removes the orphans
+    // then.
     if hasOrphans { _ = try? store.writeAndWait { db in bodies.remove(try CacheChange.orphans(of: bodies, in: db)) } }
     return OpenCacheFile(store: store, digestKey: digestKey, identity: FileIdentity(path))
   }
 
-  /// Throws for a database that is no cache.
+  /// Checks that a file is a cache or new.
   ///
-  /// - Returns: The version of its schema; 0 for a file that is new.
+  /// - Returns: The version of its schema; 0 for a new file.
   private static func checkKind(_ path: String, configuration: SQLiteConfiguration) throws -> Int {
     guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size > 0 else { return 0 }
     return try SQLiteStore(path: path, configuration: configuration).readAndWait { db in
@@ -85,23 +86,23 @@ struct OpenCacheFile: Sendable {
     }
   }
 
-  /// Whether a file that cannot be used was a cache: its head says so, or, where that is lost, the folder beside it.
+  /// Whether an unusable file was a cache, by its head or, if the head is damaged, by the folder beside it.
   private static func wasCache(_ path: String, _ bodies: CacheBodies) -> Bool {
     guard let file = FileHandle(forReadingAtPath: path) else { return false }
     defer { try? file.close() }
     let head = [UInt8]((try? file.read(upToCount: 100)) ?? Data())
     guard head.starts(with: Array("SQLite format 3\0".utf8)), head.count == 100 else { return bodies.isPrepared }
-    // The application id stands in the bytes from 68 on (https://sqlite.org/fileformat.html §1.3).
+    // The application id is in the bytes from 68 on (https://sqlite.org/fileformat.html §1.3).
     return head[68..<72].reduce(0) { $0 << 8 | Int($1) } == CacheSchema.applicationID
   }
 }
 
-/// What tells a file from another one that later has its path.
+/// The identity of a file, which differs from that of a later file at the same path.
 private struct FileIdentity: Sendable, Equatable {
   private let device: UInt64
   private let number: UInt64
 
-  /// Reads the identity of a file; `nil` if there is none.
+  /// Reads the identity of a file; `nil` if the file does not exist.
   init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

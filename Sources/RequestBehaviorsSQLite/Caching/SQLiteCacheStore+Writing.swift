@@ -7,7 +7,7 @@ extension SQLiteCacheStore {
   /// Stores a response in place of those that the same request matches, unless it was removed meanwhile by this or
   /// another process.
   ///
-  /// - Throws: ``SQLiteError``, for example when the disk is full although a quarter of the responses went.
+  /// - Throws: ``SQLiteError``, for example when the disk is full although a quarter of the responses was removed.
   public func save(
     _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, since mark: CacheMark
   ) async throws -> CacheSaving {
@@ -16,8 +16,8 @@ extension SQLiteCacheStore {
 
   /// Stores a response in place of those that the same request matches, unless it is larger than the whole store.
   ///
-  /// - Returns: How many others went to make room.
-  /// - Throws: ``SQLiteError``, for example when the disk is full although a quarter of the responses went.
+  /// - Returns: How many others were removed to make room.
+  /// - Throws: ``SQLiteError``, for example when the disk is full although a quarter of the responses was removed.
   public func save(
     _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields
   ) async throws -> Int {
@@ -27,6 +27,7 @@ extension SQLiteCacheStore {
   private func save(
     _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, ifRemovedBefore mark: CacheMark?
   ) async throws -> CacheSaving {
+    // The name of the body's file is kept here, because the file has to be removed when the transaction fails.
     let row = try CacheRow.Values(response, key: key)
     let capacity = capacity
     let file = Locked<String?>(nil)
@@ -36,6 +37,7 @@ extension SQLiteCacheStore {
         try change.makeRoom(for: row, matching: request)
         return .refused(.tooLarge)
       }
+      // After an eviction a tenth of the capacity is free, so that the next responses need no eviction.
       var evicted = 0
       if let room { evicted = try change.evict(above: 0, to: room) }
       let id = try change.insert(row, matching: request) { name in file.withLock { $0 = name } }
@@ -43,6 +45,7 @@ extension SQLiteCacheStore {
     }
     do {
       do {
+        // On a full disk the cache shrinks by a quarter and tries once more.
         return try await write { try insert($0, nil) }
       } catch let error as SQLiteError where error.code == .full {
         await removeFile(file)
@@ -58,7 +61,8 @@ extension SQLiteCacheStore {
   private func removeFile(_ name: Locked<String?>) async {
     guard let name = name.withLock({ $0.take() }) else { return }
     let bodies = bodies
-    // Also of a task that was cancelled; it blocks, so it is work for a thread of the file's.
+    // The task is a new one, so that it also runs after a cancellation. The work blocks, so it runs on a thread of the
+    // file.
     await Task { try? await read { _ in bodies.remove([name]) } }.value
   }
 
@@ -76,7 +80,7 @@ extension SQLiteCacheStore {
   /// Removes all responses of a URL, and counts the removal.
   public func removeAll(url: String) async throws { try await writeAlways { try $0.remove(.url(url)) } }
 
-  /// Removes all responses of a scope, leaves nothing of them in the file, and counts the removal.
+  /// Removes all responses of an owner, leaves nothing of them in the file, and counts the removal.
   public func removeAll(scope: String) async throws {
     try await writeAlways(erases: true) { try $0.remove(.scope(scope)) }
   }
@@ -87,7 +91,7 @@ extension SQLiteCacheStore {
   private func writeAlways(
     erases: Bool = false, _ body: @escaping @Sendable (CacheChange) throws -> Void
   ) async throws {
-    // What is not valid any more must go, also when the task that found it out was cancelled since.
+    // An invalid response must be removed, also when the task that asked for it has been cancelled.
     try await Task { try await write(erases: erases, body) }.value
   }
 }
@@ -99,16 +103,18 @@ extension SQLiteCacheStore {
     try await withFile { file in try await file.store.read(body) }
   }
 
-  /// Writes in one transaction, the uses since the last one with it; files of removed bodies go after the commit.
+  /// Writes in one transaction, together with the uses since the last one; files of removed bodies are deleted after
+  /// the commit.
   ///
   /// - Parameters:
   ///   - erases: Whether removed rows are overwritten and the log is emptied.
   ///   - body: Makes the changes.
-  /// - Returns: What the closure returns.
-  /// - Throws: ``SQLiteError``, and what the closure throws.
+  /// - Returns: The result of the closure.
+  /// - Throws: ``SQLiteError``, and the error of the closure.
   func write<Value: Sendable>(
     erases: Bool = false, _ body: @escaping @Sendable (CacheChange) throws -> Value
   ) async throws -> Value {
+    // Uses are saved with the next write, so that a hit itself writes nothing.
     let uses = state.withLock { state in
       defer { state.uses = [:] }
       return state.uses
@@ -120,6 +126,7 @@ extension SQLiteCacheStore {
         let change = try CacheChange(db, bodies, now: now)
         try change.note(uses.sorted { $0.value < $1.value }.map(\.key))
         let value = try body(change)
+        // A file is removed after the commit: until then the entry may come back by a rollback.
         let files = change.removedFiles
         if !files.isEmpty { try db.afterCommit { bodies.remove(files) } }
         return value
@@ -129,10 +136,10 @@ extension SQLiteCacheStore {
     }
   }
 
-  /// Works with the file; one that turns out to be damaged is replaced by an empty one, with which the work is tried again.
+  /// Performs work on the file, and tries it again with an empty file if the file is damaged.
   private func withFile<Value>(_ work: (OpenCacheFile) async throws -> Value) async throws -> Value {
     var file = state.withLock { $0.current }
-    // Another process has replaced it: what is written to the old one is lost.
+    // Another process has replaced the file: a write to the old one would be lost.
     if !file.isInPlace { file = try reopen(file) }
     do {
       return try await work(file)
@@ -143,7 +150,7 @@ extension SQLiteCacheStore {
 
   private func replace(_ damaged: OpenCacheFile) throws -> OpenCacheFile {
     try reopen(damaged) { [path, bodies] in
-      // Another process may have done so meanwhile.
+      // Another process may have replaced the file meanwhile.
       if damaged.isInPlace { OpenCacheFile.delete(path, bodies: bodies) }
     }
   }
@@ -151,7 +158,7 @@ extension SQLiteCacheStore {
   /// Opens the file anew, unless another task has done so.
   private func reopen(_ old: OpenCacheFile, after prepare: () -> Void = {}) throws -> OpenCacheFile {
     try state.withLock { state in
-      // One that was closed stays so, also where its file has been removed since.
+      // A closed store stays closed, also if its file has been removed since.
       guard state.current.store === old.store, !state.isClosed else { return state.current }
       prepare()
       state.current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)

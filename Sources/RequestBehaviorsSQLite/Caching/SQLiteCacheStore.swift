@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A cache in a SQLite file, which outlives the process, bounded by the number of its bytes.
+/// A cache in a SQLite file, which outlives the process and is limited by a number of bytes.
 ///
 /// ```swift
 /// let cache = try SQLiteCacheStore(path: path)
@@ -9,19 +9,20 @@ public import RequestBehaviors
 ///   baseURL: baseURL, behaviors: [.caching(cache)])
 /// ```
 ///
-/// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`. Keep the folder with the
-/// file; it is also the sign that a damaged file was a cache. A hit writes nothing: when responses were used last is
-/// noted in memory, and with the next write. What was not used for the longest time goes first. Several processes can use
+/// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`. Keep the folder with
+/// the file; it is also the sign that a damaged file was a cache. A hit writes nothing: the time of a use is kept in
+/// memory and saved with the next write. The least recently used response is removed first. Several processes can use
 /// one file.
 ///
-/// On a disk without any room nothing more is stored, because a removal takes room too; requests do not notice.
+/// On a completely full disk nothing more is stored, because a removal takes room too; requests go on without the
+/// cache.
 ///
-/// What it holds is disposable: a cache that is damaged, or was made by a newer version, is replaced by an empty one. A
-/// file at the path that was no cache is left alone, and opening it throws. The file is not encrypted; its owner alone can
-/// read it. A body has a checksum: one that is damaged is as if it were not stored.
+/// Its contents are disposable: a cache that is damaged, or was made by a newer version, is replaced by an empty one. A
+/// file at the path that was no cache is left alone, and opening it throws. The file is not encrypted; only its owner
+/// can read it. Each body has a checksum, and a response with a damaged body is not used.
 ///
-/// Removals are counted in the file. A response that one process receives while another removes its URL or its scope, by
-/// a change or a sign-out, is not stored; see `CacheStore/mark()`.
+/// Removals are counted in the file. A response is not stored if another process removes its URL or its owner, after a
+/// change or a sign-out, while the response is under way; see `CacheStore/mark()`.
 public final class SQLiteCacheStore: CacheStore {
   /// The path of the file.
   public let path: String
@@ -29,7 +30,7 @@ public final class SQLiteCacheStore: CacheStore {
   /// The most bytes that are stored, bodies and fields.
   public let capacity: Int
 
-  /// The most bytes of a body that is stored.
+  /// The most bytes of a body that the store accepts.
   public let maximumBodySize: Int
 
   let clock: RequestClock
@@ -39,20 +40,20 @@ public final class SQLiteCacheStore: CacheStore {
 
   struct State: Sendable {
     var current: OpenCacheFile
-    /// The entries that were used since the last write, each with the number of its use.
+    /// The entries that were used since the last write, each with the number of its last use.
     var uses: [Int64: Int] = [:]
     var useCount = 0
     var isClosed = false
   }
 
-  /// Opens or creates the file, on the calling thread; ``open(path:capacity:maximumBodySize:clock:)`` does it elsewhere.
+  /// Opens or creates the file on the calling thread; see also ``open(path:capacity:maximumBodySize:clock:)``.
   ///
   /// - Parameters:
   ///   - path: The file's path; its folder must exist.
   ///   - capacity: The most bytes to store; 256 MiB by default.
   ///   - maximumBodySize: The most bytes of a body, at most the capacity; by default an eighth of it.
-  ///   - clock: Tells when a response was used; the system's by default.
-  /// - Throws: ``SQLiteError`` when there can be no such file, or when it is something else than a cache.
+  ///   - clock: The clock for the times of uses; the system's by default.
+  /// - Throws: ``SQLiteError`` when the file cannot be created or opened, or when it is no cache.
   public convenience init(
     path: String, capacity: Int = 256 << 20, maximumBodySize: Int? = nil, clock: RequestClock = .system
   ) throws {
@@ -80,9 +81,9 @@ public final class SQLiteCacheStore: CacheStore {
   ///   - path: The file's path; its folder must exist.
   ///   - capacity: The most bytes to store; 256 MiB by default.
   ///   - maximumBodySize: The most bytes of a body, at most the capacity; by default an eighth of it.
-  ///   - clock: Tells when a response was used; the system's by default.
+  ///   - clock: The clock for the times of uses; the system's by default.
   /// - Returns: The store.
-  /// - Throws: As the initializer.
+  /// - Throws: The errors of the initializer.
   public static func open(
     path: String, capacity: Int = 256 << 20, maximumBodySize: Int? = nil, clock: RequestClock = .system
   ) async throws -> SQLiteCacheStore {
@@ -102,7 +103,7 @@ public final class SQLiteCacheStore: CacheStore {
   /// Random bytes that were made with the file.
   public var digestKey: Data { state.withLock { $0.current.digestKey } }
 
-  /// Notes what is not written yet and closes the file; later use throws.
+  /// Saves the uses since the last write and closes the file; later use throws.
   public func close() async {
     try? await write { _ in }
     let store = state.withLock { state in
@@ -116,7 +117,7 @@ public final class SQLiteCacheStore: CacheStore {
 // MARK: - Reading
 
 extension SQLiteCacheStore {
-  /// Returns the most recent response that a request matches, and notes its use in memory.
+  /// Returns the most recent response that a request matches, and records its use in memory.
   public func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse? {
     let bodies = bodies
     let found = try await read { db -> (row: CacheRow, isWhole: Bool)? in
@@ -125,7 +126,7 @@ extension SQLiteCacheStore {
       return (row, isWhole)
     }
     guard let found else { return nil }
-    // A body that is gone, cut short or damaged is a response that is gone.
+    // A response whose body is missing, cut short or damaged is removed.
     guard found.isWhole else {
       try await remove(found.row.response, for: key)
       return nil
@@ -137,7 +138,8 @@ extension SQLiteCacheStore {
   /// Returns a mark of the removals so far, by all processes.
   public func mark() async throws -> CacheMark { try await read { try CacheChange.mark($0) } }
 
-  /// Returns what is stored, the latest used first; uses since the last write do not count yet.
+  /// Returns the stored responses without their bodies, the latest used first; uses since the last write do not count
+  /// yet.
   public func entries(limit: Int) async throws -> [CacheEntry] {
     try await read { db in
       try db.query(CacheRow.selectNewest(limit)) { row in
@@ -153,10 +155,10 @@ extension SQLiteCacheStore {
       state.uses[id] = state.useCount
       return state.uses.count == SQLiteCacheStore.useLimit
     }
-    // So that what is used, and nothing else is written, does not go first.
+    // A cache with hits but no writes saves its uses, too, so that used responses are not removed first.
     if isDue { Task { try? await write { _ in } } }
   }
 
-  /// How many responses are used before that is written down.
+  /// The number of used responses after which their uses are saved.
   private static let useLimit = 256
 }

@@ -24,7 +24,7 @@ struct Authorization {
   /// Statements that SQLite itself runs after that, as full-text search does, are not refused.
   mutating func end() { isPreparing = false }
 
-  /// Records what a statement reads, writes and controls; returns false if it is refused.
+  /// Records the reads, writes and controls of a statement; returns `false` if the statement is refused.
   mutating func allows(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
     switch action {
     case SQLITE_READ:

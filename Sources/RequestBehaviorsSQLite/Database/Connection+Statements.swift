@@ -87,7 +87,8 @@ extension Connection {
     let hasChanged = changes != notedChanges
     notedChanges = changes
     guard hasChanged || statement.changesSchema else { return }
-    // If SQLite prepared the statement again, it reported again what the statement and its triggers write to.
+    // If SQLite prepared the statement anew, it also reported anew the tables that the statement and its triggers write
+    // to.
     statement.notice(authorization.takeWrites())
     touched.formUnion(statement.writes)
   }

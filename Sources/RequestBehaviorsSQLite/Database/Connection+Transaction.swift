@@ -6,7 +6,7 @@ extension Connection {
     try transaction(durability: durability) { try transact(Database(connection: self, isReadOnly: false), body) }
   }
 
-  /// Runs the closure in a write transaction in which SQLite overwrites what is deleted and replaced.
+  /// Runs the closure in a write transaction in which SQLite overwrites deleted and replaced content.
   func writeErasing<T>(durability: SQLiteDurability, _ body: (Database) throws -> T) throws -> T {
     let before = try pragma("secure_delete")
     // If this fails, the connection goes on overwriting, which is slower but does no harm.

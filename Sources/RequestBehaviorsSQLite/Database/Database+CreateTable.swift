@@ -29,6 +29,7 @@ extension Database {
   ) throws {
     let format = try connection().configuration.format
     let shape = try RecordShape(of: type, format: format)
+    // The key is named by properties, but their columns may have other names.
     let key = try primaryKey.map { property in
       guard let found = shape.columns.first(where: { $0.property == property }) else {
         throw SQLiteError(
@@ -36,6 +37,7 @@ extension Database {
       }
       return SQL.quoted(found.name)
     }
+    // SQLite enforces what the type requires: only an optional property may be NULL.
     let columns = shape.columns.map { column in
       [SQL.quoted(column.name), column.type, column.isOptional ? "" : "NOT NULL"].filter { !$0.isEmpty }
         .joined(separator: " ")
@@ -108,11 +110,13 @@ private final class ShapeProbe: Decoder {
   ///
   /// A column without a type takes any value.
   func placeholder(_ type: Any.Type) -> (value: Any?, column: String) {
+    // An enum decodes only its own raw values, so its first case is the placeholder.
     if let cases = type as? any CaseIterable.Type {
       let raw = (type as? any RawRepresentable.Type).map { Self.rawType(of: $0) }
       return (Self.first(of: cases), raw.map { placeholder($0).column } ?? "")
     }
     if let raw = type as? any RawRepresentable.Type { return (nil, placeholder(Self.rawType(of: raw)).column) }
+    // A type that is not listed here gets a column without a type.
     if let integer = type as? any FixedWidthInteger.Type { return (Self.zero(integer), "INTEGER") }
     switch type {
     case is Bool.Type: return (false, "BOOLEAN")

@@ -83,6 +83,7 @@ final class IngestColumns {
 
   init(schema: TableSchema, paths: [String: String]) throws {
     self.schema = schema
+    // A wrong name is an error here: otherwise its values would silently not be saved.
     var renamed: [String: String] = [:]
     for (name, path) in paths.sorted(by: { $0.key < $1.key }) {
       guard let column = schema.column(name), !column.isGenerated else {
@@ -91,6 +92,7 @@ final class IngestColumns {
       renamed[column.name] = path
     }
     self.paths = renamed
+    // Only named columns are added now. The others are added when a record first has their key.
     for column in schema.columns where !column.isGenerated {
       guard let path = renamed[column.name] else { continue }
       let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -130,6 +132,7 @@ final class IngestColumns {
 
   private func add(_ column: TableSchema.Column, at keys: [String], _ path: String) throws {
     var node = root
+    // The keys lead down the tree, which has one node for each key of a path.
     for key in keys {
       try check(node, column, path)
       let bytes = Array(key.utf8)
@@ -142,6 +145,7 @@ final class IngestColumns {
       }
     }
     try check(node, column, path)
+    // A value that is saved whole cannot also be taken apart.
     guard node.children.isEmpty else {
       throw SQLiteError(
         .misuse, "the column \"\(column.name)\" takes \"\(path)\" whole, of which another column takes a part")

@@ -29,6 +29,7 @@ extension JSONIngest {
   @inline(__always)
   private mutating func bind(valueOf node: IngestColumns.Node) throws {
     if node.column < 0 {
+      // No column takes this value, but columns may take values within it.
       guard !node.children.isEmpty else { return try scanner.skipValue() }
       switch try scanner.peek() {
       case UInt8(ascii: "{"): return try bind(object: node)
@@ -38,6 +39,7 @@ extension JSONIngest {
         throw mismatch("the value of \"\(key)\" is no object, of which columns take values")
       }
     }
+    // The statement was prepared without a column that this object has.
     guard columns.columns.count == width else { throw NewColumn() }
     switch try scanner.peek() {
     case UInt8(ascii: "\""): try bind(string: node)

@@ -49,6 +49,7 @@ struct JSONIngest {
       throw mismatch("there is no object with the key \"\(name)\" that leads to the records")
     }
     var isFound = false
+    // The closure uses the ingest's scanner too, so the outer object is read with a copy, and both are kept in step.
     var scanner = scanner
     try scanner.object { scanner, key in
       guard try self.text(key, of: scanner) == name else { return try scanner.skipValue() }

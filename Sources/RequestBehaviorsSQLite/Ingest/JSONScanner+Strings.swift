@@ -7,6 +7,7 @@ extension JSONScanner {
     var hasEscapes = false
     while true {
       skipPlainWords()
+      // Most bytes of real texts need no check and are skipped eight at a time. Only the others get to the switch.
       guard index < count else { throw failure("a string has no end", at: start - 1) }
       switch bytes[index] {
       case UInt8(ascii: "\""):

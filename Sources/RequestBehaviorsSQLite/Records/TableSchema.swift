@@ -49,6 +49,7 @@ struct TableSchema {
   var columnList: String { columns.map(\.name).joined(separator: ", ") }
 
   private static func columns(of table: String, on connection: Connection) throws -> [Column] {
+    // Unlike `table_info`, `table_xinfo` also lists generated columns, which `hidden` tells by a number above 1.
     let statement = try connection.prepare("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)")
     _ = statement.bind(.text(table), at: 1)
     var columns: [Column] = []
@@ -62,6 +63,7 @@ struct TableSchema {
           isGenerated: sqlite3_column_int64(statement.pointer, 3) > 1,
           hasLooseCollation: hasLooseCollation(name, of: table, on: connection)))
     }
+    // SQLite returns no rows, and no error, for a table that does not exist.
     guard !columns.isEmpty else {
       throw SQLiteError(
         .error, "there is no table \"\(table)\"; create it in a migration of the store", path: connection.path)

@@ -1,5 +1,5 @@
 // Only this file reads memory that SQLite lends until its next step. Each function checks that the row is the
-// statement's current one, and copies what it returns.
+// statement's current one, and copies the value that it returns.
 internal import CRequestBehaviorsSQLite
 import Foundation
 

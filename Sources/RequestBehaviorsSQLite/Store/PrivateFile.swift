@@ -16,7 +16,7 @@ import Foundation
 enum PrivateFile {
   private static let mode: mode_t = 0o600
 
-  /// Creates an empty file if there is none; SQLite gives its `-wal` and `-shm` the same mode.
+  /// Creates an empty file if it does not exist; SQLite gives its `-wal` and `-shm` the same mode.
   ///
   /// The file is created under another name first, because closing a file that another thread has opened by its name
   /// would release that thread's locks. If the file cannot be created here, SQLite creates it, or reports why it
@@ -37,6 +37,7 @@ enum PrivateFile {
   /// Gives a database file, its `-wal` and its `-shm` a class of data protection.
   private static func setClass(_ protection: SQLiteFileProtection?, of path: String) throws {
     #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+      // Only these platforms have classes of data protection.
       guard let protection else { return }
       let type: FileProtectionType =
         switch protection {
@@ -44,6 +45,7 @@ enum PrivateFile {
         case .completeUnlessOpen: .completeUnlessOpen
         case .complete: .complete
         }
+      // SQLite makes the other two files when it needs them.
       for file in [path, path + "-wal", path + "-shm"] where access(file, F_OK) == 0 {
         do {
           try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: file)

@@ -71,7 +71,7 @@ extension SQLiteStore {
   /// longer, one of the next writes empties the file.
   ///
   /// - Parameters:
-  ///   - durability: What the commit survives; the configuration's when nil.
+  ///   - durability: The failures that the commit survives; `nil` for the configuration's.
   ///   - emptiesLog: Whether the WAL file is emptied.
   ///   - body: Does the work, as in ``write(durability:_:)``.
   /// - Returns: The closure's result, after the commit.

@@ -14,8 +14,8 @@ extension SQLiteStore {
   ///   - records: The records. They are encoded again if the shared transaction was undone.
   ///   - table: The table, such as `"artwork"`.
   ///   - scope: Rows to delete unless they are among the saved ones; none by default.
-  ///   - durability: What the commit survives; the configuration's when nil. It may survive more, if another save in
-  ///     the transaction asks for that.
+  ///   - durability: The failures that the commit survives; `nil` for the configuration's. It may survive more, if
+  ///     another save in the transaction asks for that.
   /// - Returns: How many rows were inserted, updated, left unchanged and deleted.
   /// - Throws: ``SQLiteError``, or `CancellationError`.
   @discardableResult

@@ -6,7 +6,7 @@ extension SQLiteStore {
   /// `CancellationError`. After that the write succeeds.
   ///
   /// - Parameters:
-  ///   - durability: What the commit survives; the configuration's when nil.
+  ///   - durability: The failures that the commit survives; `nil` for the configuration's.
   ///   - body: Does the work on the database it is given, on the store's thread; it must not wait for other tasks.
   /// - Returns: The closure's result, after the commit.
   /// - Throws: The closure's error, ``SQLiteError``, or `CancellationError`.

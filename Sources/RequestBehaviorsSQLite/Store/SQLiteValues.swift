@@ -87,7 +87,7 @@ extension SQLiteStore {
           try database.connection().checkSchemaVersion()
           return try body(database)
         }
-        // A new schema may change what the same statement reads.
+        // A new schema may change the tables that the same statement reads.
         returned.value = (value, (connection.tablesRead ?? []).union(["sqlite_master"]))
       }
     }
