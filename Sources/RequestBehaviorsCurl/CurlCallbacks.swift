@@ -57,7 +57,9 @@
     let handle = transfer.handle
     transfer.touch()
     transfer.hasBegun = true
+    // The first send may have reached the server, so only a retry behavior may decide on another one.
     guard transfer.attemptCount == 0 else { return CURL_PREREQFUNC_ABORT }
+    // libcurl does not tell the socket of a reused connection here; its ports lead to it.
     let ports = CurlSockets.Ports(local: localPort, remote: remotePort)
     if handle.isOverReusedConnection {
       guard handle.mayReuse(ports) else {

@@ -51,6 +51,7 @@
     /// Removes a transfer from libcurl or from the queue.
     private func remove(_ transfer: CurlTransfer) {
       guard let index = transfer.index, let last = transfers.popLast() else { return }
+      // The last transfer takes the free index, so that a removal costs the same among any number of transfers.
       if last !== transfer {
         transfers[index] = last
         last.index = index
@@ -58,6 +59,7 @@
       transfer.index = nil
       transfer.upload?.cancel()
       let origin = transfer.request.origin
+      // A transfer that is still in the queue was never given to libcurl.
       if let number = transfer.waitingNumber {
         transfer.waitingNumber = nil
         return queue.remove(number, of: origin)
@@ -65,6 +67,7 @@
       curl_multi_remove_handle(multi, transfer.handle.easy)
       transfer.handle.transfer = nil
       transfer.isWithLibrary = false
+      // The next waiting transfer of the origin may be sent now.
       if let next = queue.release(origin), !isClosing { handOver(next) }
     }
 

@@ -73,6 +73,8 @@
 
     /// Copies bytes to libcurl.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+      // The stream is read from the first time that libcurl asks for bytes: there is a connection then. It begins
+      // outside of the lock, because its start takes the lock, too.
       let (mayBegin, begin) = lock.withLock { () -> (Bool, (@Sendable () -> Void)?) in
         guard !state.awaitsLeave else {
           state.isStarving = true
@@ -85,6 +87,7 @@
       begin?()
       let (reading, source) = lock.withLock { () -> (Reading, UnsafeContinuation<Void, Never>?) in
         if let failure = state.failure { return (.failed(failure), nil) }
+        // The stream is read further only when its chunk has been taken, so that a slow server slows down the stream.
         if !state.chunk.isEmpty {
           let count = min(state.chunk.count, buffer.count)
           state.chunk.copyBytes(to: buffer, count: count)
