@@ -35,6 +35,7 @@ public func implementedHooks(of behavior: any RequestBehavior) async -> Set<Beha
 }
 
 private func callHooks(of behavior: any RequestBehavior) async {
+  // Each hook is called once. A default notes in the probe that it ran, so the hooks without a note are implemented.
   let mock = MockTransport()
   let call = Call(clock: .immediate)
   var request = NetworkRequest(url: mock.baseURL, call: call)

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension CacheStoreConformance {
-  /// Responses are updated.
+  /// The cases about updating responses.
   static let changing: [Case] = [
     Case(.changing, "an update changes everything but the body, and no other response") { bench in
       let key = bench.key()
@@ -52,7 +52,7 @@ extension CacheStoreConformance {
     },
   ]
 
-  /// Responses are removed.
+  /// The cases about removing responses.
   static let removing: [Case] = [
     Case(.changing, "removing a response takes that one, and none that has its place since") { bench in
       let key = bench.key()

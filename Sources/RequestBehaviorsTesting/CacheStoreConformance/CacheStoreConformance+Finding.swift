@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension CacheStoreConformance {
-  /// What is saved is found, as it was.
+  /// The cases about finding responses as they were saved.
   static let finding: [Case] = [
     Case(.finding, "every field of a response comes back as it was") { bench in
       for (index, sample) in samples.enumerated() {
@@ -61,7 +61,7 @@ extension CacheStoreConformance {
     Case(.finding, "of several responses that match the most recent is found, in whatever order they came") { bench in
       for (order, times) in [("older first", (0.0, 9.0)), ("newer first", (9.0, 0.0))] {
         let key = bench.key(order)
-        // The second is not saved by a request that the first matches, but matches every request itself.
+        // The request of the second response does not match the first one, but the second one matches every request.
         let (first, second) = (bench.response("first", variant: ["foo": "1"], after: times.0), times.1)
         try await bench.save(first, for: key, matching: ["Foo": "1"])
         try await bench.save(bench.response("second", after: second), for: key, matching: ["Foo": "2"])
@@ -104,7 +104,8 @@ extension CacheStoreConformance {
     },
   ]
 
-  /// One response in which every field differs from its default, and one for each field that alone differs.
+  /// Responses to save: one in which every field differs from its default, and one for each field in which only that
+  /// field differs.
   static let samples: [StoredResponse] = {
     var secret = HeaderFields([
       .init("Content-Type", "text/plain"), .init("X-A", "1"), .init("x-a", "2: \"3\""), .init("X-Empty", ""),

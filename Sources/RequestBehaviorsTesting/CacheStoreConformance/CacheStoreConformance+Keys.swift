@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension CacheStoreConformance {
-  /// Every part of a key counts.
+  /// The cases about the parts of a key, all of which count.
   static let keys: [Case] = [
     Case(.finding, "nothing is found under another URL, of other scopes or with another discriminator") { bench in
       let key = bench.key("a", scopes: ["alice", "app"], discriminator: "d")

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension CacheStoreConformance {
-  /// What was requested before a removal does not come back after it.
+  /// The cases about responses that were requested before a removal and must not be stored after it.
   static let removals: [Case] = [
     Case(.removals, "a response that was requested before its URL, its scope or everything was removed is refused") {
       bench in
@@ -28,7 +28,7 @@ extension CacheStoreConformance {
       try await bench.store.removeAll(url: bench.key("a?").url)
       try await bench.store.removeAll(scope: "bob")
       try await bench.store.removeAll(scope: "alice2")
-      // A scope and a URL of the same name are two things.
+      // An owner and a URL may have the same name, but are removed separately.
       try await bench.store.removeAll(scope: key.url)
       try await bench.store.removeAll(url: "alice")
       let saving = try await bench.store.save(bench.response("new"), for: key, matching: [:], since: mark)
@@ -65,7 +65,7 @@ extension CacheStoreConformance {
     },
   ]
 
-  /// The store is bounded by bytes.
+  /// The cases about a store that is limited by bytes.
   static let room: [Case] = [
     Case(.room, "no more bytes are kept than fit, and the latest response is") { bench in
       let count = bench.place.capacity / 10
@@ -114,7 +114,7 @@ extension CacheStoreConformance {
     },
   ]
 
-  /// Two objects use one store.
+  /// The cases about two objects that use one store.
   static let sharing: [Case] = [
     Case(.sharing, "a second store finds, updates and removes what the first saved") { bench in
       let second = try await bench.secondStore()

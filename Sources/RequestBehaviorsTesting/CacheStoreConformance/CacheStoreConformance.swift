@@ -15,63 +15,63 @@ public import RequestBehaviors
 /// #expect(report.failures.isEmpty, "\(report)")
 /// ```
 ///
-/// Each case has a store and a folder of its own, and is given up if it is not over in time. With a framework that has
-/// tests with arguments, each of ``cases`` can be a test of its own.
+/// Each case has a store and a folder of its own, and fails if it does not end in time. If a framework has tests with
+/// arguments, each of ``cases`` can be a test of its own.
 ///
-/// A store that is not bounded excludes the cases about ``Subject/room``; one that two objects cannot share, such as one
-/// in memory, excludes those about ``Subject/sharing``: see ``cases(about:excludedBecause:)``.
+/// Your test excludes the cases about ``Subject/room`` for a store without a limit. It excludes those about
+/// ``Subject/sharing`` for a store that two objects cannot share, such as one in memory. See
+/// ``cases(about:excludedBecause:)``.
 public enum CacheStoreConformance {
-  /// Makes the store to check, empty if nothing was kept at its place yet.
+  /// Makes the store to check, which is empty if its place is new.
   ///
-  /// A case about sharing calls it twice with the same place; both stores are then in use at once.
+  /// A case about sharing calls it twice with the same place, and uses both stores at the same time.
   public typealias Factory = @Sendable (Place) async throws -> any CacheStore
 
-  /// Where the store of a case keeps its responses.
+  /// The place where the store of a case keeps its responses.
   public struct Place: Sendable {
     /// A folder that is empty at first, and is removed after the case.
     public let folder: URL
 
-    /// The most bytes that the store is to keep: 1 MiB.
+    /// The most bytes that the store should keep: 1 MiB.
     ///
-    /// Counted as `StoredResponse/size`; no case about anything but room saves more than three quarters of it.
+    /// The bytes are counted as `StoredResponse/size`. Only the cases about room save more than three quarters of it.
     public let capacity = 1 << 20
   }
 
-  /// What a case is about.
+  /// The subject of a case.
   public enum Subject: Sendable, Hashable, CaseIterable {
-    /// Saved responses are found, as they were, by the requests that match them.
+    /// Saved responses are found unchanged by the requests that match them.
     case finding
     /// Responses are updated and removed.
     case changing
-    /// What was requested before a removal does not come back after it.
+    /// A response that was requested before a removal is not stored after it.
     case removals
-    /// The store is bounded by bytes.
+    /// The store is limited by bytes.
     case room
     /// Two objects use one store.
     case sharing
   }
 
-  /// Every case, in the order in which they are run.
+  /// All cases, in the order in which they run.
   public static let cases: [Case] = finding + keys + changing + removing + removals + room + sharing
 
-  /// Returns the cases about a subject, each with a reason, to exclude them.
+  /// Returns the cases about a subject with a reason to exclude them.
   ///
   /// - Parameters:
   ///   - subject: The subject.
-  ///   - reason: Why they are not to be run.
-  /// - Returns: The reason for the name of each case.
+  ///   - reason: The reason for which they do not run.
+  /// - Returns: The reason, by the name of each case.
   public static func cases(about subject: Subject, excludedBecause reason: String) -> [String: String] {
     Dictionary(uniqueKeysWithValues: cases.filter { $0.subject == subject }.map { ($0.name, reason) })
   }
 
-  /// Runs the cases, one after the other.
+  /// Runs the cases one after the other.
   ///
   /// - Parameters:
-  ///   - exclusions: The names of cases that are not to be run, each with the reason. A name that no case has is a
-  ///     failure.
+  ///   - exclusions: The names of cases that do not run, each with the reason. A name that no case has is a failure.
   ///   - limit: How long a case may take, in real time; 20 seconds by default.
   ///   - makeStore: Makes the store of a case.
-  /// - Returns: How each case ended.
+  /// - Returns: The result of each case.
   public static func run(
     excluding exclusions: [String: String] = [:], within limit: Duration = .seconds(20),
     _ makeStore: @escaping Factory
@@ -85,9 +85,9 @@ public enum CacheStoreConformance {
 extension CacheStoreConformance {
   /// One thing that a store must do.
   public struct Case: Sendable, CustomStringConvertible {
-    /// The rule, such as "a body of any length comes back whole"; names the case in exclusions.
+    /// The rule, such as "a body of any length comes back whole", which names the case in exclusions.
     public let name: String
-    /// What the rule is about.
+    /// The subject of the rule.
     public let subject: Subject
     private let check: @Sendable (StoreBench) async throws -> Void
 
@@ -105,7 +105,7 @@ extension CacheStoreConformance {
     /// - Parameters:
     ///   - limit: How long it may take, in real time; 20 seconds by default.
     ///   - makeStore: Makes the store.
-    /// - Throws: ``ConformanceFailure`` that names the rule that was broken; an error of the store's where it should not
+    /// - Throws: ``ConformanceFailure`` that names the rule that was broken; the error of a store that should not
     ///   throw.
     public func run(within limit: Duration = .seconds(20), _ makeStore: @escaping Factory) async throws {
       try await ConformanceFailure.within(limit) {

@@ -13,10 +13,10 @@ struct StoreBench: ConformanceChecks {
     store = try await makeStore(place)
   }
 
-  /// Opens what the store keeps a second time.
+  /// Makes a second store at the same place.
   func secondStore() async throws -> any CacheStore { try await makeStore(place) }
 
-  /// Makes a store of another place, which the caller removes.
+  /// Makes a store at another place, which the caller removes.
   func store(at place: CacheStoreConformance.Place) async throws -> any CacheStore { try await makeStore(place) }
 
   // MARK: - Values
@@ -26,15 +26,15 @@ struct StoreBench: ConformanceChecks {
     CacheKey(url: "https://api.example.com/\(path)", scopes: scopes, discriminator: discriminator)
   }
 
-  /// When responses are received that nothing else is said of: with a fraction that decimal text cuts off.
+  /// The default time of arrival, with a fraction that decimal text cuts off.
   static let date = Date(timeIntervalSinceReferenceDate: 789_000_000.123_456_7)
 
   /// A response.
   ///
   /// - Parameters:
   ///   - text: The body.
-  ///   - variant: The fields that it was chosen by.
-  ///   - seconds: How long after others it was received and generated.
+  ///   - variant: The request fields that selected it.
+  ///   - seconds: How long after the default time it was generated and received.
   /// - Returns: The response.
   func response(_ text: String, variant: [String: String?] = [:], after seconds: Double = 0) -> StoredResponse {
     response(Data(text.utf8), variant: variant, after: seconds)
@@ -61,7 +61,7 @@ struct StoreBench: ConformanceChecks {
     try hold(saving.refusal == nil, "a response is refused that nothing speaks against: \(saving)")
   }
 
-  /// Finds what must be stored.
+  /// Returns a response that must be stored.
   func found(
     for key: CacheKey, matching request: HeaderFields = [:], in other: (any CacheStore)? = nil
   ) async throws -> StoredResponse {
@@ -72,19 +72,19 @@ struct StoreBench: ConformanceChecks {
     return found
   }
 
-  /// The text of the body that is found; `nil` if nothing is.
+  /// Returns the text of the body of a stored response; `nil` if no response is found.
   func text(
     for key: CacheKey, matching request: HeaderFields = [:], in other: (any CacheStore)? = nil
   ) async throws -> String? {
     try await (other ?? store).response(for: key, matching: request).map { String(decoding: $0.body, as: UTF8.self) }
   }
 
-  /// What becomes invalid as a whole.
+  /// The kinds of removals.
   enum Removal: String, Sendable, CaseIterable {
     case url, scope, everything
   }
 
-  /// Removes what a key belongs to.
+  /// Removes everything, or the responses of the URL or of the owners of a key.
   func remove(_ removal: Removal, of key: CacheKey, in other: (any CacheStore)? = nil) async throws {
     let store = other ?? self.store
     switch removal {

@@ -8,7 +8,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     public enum Result: Sendable, Hashable {
       /// The rule holds.
       case passed
-      /// The rule does not hold; the text says what was found.
+      /// The rule does not hold; the text describes the failure.
       case failed(String)
       /// The case was not run, for the reason given.
       case excluded(String)

@@ -169,7 +169,7 @@ extension LoopbackResponse {
   /// - Parameters:
   ///   - duration: The pause; there is no pause if it is not positive.
   ///   - point: The point of the pause; by default before the first byte of the response.
-  /// - Returns: The response with the pause added to what it does already.
+  /// - Returns: The response with the pause added to its other effects.
   public func delayed(by duration: Duration, at point: LoopbackPoint = .request) -> LoopbackResponse {
     adding(.delay(duration), at: point)
   }
@@ -179,7 +179,7 @@ extension LoopbackResponse {
   /// - Parameters:
   ///   - gate: The gate that the test opens.
   ///   - point: The point of the hold; by default before the first byte of the response.
-  /// - Returns: The response with the hold added to what it does already.
+  /// - Returns: The response with the hold added to its other effects.
   public func held(by gate: LoopbackGate, at point: LoopbackPoint = .request) -> LoopbackResponse {
     adding(.hold(gate), at: point)
   }

@@ -17,6 +17,7 @@ extension LoopbackResponse {
   public func part(for request: LoopbackRequest) -> LoopbackResponse {
     guard case .contentLength = framing, repeats == 1, status == 200 else { return self }
     let whole = header("Accept-Ranges", "bytes")
+    // RFC 9110 §14.2: `Range` is defined for GET only, and a server ignores a range that it cannot serve.
     guard request.method == .get, let value = request.headers["Range"], isMeant(by: request.headers["If-Range"]) else {
       return whole
     }
@@ -52,6 +53,7 @@ private enum LoopbackRange {
   case part(Range<Int>)
 
   init(_ value: String, of count: Int) {
+    // RFC 9110 §14.2: a server may ignore units and ranges that it does not support.
     guard value.hasPrefix("bytes="), !value.contains(",") else {
       self = .none
       return
@@ -61,6 +63,7 @@ private enum LoopbackRange {
       self = .none
       return
     }
+    // The forms are `first-last`, `first-` and `-length` (RFC 9110 §14.1.2).
     switch (Int(ends[0]), Int(ends[1])) {
     case (let first?, let last?) where first <= last:
       self = LoopbackRange.part(from: first, to: min(last, count) + 1, of: count)

@@ -49,6 +49,7 @@ enum LoopbackSocket {
     guard descriptor >= 0 else { throw LoopbackError(call: "socket", code: errno) }
     do {
       closeOnExec(descriptor)
+      // A restarted server must get its port although old connections linger on it.
       set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
       setNonBlocking(descriptor)
       return (descriptor, try bind(descriptor, to: port))

@@ -73,6 +73,7 @@ struct LoopbackWire {
   private mutating func frame(_ response: LoopbackResponse, isHTTP11: Bool) {
     if response.asksToClose { closes = true }
     switch response.framing {
+    // A body without a length or chunks ends with the connection, and so does one that HTTP/1.0 cannot frame.
     case .contentLength: frameByLength(response)
     case .chunked(let chunks, let trailers, let badSize):
       if isHTTP11 {
@@ -164,6 +165,7 @@ extension LoopbackWire {
     let end = head.count + pieces.count * pieces.length
     var position = max(range.lowerBound, head.count)
     while position < min(range.upperBound, end) {
+      // The pieces are made here, one at a time, so that a body of any length takes the memory of one piece.
       let (index, offset) = (position - head.count).quotientAndRemainder(dividingBy: pieces.length)
       let length = min(pieces.length - offset, range.upperBound - position)
       let piece = pieces.piece(index)
@@ -172,6 +174,7 @@ extension LoopbackWire {
       }
       position += length
     }
+    // The tail is the last chunk, whose size is 0.
     let inTail = range.clamped(to: end..<(end + tail.count))
     guard !inTail.isEmpty else { return true }
     return tail.withUnsafeBytes {

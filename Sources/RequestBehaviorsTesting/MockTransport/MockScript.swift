@@ -12,7 +12,7 @@ struct MockResponse: Sendable {
 
   let kind: Kind
   var delay: Duration = .zero
-  /// The number of times it is sent; `nil` for once, or for ever if it is the last response.
+  /// The number of times it is sent; `nil` for once, or without end if it is the last response.
   var limit: Int?
   var given = 0
 }

@@ -199,7 +199,7 @@ extension MockStub {
   }
 }
 
-// MARK: - Answering
+// MARK: - Responding
 
 extension MockStub {
   /// Returns the next response if the stub matches the request, otherwise the reason why it does not.

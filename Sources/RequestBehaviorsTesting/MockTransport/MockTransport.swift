@@ -19,13 +19,13 @@ public import RequestBehaviors
 /// Setting it up and inspecting it needs no `await`. Instances share nothing, so parallel tests do not disturb each
 /// other. Like any transport it comes after the last behavior: the requests in ``sent`` are signed and final.
 ///
-/// ## Which stub answers?
+/// ## Which stub responds?
 ///
 /// The first stub, in the order of ``on(_:_:query:headers:where:)``, that matches the request and has responses left.
 /// If no stub matches, the closure of ``init(baseURL:encoder:answer:)`` responds. Without that closure the request
 /// fails with a `NetworkError` of code `unmatchedRequest`, whose message gives the reason for each stub.
 ///
-/// ## What it does like a real transport
+/// ## Similarities to a real transport
 ///
 /// It validates requests, reads one-shot bodies, enforces `bodyLimit`, and returns every status unchanged. It is
 /// cancelled promptly. For delayed responses it enforces `idleTimeout` and `timeout` on the call's clock. A response to
