@@ -117,7 +117,7 @@ extension ChainRun {
 extension Call {
   /// The passes through an `intercept` so far, and which of them are over.
   ///
-  /// A bit for each of the first 64: a list would add one to the ten allocations of a request that is sent once.
+  /// A bit for each of the first 64: a list would be one of the ten allocations of a request that is sent once.
   struct Steps: Sendable {
     private var count = 0
     private var ended: UInt64 = 0

@@ -168,6 +168,7 @@ extension OAuth1Signature {
   /// Throws if a protocol parameter would be sent twice (RFC 5849 §3.1).
   private static func checkAdditional(_ parameters: OAuth1ProtocolParameters, sendsBodyHash: Bool) throws {
     var seen: Set<String> = []
+    // A parameter that is not of the protocol may repeat, so only names with its prefix are counted.
     for (name, _) in parameters.additional {
       if name == "realm" {
         throw NetworkError(

@@ -140,6 +140,7 @@ package enum KeychainStatus {
 
   /// Returns the meaning of a status and the remedy.
   static func explanation(of status: Int32) -> String? {
+    // The system's own words for these statuses name no remedy.
     switch status {
     case interactionNotAllowed:
       "errSecInteractionNotAllowed: the device is locked, or was not unlocked since it was started; send again when it "

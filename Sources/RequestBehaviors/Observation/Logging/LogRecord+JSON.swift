@@ -1,11 +1,12 @@
 import Foundation
 
 extension LogRecord {
-  /// The record for machines: a JSON object on one line, by the names of OpenTelemetry's log model and its semantic
-  /// conventions for HTTP.
+  /// The record for machines: a JSON object on one line.
   ///
-  /// What has no standard name is under `request_behaviors`. Durations are in seconds. What is not known is left out.
+  /// It has the names of OpenTelemetry's log model and of its semantic conventions for HTTP; values without a standard
+  /// name are under `request_behaviors`. Durations are in seconds. Unknown values are left out.
   public var json: String {
+    // A `nil` value adds no member.
     var object = JSONObject()
     object.add("timestamp", LogText.timestamp(date))
     object.add("severity_text", level.description.uppercased())

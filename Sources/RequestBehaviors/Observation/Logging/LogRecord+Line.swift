@@ -1,12 +1,12 @@
 extension LogRecord {
-  /// The record for reading, on one line.
+  /// The record to read, on one line.
   ///
   /// ```text
   /// #12 GET https://api.example.com/v1/issues?page=2 200 4213 B in 123.4 ms
   /// ```
   ///
-  /// Headers and bodies, where they are logged, follow on lines of their own, `>` before what was sent and `<` before
-  /// what came. Line breaks and other control characters in values are escaped, so that no value can forge a line.
+  /// Headers and bodies, if they are logged, follow on lines of their own, with `>` for the request and `<` for the
+  /// response. Line breaks and other control characters in values are escaped, so that no value can forge a line.
   public var line: String {
     var text = "\(number) \(method) \(url)"
     if let statusCode { text += " \(statusCode)" }
@@ -27,7 +27,7 @@ extension LogRecord {
 
   private var remarks: [String] { facts + decisions + trace }
 
-  /// Remarks that are made of the library's own words only.
+  /// The remarks that contain only the library's own words.
   var facts: [String] {
     var facts: [String] = []
     if let source, source != .network { facts.append("from \(source)") }
@@ -36,7 +36,7 @@ extension LogRecord {
     return facts
   }
 
-  /// The remark of the trace, if there is one.
+  /// The remark about the trace; empty without a trace.
   var trace: [String] { traceID.map { ["trace \($0)"] } ?? [] }
 
   /// The lines of headers and bodies.
@@ -50,18 +50,18 @@ extension LogRecord {
 extension LogRecord {
   /// A part of a record that fits into one entry of a log with a limit.
   package struct Entry: Sendable, Hashable {
-    /// What anybody who can read the log may see.
+    /// The text that every reader of the log may see.
     package var open: String
-    /// What names users and what they do.
+    /// The text that names users and their actions.
     package var personal: String
   }
 
-  /// The record in entries of limited length; those after the first begin with the call's number and theirs.
+  /// Returns the record in entries of limited length; later ones begin with the call's number and their own.
   ///
   /// - Parameters:
-  ///   - limit: The most bytes of an entry, at least 256.
+  ///   - limit: The largest number of bytes in an entry, at least 256.
   ///   - hidesPersonal: Whether the URL, the headers, the bodies, and the words of errors and behaviors are personal;
-  ///     else everything is open.
+  ///     if not, all text is open.
   /// - Returns: At least one entry.
   package func entries(limit: Int, hidesPersonal: Bool) -> [Entry] {
     let limit = max(limit, 256)
@@ -79,14 +79,14 @@ extension LogRecord {
     }
   }
 
-  // Two numbers of calls and one of the entry.
+  // The space for two numbers of calls and one of the entry.
   private static let numberLength = 96
 
   private func numbered(_ pieces: [Substring]) -> [String] {
     pieces.indices.map { $0 == 0 ? String(pieces[0]) : "\(number) \($0 + 1)/\(pieces.count) \(pieces[$0])" }
   }
 
-  /// The record without what names users.
+  /// The record without text that names users.
   private var summary: String {
     var text = "\(number) \(method) \(endpoint)"
     if let statusCode { text += " \(statusCode)" }
@@ -106,7 +106,7 @@ extension LogRecord {
 }
 
 extension ConnectionTimings {
-  /// The protocol, and what the connection took if it is a new one.
+  /// The protocol, and the time that a new connection took.
   fileprivate var remark: String {
     let took = [nameLookup, connecting, securing].compactMap(\.self).reduce(.zero, +)
     let making = isReused ? "connection reused" : "connected in \(LogText.milliseconds(took)) ms"

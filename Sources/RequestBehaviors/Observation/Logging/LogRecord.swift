@@ -1,10 +1,10 @@
 public import Foundation
 
-/// One thing that happened to a request, ready to be shown: every secret in it is hidden already.
+/// One event of a request, ready to be shown: every secret in it is hidden already.
 ///
-/// A sink prints ``line`` or ``json``, or takes the values apart.
+/// A sink prints ``line`` or ``json``, or uses the values.
 public struct LogRecord: Sendable {
-  /// What happened.
+  /// The kind of an event.
   public enum Kind: String, Sendable {
     /// A call began.
     case start
@@ -14,51 +14,53 @@ public struct LogRecord: Sendable {
     case attemptHead
     /// One send of a call ended.
     case attempt
-    /// A call ended, whether by a value or by an error.
+    /// A call ended with a value or an error.
     case call
   }
 
-  /// What happened.
+  /// The kind of the event.
   public var kind: Kind
-  /// How much it matters.
+  /// The importance of the event.
   public var level: LogLevel
-  /// When it was logged, by the call's clock.
+  /// The time of the event, by the call's clock.
   public var date: Date
   /// The number of the call, unique in the process.
   public var call: Call.ID
-  /// The call that needed this one, such as one that waits for a token; `nil` for a call of a user's.
+  /// The call that needed this one, such as one that waits for a token; `nil` for a call of the app.
   public var parent: Call.ID?
-  /// The id of the trace that the call belongs to, 32 hexadecimal digits; `nil` if it belongs to none.
+  /// The id of the call's trace, 32 hexadecimal digits; `nil` without a trace.
   public var traceID: String?
   /// The id of this send in the trace, 16 hexadecimal digits, for the kinds that are about one send.
   public var spanID: String?
-  /// Which send of the call it was, from 1, for the kinds that are about one; how many there were, for ``Kind/call``.
+  /// The number of the send, from 1, for the kinds that are about one send; the number of sends for ``Kind/call``.
   public var sends: Int
   /// The method.
   public var method: RequestMethod
-  /// The redacted URL; `(no URL)` where none could be built.
+  /// The redacted URL; `(no URL)` if the URL could not be built.
   public var url: String
   /// The path's template, such as `/v1/users/{}`.
   public var endpoint: String
-  /// The status of the response; `nil` if there was none.
+  /// The status of the response; `nil` without a response.
   public var statusCode: Int?
-  /// The length of the request's body; `nil` if that is not known before it is read.
+  /// The length of the request's body; `nil` if it is not known before the body is read.
   public var requestBytes: Int64?
-  /// The length of the response's body, for a streamed one what was delivered of it; `nil` if that is not known.
+  /// The length of the response's body, for a streamed one the delivered length; `nil` if it is not known.
   public var responseBytes: Int?
-  /// How long it took; `nil` at the start.
+  /// The time that the event took; `nil` at the start.
   public var duration: Duration?
-  /// Where the time of a call went.
+  /// The phases of a call and their durations.
   public var phases: DurationBreakdown?
-  /// What the transport measured of the connection; `nil` where it cannot tell, and of what came from elsewhere.
+  /// The transport's measurements of the connection.
+  ///
+  /// `nil` if the transport does not measure, or if the response did not come from the network.
   public var connection: ConnectionTimings?
-  /// Where the response came from; `nil` if there was none.
+  /// The source of the response; `nil` without a response.
   public var source: ResponseSource?
-  /// What went wrong, without the URL of the record; `nil` if nothing did.
+  /// The error, without the URL of the record; `nil` without an error.
   public var error: String?
-  /// The word for what went wrong, as ``NetworkError/errorType`` has it; `nil` if nothing did.
+  /// The word for the error, by ``NetworkError/errorType``; `nil` without an error.
   public var errorType: String?
-  /// What the behaviors decided on the way, such as `RedirectsBehavior: redirect to https://h/new`.
+  /// The decisions of the behaviors, such as `RedirectsBehavior: redirect to https://h/new`.
   public var decisions: [String] = []
   /// The fields of the request as it was sent; `nil` unless headers are logged.
   public var requestHeaders: HeaderFields?

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Makes log records of what happened, with every secret hidden.
+/// Makes log records of events, with every secret hidden.
 struct LogRecorder {
   private let settings: LoggingBehavior.Settings
 
   init(_ settings: LoggingBehavior.Settings) { self.settings = settings }
 
-  /// A call that failed is an error; one that the user cancelled is not.
+  /// Returns the level of a call's end: failed calls are errors, but cancelled ones are not.
   func level(of report: CallReport) -> LogLevel {
     report.error == nil || report.error is CancellationError ? .info : .error
   }
@@ -18,6 +18,7 @@ struct LogRecorder {
   func attemptStart(_ request: NetworkRequest) -> LogRecord { attempt(.attemptStart, request, redactor(for: request)) }
 
   func attempt(_ attempt: Attempt, of request: NetworkRequest, as kind: LogRecord.Kind = .attempt) -> LogRecord {
+    // The transport's message may repeat the URL and quote secrets.
     let redactor = redactor(for: request)
     var record = self.attempt(kind, request, redactor)
     record.duration = attempt.endedAt.map { $0 - attempt.startedAt }
@@ -43,6 +44,7 @@ struct LogRecorder {
   }
 
   func call(_ report: CallReport, level: LogLevel) -> LogRecord {
+    // The secrets come from the last request that was sent, which may differ from the first.
     let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request
     let redactor = sent.map(redactor(for:)) ?? settings.redactor.hiding(secretsOf: report.call)
     var record = record(.call, level, report.call, report.request, redactor)
@@ -61,7 +63,7 @@ struct LogRecorder {
     return record
   }
 
-  /// The redactor that also hides what the request and its call know to be secret.
+  /// Returns the redactor that also hides the secrets of the request and its call.
   private func redactor(for request: NetworkRequest) -> Redactor { settings.redactor.hiding(secretsOf: request) }
 
   private func record(
@@ -96,7 +98,7 @@ struct LogRecorder {
     return redactor.redact(body: data, contentType: contentType, limit: settings.bodyLimit)
   }
 
-  /// The error as text, without the request that it belongs to.
+  /// Returns the error as text, without the request that it belongs to.
   private func describe(_ error: any Error, _ redactor: Redactor) -> String {
     switch error {
     case is CancellationError: "cancelled"
@@ -107,9 +109,9 @@ struct LogRecorder {
 }
 
 extension String {
-  /// The text with a URL that the reader has before his eyes replaced by a word.
+  /// Returns the text with a URL that is in the record already replaced by a word.
   ///
-  /// Errors of the platform repeat the URL, some twice. A URL that only begins with it stays.
+  /// Errors of the platform repeat the URL, some of them twice. A longer URL that begins with it stays.
   fileprivate func withoutRepeating(_ url: String) -> String {
     var shown = ""
     var rest = self[...]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where log records go.
+/// A destination of log records.
 ///
 /// A sink for swift-log is a type of a few lines:
 ///
@@ -17,22 +17,22 @@ import Foundation
 public protocol LogSink: Sendable {
   /// Takes a record.
   ///
-  /// It is called on the path of the request, by many at once: it must not block.
+  /// It is called on the path of the request, by many tasks at once, and must not block.
   ///
-  /// - Parameter record: What to write; every secret in it is hidden already.
+  /// - Parameter record: The record to write; every secret in it is hidden already.
   func log(_ record: LogRecord)
 }
 
-/// How much a log record matters.
+/// The importance of a log record.
 public enum LogLevel: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
   /// Steps on the way: the beginning of a call, the beginning and end of each of its sends.
   case debug
-  /// Calls that ended as they should, or were cancelled.
+  /// Calls that succeeded or were cancelled.
   case info
   /// Calls that failed.
   case error
 
-  /// Whether the left level matters less than the right one.
+  /// Whether the left level is less important than the right one.
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 
   /// The name of the level.
@@ -58,17 +58,17 @@ public struct ClosureLogSink: LogSink {
 
 /// A log sink that writes to the standard error stream: time, level and the record, or JSON lines.
 public struct StandardErrorLogSink: LogSink {
-  /// How records are written.
+  /// The format of the written records.
   public enum Format: Sendable {
-    /// For reading: ``LogRecord/line`` after the time and the level.
+    /// Text to read: ``LogRecord/line`` after the time and the level.
     case lines
-    /// For machines: ``LogRecord/json``.
+    /// JSON for machines: ``LogRecord/json``.
     case json
   }
 
   private let format: Format
 
-  /// Creates a sink; by default for reading.
+  /// Creates a sink, which writes lines by default.
   public init(format: Format = .lines) { self.format = format }
 
   /// Writes a record.

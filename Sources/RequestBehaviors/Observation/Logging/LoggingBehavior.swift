@@ -1,36 +1,36 @@
-/// Writes a record of every call: what was asked, how it ended, how long it took, and what the behaviors decided.
+/// Writes a record of every call: its request, its end, its duration, and the decisions of behaviors.
 ///
 /// ```swift
 /// let client = NetworkClient(baseURL: baseURL, behaviors: [.logging()])
 /// // #1 GET https://api.example.com/v1/issues 200 4213 B in 123.4 ms
 /// ```
 ///
-/// Secrets are hidden before a record reaches its sink; see ``Redactor``. Bodies are logged only if asked for, only
-/// text, only their beginning, and only if they are in memory: no stream is read to be logged.
+/// Secrets are hidden before a record reaches its sink; see ``Redactor``. Bodies are logged only on request: the
+/// beginning of a text body that is in memory. No stream is read for the log.
 public struct LoggingBehavior: UniqueBehavior {
-  /// Around everything but the user's `.first`.
+  /// Around all behaviors except the user's `.first`.
   public let order = BehaviorOrder.observation
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
 
-  /// What tells several logs apart that stand in one list.
+  /// The name that tells several logs in one list apart.
   public let name: String
 
   private let sink: any LogSink
   private let settings: Settings
 
-  /// What is logged besides the outcome of each call.
+  /// The choice of what is logged besides the outcome of each call.
   public struct Settings: Sendable {
     /// The least level that is logged; ``LogLevel/info`` by default.
     ///
-    /// With ``LogLevel/debug`` there are also records of the beginning of each call and of the beginning and end of
-    /// each of its sends, as they happen: the last record of a call that hangs tells what it waits for.
+    /// With ``LogLevel/debug`` there are also records of the beginning of each call, and of the beginning and end of
+    /// each of its sends, as they happen: the last record of a call that hangs shows why it waits.
     public var level = LogLevel.info
-    /// Whether the fields of request and answer are logged; by default they are not.
+    /// Whether the fields of request and response are logged; by default they are not.
     public var includesHeaders = false
-    /// How many bytes of text bodies are logged; 0 by default.
+    /// The number of bytes of text bodies that are logged; 0 by default.
     public var bodyLimit = 0
-    /// What hides the secrets.
+    /// The redactor that hides the secrets.
     public var redactor = Redactor.standard
 
     /// Creates settings with their defaults.
@@ -40,16 +40,16 @@ public struct LoggingBehavior: UniqueBehavior {
   /// Creates a behavior that logs to a sink.
   ///
   /// - Parameters:
-  ///   - sink: Where the records go; by default to the standard error stream.
-  ///   - settings: What is logged besides the outcome of each call.
-  ///   - name: What tells this log from others in the list.
+  ///   - sink: The destination of the records; by default the standard error stream.
+  ///   - settings: The choice of what is logged besides the outcome of each call.
+  ///   - name: The name that tells this log from others in the list.
   public init(_ sink: any LogSink = StandardErrorLogSink(), settings: Settings = Settings(), name: String = "") {
     self.sink = sink
     self.settings = settings
     self.name = name
   }
 
-  /// Logs the beginning of the call if that level is wanted.
+  /// Logs the beginning of the call if that level is logged.
   public func beforeSend(_ request: NetworkRequest) async {
     guard settings.level <= .debug else { return }
     sink.log(LogRecorder(settings).start(request))
@@ -57,19 +57,19 @@ public struct LoggingBehavior: UniqueBehavior {
 }
 
 extension LoggingBehavior: CallObserver {
-  /// Logs the beginning of a send if that level is wanted.
+  /// Logs the beginning of a send if that level is logged.
   public func attemptStarted(_ request: NetworkRequest) {
     guard settings.level <= .debug else { return }
     sink.log(LogRecorder(settings).attemptStart(request))
   }
 
-  /// Logs the head of a streamed response if that level is wanted.
+  /// Logs the head of a streamed response if that level is logged.
   public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {
     guard settings.level <= .debug else { return }
     sink.log(LogRecorder(settings).attempt(attempt, of: request, as: .attemptHead))
   }
 
-  /// Logs the end of a send if that level is wanted.
+  /// Logs the end of a send if that level is logged.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
     guard settings.level <= .debug else { return }
     sink.log(LogRecorder(settings).attempt(attempt, of: request))

@@ -3,18 +3,19 @@
 
   /// A log sink that writes to the unified logging system.
   ///
-  /// The system cuts what exceeds 1,024 bytes of an entry before it is stored (Apple: `os/log.h`), so a longer record
-  /// becomes several entries, each with the number of its call.
+  /// The system cuts an entry at 1,024 bytes before it stores it (Apple: `os/log.h`), so a longer record becomes
+  /// several entries, each with the number of its call.
   public struct OSLogSink: LogSink {
-    /// Who may see the parts of a record that name users and what they do.
+    /// The visibility of the parts of a record that name users and their actions.
     public enum Privacy: Sendable {
-      /// The URL, headers and bodies, and the words of errors and behaviors are private text; open are the call's
-      /// number, method, endpoint, status, sizes and durations.
+      /// The URL, headers and bodies, and the words of errors and behaviors are private text.
+      ///
+      /// The call's number, method, endpoint, status, sizes and durations are public.
       ///
       /// The system then shows the private parts only while a debugger is attached or a profile allows it (Apple:
       /// "Generating log messages from your code").
       case personalPartsAreHidden
-      /// Everything is public text; secrets are hidden already.
+      /// All text is public; secrets are hidden already.
       case everythingIsPublic
     }
 
@@ -25,8 +26,8 @@
     /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - logger: Where it writes; by default category `network` of the subsystem `RequestBehaviors`.
-    ///   - privacy: Who may see personal parts; by default they are hidden.
+    ///   - logger: The logger to write to; by default category `network` of the subsystem `RequestBehaviors`.
+    ///   - privacy: The visibility of personal parts; by default they are hidden.
     public init(
       _ logger: Logger = Logger(subsystem: "RequestBehaviors", category: "network"),
       privacy: Privacy = .personalPartsAreHidden

@@ -6,7 +6,7 @@ struct FieldNames: Sendable {
   private let ignoresPunctuation: Bool
   private let names: Set<String>
   private let wholeNames: Set<String>
-  /// What the names end in: most other names are told by their last word.
+  /// The endings of the names: the last word decides about most other names.
   private let endings: Set<String>
 
   /// Creates a set.
@@ -14,7 +14,7 @@ struct FieldNames: Sendable {
   /// - Parameters:
   ///   - names: The names that match whole or, in ``containsEnding(of:)``, as the last words of a longer name.
   ///   - wholeNames: The names that match whole only.
-  ///   - ignoresPunctuation: Whether only letters and digits count, and digits not at the end.
+  ///   - ignoresPunctuation: Whether only letters and digits count, and no digits at the end.
   init(_ names: Set<String>, wholeNames: Set<String> = [], ignoringPunctuation ignoresPunctuation: Bool) {
     self.ignoresPunctuation = ignoresPunctuation
     func folded(_ names: Set<String>) -> Set<String> {
@@ -34,7 +34,7 @@ struct FieldNames: Sendable {
   /// Whether the name is in the set.
   func contains(_ name: some StringProtocol) -> Bool { contains(Array(name.utf8)) }
 
-  /// Whether the name, or the last of the words that it is made of, is in the set: `newPassword` ends in `password`.
+  /// Whether the name, or the last of its words, is in the set: `newPassword` ends in `password`.
   func containsEnding(of name: some BidirectionalCollection<UInt8>) -> Bool {
     let name = FieldNames.withoutNumber(name)
     var isLastWord = true
@@ -56,14 +56,14 @@ struct FieldNames: Sendable {
     String(decoding: name.filter { !$0.isASCIIPunctuation }.map(\.lowercasedASCII), as: UTF8.self)
   }
 
-  /// The name without digits and punctuation at its end, so that `password2` is a password.
+  /// Returns the name without digits and punctuation at its end, so that `password2` is a password.
   private static func withoutNumber(_ name: some BidirectionalCollection<UInt8>) -> ArraySlice<UInt8> {
     let end = name.lastIndex { !$0.isASCIIDigit && !$0.isASCIIPunctuation }
     return end.map { Array(name[...$0])[...] } ?? []
   }
 
-  /// Whether a word begins here: after punctuation, where upper case follows lower case, and with the last letter of
-  /// upper case before lower case, as in `DBPass`.
+  /// Whether a word begins here: after punctuation, at upper case after lower case, and at the last capital before
+  /// lower case, as in `DBPass`.
   private static func startsWord(_ name: ArraySlice<UInt8>, at index: Int) -> Bool {
     guard !name[index].isASCIIPunctuation else { return false }
     guard index > name.startIndex, !name[index - 1].isASCIIPunctuation else { return true }
@@ -72,12 +72,12 @@ struct FieldNames: Sendable {
   }
 }
 
-/// Which names of header fields mean a credential, by the standard redactor.
+/// The names of header fields that mean a credential for the standard redactor.
 ///
-/// Every field of every send is asked for, and programs use few names. So each verdict is found out once: that takes
-/// 0.6 µs and four allocations, a look at the verdict a tenth of it and none.
+/// Every field of every send is checked, and programs use few names, so each verdict is stored. A first check takes 0.6
+/// µs and four allocations, a stored verdict a tenth of that and no allocation.
 enum CredentialFieldNames {
-  // Names beyond these, which only a program that makes names up has, are judged each time.
+  // A program that makes up names may have more; these are checked each time.
   private static let limit = 1_000
 
   private static let lock = NSLock()

@@ -1,9 +1,9 @@
 /// One pass over JSON text that copies it with sensitive values replaced.
 ///
-/// It takes text that is cut off anywhere, and several values one after another. At the first byte that is no JSON it
-/// stops showing: what a name and what a value is can then no longer be told.
+/// The text may be cut off anywhere, and it may be several values one after another. At the first byte that is not JSON
+/// the pass shows no more, because names and values can then no longer be told apart.
 ///
-/// Its states are what it expects next (``Expectation``):
+/// Its states are the expectations of what comes next (``Expectation``):
 ///
 /// | state | reads | next state |
 /// |---|---|---|
@@ -16,8 +16,8 @@
 /// | separator | `,` in an array | value |
 /// | name or end, element or end, separator | the end of the container | separator |
 ///
-/// Outside of all containers another value may follow in place of a separator. After the name of what is to be hidden the
-/// value is replaced as a whole, whatever it is made of.
+/// Outside of all containers another value may follow in place of a separator. After the name of a hidden field the
+/// value is replaced as a whole, whatever its type.
 struct JSONRedaction {
   private enum Expectation { case value, elementOrEnd, nameOrEnd, name, separator }
 
@@ -25,12 +25,12 @@ struct JSONRedaction {
   private let rules: RedactionRules
   private let pointers: [[[UInt8]]]
   private(set) var index = 0
-  /// Whether names of a sign-in are in the text, once that matters.
+  /// Whether the text contains names of a sign-in; computed when it is needed first.
   var hasSignInNames: Bool?
   private var copied = 0
   private var output: [UInt8] = []
   private var expectation = Expectation.value
-  /// For each open container whether it is an object.
+  /// Whether each open container is an object.
   private var containers: [Bool] = []
   /// The reference token of the current member of each open container; kept only when there are pointers.
   private var path: [[UInt8]] = []
@@ -42,7 +42,7 @@ struct JSONRedaction {
     pointers = rules.pointers
   }
 
-  /// Returns the text as it may be shown.
+  /// Returns the text in the form that may be shown.
   mutating func run() -> [UInt8] {
     output.reserveCapacity(bytes.count + 64)
     containers.reserveCapacity(16)
@@ -110,14 +110,14 @@ struct JSONRedaction {
     path[path.count - 1] = Array(String(positions[positions.count - 1]).utf8)
   }
 
-  /// A name, its colon, and the value if it is to be hidden.
+  /// Reads a name and its colon, and the value if it is hidden.
   private mutating func member(_ byte: UInt8) -> Bool {
     guard byte == UInt8(ascii: "\"") else { return false }
     let start = index + 1
     let marks = skipString()
     let isWhole = index > start && bytes[index - 1] == UInt8(ascii: "\"")
     let raw = UnsafeBufferPointer(rebasing: bytes[start..<(isWhole ? index - 1 : index)])
-    // A name that is cut off ends the text.
+    // A name at the cut ends the text.
     guard skipWhitespace() else { return true }
     guard bytes[index] == UInt8(ascii: ":") else { return false }
     index += 1
@@ -160,7 +160,7 @@ struct JSONRedaction {
   }
 
   private mutating func string() {
-    // A string on its own has no name to judge by; it may be a token.
+    // A string without a name may be a token.
     if containers.isEmpty { return hideValue() }
     let start = index
     let marks = skipString()
@@ -170,7 +170,7 @@ struct JSONRedaction {
     finishValue()
   }
 
-  /// Redacts a string that may hold a URL or text with secrets of its own.
+  /// Redacts a string that may contain a URL or text with secrets.
   private mutating func redactText(from start: Int, isEscaped: Bool) {
     let isWhole = index > start + 1 && bytes[index - 1] == UInt8(ascii: "\"")
     let raw = UnsafeBufferPointer(rebasing: bytes[(start + 1)..<(isWhole ? index - 1 : index)])
@@ -182,7 +182,7 @@ struct JSONRedaction {
 
   private func redacted(_ content: [UInt8]) -> [UInt8]? { content.withUnsafeBufferPointer { redacted($0) } }
 
-  /// The content as it may be shown; `nil` if that is as it is.
+  /// Returns the content in the form that may be shown; `nil` if nothing in it has to be hidden.
   private func redacted(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var text = TextRedaction(bytes: content, rules: rules)
     return text.run()
@@ -216,7 +216,7 @@ struct JSONRedaction {
     }
   }
 
-  /// Moves behind a number, `true`, `false` or `null`, the last of which may be cut off by the end of the text.
+  /// Moves behind a number, `true`, `false` or `null`; a word may be cut off by the end of the text.
   private mutating func skipScalar() -> Bool {
     var end = index
     while end < bytes.count, !bytes[end].endsScalar { end += 1 }
@@ -245,8 +245,9 @@ struct JSONRedaction {
       && zip(scalar, UnsafeBufferPointer(start: literal.utf8Start, count: scalar.count)).allSatisfy(==)
   }
 
-  /// Moves behind the string that begins here, or to the end of text that is cut off.
+  /// Moves behind the string that begins here, or to the end of a text that is cut off.
   private mutating func skipString() -> (isEscaped: Bool, isSuspect: Bool) {
+    // Most strings have no byte by which a secret could be recognized, and need no second look.
     var isEscaped = false
     var isSuspect = false
     var place = index + 1
@@ -274,7 +275,7 @@ struct JSONRedaction {
 
   private mutating func skipWhitespace() -> Bool {
     while index < bytes.count, bytes[index] <= 0x20 {
-      // RFC 7464 puts a record separator before each text of a sequence.
+      // A record separator precedes each text of a sequence (RFC 7464).
       guard bytes[index].isJSONWhitespace || bytes[index] == 0x1E else { break }
       index += 1
     }

@@ -1,31 +1,30 @@
 import Foundation
 
-/// Values that no text may show, found in whatever encoding they were written there.
+/// Values that no text may show, found in any encoding.
 ///
-/// A value is found as it is, percent-encoded (all of it or some octets, in either case, a space also as `+`), with the
-/// escapes of JSON, also of JSON in JSON, with the entities of XML, and within base64 of a longer text, such as that
-/// of `user:password`.
+/// A value is found unchanged, or percent-encoded (all octets or some, in either case, a space also as `+`). It is
+/// found with the escapes of JSON, also of JSON in JSON, and with the entities of XML. It is also found within the
+/// base64 of a longer text, such as that of `user:password`.
 struct KnownSecrets: Sendable {
-  /// Shorter values are not looked for: they are found everywhere.
+  /// The length of the shortest value that is searched for; shorter ones would be found everywhere.
   static let minimumLength = 4
 
   private struct Pattern {
     let bytes: [UInt8]
-    /// Whether it is more than a word: then no field's name contains it, and hiding a part of it may leave the rest.
+    /// Whether it is more than a word: no field's name contains it, and hiding a part of it may leave the rest.
     var isPhrase = false
-    /// What stands around it, if this is what base64 makes of a value within a longer text.
+    /// The kind of the characters around it, if this is the base64 of a value within a longer text.
     var edges: Base64Edges?
   }
 
-  /// Whether the characters of base64 before and after a value hold bits of it too.
+  /// Whether the base64 characters before and after a value contain bits of it too.
   private struct Base64Edges {
     let before: Bool
     let after: Bool
   }
 
   private(set) var values: Set<String> = []
-  /// What to look for; made when a text needs it, because most texts are too short for a secret or have none of its
-  /// bytes.
+  /// The patterns to search for; made when needed, because most texts are too short for a secret or lack its bytes.
   private var search = Locked<Search?>(nil)
 
   var isEmpty: Bool { values.isEmpty }
@@ -39,11 +38,11 @@ struct KnownSecrets: Sendable {
     if values.count > count { search = Locked(nil) }
   }
 
-  /// What has to be looked for.
+  /// The patterns of all values.
   private struct Search: Sendable {
-    /// The longest first, so that of two that begin alike the longer is hidden whole.
+    /// The longest first: of two patterns with the same beginning the longer one is hidden whole.
     let patterns: [Pattern]
-    /// For each byte the patterns that begin with it.
+    /// The patterns by their first byte.
     let patternsByFirstByte: [UInt8: [Pattern]]
 
     init(_ values: Set<String>) {
@@ -61,7 +60,7 @@ struct KnownSecrets: Sendable {
     }
   }
 
-  /// Whether a text may have one of the values, in whatever encoding; a quick look, without what is made for a search.
+  /// Whether a text may contain one of the values in any encoding; a quick check that makes no patterns.
   private func isPossible(in text: UnsafeBufferPointer<UInt8>) -> Bool {
     let shape = TextShape(text)
     return values.contains { value in
@@ -70,13 +69,13 @@ struct KnownSecrets: Sendable {
     }
   }
 
-  /// What has to be looked for to find a value.
+  /// Returns the patterns of a value.
   private static func patterns(of value: String) -> [Pattern] {
     let bytes = Array(value.utf8)
     let isPhrase = !bytes.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "-_.+".utf8.contains($0) }
     var patterns = [Pattern(bytes: bytes, isPhrase: isPhrase)]
     if isPhrase {
-      // JSON in JSON: what remains when the outer escapes are read. Some writers escape the slash.
+      // JSON in JSON remains escaped when the outer escapes are read. Some writers escape the slash.
       var quoted: [UInt8] = []
       JSONText.appendQuoted(bytes, to: &quoted)
       let escaped = Array(quoted.dropFirst().dropLast())
@@ -88,12 +87,12 @@ struct KnownSecrets: Sendable {
     return patterns
   }
 
-  /// The characters of base64, in both alphabets, that are the same whatever stands around a value.
+  /// Returns the base64 characters, in both alphabets, that are the same whatever surrounds a value.
   ///
   /// - Parameters:
   ///   - bytes: The value.
-  ///   - offset: How many octets precede it in its group of three.
-  /// - Returns: Nothing if they are so few that they may be anything.
+  ///   - offset: The number of octets that precede it in its group of three.
+  /// - Returns: An empty list if the characters are so few that they could come from any text.
   private static func base64(of bytes: [UInt8], after offset: Int) -> [Pattern] {
     let text = Array(Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
     let start = (offset * 8 + 5) / 6
@@ -114,9 +113,9 @@ extension KnownSecrets {
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - phrasesOnly: Whether values of a single word are left alone.
-  ///   - isCutOff: Whether the text ends where a value may go on; then the beginning of a value there is hidden too.
-  /// - Returns: The text with the placeholder for each; `nil` if none is in it.
+  ///   - phrasesOnly: Whether values of a single word are skipped.
+  ///   - isCutOff: Whether the text ends where a value may go on; the beginning of a value there is then hidden too.
+  /// - Returns: The text with the placeholder for each; `nil` if it contains no value.
   func hide(
     in text: UnsafeBufferPointer<UInt8>, phrasesOnly: Bool = false, isCutOff: Bool = false
   ) -> [UInt8]? {
@@ -124,7 +123,7 @@ extension KnownSecrets {
     let search = makeSearch()
     let patterns = search.patterns
     guard !phrasesOnly || patterns.contains(where: \.isPhrase) else { return nil }
-    // A table, because most bytes of a text begin nothing.
+    // A table, because no pattern begins with most bytes of a text.
     var candidates: [[Pattern]] = Array(repeating: [], count: 256)
     for (byte, patterns) in search.patternsByFirstByte { candidates[Int(byte)] = patterns }
     for lead in SecretEncoding.leads { candidates[Int(lead)] = patterns }
@@ -132,6 +131,7 @@ extension KnownSecrets {
     var copied = 0
     var index = 0
     while index < text.count {
+      // A placeholder of an earlier redaction stays, or a secret that is part of the word would break it up.
       if text[index] == RedactionRules.placeholder[0], text[index...].starts(with: RedactionRules.placeholder) {
         index += RedactionRules.placeholder.count
       } else if let match = match(
@@ -169,7 +169,7 @@ extension KnownSecrets {
     return nil
   }
 
-  /// The place after a pattern that begins at a place, whatever encoding it is written in.
+  /// Returns the index after a pattern at an index of the text, in any encoding.
   private func end(of pattern: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int, isCutOff: Bool) -> Int? {
     var place = start
     while place < text.count, place - start < pattern.count, text[place] == pattern[place - start] { place += 1 }
@@ -177,7 +177,7 @@ extension KnownSecrets {
     if matched == pattern.count || (place == text.count && isCutOff && matched >= KnownSecrets.minimumLength) {
       return place
     }
-    // An encoding differs from plain text only where one of its escapes stands.
+    // An encoding differs from plain text only at its escapes.
     let seen = text[start..<min(place + 1, text.count)]
     for encoding in SecretEncoding.allCases where seen.contains(where: encoding.isLead) {
       if let end = encoding.end(of: pattern, in: text, at: start, isCutOff: isCutOff) { return end }
@@ -185,7 +185,7 @@ extension KnownSecrets {
     return nil
   }
 
-  /// The characters of base64 around a match.
+  /// Returns the whole run of base64 characters around a match.
   private func base64Run(
     around match: Range<Int>, _ edges: Base64Edges, in text: UnsafeBufferPointer<UInt8>, after copied: Int
   ) -> Range<Int> {
@@ -193,7 +193,7 @@ extension KnownSecrets {
     var end = match.upperBound
     if edges.before, start > copied, text[start - 1].isBase64 { start -= 1 }
     if edges.after, end < text.count, text[end].isBase64 { end += 1 }
-    // A slash may belong to a path that the text is in.
+    // A slash may belong to a path that contains the text.
     while start > copied, text[start - 1].isBase64, text[start - 1] != UInt8(ascii: "/") { start -= 1 }
     while end < text.count, text[end].isBase64, text[end] != UInt8(ascii: "/") { end += 1 }
     return start..<end

@@ -4,13 +4,13 @@ extension Redactor {
   /// Returns the beginning of a body as text, with sensitive fields hidden.
   ///
   /// JSON and form bodies lose the values of sensitive fields; other text is treated as ``redact(text:hiding:)`` does.
-  /// A body that is no text is described: `<12 bytes of image/png>`. JSON that is not well-formed is shown up to the
-  /// first error.
+  /// A binary body is described: `<12 bytes of image/png>`. JSON that is not well-formed is shown up to the first
+  /// error.
   ///
   /// - Parameters:
-  ///   - body: The body, or as much of its beginning as there is; it may be cut off anywhere.
-  ///   - contentType: The value of its `Content-Type`; without one nothing is shown.
-  ///   - limit: How many bytes are shown at most, not counting the remark that the rest is left out.
+  ///   - body: The body, or the beginning that is known; it may be cut off anywhere.
+  ///   - contentType: The value of its `Content-Type`; without it nothing is shown.
+  ///   - limit: The largest number of bytes that are shown, without the remark that the rest is left out.
   /// - Returns: Text for reading.
   public func redact(body: Data, contentType: String?, limit: Int) -> String {
     guard !body.isEmpty else { return "" }
@@ -41,10 +41,11 @@ extension Redactor {
     }
   }
 
-  /// `name=value` pairs; names are compared after decoding.
+  /// Redacts `name=value` pairs; names are compared after decoding.
   private func redactForm(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count + 64)
+    // The names `code` and `state` are secret only beside other names of a sign-in.
     let isSignIn = SignInNames.isSignIn(pairs: bytes)
     for (position, pair) in bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
       if position > 0 { output.append(UInt8(ascii: "&")) }
@@ -68,7 +69,7 @@ extension Redactor {
     return output
   }
 
-  /// A value that holds a URL or a pair of its own is redacted as text.
+  /// Appends a value; one that contains a URL or a pair of its own is redacted as text.
   private func appendFormValue(_ value: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
     let text = String(decoding: value, as: UTF8.self)
     guard let decoded = text.removingPercentEncoding, decoded.contains(where: { ":=<".contains($0) }) else {
@@ -79,7 +80,7 @@ extension Redactor {
   }
 }
 
-/// What of a body can be read.
+/// The readable kinds of bodies.
 private enum BodyKind {
   case json
   case form
@@ -99,7 +100,7 @@ private enum BodyKind {
     }
   }
 
-  /// The type and subtype in lower case without parameters.
+  /// Returns the type and subtype in lower case without parameters.
   static func mediaType(_ contentType: String?) -> String {
     let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > 0x20 && $0 < 0x7F }
     return type.isEmpty ? "unknown type" : String(decoding: type.prefix(100).map(\.lowercasedASCII), as: UTF8.self)
@@ -107,11 +108,11 @@ private enum BodyKind {
 }
 
 extension Data {
-  /// Whether this is UTF-8 without NUL, but for a character that is cut off at the end; `nil` if it is empty.
+  /// Whether this is UTF-8 without NUL, apart from a character that is cut off at the end; `nil` if it is empty.
   fileprivate var isTextExcerpt: Bool? {
     guard !isEmpty else { return nil }
     return withUnsafeBytes { bytes in
-      // Most is ASCII: or-ing the bytes finds that out fastest.
+      // Most text is ASCII, and combining the bytes by `or` is the fastest check.
       var seen: UInt8 = 0
       var nulls: UInt8 = 0
       for byte in bytes {
@@ -125,7 +126,7 @@ extension Data {
 }
 
 extension RandomAccessCollection<UInt8> {
-  /// The bytes without a character at the end of which bytes are missing.
+  /// The bytes without a character at the end that lacks bytes.
   fileprivate var withoutBrokenCharacter: SubSequence {
     var back = 0
     for byte in reversed().prefix(4) {

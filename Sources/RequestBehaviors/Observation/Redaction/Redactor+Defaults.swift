@@ -36,17 +36,18 @@ extension Redactor {
     "xsrf",
   ]
 
-  /// Whether the name of a header field means a credential: `Authorization`, `Proxy-Authorization`, `Cookie`,
-  /// `X-API-Key`, `X-Auth-Token` and their like.
+  /// Returns whether the name of a header field means a credential.
+  ///
+  /// Examples are `Authorization`, `Proxy-Authorization`, `Cookie`, `X-API-Key` and `X-Auth-Token`.
   ///
   /// - Parameter name: The name, in any case.
-  /// - Returns: Whether it is, or ends in, one of ``defaultSensitiveFields``.
+  /// - Returns: Whether the name is, or ends in, one of ``defaultSensitiveFields``.
   public static func isCredentialField(_ name: String) -> Bool { standard.isSensitive(field: name) }
 }
 
 /// The lists of a ``Redactor`` in the form in which they are searched.
 ///
-/// A reference, so that a scanner copies one pointer and not every list.
+/// A reference, so that a scanner copies one pointer instead of every list.
 final class RedactionRules: Sendable {
   let headers: FieldNames
   let queryNames: FieldNames
@@ -68,7 +69,7 @@ final class RedactionRules: Sendable {
   static let placeholder = Array(Redactor.placeholder.utf8)
   static let quotedPlaceholder = Array("\"\(Redactor.placeholder)\"".utf8)
 
-  /// Hidden as whole names only: `max_tokens` is a count.
+  /// The names that are hidden as whole names only: `max_tokens` is a count.
   private static let wholeNames: Set<String> = ["tokens", "access_tokens", "refresh_tokens", "api_tokens"]
 
   func isSensitive(field name: some BidirectionalCollection<UInt8>) -> Bool { fields.containsEnding(of: name) }

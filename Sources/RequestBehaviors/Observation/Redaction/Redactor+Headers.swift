@@ -17,10 +17,10 @@ extension Redactor {
       })
   }
 
-  /// The value of one field as it may be shown.
+  /// Returns the value of one field in the form that may be shown.
   func redactedValue(of field: HeaderFields.Field) -> String { knownSecrets.hide(in: valueByName(of: field)) }
 
-  /// The value of one field as far as its name and mark allow.
+  /// Returns the value of one field as far as its name and mark allow.
   private func valueByName(of field: HeaderFields.Field) -> String {
     if field.isSensitive { return Redactor.placeholder }
     if Redactor.urlHeaders.contains(field.name) { return redact(urlReference: field.value) }
@@ -36,7 +36,7 @@ extension Redactor {
     ["Domain", "Expires", "HttpOnly", "Max-Age", "Partitioned", "Path", "Priority", "SameSite", "Secure"],
     ignoringPunctuation: false)
 
-  /// `sid=REDACTED; Path=/; HttpOnly` (RFC 6265 §4.1).
+  /// Returns a cookie without its value, such as `sid=REDACTED; Path=/; HttpOnly` (RFC 6265 §4.1).
   private func redactedCookie(_ value: String) -> String {
     let parts = value.split(separator: ";", omittingEmptySubsequences: false)
     let shown = parts.enumerated().map { index, part in
@@ -45,7 +45,7 @@ extension Redactor {
     return shown.joined(separator: ";")
   }
 
-  /// An attribute that RFC 6265 knows, or what its name shows.
+  /// Returns an attribute of RFC 6265 unchanged, and of any other its name.
   ///
   /// Foundation joins several cookies by commas, so a value with a comma or `=` may hold the next cookie.
   private func shownAttribute(_ part: Substring) -> String {
@@ -64,7 +64,7 @@ extension Redactor {
     return pair[...equals] + Redactor.placeholder
   }
 
-  /// The targets between `<` and `>` as redacted URLs (RFC 8288 §3).
+  /// Returns a `Link` with the targets between `<` and `>` as redacted URLs (RFC 8288 §3).
   private func redactedLinks(_ value: String) -> String {
     guard value.contains("<") else { return Redactor.placeholder }
     var shown = ""

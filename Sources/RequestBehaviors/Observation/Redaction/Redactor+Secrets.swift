@@ -1,16 +1,17 @@
 import Foundation
 
 extension Redactor {
-  /// Returns a redactor that also hides what a call knows to be secret: see ``Call/addSecret(_:)``.
+  /// Returns a redactor that also hides the secrets of a call; see ``Call/addSecret(_:)``.
   ///
   /// - Parameter call: The call.
   /// - Returns: The redactor.
   public func hiding(secretsOf call: Call) -> Redactor { hiding(call.secrets.values(for: self)) }
 
-  /// Returns a redactor that also hides the secrets in a request and those that its call knows.
+  /// Returns a redactor that also hides the secrets of a request and of its call.
   ///
-  /// These are the values of header fields that are hidden, with and without their authentication scheme, those of
-  /// sensitive names in the URL's query and in a form or JSON body of up to 64 KiB, and what was passed to ``Call/addSecret(_:)``.
+  /// These are the values of hidden header fields, with and without their authentication scheme. They include the
+  /// values of sensitive names in the URL's query and in a form or JSON body of up to 64 KiB, and the values that were
+  /// passed to ``Call/addSecret(_:)``.
   ///
   /// - Parameter request: The request.
   /// - Returns: The redactor.
@@ -20,39 +21,39 @@ extension Redactor {
         + secrets(inBodyOf: request))
   }
 
-  /// The same for a response: with those in its own fields.
+  /// Returns a redactor that also hides the secrets of a response's request and of its own fields.
   func hiding(secretsOf response: NetworkResponse) -> Redactor {
     hiding(secretsOf: response.request).hiding(secrets(in: response.headers))
   }
 
   /// Returns the values in a request's or response's fields that must not appear in any text about it.
   ///
-  /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and what they are
-  ///   made of, such as the password of `Basic`.
+  /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and the parts of
+  ///   these values, such as the password of `Basic`.
   public func secrets(in headers: HeaderFields) -> [String] {
     headers.flatMap { field -> [String] in
       let isAllowed = !field.isSensitive && rules.headers.contains(field.name)
       let isCredential = field.isSensitive || (!isAllowed && Redactor.isCredentialField(field.name))
       guard isCredential || (!isAllowed && redactedValue(of: field) == Redactor.placeholder) else { return [] }
       let value = CredentialValue(field.value, isCookie: field.name.lowercased().hasSuffix("cookie"))
-      // A value that is only not known to be harmless may be a common word.
+      // A value that is hidden only because its name is not allowed may be a common word.
       return isCredential ? value.secrets : value.secrets.filter { $0.utf8.count >= 8 }
     }
   }
 
-  /// The values of sensitive names in the query of a URL.
+  /// Returns the values of sensitive names in the query of a URL.
   func secrets(inQueryOf url: URL) -> [String] {
     guard let query = url.query(percentEncoded: true) else { return [] }
     return secretValues(inPairs: query[...], separatedBy: "&;")
   }
 
-  /// The values that a server may echo in the text of an error: of a form or JSON.
+  /// Returns the secrets of a form or JSON body, which a server may repeat in the text of an error.
   private func secrets(inBodyOf request: NetworkRequest) -> [String] {
     guard let body = request.body, let data = body.data, data.count <= 65_536,
       let type = (request.headers["Content-Type"] ?? body.contentType).flatMap({ MediaType($0) })
     else { return [] }
     if type.isForm { return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&") }
-    // To look for sensitive names costs far less than to parse, and most bodies have none.
+    // Searching for sensitive names costs far less than parsing, and most bodies have no such name.
     guard type.isJSON, hasSensitiveNames(data), let value = try? JSONSerialization.jsonObject(with: data) else {
       return []
     }
@@ -95,14 +96,14 @@ extension Redactor {
     }
   }
 
-  /// Whether a value of the name `code` or `state` is one of a sign-in.
+  /// Whether a value of the name `code` or `state` belongs to a sign-in.
   private func isOfSignIn(_ name: String, _ value: String, isSignIn: () -> Bool) -> Bool {
     guard let kind = SignInNames.ambiguous(name.utf8) else { return false }
     return (kind == .code && SignInNames.looksSecret(value.utf8)) || isSignIn()
   }
 }
 
-/// The value of a header field that is a secret, and the secrets that it is made of.
+/// The secrets in the value of a header field.
 private struct CredentialValue {
   /// The value without its authentication scheme, the password of basic authentication, and the values of cookies and
   /// of parameters with sensitive names.
@@ -117,7 +118,7 @@ private struct CredentialValue {
       secrets.append(String(words[1]))
       if HeaderFields.areEqual(String(words[0]), "Basic") { secrets += CredentialValue.basic(words[1]) }
     }
-    // The name of a scheme is no secret; what else stands before a space may be.
+    // The name of a scheme is no secret, but another word before a space may be.
     if secrets.isEmpty || !Redactor.schemes.contains(words[0]) { secrets.append(value) }
     for parameter in parameters.split(whereSeparator: { ",;".contains($0) }) {
       guard let equals = parameter.firstIndex(of: "=") else { continue }
@@ -129,7 +130,7 @@ private struct CredentialValue {
     self.secrets = secrets
   }
 
-  /// `user:password` and the password (RFC 7617 §2).
+  /// Returns `user:password` and the password (RFC 7617 §2).
   private static func basic(_ credentials: Substring) -> [String] {
     guard let data = Data(base64Encoded: String(credentials)) else { return [] }
     let pair = String(decoding: data, as: UTF8.self)

@@ -1,17 +1,17 @@
 extension Redactor {
-  /// Returns free text, such as the message of an underlying error, with what looks like a secret hidden.
+  /// Returns free text, such as the message of an underlying error, with probable secrets hidden.
   ///
   /// - URLs are shown as ``redact(_:)-(URL)`` shows them.
-  /// - The values of sensitive names are hidden in the forms `name=value`, `name: value` and `"name": "value"`, and all
-  ///   that an XML element of such a name contains.
+  /// - The values of sensitive names are hidden in the forms `name=value`, `name: value` and `"name": "value"`, and the
+  ///   content of XML elements with such a name.
   /// - The credentials after the name of an authentication scheme, JSON Web Tokens and PEM blocks are hidden.
   ///
-  /// This is a net for text whose form is unknown, not a proof: pass the secrets that are known.
+  /// For text of unknown form this finds secrets only by their shape, so pass the secrets that are known.
   ///
   /// - Parameters:
   ///   - text: The text.
   ///   - secrets: Values that must not appear, as for ``hiding(_:)``.
-  /// - Returns: The text as it may be shown.
+  /// - Returns: The text in the form that may be shown.
   public func redact(text: String, hiding secrets: [String] = []) -> String {
     if !secrets.isEmpty { return hiding(secrets).redact(text: text) }
     if knownSecrets.isEmpty { return redactedByShape(text) }
@@ -22,7 +22,7 @@ extension Redactor {
     return String(decoding: shown, as: UTF8.self)
   }
 
-  /// The text without what looks like a secret, whatever is known.
+  /// Returns the text without probable secrets; known secrets are not searched for.
   func redactedByShape(_ text: String) -> String {
     var text = text
     let shown = text.withUTF8 { bytes in
@@ -32,17 +32,17 @@ extension Redactor {
     return shown ?? text
   }
 
-  /// Hides what is known to be secret and what the closure finds.
+  /// Hides the known secrets, and those that the closure finds.
   ///
-  /// Known secrets that are phrases are hidden first, since the closure might hide a part of one and leave the rest. The
-  /// others are hidden last, since one may be a word that the closure must see: with `token` hidden, nothing would tell
-  /// that a token follows.
+  /// Known secrets that are phrases are hidden first, because the closure might hide a part of one and leave the rest.
+  /// The others are hidden last, because one of them may be a word that the closure needs: without the word `token` it
+  /// cannot recognize the token that follows.
   ///
   /// - Parameters:
   ///   - text: UTF-8.
-  ///   - isCutOff: Whether a secret at the end of the text may lack its own end.
-  ///   - redact: Returns the text as it may be shown otherwise; `nil` if that is as it is.
-  /// - Returns: The text as it may be shown.
+  ///   - isCutOff: Whether a secret at the end of the text may be incomplete.
+  ///   - redact: Returns the text without the secrets that it finds; `nil` if it finds no secret.
+  /// - Returns: The text in the form that may be shown.
   func hidingKnownSecrets(
     in text: some Sequence<UInt8>, isCutOff: Bool, redact: (UnsafeBufferPointer<UInt8>) -> [UInt8]?
   ) -> [UInt8] {
@@ -60,7 +60,7 @@ extension Redactor {
 extension Redactor {
   /// Returns the beginning of a text that a server sent, with secrets hidden, on one line.
   ///
-  /// - Parameter text: The text, of which the first 160 characters are taken.
+  /// - Parameter text: The text; its first 160 characters are used.
   /// - Returns: The line.
   public func redact(line text: String) -> String {
     redact(text: text.prefix(160).map { $0.isNewline ? " " : String($0) }.joined())

@@ -3,13 +3,14 @@ public import Foundation
 extension Redactor {
   /// Returns a URL as text, without user info and fragment, and with query values hidden unless their name is allowed.
   ///
-  /// The path is kept but for segments that are a JSON Web Token. Of a URL without an authority, such as `data:` or `mailto:`, only the scheme is.
+  /// The path is shown, except for segments that are a JSON Web Token. Of a URL without an authority, such as `data:`
+  /// or `mailto:`, only the scheme is shown.
   ///
   /// - Parameter url: The URL; a relative one is resolved against its base first.
-  /// - Returns: Text for reading, which is not always a valid URL.
+  /// - Returns: Text to read, which is not always a valid URL.
   public func redact(_ url: URL) -> String { redact(urlReference: url.absoluteString) }
 
-  /// Redacts a URL or a relative reference, as `Location` may hold one.
+  /// Redacts a URL or a relative reference, such as the value of `Location`.
   func redact(urlReference text: String) -> String {
     var text = text
     let shown = text.withUTF8 { bytes in
@@ -29,7 +30,7 @@ extension RedactionRules {
     let query = bytes[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
     let hierarchy = bytes[..<query]
     guard let start = RedactionRules.authorityStart(hierarchy) else {
-      // No authority: a relative path, or a scheme whose content cannot be told apart from a secret.
+      // Without an authority, this is a relative path, or a scheme whose content may be a secret.
       guard let colon = RedactionRules.schemeEnd(hierarchy) else {
         appendPath(hierarchy, to: &output)
         return appendQuery(bytes[query..<fragment], to: &output)
@@ -41,7 +42,7 @@ extension RedactionRules {
     let userInfoEnd = hierarchy[start..<end].lastIndex(of: UInt8(ascii: "@"))
     let host = userInfoEnd.map { $0 + 1 } ?? start
     output.append(contentsOf: bytes[..<start])
-    // What looks like a port without digits is a password with a slash in it: `https://user:p/w@host/`.
+    // A port without digits is a password with a slash in it: `https://user:p/w@host/`.
     guard RedactionRules.isHostAndPort(bytes[host..<end]) else {
       return output.append(contentsOf: RedactionRules.placeholder)
     }
@@ -50,7 +51,7 @@ extension RedactionRules {
     appendQuery(bytes[query..<fragment], to: &output)
   }
 
-  /// Appends a path; of a segment that holds a JSON Web Token, what precedes it.
+  /// Appends a path; of a segment with a JSON Web Token, only the part before the token.
   private func appendPath(_ path: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
     var start = path.startIndex
     while start < path.endIndex {
@@ -63,7 +64,7 @@ extension RedactionRules {
     }
   }
 
-  /// Appends `?` and the items of a query, values hidden unless allowed.
+  /// Appends `?` and the items of a query; values are hidden unless allowed.
   private func appendQuery(_ query: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
     guard let mark = query.first else { return }
     output.append(mark)
@@ -98,7 +99,7 @@ extension RedactionRules {
     return port.count == bytes.count || port.allSatisfy(\.isASCIIDigit)
   }
 
-  /// The place after `//` where an authority begins.
+  /// Returns the index after `//`, where an authority begins.
   private static func authorityStart(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
     let slash = UInt8(ascii: "/")
     var start = bytes.startIndex
@@ -107,7 +108,7 @@ extension RedactionRules {
     return start + 2
   }
 
-  /// The place of the colon that ends a scheme (RFC 3986 §3.1).
+  /// Returns the index of the colon that ends a scheme (RFC 3986 §3.1).
   private static func schemeEnd(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else { return nil }
     let isScheme = bytes[..<colon].allSatisfy(\.isSchemeByte)

@@ -1,7 +1,7 @@
-/// Decides what of a request or response may be shown, and hides the rest.
+/// Decides which parts of a request or response may be shown, and hides the rest.
 ///
-/// Logs, error descriptions, printed commands and recordings all go through one, by default ``standard``. It shows what
-/// is listed as harmless and hides everything else:
+/// Logs, error descriptions, printed commands and recordings all use one, by default ``standard``. It shows the values
+/// that are listed as harmless and hides all others:
 ///
 /// - URLs lose user info and fragment; query values are hidden unless their name is in ``allowedQueryNames``.
 /// - Header values are hidden unless their name is in ``allowedHeaders``; fields that are marked sensitive always are.
@@ -21,19 +21,19 @@ public struct Redactor: Sendable {
   /// The redactor with the default lists.
   public static let standard = Redactor()
 
-  /// What stands in the place of a hidden value: `REDACTED`.
+  /// The text in place of a hidden value: `REDACTED`.
   public static let placeholder = "REDACTED"
 
   /// The names of the headers whose values are shown, compared without regard to case.
   ///
-  /// By default the fields that HTTP itself defines for content, caching, conditions and connections, and common ones
-  /// for request ids and rate limits. A field that is marked sensitive is hidden all the same.
+  /// By default these are the fields that HTTP itself defines for content, caching, conditions and connections, and
+  /// common ones for request ids and rate limits. A field that is marked sensitive is hidden all the same.
   public var allowedHeaders: Set<String> { didSet { rebuild() } }
 
   /// The names of the query items whose values are shown, compared without regard to case.
   ///
-  /// By default those of paging and sorting, such as `page` and `limit`. A name in ``sensitiveFields`` is hidden all
-  /// the same.
+  /// By default these are names of paging and sorting, such as `page` and `limit`. A name in ``sensitiveFields`` is
+  /// hidden all the same.
   public var allowedQueryNames: Set<String> { didSet { rebuild() } }
 
   /// The names of the fields that are hidden in JSON, form and text bodies, and in free text.
@@ -44,12 +44,12 @@ public struct Redactor: Sendable {
 
   /// The places in JSON bodies that are hidden, as JSON pointers (RFC 6901) such as `/user/email`.
   ///
-  /// The token `*` stands for any member or element, as in `/items/*/serial`.
+  /// The token `*` matches any member or element, as in `/items/*/serial`.
   public var sensitivePointers: Set<String> { didSet { rebuild() } }
 
   private(set) var rules: RedactionRules
 
-  /// What is hidden wherever it stands.
+  /// The values that are hidden everywhere.
   private(set) var knownSecrets = KnownSecrets()
 
   /// Creates a redactor.
@@ -76,7 +76,7 @@ public struct Redactor: Sendable {
   /// Whether a field of this name is hidden in bodies and text.
   public func isSensitive(field name: String) -> Bool { rules.isSensitive(field: Array(name.utf8)) }
 
-  /// Returns a redactor that also hides values wherever they stand: in URLs, fields, bodies and text.
+  /// Returns a redactor that also hides these values everywhere: in URLs, fields, bodies and text.
   ///
   /// ```swift
   /// let redactor = Redactor.standard.hiding(["s3cr3t/key"])
@@ -84,9 +84,9 @@ public struct Redactor: Sendable {
   /// // no such key: REDACTED
   /// ```
   ///
-  /// They are found as they are, percent-encoded, with the escapes of JSON or XML, and within base64.
+  /// They are found unchanged, percent-encoded, with the escapes of JSON or XML, and within base64.
   ///
-  /// - Parameter secrets: The values; those of less than four bytes are not looked for.
+  /// - Parameter secrets: The values; those of less than four bytes are not searched for.
   /// - Returns: The redactor.
   public func hiding(_ secrets: [String]) -> Redactor {
     var redactor = self

@@ -1,7 +1,7 @@
-// Printing, dumping and debugging a value that may hold a secret shows it as the standard redactor does.
+// Printing, dumping or debugging a value that may contain a secret shows it as the standard redactor does.
 
 extension Redactor: CustomReflectable {
-  /// The lists of names, without the secrets that are known.
+  /// The lists of names, without the known secrets.
   public var customMirror: Mirror {
     Mirror(
       self,
@@ -74,7 +74,7 @@ extension RequestContent: CustomStringConvertible, CustomReflectable {
 }
 
 extension Request: CustomStringConvertible, CustomReflectable {
-  /// Method and path, the latter with what was interpolated, and the names in the query.
+  /// The method, the path with its interpolated values, and the names in the query.
   public var description: String {
     switch target {
     case .path(let path): "\(method) \(Redactor.standard.redact(urlReference: path.encoded))"
@@ -124,7 +124,7 @@ extension Call: CustomStringConvertible, CustomReflectable {
   /// The number of the call, such as `call 12`.
   public var description: String { "call \(id)" }
 
-  /// The description and the sends, with secrets hidden: what behaviors remember is not shown.
+  /// The description and the sends, with secrets hidden; the values that behaviors store are not shown.
   public var customMirror: Mirror { Mirror(self, children: ["description": description, "attempts": attempts]) }
 }
 

@@ -1,8 +1,8 @@
-/// A way in which text writes octets that differs from what they are.
+/// An encoding in which text writes octets differently.
 enum SecretEncoding: CaseIterable {
   case percent, json, xml
 
-  /// What begins an escape in any of them.
+  /// The bytes that begin an escape in any of the encodings.
   static let leads = Array("%+\\&".utf8)
 
   /// Whether a byte begins an escape.
@@ -14,7 +14,7 @@ enum SecretEncoding: CaseIterable {
     }
   }
 
-  /// The place after a pattern that is written at a place; `nil` if it is not there.
+  /// Returns the index after a pattern that is written at an index; `nil` if the text differs there.
   func end(of pattern: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int, isCutOff: Bool) -> Int? {
     var place = start
     var matched = 0
@@ -28,14 +28,14 @@ enum SecretEncoding: CaseIterable {
     return place
   }
 
-  /// The octets that stand at a place, and how long they are there.
+  /// Returns the octets at an index of the text, and the length that they take there.
   private func unit(
     in text: UnsafeBufferPointer<UInt8>, at place: Int, expecting expected: UInt8
   ) -> (octets: [UInt8], length: Int) {
     let byte = text[place]
     let rest = text[place...]
     switch self {
-    // A space in a form; in a URL it stands for itself.
+    // A plus is a space in a form, and itself in a URL.
     case .percent where byte == UInt8(ascii: "+") && expected == UInt8(ascii: " "): return ([expected], 1)
     case .percent where byte == UInt8(ascii: "%"):
       let digits = rest.dropFirst().prefix(2)
@@ -44,7 +44,7 @@ enum SecretEncoding: CaseIterable {
       else { break }
       return ([octet], 3)
     case .json where byte == UInt8(ascii: "\\"):
-      // A pair of surrogates is twelve characters long; of others the first escape is taken.
+      // A pair of surrogates is twelve characters long; otherwise the first escape counts.
       for length in [12, 6, 2] where rest.count >= length {
         let escape = UnsafeBufferPointer(rebasing: rest.prefix(length))
         guard length == 2 || escape[1] == UInt8(ascii: "u") else { continue }
@@ -62,7 +62,7 @@ enum SecretEncoding: CaseIterable {
     return ([byte], 1)
   }
 
-  /// The character of an entity that every XML document knows, or of a number (XML 1.0 §4.1, §4.6).
+  /// Returns the character of an entity that every XML document knows, or of a number (XML 1.0 §4.1, §4.6).
   private static func scalar(ofEntity name: String) -> Unicode.Scalar? {
     switch name {
     case "amp": return "&"

@@ -1,10 +1,11 @@
-/// Tells the `code` and the `state` of a sign-in (RFC 6749 §4.1, OpenID Connect) from what else has these names: the
-/// code of an error or a country, the state of an issue.
+/// Recognizes the `code` and the `state` of a sign-in (RFC 6749 §4.1, OpenID Connect).
+///
+/// Other values have these names too, such as the code of an error or a country, or the state of an issue.
 enum SignInNames {
   /// The names that mean something else in most messages.
   enum Ambiguous { case code, state }
 
-  /// Which of the two a name is; `nil` for any other.
+  /// Returns which of the two a name is; `nil` for any other name.
   static func ambiguous(_ name: some Collection<UInt8>) -> Ambiguous? {
     func isName(_ text: StaticString) -> Bool {
       name.count == text.utf8CodeUnitCount
@@ -14,28 +15,29 @@ enum SignInNames {
     return isName("code") ? .code : isName("state") ? .state : nil
   }
 
-  /// What stands beside a code or a state of a sign-in only.
+  /// The names that appear only beside a code or a state of a sign-in.
   static let markers = FieldNames(
     [
       "grant_type", "response_type", "client_id", "redirect_uri", "code_verifier", "code_challenge", "id_token",
       "access_token", "session_state", "post_logout_redirect_uri",
     ], ignoringPunctuation: true)
 
-  /// Whether names that stand together are those of a sign-in: a marker, or a code or an error beside a state.
+  /// Whether names that appear together belong to a sign-in: a marker, or a code or an error beside a state.
   static func areOfSignIn(_ names: [[UInt8]]) -> Bool {
     let kinds = names.map(ambiguous)
     let hasError = names.contains { $0.elementsEqual("error".utf8) }
     return (kinds.contains(.state) && (kinds.contains(.code) || hasError)) || names.contains(where: markers.contains)
   }
 
-  /// Whether the pairs of a query or form are those of a sign-in.
+  /// Whether the pairs of a query or form belong to a sign-in.
   static func isSignIn(pairs: some BidirectionalCollection<UInt8>) -> Bool {
     let pairs = pairs.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
     return areOfSignIn(pairs.map { Array($0.prefix { $0 != UInt8(ascii: "=") }) })
   }
 
-  /// Whether the value of a `code` on its own may be one that signs in: it is neither made of words, as the code of an
-  /// error is, nor short.
+  /// Whether the value of a `code` without other names may belong to a sign-in.
+  ///
+  /// It is then neither short nor made of words, as the code of an error is.
   static func looksSecret(_ value: some Collection<UInt8>) -> Bool {
     let words = value.split { "_-. ".utf8.contains($0) }
     let isOfWords = words.allSatisfy { word in
@@ -47,7 +49,7 @@ enum SignInNames {
 }
 
 extension JSONRedaction {
-  /// Whether the value after a name that is `code` or `state` is one of a sign-in.
+  /// Whether the value after the name `code` or `state` belongs to a sign-in.
   mutating func isOfSignIn(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let kind = SignInNames.ambiguous(name) else { return false }
     let isMarked = hasSignInNames ?? SignInNames.areOfSignIn(quotedTexts.filter { SignInNames.ambiguous($0) == nil })
@@ -58,7 +60,7 @@ extension JSONRedaction {
     return SignInNames.looksSecret(value.dropFirst().prefix { $0 != UInt8(ascii: "\"") })
   }
 
-  /// What stands in quotes and is short enough for a name.
+  /// The quoted texts that are short enough for a name.
   private var quotedTexts: [[UInt8]] {
     bytes.split(separator: UInt8(ascii: "\"")).filter { (5...32).contains($0.count) }.map(Array.init)
   }

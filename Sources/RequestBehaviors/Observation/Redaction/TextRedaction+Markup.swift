@@ -1,11 +1,11 @@
-// What has a beginning and an end of its own in text: XML elements, PEM blocks, JSON Web Tokens.
+// Parts of a text with a beginning and an end: XML elements, PEM blocks, JSON Web Tokens.
 
 extension TextRedaction {
-  /// Hides what an XML element of a sensitive name contains, and the values of its attributes.
+  /// Hides the content of an XML element with a sensitive name, and the values of its attributes.
   ///
-  /// A tag that is not closed hides the rest of the text, which may have been cut off.
+  /// An open tag hides the rest of the text, which may have been cut off.
   ///
-  /// - Returns: Whether such an element begins here; then the index is behind it.
+  /// - Returns: Whether such an element begins here; the index is then behind it.
   mutating func hideElement() -> Bool {
     let name = bytes[(index + 1)...].prefix { $0.isWordByte || $0 == UInt8(ascii: ":") }
     let localName = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
@@ -23,8 +23,9 @@ extension TextRedaction {
     return true
   }
 
-  /// The place of the `>` that ends a tag; those within quotes and in a placeholder do not.
+  /// Returns the index of the `>` that ends a tag; one within quotes or in a placeholder does not.
   private func tagEnd(from start: Int) -> Int? {
+    // The value of an attribute may contain `>`.
     var quote: UInt8?
     var place = start
     while place < bytes.count {
@@ -53,8 +54,9 @@ extension TextRedaction {
     }
   }
 
-  /// The place of the tag that closes an element; the end of the text if there is none.
+  /// Returns the index of the tag that closes an element; the end of the text if it is not closed.
   private func contentEnd(of name: Slice<UnsafeBufferPointer<UInt8>>, from start: Int) -> Int {
+    // An element may contain others of its name, and a CDATA section text that looks like a tag.
     var depth = 0
     var place = start
     while let open = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
@@ -79,7 +81,7 @@ extension TextRedaction {
     return tag.dropFirst(name.count).first.map { !$0.isWordByte && $0 != UInt8(ascii: ":") } ?? true
   }
 
-  /// The place after the first occurrence of some bytes.
+  /// Returns the index after the first occurrence of some bytes.
   private func end(of sought: [UInt8], from start: Int) -> Int? {
     var place = start
     while let found = bytes[place...].firstIndex(of: sought[0]) {
@@ -94,9 +96,9 @@ extension TextRedaction {
 
   // MARK: PEM
 
-  /// The block that begins with `-----BEGIN …-----` at a place: what is between its labels, and its end (RFC 7468 §3).
+  /// Returns the content and the end of the block that begins with `-----BEGIN …-----` at an index (RFC 7468 §3).
   ///
-  /// A block that is not ended goes on to the end of the text.
+  /// A block without an end continues to the end of the text.
   func pemBlock(at start: Int) -> (content: Range<Int>, end: Int)? {
     guard bytes[start...].starts(with: TextRedaction.pemBegin) else { return nil }
     let content = end(of: TextRedaction.pemDashes, from: start + TextRedaction.pemBegin.count) ?? bytes.count
@@ -112,7 +114,7 @@ extension TextRedaction {
 }
 
 extension Slice<UnsafeBufferPointer<UInt8>> {
-  /// The place where a JSON Web Token begins in a word: base64 of `{"` and what follows (RFC 7519 §3).
+  /// The index in a word at which a JSON Web Token begins: the base64 of `{"` and more (RFC 7519 §3).
   var webTokenStart: Int? {
     guard count >= 20 else { return nil }
     var place = startIndex

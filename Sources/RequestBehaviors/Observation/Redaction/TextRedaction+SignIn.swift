@@ -1,8 +1,9 @@
-// The callback of a sign-in in text, and the pairs of one without its URL.
+// The callback of a sign-in in text, and the pairs of a callback without its URL.
 
 extension TextRedaction {
-  /// The end of a callback with a private scheme and no authority (RFC 8252 §7.1), such as
-  /// `com.example.app:/done?code=…`, whose scheme begins here; `nil` if there is none.
+  /// Returns the end of a callback whose private scheme begins here; `nil` if the text here is not a callback.
+  ///
+  /// Such a callback has no authority (RFC 8252 §7.1): `com.example.app:/done?code=…`.
   func signInCallback(from start: Int) -> Int? {
     guard bytes[start..<index].allSatisfy(\.isSchemeByte), !bytes[start].isASCIIDigit else { return nil }
     let url = run(from: index + 1)
@@ -13,7 +14,7 @@ extension TextRedaction {
     return isSecret || SignInNames.areOfSignIn(names) ? url.endIndex : nil
   }
 
-  /// Whether a word is the name of a code or a state that stands among the pairs of a sign-in: `code=…&state=…`.
+  /// Whether a word is the name of a code or a state among the pairs of a sign-in: `code=…&state=…`.
   func isOfSignIn(_ word: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
     guard index < bytes.count, bytes[index] == UInt8(ascii: "="), SignInNames.ambiguous(word) != nil else {
       return false
@@ -22,17 +23,17 @@ extension TextRedaction {
     return SignInNames.isSignIn(pairs: bytes[first..<run(from: start).endIndex])
   }
 
-  /// What follows up to white space or a quote.
+  /// Returns the text from here to white space or a quote.
   private func run(from start: Int) -> Slice<UnsafeBufferPointer<UInt8>> {
     bytes[start..<(bytes[start...].firstIndex { $0.endsRun } ?? bytes.count)]
   }
 }
 
 extension UInt8 {
-  /// What no URL and no pair has.
+  /// Whether the byte can be in no URL and no pair.
   fileprivate var endsRun: Bool {
     self <= 0x20 || isQuote || self == UInt8(ascii: "<") || self == UInt8(ascii: ">") || self == UInt8(ascii: ")")
   }
-  /// What stands before the first pair.
+  /// Whether the byte can precede the first pair.
   fileprivate var endsPairs: Bool { endsRun || self == UInt8(ascii: "?") || self == UInt8(ascii: "(") }
 }

@@ -1,9 +1,9 @@
-/// One pass over text of unknown form that hides what looks like a secret.
+/// One pass over text of unknown form that hides probable secrets.
 struct TextRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
   let rules: RedactionRules
   var index = 0
-  /// Everything before this place is in the output.
+  /// The index before which all text is in the output.
   private(set) var copied = 0
   private(set) var output: [UInt8] = []
 
@@ -12,8 +12,9 @@ struct TextRedaction {
     self.rules = rules
   }
 
-  /// Returns the text as it may be shown; `nil` if nothing has to be hidden.
+  /// Returns the text in the form that may be shown; `nil` if nothing has to be hidden.
   mutating func run() -> [UInt8]? {
+    // Elements and blocks first, because their content may contain words of any kind.
     while index < bytes.count {
       if bytes[index] == UInt8(ascii: "<"), hideElement() { continue }
       if bytes[index] == UInt8(ascii: "-"), let block = pemBlock(at: index) {
@@ -36,7 +37,7 @@ struct TextRedaction {
 
   private mutating func skipWord() {
     while index < bytes.count, bytes[index].isWordByte {
-      // The dashes that begin a PEM block are no part of a word before them.
+      // The dashes that begin a PEM block do not belong to a word before them.
       if bytes[index] == UInt8(ascii: "-"), bytes[index...].starts(with: TextRedaction.pemDashes) { return }
       index += 1
     }
@@ -57,7 +58,7 @@ struct TextRedaction {
     hide(from: value, to: valueEnd(from: value, after: word))
   }
 
-  /// The place where the value of the name that ends here begins; `nil` if none follows.
+  /// Returns the index of the value of the name that ends here; `nil` if no value follows.
   private func valueStart() -> Int? {
     var place = index
     while place < bytes.count, bytes[place].endsName || bytes[place] == UInt8(ascii: " ") {
@@ -70,10 +71,10 @@ struct TextRedaction {
     return nil
   }
 
-  /// The place after a value: the closing quote if it begins with one, else the next delimiter.
+  /// Returns the index after a value: of the closing quote if it begins with one, else of the next delimiter.
   private func valueEnd(from start: Int, after name: UnsafeBufferPointer<UInt8>) -> Int {
     if let block = pemBlock(at: start) { return block.end }
-    // A whole header line: the value may hold spaces, commas and quotes.
+    // The value of these fields is the whole line, which may contain spaces, commas and quotes.
     if Redactor.lineFields.contains(name) {
       return bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
     }
@@ -87,7 +88,7 @@ struct TextRedaction {
     return closingQuote(quote, openedAt: place, escapes: place - start)
   }
 
-  /// The place of the quote that closes a value, which is escaped as often as the one that opened it.
+  /// Returns the index of the quote that closes a value; it has as many escapes as the quote that opened it.
   private func closingQuote(_ quote: UInt8, openedAt open: Int, escapes: Int) -> Int {
     var run = 0
     for place in (open + 1)..<max(bytes.count, open + 1) {
@@ -124,7 +125,7 @@ struct TextRedaction {
     hide(from: start, to: end)
   }
 
-  /// The place of the first delimiter; a placeholder, from a redaction before this one, is none.
+  /// Returns the index of the first delimiter; a placeholder of an earlier redaction is not a delimiter.
   private func end(from start: Int, where isDelimiter: (UInt8) -> Bool) -> Int {
     var place = start
     while place < bytes.count {
@@ -176,7 +177,7 @@ extension UInt8 {
       || self == UInt8(ascii: "+")
   }
   var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
-  /// What may stand between a name and its value.
+  /// Whether the byte can be between a name and its value.
   fileprivate var endsName: Bool {
     isQuote || self == UInt8(ascii: "=") || self == UInt8(ascii: ":") || self == UInt8(ascii: "\\")
       || self == UInt8(ascii: "]")
@@ -186,7 +187,7 @@ extension UInt8 {
       || self == UInt8(ascii: "<") || self == UInt8(ascii: ">") || self == UInt8(ascii: "}")
       || self == UInt8(ascii: "]") || self == UInt8(ascii: ")")
   }
-  /// What begins user info's host, a query or a fragment; a URL without any has nothing to hide.
+  /// Whether the byte begins a host after user info, a query or a fragment; other URLs have no part to hide.
   fileprivate var isURLSuspect: Bool {
     self == UInt8(ascii: "?") || self == UInt8(ascii: "@") || self == UInt8(ascii: "#")
   }

@@ -1,14 +1,15 @@
-/// What a look at a text tells of the secrets that it may hold.
+/// The facts about a text that tell which secrets it may contain.
 struct TextShape {
-  /// Whether an escape may stand in it, of percent-encoding, JSON or XML.
+  /// Whether it may contain an escape of percent-encoding, JSON or XML.
   private let hasEscapes: Bool
   private let hasPlus: Bool
-  /// How many characters of base64 follow each other at most.
+  /// The length of the longest run of base64 characters.
   private let longestRun: Int
 
   init(_ text: UnsafeBufferPointer<UInt8>) {
     var (hasEscapes, hasAmpersand, hasSemicolon, hasPlus) = (false, false, false, false)
     var (run, longestRun) = (0, 0)
+    // One pass over the text serves the checks for all secrets.
     for byte in text {
       switch byte {
       case UInt8(ascii: "%"), UInt8(ascii: "\\"): hasEscapes = true
@@ -25,12 +26,12 @@ struct TextShape {
     self.longestRun = longestRun
   }
 
-  /// Whether the text may hold a secret as it is, with escapes or within base64; false is certain, true is not.
+  /// Whether the text may contain a secret unchanged, with escapes or within base64; false is certain, true is not.
   func mayHold(_ secret: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>) -> Bool {
-    // No encoding is shorter than what it encodes.
+    // No encoding is shorter than the encoded text.
     guard text.count >= secret.count else { return false }
     if hasEscapes || (hasPlus && secret.contains(UInt8(ascii: " "))) { return true }
-    // Of base64 all but four characters are the same whatever stands around the secret.
+    // All but four characters of base64 are the same whatever surrounds the secret.
     if longestRun >= secret.count * 4 / 3 - 3 { return true }
     return TextShape.contains(secret, in: text)
   }

@@ -16,7 +16,7 @@ public struct TraceContext: Sendable, Hashable {
   /// The eight flag bits; the lowest one means that the caller may have recorded the trace.
   public let flags: UInt8
 
-  /// The entries of tracing systems, passed on unchanged; `nil` if there are none or they are malformed.
+  /// The entries of tracing systems, passed on unchanged; `nil` if the context has no entries or malformed ones.
   public let tracestate: String?
 
   /// Whether the caller may have recorded the trace.

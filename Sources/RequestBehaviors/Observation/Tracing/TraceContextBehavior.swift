@@ -1,4 +1,4 @@
-/// Sends the trace of a call (W3C Trace Context): `traceparent`, and `tracestate` if there is one.
+/// Sends the trace of a call (W3C Trace Context): `traceparent`, and its `tracestate` if it has one.
 ///
 /// ```swift
 /// let client = NetworkClient(
