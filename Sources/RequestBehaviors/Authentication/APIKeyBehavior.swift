@@ -11,7 +11,7 @@
 public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   /// Once per call, as other fields.
   public let order = BehaviorOrder.request
-  /// Nothing is held while a request is within `intercept`, so prerequisites pass too.
+  /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
   /// The field's name in lower case, so that a list may have several keys.
   public let name: String
@@ -43,7 +43,7 @@ extension APIKeyBehavior: CustomReflectable, CustomStringConvertible {
   /// The name of the type and of the field; not the key.
   public var description: String { "APIKeyBehavior(\(field.name))" }
 
-  /// Nothing: dumping a behavior must not show a key.
+  /// A mirror without children: dumping a behavior must not show a key.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

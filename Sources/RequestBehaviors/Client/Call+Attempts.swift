@@ -46,7 +46,7 @@ extension Call {
     for renewal in withState({ $0.renewals }) { renewal.run(&request) }
   }
 
-  /// Lets a session that ends wait for the sends of this call that are being handed to the transport.
+  /// Makes a session that ends wait for the sends of this call that are being handed to the transport.
   ///
   /// - Parameter handOvers: The session's list of requests that are being handed over.
   public func addHandOvers(_ handOvers: HandOvers) {

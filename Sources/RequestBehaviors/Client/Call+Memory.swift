@@ -27,10 +27,10 @@ public protocol CallKey {
 }
 
 extension CallKey {
-  /// By default a prerequisite request begins with the default value.
+  /// False by default: a prerequisite request begins with the default value.
   public static var isInherited: Bool { false }
 
-  /// By default the value is kept as long as the call.
+  /// False by default: the value is kept as long as the call.
   public static var endsWithSend: Bool { false }
 }
 

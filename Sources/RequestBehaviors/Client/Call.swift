@@ -43,7 +43,7 @@ public final class Call: Sendable {
   public let baseOrigin: Origin?
 
   let decoder: any BodyDecoder
-  /// The fields that the user set on the request; those win over what most behaviors set.
+  /// The fields that the user set on the request; they win over the fields of most behaviors.
   let userHeaders: HeaderFields
   /// The clock whose sleeps go on when the client is shut down, for state that outlives clients, such as a session's.
   public let sessionClock: RequestClock

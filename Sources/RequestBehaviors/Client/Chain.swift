@@ -41,7 +41,7 @@ final class Chain: Sendable {
 
   /// Returns the facts about each place, as known by now.
   ///
-  /// Read once a request; a request uses what earlier ones learned.
+  /// It is read once for each request, and includes the facts that earlier requests learned.
   func places() -> [Place] {
     lock.withLock {
       for (index, place) in latestPlaces.enumerated() where !place.isKnown {
@@ -119,7 +119,7 @@ final class Chain: Sendable {
 
   /// Whether a behavior takes part in a request.
   ///
-  /// One that adds credentials does if they are wanted and may go there.
+  /// A behavior that adds credentials does if they are wanted and may go to the request's origin.
   private func takesPart(at index: Int, in request: NetworkRequest) -> Bool {
     guard let credential = pipeline.entries[index].credential, !credential.applies(to: request) else { return true }
     let entry = pipeline.entries[index]

@@ -69,7 +69,7 @@ extension BasicAuthBehavior: CustomReflectable, CustomStringConvertible {
   /// The name of the type; neither user nor password.
   public var description: String { "BasicAuthBehavior" }
 
-  /// Nothing: dumping a behavior must not show a password.
+  /// A mirror without children: dumping a behavior must not show a password.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -5,7 +5,7 @@ extension NetworkError.Code {
   public static let oauth1MissingCredentials = Self(rawValue: "oauth1MissingCredentials")
   /// The method `PLAINTEXT` would have sent the secrets over http.
   public static let oauth1InsecurePlaintext = Self(rawValue: "oauth1InsecurePlaintext")
-  /// The closure of an RSA method threw; the underlying error is what it threw.
+  /// The closure of an RSA method threw the underlying error.
   public static let oauth1SigningFailed = Self(rawValue: "oauth1SigningFailed")
   /// The service refused a step of the sign-in; the message has its `oauth_problem` if it gave one.
   public static let oauth1Refused = Self(rawValue: "oauth1Refused")

@@ -127,7 +127,7 @@ extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
   /// The description: dumping a token must not show it.
   public var debugDescription: String { description }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 

@@ -37,7 +37,7 @@
     ///   - account: The name of the token within the service; `token` by default.
     ///   - accessGroup: The access group of the item, with its prefix; by default the first one of the program, which
     ///     its extensions do not share.
-    ///   - protection: When the item can be read; by default from the first unlock on, on this device only.
+    ///   - protection: The time when the item can be read; by default from the first unlock on, on this device only.
     ///   - usesLoginKeychain: Whether the login keychain of macOS is used instead of the data protection keychain, for
     ///     programs that are not signed with entitlements; it has neither access groups nor protections. False by
     ///     default; must be false on other platforms.
@@ -168,7 +168,7 @@
   }
 #endif
 
-/// When an item of the keychain can be read, and whether it moves to another device.
+/// The times when an item of the keychain can be read, and whether it moves to another device.
 ///
 /// These are the values of `kSecAttrAccessible` (Apple: "Restricting keychain item accessibility").
 public enum KeychainProtection: Sendable, Hashable, CaseIterable {

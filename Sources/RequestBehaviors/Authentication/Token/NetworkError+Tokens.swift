@@ -3,7 +3,7 @@ extension NetworkError.Code {
   public static let notSignedIn = Self(rawValue: "notSignedIn")
   /// The session was signed out, or another user was signed in, while the request was under way.
   public static let signedOut = Self(rawValue: "signedOut")
-  /// The token that the request needs could not be got: the ``NetworkError/underlyingError`` tells why.
+  /// Getting the token that the request needs failed; the ``NetworkError/underlyingError`` is the reason.
   ///
   /// The request was not sent. A response of the token endpoint belongs to the underlying error, never to this one.
   public static let tokenUnavailable = Self(rawValue: "tokenUnavailable")

@@ -5,7 +5,7 @@ package import Foundation
 /// Serves stores without a lock that the system frees when a process ends: a row or an item names the holder. A process
 /// that was stopped for longer loses the right and must not act on it; the store says so when it is read.
 package struct RefreshLease: Sendable {
-  /// How long it lasts.
+  /// The duration in seconds, unless the lease is renewed.
   package static let duration: TimeInterval = 30
 
   /// Takes it at a time in seconds since 1970, unless another process has it; returns whether it did.

@@ -101,7 +101,7 @@ extension TokenCoordinator {
   }
 }
 
-// MARK: - Not over what others wrote
+// MARK: - Changes that undo no other
 
 extension TokenCoordinator {
   /// Changes the store without undoing a change of another process; runs on the queue.

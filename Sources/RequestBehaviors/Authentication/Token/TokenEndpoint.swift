@@ -7,7 +7,7 @@ public import Foundation
 ///   "oauth/token", clientID: "shop-ios", clientSecret: secret)
 /// ```
 public struct TokenEndpoint: Sendable {
-  /// How the client proves who it is (RFC 6749 §2.3).
+  /// The ways in which the client authenticates (RFC 6749 §2.3).
   public enum ClientAuthentication: Sendable, Hashable {
     /// Id and secret in the `Authorization` field (`client_secret_basic`).
     case basic
@@ -34,7 +34,7 @@ public struct TokenEndpoint: Sendable {
   ///   - path: The path.
   ///   - clientID: The id of this client.
   ///   - clientSecret: Its secret; without one, the id is sent in the body.
-  ///   - authentication: How both are sent; by default in the `Authorization` field.
+  ///   - authentication: The place of both; by default the `Authorization` field.
   public init(
     _ path: RequestPath, clientID: String, clientSecret: String? = nil, authentication: ClientAuthentication = .basic
   ) {
@@ -50,7 +50,7 @@ public struct TokenEndpoint: Sendable {
   ///   - url: The full URL.
   ///   - clientID: The id of this client.
   ///   - clientSecret: Its secret; without one, the id is sent in the body.
-  ///   - authentication: How both are sent; by default in the `Authorization` field.
+  ///   - authentication: The place of both; by default the `Authorization` field.
   public init(
     url: URL, clientID: String, clientSecret: String? = nil, authentication: ClientAuthentication = .basic
   ) {
@@ -140,7 +140,7 @@ extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
     }
   }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 

@@ -85,7 +85,7 @@ public enum TokenEvent: Sendable {
   case refreshed
   /// Getting a token failed for now; the session keeps the token that it has.
   case refreshFailed(any Error)
-  /// The token is gone.
+  /// The session was signed out.
   case signedOut(SignOutReason)
   /// A change could not be stored.
   ///

@@ -115,7 +115,7 @@ enum TokenFile {
     return fsync(file) == 0
   }
 
-  /// Has the system encrypt a file until the first unlock and leave it out of backups, on systems that can.
+  /// Encrypts a file until the first unlock and leaves it out of backups, on systems that can.
   private static func keepOnDevice(_ path: String) throws {
     #if canImport(ObjectiveC)
       do {

@@ -4,7 +4,7 @@ struct TokenRecord: Sendable {
   let coordinator: TokenCoordinator.ID
   /// The generation of the user who owns the call.
   var generation: Int
-  /// How many refreshes had failed when the call came to need a token; `nil` before that.
+  /// The number of failed refreshes when the call first needed a token; `nil` before that.
   var failures: Int?
   var hasReplayed = false
   /// The field whose token is checked before every send.
@@ -16,7 +16,7 @@ struct TokenRecord: Sendable {
 }
 
 extension TokenRecord {
-  /// Notes a token that is sent.
+  /// Records a token that is sent.
   fileprivate mutating func note(_ issued: IssuedToken, as value: String) {
     // The same token may come as two objects, because one that was waited for is marked.
     tokens.removeAll { $0.value == value }
@@ -123,7 +123,7 @@ extension Call {
 
   func hasReplayed(for coordinator: TokenCoordinator.ID) -> Bool { updateRecord(of: coordinator) { $0.hasReplayed } }
 
-  /// Notes a replay; false if there has been one.
+  /// Records a replay; returns false if it is not the first.
   func beginReplay(for coordinator: TokenCoordinator.ID) -> Bool {
     updateRecord(of: coordinator) { record in
       defer { record.hasReplayed = true }

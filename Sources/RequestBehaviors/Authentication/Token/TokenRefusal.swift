@@ -57,7 +57,7 @@ enum TokenRefusal: Sendable, Comparable {
   }
 }
 
-/// Decides what an error of a token source means for the session.
+/// Decides the meaning of a token source's error for the session.
 enum TokenFailure {
   /// Whether the server said, verifiably, that there will be no token: `invalid_grant` (RFC 6749 §5.2).
   ///

@@ -24,7 +24,7 @@ import Foundation
 /// after that response, even if all waiters have left: a refresh token must not be sent twice.
 ///
 /// A call keeps the user it began with. After a sign-out it fails with ``NetworkError/Code-swift.struct/signedOut``
-/// wherever it waits, and is not sent as the next user.
+/// at every wait, and is not sent as the next user.
 ///
 /// Expiry is measured from when a token came. A token from the source is sent until the server refuses it, even if it
 /// says that it has expired: the clocks may differ. A token from the user or the store is refreshed first if its date
@@ -36,7 +36,7 @@ import Foundation
 /// here too.
 ///
 /// A call's deadline and timeouts (``RequestOptions/timeout``, ``RequestOptions/idleTimeout``) end its wait, not the
-/// token request. That has at least ``TokenRefreshPolicy/timeout``: sending a refresh token spends it, and the newer
+/// token request. It has at least ``TokenRefreshPolicy/timeout``: sending a refresh token spends it, and the newer
 /// one in the response must not get lost.
 public final class TokenSession: Sendable {
   /// The name that tells sessions of one client apart, such as `"user"` and `"app"`; empty by default.

@@ -19,7 +19,7 @@ extension TokenState {
     case ignore
   }
 
-  /// Notes that a refresh has the store's lock; returns false if no request waits for it any more.
+  /// Records that a refresh has the store's lock; returns false if no request waits for it any more.
   mutating func enter(_ refresh: Refresh) -> Bool {
     guard isUnderWay(refresh.id) else { return false }
     isAlone = true

@@ -13,7 +13,7 @@ extension TokenState {
     case signedIn(wasEmpty: Bool)
   }
 
-  /// A change of what is stored: a token, or its removal if that is `nil`.
+  /// A change of the store: a token, or its removal if that is `nil`.
   struct Change: Sendable {
     let token: AccessToken?
   }
@@ -72,10 +72,10 @@ extension TokenState {
     isStoreKnown = true
   }
 
-  /// Notes that a change of the session waits to be written.
+  /// Records that a change of the session waits to be written.
   mutating func beginSave() { pendingSaves += 1 }
 
-  /// Notes how the writing of a token, or of its removal, ended.
+  /// Records the end of storing a token, or of removing it.
   mutating func endSave(of token: AccessToken?, isPending: Bool, succeeded: Bool) {
     if isPending { pendingSaves -= 1 }
     if succeeded { note(stored: token) }

@@ -58,7 +58,7 @@ struct TokenState: Sendable {
   /// The generation in which the store turned out to be empty, until there is a token in it.
   var emptyGeneration: Int?
   var refresh: Refresh?
-  /// How many refreshes have failed.
+  /// The number of refreshes that have failed.
   var failureCount = 0
   /// The owner of the responses, for the keys of caches; no secret.
   private(set) var scope: String
@@ -123,7 +123,7 @@ struct TokenState: Sendable {
   ///
   /// - Parameters:
   ///   - now: The monotonic time.
-  ///   - snapshot: How many refreshes had failed when the request's call first came: a failure is not repeated for it.
+  ///   - snapshot: The number of failed refreshes when the request's call first came; only a later failure fails it.
   /// - Returns: The decision.
   mutating func acquire(now: Duration, snapshot: Int) -> Decision {
     // A refresh in time is waited for. After one that failed, or is overdue, a token that has not expired will do.
@@ -175,7 +175,7 @@ struct TokenState: Sendable {
     isScopeFree = true
   }
 
-  /// Notes that a request was sent without a token: its response does not belong to a user who signs in later.
+  /// Records that a request was sent without a token: its response does not belong to a user who signs in later.
   mutating func noteSendWithoutToken() { isScopeFree = false }
 
   mutating func beginGeneration() {

@@ -74,10 +74,10 @@ extension TokenStore {
   /// By default each object is a store of its own.
   public var location: String? { nil }
 
-  /// By default the work runs at once.
+  /// Runs the work at once by default.
   public func withRefreshLock(_ work: @Sendable () async -> Void) async throws { await work() }
 
-  /// By default the store is read, compared and written.
+  /// Reads, compares and writes the store by default.
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
     guard AccessToken.isSame(try await load(), old) else { return false }
     try await save(new)

@@ -8,7 +8,7 @@ public struct LogRecord: Sendable {
   public enum Kind: String, Sendable {
     /// A call began.
     case start
-    /// One send of a call, a retry or a redirect among them, began.
+    /// One send of a call began; retries and redirects are sends too.
     case attemptStart
     /// The head of a streamed response is there.
     case attemptHead

@@ -41,7 +41,7 @@ public protocol MetricsRecorder: Sendable {
 
 /// A metric: its name, its unit, and its kind.
 public struct Metric: Sendable, Hashable {
-  /// How the values of a metric are combined.
+  /// The way in which the values of a metric are combined.
   public enum Kind: Sendable, Hashable {
     /// A sum that only grows.
     case counter
@@ -55,7 +55,7 @@ public struct Metric: Sendable, Hashable {
   public let name: String
   /// The unit by UCUM: `s` for seconds, `By` for bytes, `{request}` for a number of requests.
   public let unit: String
-  /// How the values are combined.
+  /// The way in which the values are combined.
   public let kind: Kind
   /// The suitable bucket boundaries of a histogram; empty if the recorder's defaults are suitable.
   public let buckets: [Double]

@@ -21,7 +21,7 @@ extension HeaderFields.Field: CustomStringConvertible, CustomReflectable {
   /// Name and value, the latter hidden unless it is known to be harmless.
   public var description: String { "\(name): \(Redactor.standard.redactedValue(of: self))" }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -47,7 +47,7 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     "\(length.map { "\($0) bytes" } ?? "a stream or file") of \(contentType ?? "unknown type")"
   }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -61,7 +61,7 @@ extension ResponseBody: CustomStringConvertible, CustomReflectable {
     }
   }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -69,7 +69,7 @@ extension RequestContent: CustomStringConvertible, CustomReflectable {
   /// A text that shows nothing of the content.
   public var description: String { "RequestContent" }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -90,7 +90,7 @@ extension Query: CustomStringConvertible, CustomReflectable {
   /// The items as they are shown in URLs, such as `page=2&token=REDACTED`.
   public var description: String { items.map(\.description).joined(separator: "&") }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -101,7 +101,7 @@ extension Query.Item: CustomStringConvertible, CustomReflectable {
     return String(Redactor.standard.redact(urlReference: "?" + item).dropFirst())
   }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -116,7 +116,7 @@ extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
 }
 
 extension Attempt: CustomReflectable {
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -137,12 +137,12 @@ extension CallReport: CustomStringConvertible, CustomReflectable {
     return "\(call): \(request.map { "\($0)" } ?? "no request"): \(outcome ?? "no response")"
   }
 
-  /// Only what the description shows.
+  /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description, "response": response as Any]) }
 }
 
 extension RequestOptions: CustomReflectable {
-  /// Nothing: an option may hold a secret.
+  /// A mirror without children: an option may hold a secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -152,6 +152,6 @@ extension NetworkClient: CustomStringConvertible, CustomReflectable {
     "NetworkClient(\(configuration.options.environment.map { "\($0)" } ?? "no base URL"))"
   }
 
-  /// Only what the description shows: behaviors and transports may hold secrets.
+  /// Only the description: behaviors and transports may hold secrets.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

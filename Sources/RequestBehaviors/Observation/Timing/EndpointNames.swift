@@ -1,6 +1,6 @@
 import Foundation
 
-/// Limits the number of distinct endpoint names, because each costs memory wherever it is a label.
+/// Limits the number of distinct endpoint names, because each costs memory in every metric that has it as a label.
 ///
 /// The paths of requests made from URLs are names too, and servers can create an unlimited number of such URLs.
 struct EndpointNames: Sendable {
