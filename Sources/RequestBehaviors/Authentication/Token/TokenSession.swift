@@ -36,8 +36,8 @@ import Foundation
 /// here too.
 ///
 /// A call's deadline and timeouts (``RequestOptions/timeout``, ``RequestOptions/idleTimeout``) end its wait, not the
-/// token request. It has at least ``TokenRefreshPolicy/timeout``: sending a refresh token spends it, and the newer
-/// one in the response must not get lost.
+/// token request. The request has at least ``TokenRefreshPolicy/timeout``, because sending a refresh token spends it,
+/// and the newer one in the response must not get lost.
 public final class TokenSession: Sendable {
   /// The name that tells sessions of one client apart, such as `"user"` and `"app"`; empty by default.
   public let name: String
