@@ -92,7 +92,7 @@
     /// The name of the type and the version of libcurl.
     public var description: String { "CurlTransport(libcurl \(CurlLibrary.version))" }
 
-    /// Only what the description shows: dumping a transport must not show what it sends.
+    /// A mirror with the description only: `dump` of a transport must not show its requests.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
   }
 

@@ -37,6 +37,7 @@ struct MultipartStream: AsyncSequence, Sendable {
         case nil: return nil
         case .data(let data)?: return data
         case .body(let body, let name, let length)?:
+          // A part is opened only when its turn has come, so that at most one file is open.
           let stream = try Iterator.open(body)
           reading.begin(stream)
           part = Part(stream, name: name, length: length)

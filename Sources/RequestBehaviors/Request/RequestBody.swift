@@ -56,7 +56,7 @@ public struct RequestBody: Sendable {
   ///   - contentType: The media type.
   ///   - length: The number of bytes, if it is known.
   ///   - makeStream: Returns the stream from its beginning. It is called for every send, or once per call by a
-  ///     transport that keeps what it has read.
+  ///     transport that keeps the bytes that it has read.
   /// - Returns: The body.
   public static func stream(
     contentType: String? = nil, length: Int64? = nil, _ makeStream: @escaping @Sendable () -> ByteStream

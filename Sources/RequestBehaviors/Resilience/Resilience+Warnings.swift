@@ -65,6 +65,7 @@ extension HedgingBehavior {
   public func warnings(in pipeline: Pipeline) -> [String] {
     guard let policy = pipeline.options.explicit(HedgingOption.self) ?? policy else { return [] }
     var warnings: [String] = []
+    // A learned delay is not known before the first requests, so only a fixed one is compared.
     let limits = [("the timeout of an attempt", pipeline.options.timeout), ("the deadline", pipeline.deadline)]
     if case .fixed(let delay) = policy.delay {
       for case (let name, let limit?) in limits where limit > .zero && delay >= limit {

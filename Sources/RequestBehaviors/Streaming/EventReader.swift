@@ -41,6 +41,7 @@ struct EventReader {
       while true {
         var failure: NetworkError?
         do {
+          // An event shows that the server works, so the count of bodies without an event begins anew.
           guard try await connect() else { break }
           if let event = try await nextOfBody() {
             bodiesWithoutEvent = 0
@@ -50,6 +51,7 @@ struct EventReader {
         } catch let error as NetworkError where isTransientFailure(error) {
           failure = error
         }
+        // The body has ended or broken off. The rule for reconnecting decides whether another request follows.
         guard try await waitToReconnect(after: failure) else { break }
       }
       finish()

@@ -43,6 +43,7 @@ extension BodySpool {
     for try await chunk in stream where !chunk.isEmpty {
       onChunk()
       count += Int64(chunk.count)
+      // A stream that is too long is refused at its first surplus chunk, before it fills the disk.
       try check(count)
       if let length, count > length {
         throw NetworkError(
@@ -50,6 +51,7 @@ extension BodySpool {
       }
       pending.append(chunk)
       guard pending.count > memoryLimit else { continue }
+      // Most bodies are small and never need a file.
       if writer == nil { writer = try await Writer(in: directory) }
       try await writer?.append(pending)
       pending = Data()

@@ -47,6 +47,7 @@ package final class SpooledBody: Sendable {
   package func push(_ chunk: Data) throws {
     let (waiter, target) = try lock.withLock { () -> (CheckedContinuation<Void, Never>?, Target) in
       guard state.end == nil else { return (nil, .memory) }
+      // While bytes are in a file, later chunks must go behind them, even if there is room in memory.
       if state.fileCount == 0, state.memory.count + chunk.count <= settings.memoryLimit {
         if state.memory.isEmpty { state.memory = chunk } else { state.memory.append(chunk) }
         defer { state.waiter = nil }

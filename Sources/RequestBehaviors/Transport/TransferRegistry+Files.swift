@@ -15,6 +15,7 @@ extension TransferRegistry {
     do {
       let length = try RequestBody.length(ofFile: file)
       transfer.announcedLength = length
+      // The length is taken once, so that a change of the file from now on can be noticed.
       guard length > Int64(spool.memoryLimit) else {
         let data = try TransferRegistry.read(length, of: file)
         transfer.urlRequest.httpBody = data

@@ -65,10 +65,12 @@ public final class URLSessionTransport: Transport {
     }
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
+    // The transport enforces the time limits itself, so URLSession's own limit must never expire.
     urlRequest.timeoutInterval = URLRequest.longestTimeout
     let transfer = Transfer(registry.addsCookies ? request.withCookies : request, urlRequest, responseSpool)
     let received = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
+        // A cancellation may come first. The transfer is then settled, and is not started.
         if transfer.attach(continuation) { registry.start(transfer) }
       }
     } onCancel: {
@@ -113,7 +115,7 @@ extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
   /// The name of the type.
   public var description: String { "URLSessionTransport" }
 
-  /// Only what the description shows: dumping a transport must not show what it sends.
+  /// A mirror with the description only: `dump` of a transport must not show its requests.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 

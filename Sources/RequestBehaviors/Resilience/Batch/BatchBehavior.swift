@@ -102,7 +102,7 @@ public struct BatchBehavior: UniqueBehavior {
   /// The current batches still end for their waiters.
   public func reset() async { collector.reset() }
 
-  /// Returns what must be the same besides the group: everything but path, query and body.
+  /// Returns the key that requests of one batch share besides the group: everything but path, query and body.
   private func key(of request: NetworkRequest, _ next: Next) -> SharingKey? {
     var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
     parts?.percentEncodedPath = "/"

@@ -8,9 +8,9 @@
 /// let users = try await [first, second]  // one request
 /// ```
 ///
-/// GET and HEAD are shared, and QUERY with a body in memory. ``SharingKey`` defines what must be the same: everything
-/// that may affect the response, and the response's owner. A request that has inner behaviors of its own is shared only
-/// under a name that the user gives it (``RequestOptions/coalescing``).
+/// GET and HEAD are shared, and QUERY with a body in memory. ``SharingKey`` defines the equality: everything that may
+/// affect the response, and the response's owner. A request that has inner behaviors of its own is shared only under a
+/// name that the user gives it (``RequestOptions/coalescing``).
 ///
 /// The inner behaviors run once, in a call of its own without a deadline (``Next/detached(isForCallers:)``). Each
 /// caller keeps its own cancellation and deadline, and judges and decodes the response separately. When the last waiter

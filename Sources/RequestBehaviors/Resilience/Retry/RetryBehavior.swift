@@ -110,11 +110,13 @@ public struct RetryBehavior: UniqueBehavior {
       after outcome: inout AttemptOutcome, _ request: NetworkRequest, _ behavior: RetryBehavior
     ) async throws -> Duration? {
       if let error = outcome.error, error is CancellationError { throw error }
+      // A cancelled call ends as cancelled, whatever its last attempt came to.
       if Task.isCancelled {
         outcome.response?.body.cancel()
         throw CancellationError()
       }
       if let error = outcome.error as? NetworkError, RetryPolicy.finalErrors.contains(error.code) { return nil }
+      // The policy decides first, so that a decider gets its decision as a suggestion.
       let hints = outcome.response.map { ServerHints($0) }
       let situation = RetryPolicy.Situation(
         request: request, retries: made, hasIdempotencyKey: request.hasIdempotencyKey, wasMisdirected: wasMisdirected,

@@ -33,7 +33,7 @@ public struct ClientIdentity: Sendable {
   /// - Parameters:
   ///   - pkcs12: The bytes of a `.p12` file (RFC 7292).
   ///   - passphrase: The passphrase of the file.
-  ///   - hosts: The hosts that get the identity when they ask. A certificate would tell other hosts who the user is.
+  ///   - hosts: The hosts that get the identity when they ask. The certificate would identify the user to other hosts.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is not PKCS #12, or there
   ///   is no host. A wrong passphrase fails at the first use.
   public init(pkcs12: Data, passphrase: String, hosts: Set<String>) throws {

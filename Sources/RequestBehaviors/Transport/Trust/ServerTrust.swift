@@ -60,6 +60,7 @@
       case .closure(let isTrusted):
         return isTrusted(trust, host) ? nil : "the policy's closure says so"
       case .anchors(let certificates, let besidesSystem):
+        // A certificate that the system does not accept would be missing among the anchors, so it refuses the server.
         let anchors = certificates.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }
         let status = SecTrustSetAnchorCertificates(trust, anchors as CFArray)
         let secondStatus = SecTrustSetAnchorCertificatesOnly(trust, !besidesSystem)
