@@ -16,7 +16,7 @@
 
     /// The value of `Content-Encoding` in lower case; several values are joined by commas.
     ///
-    /// It is empty if there is none.
+    /// It is empty if the response has no such field.
     package private(set) var encoding = ""
     /// The length that all fields agree on.
     private var length: Int64?

@@ -10,7 +10,7 @@
       return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue().transfer
     }
 
-    /// Returns a number that libcurl measured; `nil` if there is none.
+    /// Returns a number that libcurl measured; `nil` if it has no such number.
     func size(_ info: CURLINFO) -> Int? {
       var value: curl_off_t = 0
       guard rb_curl_get_size(easy, info, &value) == CURLE_OK else { return nil }

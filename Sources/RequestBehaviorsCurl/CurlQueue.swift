@@ -91,7 +91,8 @@
 
     /// Records that libcurl has released an item.
     ///
-    /// - Returns: The item that has waited longest among those that libcurl may have now; `nil` if there is none.
+    /// - Returns: The item that has waited longest among those that libcurl may have now; `nil` if there is no such
+    ///   item.
     package mutating func release(_ origin: Origin?) -> Item? {
       guard var host = hosts[origin] else { return nil }
       host.count -= 1

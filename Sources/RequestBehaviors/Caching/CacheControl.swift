@@ -8,7 +8,7 @@ struct CacheControl: Sendable, Hashable {
   struct Directive: Sendable, Hashable {
     /// The name in lower case.
     let name: String
-    /// The argument without its quotes; `nil` if there is none.
+    /// The argument without its quotes; `nil` if there is no argument.
     var argument: String?
     /// Whether the member breaks the grammar after its name.
     var isMalformed = false

@@ -25,7 +25,7 @@ package enum CacheDecision: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - demand: The demand of the request.
-  ///   - terms: The terms of the stored response that the request matches; `nil` if there is none.
+  ///   - terms: The terms of the stored response that the request matches; `nil` if no stored response matches.
   ///   - hasValidator: Whether the stored response can be validated.
   ///   - now: The current date.
   /// - Returns: The decision.

@@ -38,7 +38,7 @@ struct CacheExchange: Sendable {
 
   // MARK: - What is stored
 
-  /// Returns the stored response that the request matches; `nil` if there is none or if the store fails.
+  /// Returns the stored response that the request matches; `nil` if there is no such response or if the store fails.
   func find() async -> StoredResponse? {
     guard !demand.forbidsStoring else { return nil }
     guard await hasRemovedWhatMustGo() else { return nil }

@@ -27,7 +27,7 @@ public protocol CacheStore: Sendable {
   /// - Parameters:
   ///   - key: The key of the request.
   ///   - request: The header fields of the request, for ``CacheVariant/matches(_:)``.
-  /// - Returns: The response with its whole body; `nil` if there is none.
+  /// - Returns: The response with its whole body; `nil` if there is no such response.
   /// - Throws: The error of the store; the cache goes on without it.
   func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse?
 

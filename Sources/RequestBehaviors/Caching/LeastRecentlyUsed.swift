@@ -17,7 +17,7 @@ struct LeastRecentlyUsed<Element: Sendable>: Sendable {
   private var newest: Int?
   private var useCount = 0
 
-  /// The position of the element that was not used for the longest time; `nil` if there is none.
+  /// The position of the element that was not used for the longest time; `nil` if the list is empty.
   private(set) var oldest: Int?
 
   /// How many elements there are.

@@ -22,7 +22,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   /// without credentials, and the error of a 401 says so.
   public static let required = AuthenticationRequirement(kind: .required)
 
-  /// The request is sent without credentials if there are none.
+  /// The request is sent without credentials if no credentials are available.
   public static let optional = AuthenticationRequirement(kind: .optional)
 
   /// The request carries no credentials of a ``CredentialBehavior``, and its 401 is left alone.
@@ -53,7 +53,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   /// The name of the only session that authenticates the request; `nil` if others may.
   var onlyName: String? { if case .only(let name) = kind { name } else { nil } }
 
-  /// Whether the request is sent without credentials if there are none.
+  /// Whether the request is sent without credentials if no credentials are available.
   public var isOptional: Bool { kind == .optional }
 }
 

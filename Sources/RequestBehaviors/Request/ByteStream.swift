@@ -23,7 +23,7 @@ public struct ByteStream: AsyncSequence, Sendable {
   ///   - onCancel: Ends the production of chunks; called once if the stream ends in any other way than by its last
   ///     chunk. A `next()` of the base that is suspended must return then. By default it does nothing.
   ///   - trailers: Returns the fields that came after the last chunk (RFC 9110 §6.5); called once, after it. By default
-  ///     there are none.
+  ///     there are no such fields.
   public init<Base: AsyncSequence & Sendable>(
     _ base: Base, onCancel: @escaping @Sendable () -> Void = {},
     trailers: @escaping @Sendable () -> HeaderFields? = { nil }

@@ -92,7 +92,7 @@ public enum OriginScope: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - origin: The origin of the request.
-  ///   - base: The origin of the configuration's base URL; `nil` if there is none.
+  ///   - base: The origin of the configuration's base URL; `nil` if there is no base URL.
   /// - Returns: `false` also for ``baseURL`` if there is no base.
   public func includes(_ origin: Origin, base: Origin?) -> Bool {
     switch self {

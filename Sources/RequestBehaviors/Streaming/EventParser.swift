@@ -20,10 +20,10 @@ struct EventParser: Sendable {
     fields = EventFields(limit: limit, lastEventID: lastEventID)
   }
 
-  /// The id that a further request would send; empty if there is none.
+  /// The id that a further request would send; empty if it would send no id.
   var lastEventID: String { fields.lastEventID }
 
-  /// The latest wait that the server asked for; `nil` if there is none.
+  /// The latest wait that the server asked for; `nil` if it asked for no wait.
   var retry: Duration? { fields.retry }
 
   /// Adds a chunk.

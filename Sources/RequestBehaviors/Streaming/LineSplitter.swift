@@ -56,7 +56,7 @@ struct LineSplitter: Sendable {
     return line
   }
 
-  /// Returns the range of the last line, which has no line ending; `nil` if there is none.
+  /// Returns the range of the last line, which has no line ending; `nil` if there is no such line.
   mutating func last() -> Range<Int>? {
     guard start < buffer.count else { return nil }
     defer { start = buffer.count }

@@ -1,18 +1,18 @@
 /// An event of a `text/event-stream` (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-  /// The type of the event: the value of `event`, or `message` if there was none.
+  /// The type of the event: the value of `event`, or `message` if the event had no such field.
   public var type: String
 
   /// The values of the `data` fields, separated by LF.
   public var data: String
 
-  /// The latest `id` up to and including this event; empty if there was none.
+  /// The latest `id` up to and including this event; empty if there was no id.
   ///
   /// A further request sends it as `Last-Event-ID` to continue after this event.
   public var id: String
 
   /// The latest `retry` up to and including this event: how long to wait before a further request; `nil` if there was
-  /// none.
+  /// no such field.
   public var retry: Duration?
 
   /// Creates an event.

@@ -45,6 +45,7 @@ package final class SpooledBody: Sendable {
   ///
   /// - Throws: ``NetworkError`` if the reader lags too far behind, or a file cannot be written.
   package func push(_ chunk: Data) throws {
+    // The lock is not held while a file is written, so that the reader does not wait for the disk.
     let (waiter, target) = try lock.withLock { () -> (CheckedContinuation<Void, Never>?, Target) in
       guard state.end == nil else { return (nil, .memory) }
       // While bytes are in a file, later chunks must go behind them, even if there is room in memory.

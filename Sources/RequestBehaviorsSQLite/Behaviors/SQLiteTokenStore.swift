@@ -41,7 +41,7 @@ public final class SQLiteTokenStore: TokenStore {
   /// The file's path and the name; a database in memory is its own.
   public var location: String? { store.path == ":memory:" ? nil : store.path + "#" + name }
 
-  /// Returns the token; `nil` if there is none.
+  /// Returns the token; `nil` if no token is stored.
   ///
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or its token is invalid.
   public func load() async throws -> AccessToken? {

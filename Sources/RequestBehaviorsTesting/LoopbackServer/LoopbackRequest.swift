@@ -5,7 +5,7 @@ public import RequestBehaviors
 ///
 /// The request is neither decoded nor normalised: a test sees the bytes that went over the wire.
 public struct LoopbackRequest: Sendable {
-  /// The body, without its chunked framing; empty if there is none.
+  /// The body, without its chunked framing; empty if the request has no body.
   public let body: Data
   /// The number of the connection on which it came; the server's first connection has 0.
   public let connectionIndex: Int

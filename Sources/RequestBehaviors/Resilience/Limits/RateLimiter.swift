@@ -98,7 +98,7 @@ public final class RateLimiter: Sendable {
     lane.withLock { $0.queue.isEmpty && $0.bucket.take(at: now) }
   }
 
-  /// Asks for a permit and, if there is none, for a place in the queue.
+  /// Asks for a permit and, if no permit is free, for a place in the queue.
   ///
   /// - Parameters:
   ///   - lane: The state of its key.

@@ -10,7 +10,7 @@ public enum RetryDecision: Sendable, Hashable {
 public struct FailedAttempt: Sendable {
   /// The request as it reached the retry behavior.
   public let request: NetworkRequest
-  /// The response, with its body in memory; `nil` if there was none.
+  /// The response, with its body in memory; `nil` if there was no response.
   public let response: NetworkResponse?
   /// The error that prevented a response; `nil` if there was one.
   public let error: (any Error)?

@@ -22,7 +22,7 @@ struct DERReader {
   /// Whether all bytes were read.
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// Reads the next element; `nil` if there is none or it is incomplete.
+  /// Reads the next element; `nil` if there is no further element or it is incomplete.
   mutating func next() -> Element? {
     var cursor = rest
     // Tags of several bytes do not occur in certificates.

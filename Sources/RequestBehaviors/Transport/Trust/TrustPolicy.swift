@@ -38,7 +38,7 @@ public struct TrustPolicy: Sendable {
   ///   - certificates: The certificates of the authorities, or a server's own that is signed by itself.
   ///   - besidesSystem: Whether the system's authorities are trusted too; false by default.
   /// - Returns: The policy.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if there are none.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if the list is empty.
   public static func anchors(_ certificates: [X509Certificate], besidesSystem: Bool = false) throws -> TrustPolicy {
     guard !certificates.isEmpty else {
       throw NetworkError(.invalidTrust, "there is no certificate to trust; give at least one, or use .system")
@@ -109,7 +109,7 @@ extension TrustPolicy {
   /// Whether keys are pinned for any host.
   package var hasPins: Bool { !pins.isEmpty }
 
-  /// Returns the keys that are pinned for a host in lower case; `nil` if there are none.
+  /// Returns the keys that are pinned for a host in lower case; `nil` if the host has no pins.
   package func pins(for host: String) -> Set<PublicKeyPin>? {
     if let pins = pins[host] { return pins }
     guard let dot = host.firstIndex(of: ".") else { return nil }
