@@ -53,9 +53,7 @@ extension TokenSession {
       let issued = try await withDeadline(of: call) {
         try await self.coordinator.wait(for: need, snapshot: snapshot) { refresh in
           self.coordinator.launch(
-            refresh, source: self.source,
-            // Sending a refresh token spends it, so its response is awaited however little time the callers have.
-            client: next.client(omitting: TokenAuthBehavior.self, DeadlineBehavior.self),
+            refresh, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
             environment: self.firstEnvironment)
         }
       }

@@ -181,9 +181,9 @@ extension TokenCoordinator {
 }
 
 extension RequestOptions {
-  /// Raises the time limits of a send to the time that getting a token may take.
+  /// Raises the time limits of a send to the time that getting a token may take, and removes the client's deadline.
   ///
-  /// A token request that is given up may have spent the refresh token.
+  /// A token request that is given up may have spent the refresh token, and its new token is lost.
   fileprivate mutating func waitForTokens(atLeast limit: Duration) {
     deadline = nil
     timeout = timeout.map { max($0, limit) }
