@@ -66,6 +66,9 @@ let package = Package(
       name: "ResilienceSoak", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],
       path: "Tests/Fixtures/ResilienceSoak", swiftSettings: strict),
     .executableTarget(
+      name: "SimulatedWorlds", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      path: "Tests/Fixtures/SimulatedWorlds", swiftSettings: strict),
+    .executableTarget(
       name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
       path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),

@@ -98,7 +98,7 @@ public struct RequestContent: Sendable {
     switch kind {
     case .body(let body): return body
     case .multipart(let parts):
-      var generator = SystemRandomNumberGenerator()
+      var generator = RandomSource()
       return try MultipartEncoding(parts, encoder: encoder, using: &generator).body
     case .encodable(let value, let isJSON):
       let isJSONEncoder = MediaType(encoder.contentType)?.isJSON == true

@@ -36,7 +36,7 @@ public struct EventReconnection: Sendable {
     self.backoff = backoff
     self.limit = limit
     self.longestServerDelay = longestServerDelay
-    self.random = random ?? { Double.random(in: 0...1) }
+    self.random = random ?? RandomSource.fraction
   }
 
   /// Repeats the request until the server ends the events.

@@ -37,12 +37,12 @@ package enum Nonce {
     }
   }
 
-  /// Returns a text of 128 bits from the system's generator.
+  /// Returns a text of 128 bits from ``RandomSource``.
   ///
   /// - Parameter digits: The set of digits.
   /// - Returns: The text.
   package static func make(_ digits: Digits = .base64) -> String {
-    var generator = SystemRandomNumberGenerator()
+    var generator = RandomSource()
     return make(digits, using: &generator)
   }
 }

@@ -40,9 +40,8 @@ public final class MockTransport: Transport {
     var stubs: [MockStub] = []
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
-    var lastPendingResult = 0
     var pendingResults: [Int: PendingResult<NetworkResponse>] = [:]
-    var lastStream = 0
+    var lastNumber = 0
     var openStreams: [Int: OpenStream] = [:]
     var isShutDown = false
   }
@@ -55,6 +54,8 @@ public final class MockTransport: Transport {
 
   // Responds to the requests that no stub matches.
   private let answer: (@Sendable (NetworkRequest) async throws -> NetworkResponse)?
+  /// Whether requests are kept for ``sent``; they hold their calls.
+  private let keepsRequests: Bool
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
@@ -70,6 +71,7 @@ public final class MockTransport: Transport {
     self.baseURL = baseURL ?? MockTransport.defaultBaseURL
     self.encoder = encoder
     self.answer = nil
+    self.keepsRequests = true
   }
 
   /// Creates a transport that calls a closure for each request that no stub matches.
@@ -93,6 +95,15 @@ public final class MockTransport: Transport {
     self.baseURL = baseURL ?? MockTransport.defaultBaseURL
     self.encoder = encoder
     self.answer = answer
+    self.keepsRequests = true
+  }
+
+  /// Creates a transport that asks a closure for each request and keeps no requests.
+  init(forgetting answer: @escaping @Sendable (NetworkRequest) async throws -> NetworkResponse) {
+    self.baseURL = MockTransport.defaultBaseURL
+    self.encoder = RequestConfiguration.jsonEncoder
+    self.answer = answer
+    self.keepsRequests = false
   }
 
   private static let defaultBaseURL = URL(string: "https://example.com/") ?? URL(filePath: "/")
@@ -174,7 +185,7 @@ public final class MockTransport: Transport {
     let progress = request.options.progress?.begin(sending: request.body?.length)
     let shown = try await request.withBodyInMemory()
     if let length = shown.body?.length { progress?.sent(length, of: length) }
-    lock.withLock { state.sent.append(shown) }
+    if keepsRequests { lock.withLock { state.sent.append(shown) } }
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
     guard exchange.mayWait else { return watched(try exchange.immediateResponse()).counted(by: progress) }
@@ -184,14 +195,19 @@ public final class MockTransport: Transport {
     return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
+  /// The requests whose streamed response has not ended, in the order in which they were sent.
+  var openStreamRequests: [NetworkRequest] {
+    lock.withLock { state.openStreams.sorted { $0.key < $1.key }.map(\.value.request) }
+  }
+
   /// Records a streamed body as open until it has ended, without retaining it.
   private func watched(_ response: NetworkResponse) -> NetworkResponse {
     guard case .stream(let stream) = response.body else { return response }
     let open = OpenStream(request: response.request, canceller: stream.canceller)
     let number = lock.withLock {
-      state.lastStream += 1
-      state.openStreams[state.lastStream] = open
-      return state.lastStream
+      state.lastNumber += 1
+      state.openStreams[state.lastNumber] = open
+      return state.lastNumber
     }
     stream.onCompletion { [weak self] _ in
       guard let self else { return }
@@ -223,9 +239,9 @@ public final class MockTransport: Transport {
   private func enter(_ pending: PendingResult<NetworkResponse>) throws -> Int {
     try lock.withLock {
       if state.isShutDown { throw MockTransport.shutDownError }
-      state.lastPendingResult += 1
-      state.pendingResults[state.lastPendingResult] = pending
-      return state.lastPendingResult
+      state.lastNumber += 1
+      state.pendingResults[state.lastNumber] = pending
+      return state.lastNumber
     }
   }
 

@@ -51,7 +51,7 @@ public final class CircuitBreaker: Sendable {
   ) {
     self.policy = policy
     self.key = key
-    self.random = random ?? { Double.random(in: 0...1) }
+    self.random = random ?? RandomSource.fraction
     circuits = KeyedStates { Circuit(policy) }
   }
 

@@ -48,8 +48,8 @@ public struct RetryBehavior: UniqueBehavior {
     self.policy = policy
     self.budget = budget
     self.decider = decider
-    self.random = random ?? { Double.random(in: 0...1) }
-    self.makeKey = makeKey ?? { UUID().uuidString.lowercased() }
+    self.random = random ?? RandomSource.fraction
+    self.makeKey = makeKey ?? RandomSource.uuid
   }
 
   /// Sends the request until it succeeds or no further attempt is due.

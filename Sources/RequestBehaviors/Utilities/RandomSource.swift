@@ -1,0 +1,59 @@
+import Foundation
+
+/// The generator of all random values that nothing else injects: the system's, or that of a simulation on its thread.
+package struct RandomSource: RandomNumberGenerator {
+  private final class Override {
+    var generator: any RandomNumberGenerator
+    init(_ generator: any RandomNumberGenerator) { self.generator = generator }
+  }
+
+  // A value of the thread, not of the task: detached tasks have no task-local values, and a simulation is one thread.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  /// Creates the generator.
+  package init() {}
+
+  /// Returns 64 random bits.
+  package mutating func next() -> UInt64 {
+    guard let pointer = pthread_getspecific(RandomSource.key) else {
+      var system = SystemRandomNumberGenerator()
+      return system.next()
+    }
+    return Unmanaged<Override>.fromOpaque(pointer).takeUnretainedValue().generator.next()
+  }
+
+  /// Takes the random values of this thread from another generator while a closure runs.
+  package static func with<Result>(
+    _ generator: any RandomNumberGenerator, _ work: () throws -> Result
+  ) rethrows -> Result {
+    let override = Override(generator)
+    pthread_setspecific(key, Unmanaged.passUnretained(override).toOpaque())
+    defer { pthread_setspecific(key, nil) }
+    return try withExtendedLifetime(override) { try work() }
+  }
+
+  /// Returns a number from 0 to 1.
+  @Sendable package static func fraction() -> Double {
+    var source = RandomSource()
+    return Double.random(in: 0...1, using: &source)
+  }
+
+  /// Returns a UUID of version 4 in lower case (RFC 9562 §5.4).
+  @Sendable package static func uuid() -> String {
+    var source = RandomSource()
+    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &source) }
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = bytes.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { text += "-" }
+      text.append(digit)
+    }
+    return text
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import RequestBehaviors
+
+/// The virtual time of a simulation: it passes when no job is ready.
+///
+/// Any thread may use it, so that a task that has left the simulation's thread does no harm before it is reported.
+final class SimulatedTime: Sendable {
+  private struct Sleeper {
+    let deadline: Duration
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var now: Duration = .zero
+    var lastID: UInt64 = 0
+    var sleepers: [UInt64: Sleeper] = [:]
+    var order = Heap<(deadline: Duration, place: UInt64, id: UInt64)> { ($0.deadline, $0.place) < ($1.deadline, $1.place) }
+    var cancelled: Set<UInt64> = []
+    var random: SimulatedRandom
+  }
+
+  private let state: Locked<State>
+
+  /// The wall-clock date at which every simulation begins: 2020-01-01T00:00:00Z.
+  static let start = Date(timeIntervalSince1970: 1_577_836_800)
+
+  init(seed: UInt64) { state = Locked(State(random: SimulatedRandom(seed: seed, name: "time"))) }
+
+  /// How much time has passed.
+  var now: Duration { state.withLock { $0.now } }
+
+  /// The clock that clients get.
+  ///
+  /// - Parameter sharesTimer: Whether scheduled closures share one timer, as they do on the system's clock.
+  func clock(sharingTimer sharesTimer: Bool) -> RequestClock {
+    let clock = RequestClock(
+      now: { self.now },
+      date: {
+        let parts = self.now.components
+        return SimulatedTime.start + TimeInterval(parts.seconds) + TimeInterval(parts.attoseconds) * 1e-18
+      },
+      sleep: { try await self.sleep(for: $0) })
+    return sharesTimer ? clock.sharingTimer() : clock
+  }
+
+  /// The times at which sleepers wake up, earliest first.
+  var wakeUps: [Duration] { state.withLock { $0.sleepers.values.map(\.deadline).sorted() } }
+
+  /// Lets time pass until the next sleeper wakes up.
+  ///
+  /// - Returns: Whether there is one.
+  func passToNextSleeper() -> Bool { pass(atMost: nil) }
+
+  /// Lets time pass until the next sleeper wakes up, if that is soon enough.
+  ///
+  /// Of the sleepers of one time one wakes up; which one is random.
+  ///
+  /// - Parameter limit: The longest time that may pass; `nil` for any.
+  /// - Returns: Whether a sleeper woke up.
+  @discardableResult
+  func pass(atMost limit: Duration?) -> Bool {
+    let sleeper = state.withLock { state -> Sleeper? in
+      while let next = state.order.first {
+        guard let sleeper = state.sleepers[next.id] else {
+          _ = state.order.pop()
+          continue
+        }
+        if let limit, sleeper.deadline - state.now > limit { return nil }
+        _ = state.order.pop()
+        state.sleepers[next.id] = nil
+        state.now = max(state.now, sleeper.deadline)
+        return sleeper
+      }
+      return nil
+    }
+    sleeper?.continuation.resume()
+    return sleeper != nil
+  }
+
+  private func sleep(for duration: Duration) async throws {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    defer { state.withLock { _ = $0.cancelled.remove(id) } }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in begin(id, duration, continuation) }
+    } onCancel: {
+      cancel(id)
+    }
+  }
+
+  private func begin(_ id: UInt64, _ duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
+    let isCancelled = state.withLock { state in
+      if state.cancelled.contains(id) { return true }
+      let deadline = state.now + duration
+      state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+      state.order.push((deadline, state.random.next(), id))
+      return false
+    }
+    if isCancelled { continuation.resume(throwing: CancellationError()) }
+  }
+
+  private func cancel(_ id: UInt64) {
+    let sleeper = state.withLock { state in
+      let sleeper = state.sleepers.removeValue(forKey: id)
+      if sleeper == nil { state.cancelled.insert(id) }
+      return sleeper
+    }
+    sleeper?.continuation.resume(throwing: CancellationError())
+  }
+}

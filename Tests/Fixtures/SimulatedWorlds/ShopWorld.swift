@@ -1,0 +1,48 @@
+import Foundation
+import RequestBehaviors
+public import RequestBehaviorsTesting
+
+/// A shop that makes each order once, by its idempotency key.
+final class Shop {
+  var orders: [String: Int] = [:]
+  private var responses: [String: String] = [:]
+
+  func answer(_ request: NetworkRequest) -> SimulatedResponse {
+    guard request.method == .post else { return .json(#"{"open":true}"#) }
+    let key = request.headers["Idempotency-Key"] ?? "none"
+    if let known = responses[key] { return .json(known, status: 201) }
+    let name = request.url.lastPathComponent
+    orders[name, default: 0] += 1
+    responses[key] = #"{"order":"\#(name)"}"#
+    return .json(#"{"order":"\#(name)"}"#, status: 201)
+  }
+}
+
+extension SimulatedWorld {
+  /// A shop, its clients with resilience, and orders that may be cancelled.
+  public func buildShop() {
+    let shop = Shop()
+    network.serve("shop.example") { shop.answer($0) }
+    network.troubles = .all
+    var behaviors: [any RequestBehavior] = []
+    if includes("retry", chance: 0.8) { behaviors.append(.retry()) }
+    if includes("deadline") { behaviors.append(.deadline(.seconds(20))) }
+    if includes("breaker") { behaviors.append(.circuitBreaker()) }
+    if includes("limit") { behaviors.append(.concurrencyLimit(2)) }
+    if includes("hedging") { behaviors.append(.hedging()) }
+    if includes("coalescing") { behaviors.append(.coalescing()) }
+    if includes("cache") { behaviors.append(.caching(MemoryCacheStore())) }
+    let client = client(baseURL: URL(string: "https://shop.example")!, behaviors: behaviors)
+    for number in 0..<5 {
+      call("order \(number)", mayBeCancelled: true) { try await client.send(.post("orders/\(number)")) }
+      call("look \(number)", mayBeCancelled: true) {
+        _ = try await client.response(for: .get("status").returning(Data.self))
+      }
+    }
+    lastly("the shop answers again") {
+      try await self.clock.sleep(for: .seconds(120))
+      _ = try await client.response(for: .get("status").returning(Data.self))
+    }
+    check("each order is made at most once") { shop.orders.values.allSatisfy { $0 <= 1 } }
+  }
+}

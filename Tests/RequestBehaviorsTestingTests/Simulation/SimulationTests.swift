@@ -1,0 +1,203 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@Suite(.enabled(if: Simulation.isAvailable), .timeLimit(.minutes(5)))
+struct SimulationTests {
+  private let baseURL = URL(string: "https://shop.example")!
+
+  /// Three calls with retries over a network with troubles.
+  private func summary(of seed: UInt64) async throws -> Simulation.Summary {
+    try await Simulation(seed: seed) { [baseURL] world in
+      world.network.serve("shop.example") { _ in .json("{}") }
+      world.network.troubles = .all
+      let client = world.client(baseURL: baseURL, behaviors: [.retry(), .hedging(), .concurrencyLimit(1)])
+      for number in 0..<3 {
+        world.call("call \(number)", mayBeCancelled: true) { try await client.send(.get("\(number)")) }
+      }
+    }.run()
+  }
+
+  private func failure(
+    seed: UInt64 = 1, _ build: @escaping @Sendable (SimulatedWorld) throws -> Void
+  ) async throws -> SimulationFailure {
+    try await #require(throws: SimulationFailure.self) { try await Simulation(seed: seed, stepLimit: 20_000, build).run() }
+  }
+
+  // MARK: - One seed, one run
+
+  @Test(arguments: Simulation.seeds(20))
+  func `a seed gives the same run twice`(seed: UInt64) async throws {
+    let first = try await summary(of: seed)
+    #expect(try await summary(of: seed) == first)
+  }
+
+  @Test func `different seeds give different runs`() async throws {
+    var digests: Set<UInt64> = []
+    for seed in UInt64(1)...20 { digests.insert(try await summary(of: seed).digest) }
+    #expect(digests.count == 20)
+  }
+
+  @Test func `simulations run side by side`() async throws {
+    let alone = try await summary(of: 7)
+    let together = try await withThrowingTaskGroup(of: Simulation.Summary.self) { group in
+      for _ in 0..<4 { group.addTask { try await summary(of: 7) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(together == Array(repeating: alone, count: 4))
+  }
+
+  @Test func `every order of two tasks comes with some seed`() async throws {
+    var orders: Set<String> = []
+    for seed in UInt64(1)...40 {
+      let journal = Journal()
+      try await Simulation(seed: seed) { world in
+        for name in ["a", "b"] {
+          world.action(name, at: .after(.zero)) {
+            journal.text += name
+            await Task.yield()
+            journal.text += name
+          }
+        }
+        world.check("both ran") { journal.text.count == 4 }
+      }.run()
+      orders.insert(journal.text)
+    }
+    #expect(orders.isSuperset(of: ["aabb", "abab", "abba", "baab", "baba", "bbaa"]))
+  }
+
+  @Test func `time passes only where nothing else is to do`() async throws {
+    let summary = try await Simulation(seed: 3) { world in
+      world.action("waits a day", at: .after(.zero)) { try await world.clock.sleep(for: .seconds(86_400)) }
+    }.run()
+    #expect(summary.time >= .seconds(86_400))
+  }
+
+  @Test func `what belongs to the main actor runs on the simulation's thread`() async throws {
+    try await Simulation(seed: 1) { world in
+      let view = Journal()
+      world.action("a view", at: .after(.zero)) {
+        await MainActor.run {
+          MainActor.assertIsolated()
+          view.text = "shown"
+        }
+      }
+      world.check("it is shown") { view.text == "shown" }
+    }.run()
+  }
+
+  // MARK: - What is wrong is named
+
+  @Test func `a call that never ends is named`() async throws {
+    let failure = try await failure { world in
+      world.call("waits for ever") { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+    }
+    #expect(failure.kind == "nothing is left to wait for")
+    #expect(failure.detail.contains("waits for ever"))
+  }
+
+  @Test func `a call that goes round in circles is named`() async throws {
+    let failure = try await failure { world in
+      world.call("goes round") { while true { await Task.yield() } }
+    }
+    #expect(failure.kind == "it does not end")
+    #expect(failure.detail.contains("goes round"))
+  }
+
+  @Test func `a call that sleeps in real time is named`() async throws {
+    let failure = try await failure { world in
+      world.call("sleeps") {
+        // In real time, for that is what is to be found.
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    #expect(failure.kind == "another thread resumed a task")
+    #expect(failure.detail.contains("\"sleeps\""))
+  }
+
+  @Test func `a check that fails says so with its seed`() async throws {
+    let failure = try await failure(seed: 4_711) { world in world.check("two is three") { 2 == 3 } }
+    #expect(failure.kind == "two is three")
+    #expect(failure.description.contains("SIMULATION_SEED=4711"))
+  }
+
+  @Test func `a check after every job sees what is wrong only for a while`() async throws {
+    let failure = try await failure { world in
+      let journal = Journal()
+      world.action("is wrong for a while", at: .after(.zero)) {
+        journal.text = "wrong"
+        for _ in 0..<200 { await Task.yield() }
+        journal.text = ""
+      }
+      world.always("nothing is wrong") { journal.text.isEmpty }
+    }
+    #expect(failure.kind == "nothing is wrong")
+  }
+
+  @Test func `a body that is neither read nor cancelled is named`() async throws {
+    let failure = try await failure { [baseURL] world in
+      world.network.serve("shop.example") { _ in .stream(["a", "b"], every: .seconds(1)) }
+      let client = world.client(baseURL: baseURL)
+      let kept = Journal()
+      world.call("keeps a stream") { kept.response = try await client.stream(.get("events")) }
+      world.check("it is kept") { kept.response != nil }
+    }
+    #expect(failure.kind == "a body is left open")
+  }
+
+  @Test func `a call that is kept is named`() async throws {
+    let failure = try await failure { [baseURL] world in
+      world.network.serve("shop.example") { _ in .status(200) }
+      let client = world.client(baseURL: baseURL)
+      let kept = Journal()
+      world.call("keeps a response") {
+        kept.response = try await client.response(for: .get("x").returning(Data.self)).http
+      }
+      world.check("it is kept") { kept.response != nil }
+    }
+    #expect(failure.kind == "a call is not released")
+  }
+
+  @Test func `a failing seed is made smaller`() async throws {
+    let failure = try await failure { [baseURL] world in
+      world.network.serve("shop.example") { request in .status(request.url.path() == "/3" ? 404 : 200) }
+      let retries = world.includes("retry", chance: 1)
+      let client = world.client(baseURL: baseURL, behaviors: retries ? [.retry()] : [])
+      let calls = (0..<6).map { number in world.call("call \(number)") { try await client.send(.get("\(number)")) } }
+      world.check("all succeed") { calls.allSatisfy { $0.result == nil || $0.hasSucceeded } }
+    }
+    #expect(failure.parts == ["call 3"])
+  }
+
+  @Test func `a behavior that forgets a cancellation is found`() async throws {
+    // Waits in a task of its own, which the cancellation does not reach.
+    struct Forgetful: RequestBehavior {
+      func modify(_ request: inout NetworkRequest) async throws {
+        let clock = request.call.clock
+        _ = await Task { try? await clock.sleep(for: .seconds(30)) }.value
+      }
+    }
+    var found: SimulationFailure?
+    for seed in UInt64(1)...60 where found == nil {
+      do {
+        try await Simulation(seed: seed) { [baseURL] world in
+          world.network.serve("shop.example") { _ in .status(200) }
+          let client = world.client(baseURL: baseURL, behaviors: [Forgetful()])
+          for number in 0..<3 {
+            world.call("call \(number)", mayBeCancelled: true) { try await client.send(.get("\(number)")) }
+          }
+        }.run()
+      } catch let failure as SimulationFailure {
+        found = failure
+      }
+    }
+    #expect(found?.kind == "a cancelled call goes on")
+  }
+}
+
+/// What a world's tasks write; all on the simulation's thread.
+private final class Journal: @unchecked Sendable {
+  var text = ""
+  var response: NetworkResponse?
+}
