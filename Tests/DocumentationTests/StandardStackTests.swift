@@ -153,6 +153,71 @@ private struct Shuffling: RandomNumberGenerator {
     #expect(entries.map(\.order) == stack.map(\.order))
   }
 
+  // MARK: - The table
+
+  /// What "The standard order" says of a place.
+  private static let places: [(order: BehaviorOrder, why: String)] = [
+    (.first, "your own outermost: no other behavior sees the errors that it makes"),
+    (.observation, "once per call, with the final outcome"),
+    (.deadline, "covers waits, retries and saves; inside of retries it would be a time for each attempt"),
+    (.request, "once per call: caches and coalescing see these fields"),
+    (.coalescing, "everything further in runs once; inside of retries each attempt would look for others"),
+    (.persistence, "saves only what passed all checks further in, cache hits too; the caller waits for it"),
+    (.caching, "a hit touches nothing further in; outside of coalescing each caller would ask the server"),
+    (.gate, "holds or refuses before anything is tried; inside of retries a closed gate would use them up"),
+    (.retry, "each attempt runs what follows again: a new token, a new signature, a new nonce"),
+    (.hedging, "outside of retries a second call would begin where a second attempt is enough"),
+    (.middle, "your own, by default: once per attempt, when redirects and replays have settled the outcome"),
+    (.redirects, "every hop is authenticated, limited, signed and verified for itself"),
+    (.authentication, "inside of a limit, waiting for a token would hold a permit"),
+    (.rateLimit, "per send, by the hop's origin; outside of retries a call of four attempts would take one permit"),
+    (.circuitBreaker, "counts sends; outside of the limits a probe would be held while it waits for a permit"),
+    (.signing, "after all that changes URL, method or body"),
+    (.verification, "a forged response reaches nothing further out; each send has a nonce and a span of its own"),
+    (.last, "your own innermost"),
+  ]
+
+  /// How a behavior is listed.
+  private static let factories: [String: String] = [
+    "MapErrorBehavior": "`.mapError { … }`", "LoggingBehavior": "`.logging()`", "TimingBehavior": "`.timing(timings)`",
+    "MetricsBehavior": "`.metrics(recorder)`", "CallEndBehavior": "`.onCallEnd { … }`",
+    "ActivityIndicatorBehavior": "`.activityIndicator(spinner)`", "BackgroundTaskBehavior": "`.backgroundTask(tasks)`",
+    "DeadlineBehavior": "`.deadline(.seconds(60))`", "HeadersBehavior": "`.headers([…])`",
+    "APIKeyBehavior": "`.apiKey(\"X-API-Key\", key)`", "CoalescingBehavior": "`.coalescing()`",
+    "SaveBehavior": "`.saveRecords(…)`", "CachingBehavior": "`.caching(store)`", "GateBehavior": "`.gate(gate)`",
+    "OfflineBehavior": "`.offline(connectivity)`", "BatchBehavior": "`BatchBehavior(…)`", "RetryBehavior": "`.retry()`",
+    "HedgingBehavior": "`.hedging()`", "RedirectsBehavior": "(built in)", "TokenAuthBehavior": "`.tokenAuth(session)`",
+    "BasicAuthBehavior": "`.basicAuth(user:password:)`", "RateLimitBehavior": "`.rateLimit(10)`",
+    "ConcurrencyLimitBehavior": "`.concurrencyLimit(8)`", "CircuitBreakerBehavior": "`.circuitBreaker()`",
+    "OAuth1Behavior": "`.oauth1(session)`", "NonceVerificationBehavior": "`.nonceVerification()`",
+    "TraceContextBehavior": "`.traceContext()`",
+  ]
+
+  /// The table of "The standard order", made of the stack.
+  private func table() throws -> String {
+    let entries = try sorted(standardStack())
+    var rows = ["| place | behaviors | why there |", "|---|---|---|"]
+    for (order, why) in Self.places {
+      var seen: Set<String> = []
+      let names = entries.filter { $0.order == order }.map { "\(name($0.behavior).prefix { $0 != "<" })" }
+        .filter { seen.insert($0).inserted && $0 != "TenantBehavior" }
+      let cells = names.map { name in
+        let type = name == "SaveBehavior" ? "`\(name)`" : "``\(name)``"
+        return "\(type) \(Self.factories[name] ?? "(how is it listed?)")"
+      }
+      rows.append("| `.\(order)` | \(cells.isEmpty ? "–" : cells.joined(separator: "; ")) | \(why) |")
+    }
+    return rows.joined(separator: "\n")
+  }
+
+  @Test func `the table of the standard order is that of the stack`() throws {
+    let article = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Sources/RequestBehaviors/RequestBehaviors.docc/TheStandardOrder.md")
+    let (text, table) = (try String(contentsOf: article, encoding: .utf8), try table())
+    #expect(text.contains(table), "the table in TheStandardOrder.md is to be:\n\(table)")
+  }
+
   @Test func `every behavior of the library is in the stack`() throws {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

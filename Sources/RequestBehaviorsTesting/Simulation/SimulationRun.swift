@@ -46,7 +46,7 @@ struct SimulationRun {
     }
   }
 
-  /// Runs what is ready, and what wakes up within an hour, so that what nobody waits for can end.
+  /// Runs what is ready, and what wakes up within an hour, so that background work can end.
   private func drain() throws {
     let end = scheduler.time.now + .seconds(3_600)
     _ = try scheduler.run(limit: stepLimit, afterStep: checkStep) { [scheduler] in

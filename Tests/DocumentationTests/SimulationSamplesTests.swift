@@ -1,0 +1,93 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+private let shopURL = URL(string: "https://shop.example")!
+
+/// The cart as it should not be.
+private enum Before {
+  actor Cart {
+    private let client: NetworkClient
+    private(set) var count = 0
+
+    init(client: NetworkClient) { self.client = client }
+
+    func add(_ item: String) async throws {
+      let before = count
+      try await client.send(.put("cart/\(item)"))
+      count = before + 1
+    }
+  }
+}
+
+/// The cart as it should be.
+private enum After {
+  actor Cart {
+    private let client: NetworkClient
+    private(set) var count = 0
+
+    init(client: NetworkClient) { self.client = client }
+
+    func add(_ item: String) async throws {
+      try await client.send(.put("cart/\(item)"))
+      count += 1
+    }
+  }
+}
+
+/// A server of a test's, on the simulation's thread.
+private final class CartServer: @unchecked Sendable {
+  private(set) var items: Set<String> = []
+
+  func answer(_ request: NetworkRequest) -> SimulatedResponse {
+    items.insert(request.url.lastPathComponent)
+    return .status(204)
+  }
+}
+
+/// The samples of "Testing every order of events".
+@Suite(.enabled(if: Simulation.isAvailable)) struct SimulationSamplesTests {
+  private func world(_ world: SimulatedWorld) {
+    typealias Cart = Before.Cart
+    let server = CartServer()
+    world.network.serve("shop.example") { server.answer($0) }
+    let client = world.client(baseURL: shopURL, behaviors: [.retry()])
+    let cart = Cart(client: client)
+    for item in ["tea", "milk", "honey"] {
+      world.call("add \(item)") { try await cart.add(item) }
+    }
+    world.lastly("the cart counts each item") {
+      let count = await cart.count
+      if count != 3 { throw WrongCount(count: count) }
+    }
+  }
+
+  @Test func `the cart of the article loses an item with some seed`() async throws {
+    var failure: SimulationFailure?
+    for seed in Simulation.seeds(50) where failure == nil {
+      do { try await Simulation(seed: seed) { world($0) }.run() } catch let error as SimulationFailure { failure = error }
+    }
+    #expect(failure?.kind == "the cart counts each item")
+  }
+
+  @Test(arguments: Simulation.seeds(50))
+  func `the cart counts what is added at once`(seed: UInt64) async throws {
+    typealias Cart = After.Cart
+    try await Simulation(seed: seed) { world in
+      let server = CartServer()
+      world.network.serve("shop.example") { server.answer($0) }
+      let client = world.client(baseURL: shopURL, behaviors: [.retry()])
+      let cart = Cart(client: client)
+      for item in ["tea", "milk", "honey"] {
+        world.call("add \(item)") { try await cart.add(item) }
+      }
+      world.lastly("the cart counts each item") {
+        let count = await cart.count
+        if count != 3 { throw WrongCount(count: count) }
+      }
+    }.run()
+  }
+}
+
+private struct WrongCount: Error { let count: Int }
