@@ -47,7 +47,7 @@ private final class CartServer: @unchecked Sendable {
 }
 
 /// The samples of "Testing every order of events".
-@Suite(.enabled(if: Simulation.isAvailable)) struct SimulationSamplesTests {
+@Suite(.limited, .enabled(if: Simulation.isAvailable)) struct SimulationSamplesTests {
   private func world(_ world: SimulatedWorld) {
     typealias Cart = Before.Cart
     let server = CartServer()
@@ -66,7 +66,9 @@ private final class CartServer: @unchecked Sendable {
   @Test func `the cart of the article loses an item with some seed`() async throws {
     var failure: SimulationFailure?
     for seed in Simulation.seeds(50) where failure == nil {
-      do { try await Simulation(seed: seed) { world($0) }.run() } catch let error as SimulationFailure { failure = error }
+      do { try await Simulation(seed: seed) { world($0) }.run() } catch let error as SimulationFailure {
+        failure = error
+      }
     }
     #expect(failure?.kind == "the cart counts each item")
   }

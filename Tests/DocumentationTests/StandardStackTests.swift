@@ -155,7 +155,7 @@ private struct Shuffling: RandomNumberGenerator {
 
   // MARK: - The table
 
-  /// What "The standard order" says of a place.
+  /// The reason for each place, as "The standard order" gives it.
   private static let places: [(order: BehaviorOrder, why: String)] = [
     (.first, "your own outermost: no other behavior sees the errors that it makes"),
     (.observation, "once per call, with the final outcome"),
@@ -174,10 +174,10 @@ private struct Shuffling: RandomNumberGenerator {
     (.circuitBreaker, "counts sends; outside of the limits a probe would be held while it waits for a permit"),
     (.signing, "after all that changes URL, method or body"),
     (.verification, "a forged response reaches nothing further out; each send has a nonce and a span of its own"),
-    (.last, "your own innermost"),
+    (.last, "your own innermost: sees what is sent and received, without the credentials of other origins"),
   ]
 
-  /// How a behavior is listed.
+  /// The way to list each behavior.
   private static let factories: [String: String] = [
     "MapErrorBehavior": "`.mapError { … }`", "LoggingBehavior": "`.logging()`", "TimingBehavior": "`.timing(timings)`",
     "MetricsBehavior": "`.metrics(recorder)`", "CallEndBehavior": "`.onCallEnd { … }`",
@@ -188,7 +188,8 @@ private struct Shuffling: RandomNumberGenerator {
     "OfflineBehavior": "`.offline(connectivity)`", "BatchBehavior": "`BatchBehavior(…)`", "RetryBehavior": "`.retry()`",
     "HedgingBehavior": "`.hedging()`", "RedirectsBehavior": "(built in)", "TokenAuthBehavior": "`.tokenAuth(session)`",
     "BasicAuthBehavior": "`.basicAuth(user:password:)`", "RateLimitBehavior": "`.rateLimit(10)`",
-    "ConcurrencyLimitBehavior": "`.concurrencyLimit(8)`", "CircuitBreakerBehavior": "`.circuitBreaker()`",
+    "ConcurrencyLimitBehavior": "`.concurrencyLimit(8)` (inside of the rate limit)",
+    "CircuitBreakerBehavior": "`.circuitBreaker()`",
     "OAuth1Behavior": "`.oauth1(session)`", "NonceVerificationBehavior": "`.nonceVerification()`",
     "TraceContextBehavior": "`.traceContext()`",
   ]
@@ -199,8 +200,10 @@ private struct Shuffling: RandomNumberGenerator {
     var rows = ["| place | behaviors | why there |", "|---|---|---|"]
     for (order, why) in Self.places {
       var seen: Set<String> = []
-      let names = entries.filter { $0.order == order }.map { "\(name($0.behavior).prefix { $0 != "<" })" }
-        .filter { seen.insert($0).inserted && $0 != "TenantBehavior" }
+      let names = entries.filter { [order, .inside(order)].contains($0.order) }.map {
+        "\(name($0.behavior).prefix { $0 != "<" })"
+      }
+      .filter { seen.insert($0).inserted && $0 != "TenantBehavior" }
       let cells = names.map { name in
         let type = name == "SaveBehavior" ? "`\(name)`" : "``\(name)``"
         return "\(type) \(Self.factories[name] ?? "(how is it listed?)")"

@@ -9,9 +9,11 @@ extension Chain {
     let hasCredential: Bool
 
     init(_ entry: Pipeline.Entry) {
-      let knowledge = LearnedHooks.shared.knowledge(of: entry.behavior)
+      // A run that a seed decides must not depend on the requests before it, so it calls the defaults too.
+      let isLearning = !RandomSource.isReplaced
+      let knowledge = isLearning ? LearnedHooks.shared.knowledge(of: entry.behavior) : LearnedHooks.Knowledge()
       toCall = entry.runsHooksOnly ? knowledge.toCall.subtracting(.intercept) : knowledge.toCall
-      isKnown = knowledge.known == .all
+      isKnown = !isLearning || knowledge.known == .all
       hasCredential = entry.credential != nil
     }
   }

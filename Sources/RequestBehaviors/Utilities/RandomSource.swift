@@ -26,6 +26,9 @@ package struct RandomSource: RandomNumberGenerator {
     return Unmanaged<Override>.fromOpaque(pointer).takeUnretainedValue().generator.next()
   }
 
+  /// Whether a generator that a seed decides replaces the system's on this thread.
+  package static var isReplaced: Bool { pthread_getspecific(key) != nil }
+
   /// Takes the random values of this thread from another generator while a closure runs.
   package static func with<Result>(
     _ generator: any RandomNumberGenerator, _ work: () throws -> Result

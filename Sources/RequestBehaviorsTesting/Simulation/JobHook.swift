@@ -9,7 +9,9 @@ enum JobHook {
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
   private typealias TaskID = @convention(thin) (UnownedJob) -> UInt64
 
-  /// Whether the runtime has what a simulation needs. The hooks are set by the first use, and stay set.
+  /// Whether the runtime has what a simulation needs.
+  ///
+  /// The hooks are set by the first use, and stay set.
   static let isInstalled: Bool = {
     guard let global = pointer(to: "swift_task_enqueueGlobal_hook"),
       let main = pointer(to: "swift_task_enqueueMainExecutor_hook"), taskID != nil

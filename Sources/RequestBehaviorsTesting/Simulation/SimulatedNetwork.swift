@@ -75,7 +75,9 @@ public final class SimulatedNetwork: @unchecked Sendable {
   /// - Parameters:
   ///   - host: Its host, without a port.
   ///   - server: Returns the response to a request, whose body is in memory.
-  public func serve(_ host: String, _ server: @escaping (NetworkRequest) -> SimulatedResponse) { servers[host] = server }
+  public func serve(_ host: String, _ server: @escaping (NetworkRequest) -> SimulatedResponse) {
+    servers[host] = server
+  }
 
   /// Makes the transport of a client.
   func makeTransport() -> MockTransport {

@@ -45,7 +45,8 @@ public struct SimulatedResponse: Sendable {
   }
 
   /// A response whose body arrives in several chunks, with a wait before each but the first.
-  public static func stream(_ chunks: [String], every pause: Duration, headers: HeaderFields = [:]) -> SimulatedResponse {
+  public static func stream(_ chunks: [String], every pause: Duration, headers: HeaderFields = [:]) -> SimulatedResponse
+  {
     var response = SimulatedResponse(statusCode: 200, headers: headers, chunks: chunks.map { Data($0.utf8) })
     response.pause = pause
     return response

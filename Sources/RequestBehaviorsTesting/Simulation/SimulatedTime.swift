@@ -14,7 +14,9 @@ final class SimulatedTime: Sendable {
     var now: Duration = .zero
     var lastID: UInt64 = 0
     var sleepers: [UInt64: Sleeper] = [:]
-    var order = Heap<(deadline: Duration, place: UInt64, id: UInt64)> { ($0.deadline, $0.place) < ($1.deadline, $1.place) }
+    var order = Heap<(deadline: Duration, place: UInt64, id: UInt64)> {
+      ($0.deadline, $0.place) < ($1.deadline, $1.place)
+    }
     var cancelled: Set<UInt64> = []
     var random: SimulatedRandom
   }
@@ -32,6 +34,7 @@ final class SimulatedTime: Sendable {
   /// The clock that clients get.
   ///
   /// - Parameter sharesTimer: Whether scheduled closures share one timer, as they do on the system's clock.
+  /// - Returns: The clock.
   func clock(sharingTimer sharesTimer: Bool) -> RequestClock {
     let clock = RequestClock(
       now: { self.now },

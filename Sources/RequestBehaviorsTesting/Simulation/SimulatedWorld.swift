@@ -10,7 +10,10 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   /// When something happens.
   public struct Moment: Sendable {
-    enum Kind: Sendable { case any, after(Duration) }
+    enum Kind: Sendable {
+      case any
+      case after(Duration)
+    }
     let kind: Kind
 
     /// At any time of the world's ``SimulatedWorld/span``, or after any job of any call.
@@ -136,7 +139,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     change(&configuration)
     configuration.clock = clock
     for order in [BehaviorOrder.first, .inside(.retry), .inside(.authentication), .last] {
-      let probe = SimulationProbe(order, number: probes.count, seed: seed)
+      let probe = SimulationProbe(order, number: probes.count, seed: seed, scheduler: scheduler)
       probes.append(probe)
       configuration.behaviors.append(probe)
     }
@@ -208,7 +211,8 @@ public final class SimulatedWorld: @unchecked Sendable {
       switch moment.kind {
       case .after(let delay): start(activity, after: delay, work)
       case .any where calls.isEmpty || chance(0.5, "\(activity.name) begins by the clock"):
-        let span = Int(max(1, self.span.components.seconds * 1_000 + self.span.components.attoseconds / 1_000_000_000_000_000))
+        let parts = self.span.components
+        let span = Int(max(1, parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000))
         start(activity, after: .milliseconds(number(in: 0..<span, "\(activity.name) begins")), work)
       case .any:
         // After some job of another call, so that it can fall between any two of them.
@@ -216,7 +220,9 @@ public final class SimulatedWorld: @unchecked Sendable {
         guard other !== activity, other.label > 0 else { return start(activity, after: .zero, work) }
         let jobs = number(in: 1..<150, "\(activity.name) begins after jobs")
         let pending = Pending()
-        scheduler.after(jobs, jobsOf: other.label) { [unowned self] in pending.run { start(activity, after: .zero, work) } }
+        scheduler.after(jobs, jobsOf: other.label) { [unowned self] in
+          pending.run { start(activity, after: .zero, work) }
+        }
         waiting.append { pending.run { [unowned self] in start(activity, after: .zero, work) } }
       }
       then()

@@ -87,7 +87,8 @@ public struct Simulation: Sendable {
   public func run() async throws -> Summary {
     guard Simulation.isAvailable else {
       throw NetworkError(
-        .simulationUnavailable, "this Swift runtime has no hooks for jobs; on Linux link with -rdynamic if it is static")
+        .simulationUnavailable, "this Swift runtime has no hooks for jobs; on Linux link with -rdynamic if it is static"
+      )
     }
     return try await withCheckedThrowingContinuation { continuation in
       let thread = Thread {

@@ -13,7 +13,9 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 
   /// What is wrong, how to run it again, and the end of the log.
   public var description: String {
-    var lines = ["\(kind): \(detail)", "seed \(seed); to run it alone: SIMULATION_SEED=\(seed) swift test --filter <this test>"]
+    var lines = [
+      "\(kind): \(detail)", "seed \(seed); to run it alone: SIMULATION_SEED=\(seed) swift test --filter <this test>",
+    ]
     if !parts.isEmpty { lines.append("it takes: \(parts.joined(separator: ", "))") }
     lines.append("the last \(log.count) lines of the log:")
     return (lines + log.map { "  \($0)" }).joined(separator: "\n")

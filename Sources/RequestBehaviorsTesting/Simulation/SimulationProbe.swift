@@ -18,8 +18,10 @@ final class SimulationProbe: RequestBehavior, @unchecked Sendable {
   private var failed = 0
   private var calls: [WeakCall] = []
   private let isFirst: Bool
+  private let scheduler: SimulationScheduler
 
-  init(_ order: BehaviorOrder, number: Int, seed: UInt64) {
+  init(_ order: BehaviorOrder, number: Int, seed: UInt64, scheduler: SimulationScheduler) {
+    self.scheduler = scheduler
     self.order = order
     name = "probe \(number) (\(order))"
     random = SimulatedRandom(seed: seed, name: name)
@@ -54,6 +56,6 @@ final class SimulationProbe: RequestBehavior, @unchecked Sendable {
 
   private func letOthersRun() async {
     guard random.chance(0.3) else { return }
-    for _ in 0..<Int.random(in: 1...3, using: &random) { await Task.yield() }
+    for _ in 0..<Int.random(in: 1...3, using: &random) { await scheduler.letOthersRun() }
   }
 }

@@ -25,7 +25,9 @@ struct SimulationRun {
     }
     let succeeded = world.calls.count(where: \.hasSucceeded)
     world.forgetResults()
-    if let held = world.heldCalls.first { throw failure("a call is not released", "\(held) is still held by something") }
+    if let held = world.heldCalls.first {
+      throw failure("a call is not released", "\(held) is still held by something")
+    }
     return Simulation.Summary(
       steps: scheduler.steps, time: scheduler.time.now, digest: scheduler.log.digest,
       succeededCalls: succeeded)
@@ -71,7 +73,7 @@ struct SimulationRun {
   }
 
   private static func explanation(of stray: String) -> String {
-    "a task of \"\(stray)\" was resumed by another thread: it slept in real time (Task.sleep), or used a queue, a thread "
-      + "or a file; wait on request.call.clock, or leave it out of the world"
+    "a task of \"\(stray)\" was resumed by another thread: it slept in real time (Task.sleep), yielded in an "
+      + "actor (Task.yield), went to the MainActor, or used a queue, a thread or a file; wait on request.call.clock, or leave it out of the world"
   }
 }

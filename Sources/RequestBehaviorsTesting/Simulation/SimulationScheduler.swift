@@ -169,6 +169,13 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     triggers[label, default: []].append((jobs, action))
   }
 
+  /// Lets other jobs run before the caller goes on.
+  ///
+  /// `Task.yield` does so too, but in an actor it leaves the simulation's thread.
+  func letOthersRun() async { await withCheckedContinuation { paused.append($0) } }
+
+  private var paused: [CheckedContinuation<Void, Never>] = []
+
   /// Whether a job could run now.
   var hasReadyJobs: Bool { ready.first != nil }
 
@@ -183,10 +190,12 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
   ///   - limit: The most jobs that may run.
   ///   - afterStep: Called after each job.
   ///   - isDone: The condition.
-  /// - Returns: Why the loop ended.
+  /// - Returns: The reason why the loop ended.
+  /// - Throws: The error of `afterStep`.
   func run(limit: Int, afterStep: () throws -> Void, until isDone: () -> Bool) throws -> End {
     while !isDone() {
       takeInbox()
+      resumePaused()
       if steps >= limit { return .tooManySteps }
       if let next = ready.pop() {
         step(next)
@@ -220,6 +229,13 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
       triggers[label] = waiting.filter { $0.jobs > count }
       for trigger in waiting where trigger.jobs <= count { trigger.action() }
     }
+  }
+
+  private func resumePaused() {
+    guard !paused.isEmpty else { return }
+    let continuations = paused
+    paused = []
+    for continuation in continuations { continuation.resume() }
   }
 
   private func takeInbox() {

@@ -20,5 +20,7 @@ for seed in first..<first + count {
 }
 let time = start.duration(to: .now)
 let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
-print("\(count) seeds from \(first), \(steps) jobs, \(succeeded) calls that succeeded, \(Int(Double(steps) / seconds)) jobs a second")
+print(
+  "\(count) seeds from \(first), \(steps) jobs, \(succeeded) calls that succeeded, \(Int(Double(steps) / seconds)) jobs a second"
+)
 exit(failures == 0 ? 0 : 1)

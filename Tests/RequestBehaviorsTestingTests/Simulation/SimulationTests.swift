@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-@Suite(.enabled(if: Simulation.isAvailable), .timeLimit(.minutes(5)))
+@Suite(.limited, .enabled(if: Simulation.isAvailable))
 struct SimulationTests {
   private let baseURL = URL(string: "https://shop.example")!
 
@@ -22,7 +22,9 @@ struct SimulationTests {
   private func failure(
     seed: UInt64 = 1, _ build: @escaping @Sendable (SimulatedWorld) throws -> Void
   ) async throws -> SimulationFailure {
-    try await #require(throws: SimulationFailure.self) { try await Simulation(seed: seed, stepLimit: 20_000, build).run() }
+    try await #require(throws: SimulationFailure.self) {
+      try await Simulation(seed: seed, stepLimit: 20_000, build).run()
+    }
   }
 
   // MARK: - One seed, one run
@@ -74,19 +76,6 @@ struct SimulationTests {
     #expect(summary.time >= .seconds(86_400))
   }
 
-  @Test func `what belongs to the main actor runs on the simulation's thread`() async throws {
-    try await Simulation(seed: 1) { world in
-      let view = Journal()
-      world.action("a view", at: .after(.zero)) {
-        await MainActor.run {
-          MainActor.assertIsolated()
-          view.text = "shown"
-        }
-      }
-      world.check("it is shown") { view.text == "shown" }
-    }.run()
-  }
-
   // MARK: - What is wrong is named
 
   @Test func `a call that never ends is named`() async throws {
@@ -114,6 +103,29 @@ struct SimulationTests {
     }
     #expect(failure.kind == "another thread resumed a task")
     #expect(failure.detail.contains("\"sleeps\""))
+  }
+
+  @Test func `a hop to the main actor is named`() async throws {
+    let failure = try await failure { world in
+      world.call("shows a view") { await MainActor.run {} }
+    }
+    #expect(failure.kind == "another thread resumed a task")
+    #expect(failure.detail.contains("MainActor"))
+  }
+
+  @Test func `an actor of the world runs on the simulation's thread`() async throws {
+    actor Counter {
+      var count = 0
+      func add(_ clock: RequestClock) async throws {
+        try await clock.sleep(for: .seconds(1))
+        count += 1
+      }
+    }
+    let counter = Counter()
+    try await Simulation(seed: 1) { world in
+      for number in 0..<3 { world.call("adds \(number)") { try await counter.add(world.clock) } }
+      world.lastly("it counts each") { if await counter.count != 3 { throw CocoaError(.coderInvalidValue) } }
+    }.run()
   }
 
   @Test func `a check that fails says so with its seed`() async throws {
