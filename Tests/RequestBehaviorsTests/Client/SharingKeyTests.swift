@@ -83,6 +83,17 @@ import Testing
     #expect(try await key(Request<Int?>.get("x", query: ["a": 1], headers: ["Accept": "text/plain"])) == first)
   }
 
+  @Test func `how a request is sent, tried and held does not tell keys apart`() async throws {
+    let first = try await key(plain)
+    let others: [Request<Void>] = [
+      plain.with(\.bypassesBatching, true), plain.with(\.coalescing, .never), plain.with(\.bypassesGate, true),
+      plain.with(\.bypassesLimits, true), plain.with(\.bypassesCircuitBreaker, true), plain.with(\.priority, .high),
+      plain.with(\.offlineRule, .wait), plain.with(\.retryPolicy, .standard), plain.with(\.hedging, HedgingPolicy()),
+      plain.with(\.deadline, .seconds(3)),
+    ]
+    for (index, other) in others.enumerated() { #expect(try await key(other) == first, "option \(index)") }
+  }
+
   @Test func `a request with behaviors of its own further in, or without one of the client's, has none`() async throws {
     let first = try await key(plain)
     #expect(try await key(plain.with(EmptyBehavior())) == nil)

@@ -20,6 +20,17 @@ import Testing
     return options
   }
 
+  /// Collects requests for 10 seconds.
+  private var batch: BatchBehavior {
+    BatchBehavior(
+      window: .seconds(10), group: { _ in nil }, merge: { $0[0] },
+      split: { _, requests in
+        requests.map { _ in
+          .failure(CancellationError())
+        }
+      })
+  }
+
   @Test func `the defaults of every behavior contradict nothing`() throws {
     #expect(
       try warnings(
@@ -56,6 +67,13 @@ import Testing
 
   @Test func `a deadline of no time at all is warned of`() throws {
     #expect(try warnings(.deadline(.zero)).first?.hasPrefix("DeadlineBehavior's 0 s end every call") == true)
+  }
+
+  @Test func `a deadline of no time is the only warning, as whatever else takes time would be one too`() throws {
+    let others: [any RequestBehavior] = [
+      batch, .rateLimit(0.05, burst: 2), .gate(Gate(longestWait: .seconds(1))), .hedging(after: .seconds(1)),
+    ]
+    for other in others { #expect(try warnings(.deadline(.zero), other).count == 1, "\(type(of: other))") }
   }
 
   @Test func `waits of retries for which the deadline leaves no time are warned of`() throws {
@@ -133,13 +151,6 @@ import Testing
     #expect(try warnings(deadline, .gate(Gate(longestWait: .seconds(9)))) == [])
     let offline = Connectivity(AsyncStream<Bool> { $0.finish() }, longestWait: .seconds(11))
     #expect(try warnings(deadline, .offline(offline)).first?.hasPrefix("OfflineBehavior holds") == true)
-    let batch = BatchBehavior(
-      window: .seconds(10), group: { _ in nil }, merge: { $0[0] },
-      split: { _, requests in
-        requests.map { _ in
-          .failure(CancellationError())
-        }
-      })
     #expect(try warnings(deadline, batch).first?.hasPrefix("BatchBehavior collects requests for 10 s") == true)
   }
 

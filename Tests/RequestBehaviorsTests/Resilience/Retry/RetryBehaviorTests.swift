@@ -242,6 +242,20 @@ import Testing
     #expect(second.code == .connectionLost && second.availableAt == clock.date.addingTimeInterval(15))
   }
 
+  @Test func `a wait that ends before the deadline is made`() async throws {
+    let deadline = ClosureBehavior("deadline", order: .deadline) { request, next in
+      request.call.deadline = request.call.clock.now() + .seconds(23)
+      return try await next(request)
+    }
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(request: request, statusCode: number == 1 ? 503 : 200, headers: ["Retry-After": "20"])
+    })
+    try await NetworkClient(transport, clock.requestClock, [retry(), deadline]).send(.get("x"))
+    #expect(transport.sent.count == 2)
+    // A tenth of what the server asked for comes on top.
+    #expect(clock.sleeps == [.seconds(22)])
+  }
+
   @Test func `x-should-retry decides over the status`() async throws {
     let no = ClosureTransport(503, headers: ["x-should-retry": "false"])
     _ = try await failure(.get("x"), no, retry())
