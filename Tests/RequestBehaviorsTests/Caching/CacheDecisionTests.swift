@@ -137,6 +137,8 @@ import Testing
     #expect(!standsIn(demand(), "max-age=60", after: 61))
     #expect(standsIn(demand("stale-if-error=30"), "max-age=60, stale-if-error=10", after: 90))
     #expect(!standsIn(demand("stale-if-error=30"), "max-age=60", after: 91))
+    #expect(standsIn(demand("stale-if-error=0"), "max-age=60", after: 60))
+    #expect(!standsIn(demand("stale-if-error=0"), "max-age=60", after: 60.5))
     #expect(standsIn(demand(policy: policy), "max-age=60", after: 80))
     #expect(!standsIn(demand(policy: policy), "max-age=60", after: 81))
     #expect(!standsIn(demand("no-cache", policy: policy), "max-age=60", after: 61))

@@ -43,6 +43,17 @@ import Testing
     }
   }
 
+  @Test func `the lines of an inspector tell how long each response is fresh, or has been stale`() async throws {
+    let fixture = CacheFixture(["Cache-Control": "max-age=60"])
+    try await fixture.send()
+    let inspector = CacheInspector(fixture.store, clock: fixture.clock.requestClock)
+    #expect(try await inspector.lines() == ["200  fresh for 60 s    4 B     https://api.example.com/v1/a"])
+    fixture.wait(90)
+    #expect(try await inspector.lines() == ["200  stale for 30 s    4 B     https://api.example.com/v1/a"])
+    fixture.wait(600)
+    #expect(try await inspector.lines() == ["200  stale for 10 min  4 B     https://api.example.com/v1/a"])
+  }
+
   @Test func `a client with a cache shows nothing of what is stored`() async throws {
     try await filled { client, store, _ in
       for value in [client, client.configuration, CachingBehavior(store)] as [Any] {

@@ -64,6 +64,43 @@ import Testing
     #expect(await store.entries(limit: 10).count == 1)
   }
 
+  @Test func `a response that was under way at a sign-out is not stored, even if the store could not remove the rest`()
+    async throws
+  {
+    struct Ann: RequestBehavior {
+      func scope(for request: NetworkRequest) async -> String? { "ann" }
+    }
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"])
+    }
+    let store = FailingStore(self.store)
+    let refusals = Box<[CacheRefusal?]>([])
+    let caching = CachingBehavior(store) { event in refusals.update { $0.append(event.refusal) } }
+    let call = Task { try await NetworkClient(transport, [caching, Ann()]).send(.get("me")) }
+    await gate.waitForArrivals(1)
+    store.fails.value = true
+    await caching.scopeEnded("ann")
+    store.fails.value = false
+    gate.open()
+    try await call.value
+    #expect(await self.store.entries(limit: 10).isEmpty)
+    #expect(refusals.value.last == .changedMeanwhile)
+  }
+
+  @Test func `a response that the store failed to keep does not say that it is stored`() async throws {
+    let store = FailingStore(self.store)
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    let client = NetworkClient(transport, [.caching(store)])
+    store.fails.value = true
+    let first: NetworkResponse = try await client.send(.get("a"))
+    #expect(first.info[CacheFacts.self] == nil)
+    store.fails.value = false
+    let second: NetworkResponse = try await client.send(.get("a"))
+    #expect(second.info[CacheFacts.self] != nil)
+  }
+
   @Test(arguments: ["X-Tenant", "Authorization"])
   func `a response that varies by a field which was added further in is not stored`(field: String) async throws {
     let tenant = Box("north")

@@ -113,6 +113,15 @@ import Testing
     await #expect(throws: NetworkError.self) { try await fixture.send(request(.preferStale)) }
   }
 
+  @Test func `RFC 9111 §1.2.2: an age beyond 2³¹ seconds is 2³¹`() async throws {
+    let fixture = CacheFixture(["ETag": "\"a\"", "Age": "2147483640"])
+    try await fixture.send()
+    fixture.wait(7)
+    #expect(try await fixture.send(request(.preferStale)).headers["Age"] == "2147483647")
+    fixture.wait(60)
+    #expect(try await fixture.send(request(.preferStale)).headers["Age"] == "2147483648")
+  }
+
   @Test func `an error of the user's own is not covered by a stale response`() async throws {
     let fixture = CacheFixture(
       [Reply(headers: ["Cache-Control": "max-age=2"]), Reply(fails: .bodyTooLarge)],

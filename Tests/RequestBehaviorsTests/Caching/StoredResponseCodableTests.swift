@@ -101,6 +101,11 @@ import Testing
     #expect(removals.allow(key, since: CacheMark(mark.number + 1)))
   }
 
+  @Test(arguments: [#"{"start":-1,"removed":""}"#, #"{"start":4611686018427387904,"removed":""}"#])
+  func `removals of a number that no cache has reached are no removals`(text: String) {
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(CacheRemovals.self, from: Data(text.utf8)) }
+  }
+
   @Test func `the latest 1,000 removals at least are remembered, and no more than 2,000`() {
     let key = CacheKey(url: "u", scopes: [], discriminator: "")
     var removals = CacheRemovals()

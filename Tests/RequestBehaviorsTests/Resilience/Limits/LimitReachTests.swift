@@ -54,7 +54,7 @@ import Testing
     #expect(clock.now == .seconds(1))
   }
 
-  @Test func `what is said of a request's urgency and bounds goes on to other origins, its key does not`() {
+  @Test func `what is said of a request's urgency, bounds and caching goes on to other origins, its key does not`() {
     var options = RequestOptions()
     options.priority = .high
     options.bypassesLimits = true
@@ -65,6 +65,8 @@ import Testing
     options.retryPolicy = RetryPolicy(maximumRetries: 7)
     options.hedging = HedgingPolicy(delay: .fixed(.seconds(1)))
     options.redirects = .none
+    options.caching = .reload
+    options.staleIfError = .seconds(9)
     options.idempotencyKey = .generated
     let kept = options.portable()
     #expect(kept.priority == .high)
@@ -76,6 +78,8 @@ import Testing
     #expect(kept.retryPolicy?.maximumRetries == 7)
     #expect(kept.hedging == HedgingPolicy(delay: .fixed(.seconds(1))))
     #expect(kept.redirects == .none)
+    #expect(kept.caching == .reload)
+    #expect(kept.staleIfError == .seconds(9))
     #expect(kept.idempotencyKey == nil)
   }
 }
