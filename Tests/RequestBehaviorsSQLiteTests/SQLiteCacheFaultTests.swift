@@ -182,8 +182,8 @@ import Testing
     await bench.store.close()
   }
 
-  @Test(arguments: [1_000, 100_000])
-  func `a body of which one byte was changed is a miss, in the file and beside it`(count: Int) async throws {
+  @Test(arguments: [1_000, 1_003, 100_000, 100_003])
+  func `a body of which the last byte was changed is a miss, in the file and beside it`(count: Int) async throws {
     let bench = try CacheBench()
     let body = String(repeating: "x", count: count)
     bench.serve(body)
@@ -191,7 +191,7 @@ import Testing
     if let file = bench.bodyFiles.first {
       let path = bench.folder.file("cache.sqlite-bodies/") + file
       var bytes = try Data(contentsOf: URL(filePath: path))
-      bytes[77_777] ^= 1
+      bytes[count - 1] ^= 1
       try write(bytes, to: path)
     } else {
       let changed = Data((String(repeating: "x", count: count - 1) + "y").utf8)

@@ -191,6 +191,31 @@ private final class CacheServer: Transport {
     #expect(try await bench.store.entries(limit: 9).isEmpty)
   }
 
+  @Test func `a response that fills the store to its last byte is kept, one of a byte more is not`() async throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 10_000)
+    let key = CacheKey(url: "https://api.example.com/a", scopes: [], discriminator: "")
+    func response(_ count: Int) -> StoredResponse {
+      StoredResponse(
+        statusCode: 200, headers: [:], body: Data(count: count), variant: CacheVariant(fields: []), storedAt: Date(),
+        terms: ReuseTerms(responseTime: Date(), initialAge: 0, lifetime: 60))
+    }
+    let count = 10_000 - response(0).size
+    for (count, isKept) in [(count, true), (count + 1, false)] {
+      _ = try await bench.store.save(response(count), for: key, matching: [:])
+      #expect(try await bench.store.entries(limit: 9).map(\.bodySize) == (isKept ? [count] : []))
+    }
+  }
+
+  @Test func `of many removals the latest 1,000 are remembered`() async throws {
+    let bench = try CacheBench()
+    try await bench.store.database.write { db in
+      for number in 0..<1_500 { try db.execute("INSERT INTO removal (what) VALUES (\(number))") }
+    }
+    try await bench.store.removeAll(url: "https://api.example.com/a")
+    let count = try await bench.store.database.read { try $0.first("SELECT count(*) FROM removal", as: Int.self) }
+    #expect(count == 1_000)
+  }
+
   @Test func `a body is never larger than the store`() throws {
     let bench = try CacheBench(TemporaryFolder(), capacity: 1_000, maximumBodySize: 5_000)
     #expect(bench.store.maximumBodySize == 1_000)
