@@ -170,7 +170,6 @@ final class DownloadFile: Sendable {
     try? await run { [self] in
       try DownloadFile.remove(sidecar)
       try file?.empty()
-      offset = 0
       stayWithScope()
     }
   }

@@ -57,11 +57,7 @@ struct LineSplitter: Sendable {
   }
 
   /// Returns the range of the last line, which has no line ending; `nil` if there is no such line.
-  mutating func last() -> Range<Int>? {
-    guard start < buffer.count else { return nil }
-    defer { start = buffer.count }
-    return start..<buffer.count
-  }
+  func last() -> Range<Int>? { start < buffer.count ? start..<buffer.count : nil }
 
   /// Calls a closure with the bytes of a line.
   ///

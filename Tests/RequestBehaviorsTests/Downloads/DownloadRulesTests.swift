@@ -54,6 +54,13 @@ import Testing
     try await server.client().download(.get("file"), to: server.destination, limit: 5)
   }
 
+  @Test(arguments: ["-5", "five"])
+  func `a length that is none counts as not announced`(length: String) async throws {
+    server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": length], "hello")]
+    try await server.client().download(.get("file"), to: server.destination, limit: 5)
+    #expect(try Data(contentsOf: server.destination) == Data("hello".utf8))
+  }
+
   @Test(arguments: [true, false])
   func `cancelling keeps what has come only if it can be gone on with`(isResumable: Bool) async throws {
     let started = TestGate()

@@ -20,6 +20,12 @@ import Testing
     #expect(server.requests.value.map(\.options.delivery) == [.streamed])
   }
 
+  @Test(arguments: [0, 1]) func `a file of no byte or of one is downloaded`(count: Int) async throws {
+    server.content.value = Data(repeating: 7, count: count)
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
   @Test func `a file that is there is replaced, and stays until the new one is whole`() async throws {
     try Data("old".utf8).write(to: server.destination)
     server.cuts.value = [300]

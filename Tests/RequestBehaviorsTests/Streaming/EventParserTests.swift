@@ -56,6 +56,7 @@ import Testing
     Example("data: a\r\rdata: b\r\n\r\ndata: c\n\r\n", "abc".map { ServerSentEvent(data: "\($0)") }),
     Example("data: a: b\nData: c\n data: d\ndata : e\nother: f\nother\n\n", ServerSentEvent(data: "a: b")),
     Example("event: a\n\ndata: b\n\n", ServerSentEvent(data: "b")),
+    Example("d: a\ndat: b\ndata: c\neven: d\ni: 7\nretr: 5\n\n", ServerSentEvent(data: "c")),
     Example(
       "event: a\nevent: b\ndata: c\n\ndata: d\n\n", ServerSentEvent(type: "b", data: "c"), ServerSentEvent(data: "d")),
     Example("event: a\nevent\ndata: c\n\n", ServerSentEvent(data: "c")),

@@ -64,6 +64,18 @@ import Testing
     }
   }
 
+  @Test func `a line has up to 1 MiB unless another limit is set`() throws {
+    var splitter = LineSplitter()
+    splitter.add(Data(repeating: 0x61, count: 1_048_576))
+    var line = try splitter.next()
+    #expect(line == nil)
+    splitter.add(Data("\n".utf8))
+    line = try splitter.next()
+    #expect(line?.count == 1_048_576)
+    splitter.add(Data(repeating: 0x61, count: 1_048_577))
+    #expect(throws: NetworkError.self) { try splitter.next() }
+  }
+
   @Test func `random bodies give the same lines as splitting them whole`() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<300 {
