@@ -37,12 +37,7 @@ struct OAuth1Signer: Sendable {
       consumerKey: consumer.key, token: credentials.token, nonce: nonce, timestamp: timestamp)
     parameters.bodyHash = bodyHash
     parameters.additional = additional
-    do {
-      try place(try signature(of: request, parameters), in: &request)
-    } catch var error as NetworkError {
-      error.request = request
-      throw error
-    }
+    try place(try signature(of: request, parameters), in: &request)
   }
 
   /// Returns the value of `oauth_body_hash` for a body that is a file; `nil` for other bodies, and if no hash is sent.
@@ -50,12 +45,7 @@ struct OAuth1Signer: Sendable {
   /// - Throws: ``NetworkError`` if the file cannot be read, `CancellationError` if the task is cancelled.
   func fileHash(of request: NetworkRequest) async throws -> String? {
     guard sendsBodyHash(of: request), case .file(let file) = request.body?.content else { return nil }
-    do {
-      return Data(try await key.method.hashFunction.digest(ofFile: file)).base64EncodedString()
-    } catch var error as NetworkError {
-      error.request = request
-      throw error
-    }
+    return Data(try await key.method.hashFunction.digest(ofFile: file)).base64EncodedString()
   }
 
   private func sendsBodyHash(of request: NetworkRequest) -> Bool {

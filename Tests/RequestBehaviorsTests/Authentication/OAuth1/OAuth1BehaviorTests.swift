@@ -182,6 +182,18 @@ import Testing
     #expect(verdicts() == [.accepted])
   }
 
+  @Test func `a stream where the parameters go into the form is an error that says so`() async throws {
+    var options = OAuth1Options()
+    options.location = .formBody
+    let stream = RequestContent.body(.stream(length: 3) { ByteStream(chunks: [Data("a=1".utf8)]) })
+    let error = await #expect(throws: NetworkError.self) {
+      try await client(.sample(options: options)).send(.post("p", body: stream))
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("is a stream or a file") == true)
+    #expect(error?.request?.url.path.hasSuffix("/p") == true)
+  }
+
   @Test func `a body without a media type gets the one that it is signed as`() async throws {
     mock.on().respond(200)
     try await client().send(.post("p", body: .body(.data(Data("a=1".utf8)))))

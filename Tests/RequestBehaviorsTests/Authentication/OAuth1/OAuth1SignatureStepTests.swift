@@ -190,6 +190,18 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
+  @Test(arguments: [("n", nil), (nil, 1)] as [(String?, Int?)])
+  func `a signature with a nonce or a timestamp alone is refused`(nonce: String?, timestamp: Int?) throws {
+    let url = try #require(URL(string: "https://h/"))
+    let error = #expect(throws: NetworkError.self) {
+      try OAuth1Signature(
+        method: .get, url: url,
+        parameters: OAuth1ProtocolParameters(consumerKey: "ck", nonce: nonce, timestamp: timestamp),
+        key: OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "cs"))
+    }
+    #expect(error?.message.contains("needs a nonce and a timestamp") == true)
+  }
+
   @Test(arguments: [0, -1])
   func `a timestamp that is not positive is refused`(timestamp: Int) throws {
     let url = try #require(URL(string: "https://h/"))

@@ -34,6 +34,38 @@ import Testing
     #expect(sent == 0)
   }
 
+  @Test func `a redirect to another origin is followed although the user has signed out meanwhile`() async throws {
+    let transport = ClosureTransport { request in
+      let isElsewhere = request.url.host() == "other.example"
+      return NetworkResponse(
+        request: request, statusCode: isElsewhere ? 200 : 302, headers: ["Location": "https://other.example/file"])
+    }
+    let leaving = ClosureBehavior("leaving", order: .last) { [session] request, next in
+      if request.url.host() == "other.example" { session.signOut() }
+      return try await next(request)
+    }
+    try await NetworkClient(transport, [.oauth1(session), leaving]).send(.get("file"))
+    #expect(transport.sent.map { $0.headers.contains("Authorization") } == [true, false])
+  }
+
+  @Test func `when another user signs in the former one's responses go from the cache`() async throws {
+    struct Farewell: RequestBehavior {
+      let order = BehaviorOrder.last
+      let gate: TestGate
+      func scopeEnded(_ scope: String) async { gate.open() }
+    }
+    let (store, gate) = (MemoryCacheStore(), TestGate())
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    let client = NetworkClient(transport, [.caching(store), .oauth1(session), Farewell(gate: gate)])
+    try await client.send(.get("a"))
+    #expect(store.count == 1)
+    session.signIn(try #require(session.credentials))
+    #expect(gate.arrivalCount == 0 && store.count == 1)
+    session.signIn(other)
+    await gate.pass()
+    #expect(store.count == 0)
+  }
+
   @Test func `the next call is the new user's`() async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport, [.oauth1(session)])

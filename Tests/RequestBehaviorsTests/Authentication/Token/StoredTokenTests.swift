@@ -71,6 +71,26 @@ import Testing
     #expect(store.saves.value == before + [nil])
   }
 
+  @Test func `a token stored at the second attempt is not stored again after a sign-out elsewhere`() async throws {
+    let store = OpenStore()
+    let session = fixture.session(.refreshToken(.test), store)
+    store.isFull.value = true
+    await #expect(throws: (any Error).self) {
+      try await session.signIn(AccessToken("alice", lifetime: .seconds(3_600), refreshToken: "r0"))
+    }
+    await fixture.clock.waitForSleepers(1)
+    store.isFull.value = false
+    fixture.clock.advance(by: .seconds(1))
+    await store.attempts.waitForArrivals(2)
+    #expect(store.saves.value == ["alice"])
+    store.token.value = nil
+    // Before the refresh the session looks into the store.
+    fixture.clock.advance(by: .seconds(3_590))
+    await #expect(throws: NetworkError.self) { try await fixture.client(session).send(.get("a")) }
+    #expect(store.saves.value == ["alice"])
+    #expect(server.tokenRequests.isEmpty)
+  }
+
   // MARK: - Rights of a file
 
   private func mode() throws -> Int? {
