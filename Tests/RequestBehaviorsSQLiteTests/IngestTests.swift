@@ -84,6 +84,19 @@ import Testing
     for (text, score) in zip(texts, scores) { #expect(score == Double(text), "\(text)") }
   }
 
+  @Test(arguments: ["DATE", "DATETIME", "date", "TIMESTAMP", "TIME"])
+  func `a text or a number is stored as a date in a column of such a type`(type: String) throws {
+    let store = try SQLiteStore(
+      path: ":memory:",
+      migrations: [
+        SQLiteMigration("row") { try $0.execute(script: "CREATE TABLE row (id INTEGER PRIMARY KEY, day \(type))") }
+      ])
+    try ingest(#"[{"id": 1, "day": "2023-11-14T22:13:20Z"}, {"id": 2, "day": 1700000000}]"#, into: store)
+    let days = try store.readAndWait { try $0.query("SELECT CAST(day AS TEXT) FROM row", as: String.self) }
+    #expect(days == ["2023-11-14 22:13:20.000", "2023-11-14 22:13:20.000"])
+    #expect(throws: SQLiteError.self) { try ingest(#"[{"id": 3, "day": "soon"}]"#, into: store) }
+  }
+
   @Test func `keys and long texts with escapes are those that they spell`() throws {
     let store = try makeStore()
     let long = String(repeating: "line \"quoted\"\n\t/\\ü😀", count: 6_000)

@@ -206,6 +206,17 @@ private enum Kind: String, SQLReadable { case oil, ink }
     kept.forEach(check)
   }
 
+  @Test func `a row that is kept says that its time is over also when its first column by name is asked for`() throws {
+    let store = try makeStore()
+    try store.readAndWait { db throws in
+      var kept: SQLiteRow?
+      try db.forEach("SELECT id FROM t") { row in kept = row }
+      let row = try #require(kept)
+      let error = #expect(throws: DecodingError.self) { try row["id"] as Int }
+      #expect(error.map { "\($0)" }?.contains("a row was read after its time") == true)
+    }
+  }
+
   @Test func `columns that were moved between two runs of one statement are found`() async throws {
     let test = try TestStore(migrations: [
       SQLiteMigration("t") { try $0.execute(script: "CREATE TABLE t (a, b); INSERT INTO t VALUES ('a', 'b')") }
