@@ -11,96 +11,49 @@ import Testing
 @Suite(.limited) @MainActor struct GroupCommitTests {
   private struct Stop: Error {}
 
-  /// A store whose statements are noted, and whose writer can be held.
-  private struct Bench {
-    let test: TestStore
-    let held = HeldWork()
-    let statements = Log()
-    var store: SQLiteStore { test.store }
-    var commits: Int { statements.lines.count { $0 == "COMMIT" } }
-
-    init(_ migrations: [SQLiteMigration] = [TestStore.artwork]) throws {
-      let statements = statements
-      test = try TestStore(SQLiteConfiguration { statements.append($0.sql) }, migrations: migrations)
-    }
-
-    /// Queues writes behind one that is held, and then lets them run.
-    @MainActor func together(
-      _ writes: [@MainActor () async throws -> Void], before letGo: ([Task<Void, any Error>]) -> Void = { _ in }
-    ) async throws -> [Result<Void, any Error>] {
-      let store = store
-      let held = held
-      let holding = Task { try await store.write { _ in held.hold() } }
-      await held.isHeld()
-      var tasks: [Task<Void, any Error>] = []
-      for write in writes { tasks.append(await queue { try await write() }) }
-      letGo(tasks)
-      held.letGo()
-      try await holding.value
-      var results: [Result<Void, any Error>] = []
-      for task in tasks { results.append(await task.result) }
-      return results
-    }
-
-    /// Saves rows of an id each.
-    func saves(_ ids: some Sequence<Int>, _ durability: SQLiteDurability? = nil) -> [@MainActor () async throws -> Void]
-    {
-      let store = store
-      return ids.map { id in
-        { try await store.save([Artwork(id: id, title: "t")], into: "artwork", durability: durability) }
-      }
-    }
-  }
-
-  private func ids(_ bench: Bench) async throws -> [Int] { try await bench.test.artworks.map(\.id) }
-
-  private func succeeded(_ results: [Result<Void, any Error>]) -> [Bool] {
-    results.map { if case .success = $0 { true } else { false } }
-  }
-
   // MARK: One commit
 
   @Test(arguments: [SQLiteDurability.normal, .full])
   func `saves that wait together are one commit`(_ durability: SQLiteDurability) async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let before = bench.commits
     let results = try await bench.together(bench.saves(1...64, durability))
-    #expect(succeeded(results).allSatisfy { $0 })
-    #expect(try await ids(bench) == Array(1...64))
+    #expect(results.succeeded.allSatisfy { $0 })
+    #expect(try await bench.ids == Array(1...64))
     // One of them is that of the write that held the others up.
     #expect(bench.commits - before == 2)
   }
 
   @Test func `more saves than a transaction takes are some commits`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let before = bench.commits
-    #expect(succeeded(try await bench.together(bench.saves(1...150))).allSatisfy { $0 })
-    #expect(try await ids(bench) == Array(1...150))
+    #expect(try await bench.together(bench.saves(1...150)).succeeded.allSatisfy { $0 })
+    #expect(try await bench.ids == Array(1...150))
     #expect(bench.commits - before == 4)
   }
 
   @Test func `a transaction that has changed many rows takes no further writes`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let before = bench.commits
     let store = bench.store
     let results = try await bench.together(
       (0..<3).map { number in
         { try await store.save((0..<600).map { Artwork(id: number * 600 + $0, title: "t") }, into: "artwork") }
       })
-    #expect(succeeded(results).allSatisfy { $0 })
-    #expect(try await ids(bench).count == 1_800)
+    #expect(results.succeeded.allSatisfy { $0 })
+    #expect(try await bench.ids.count == 1_800)
     #expect(bench.commits - before == 3)
   }
 
   @Test func `one save that asks for full durability gives it to all that share its commit`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     _ = try await bench.together(bench.saves(1...2) + bench.saves(3...3, .full) + bench.saves(4...4))
     let begin = try #require(bench.statements.lines.lastIndex(of: "BEGIN IMMEDIATE"))
     #expect(bench.statements.lines[..<begin].last { $0.contains("synchronous") } == "PRAGMA synchronous=FULL")
   }
 
   @Test func `a save by itself is told what became of its rows, and deletes the others of its scope`() async throws {
-    let store = try Bench().store
+    let store = try GroupBench().store
     let first = try await store.save([Artwork(id: 1, title: "1"), Artwork(id: 2, title: "2")], into: "artwork")
     #expect(first.inserted == 2)
     let second = try await store.save([Artwork(id: 2, title: "2")], into: "artwork", deletingOthers: .all)
@@ -109,7 +62,7 @@ import Testing
   }
 
   @Test func `each save is told what became of its own rows`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let (store, counts) = (bench.store, Log())
     let rows = [1...2, 2...4, 4...4]
     _ = try await bench.together(
@@ -123,14 +76,14 @@ import Testing
   }
 
   @Test func `closures of callers are never committed together`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let (store, before) = (bench.store, bench.commits)
     _ = try await bench.together((1...5).map { _ in { try await store.write { _ in } } })
     #expect(bench.commits - before == 6)
   }
 
   @Test func `responses that are saved at the same time share a commit`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let mock = MockTransport(baseURL: URL(string: "https://api.example.com/"))
     mock.on(.get, "one").respond(json: [Artwork(id: 1, title: "one")])
     mock.on(.get, "two").respond(json: [Artwork(id: 2, title: "two")])
@@ -150,7 +103,7 @@ import Testing
     bench.held.letGo()
     for call in calls { try await call.value }
     try await holding.value
-    #expect(try await ids(bench) == [1, 2])
+    #expect(try await bench.ids == [1, 2])
     #expect(bench.commits - before == 2)
   }
 
@@ -161,22 +114,22 @@ import Testing
       var id: Int
       var title: String?
     }
-    let bench = try Bench()
+    let bench = try GroupBench()
     let (store, before) = (bench.store, bench.commits)
     let failing: @MainActor () async throws -> Void = {
       try await store.save([Nameless(id: 100, title: "t"), Nameless(id: 101, title: nil)], into: "artwork")
     }
     let results = try await bench.together(bench.saves(1...3) + [failing] + bench.saves(4...6))
-    #expect(succeeded(results) == [true, true, true, false, true, true, true])
+    #expect(results.succeeded == [true, true, true, false, true, true, true])
     let error = #expect(throws: SQLiteError.self) { try results[3].get() }
     #expect(error?.code == .constraint)
     #expect(error?.row == 1)
-    #expect(try await ids(bench) == Array(1...6))
+    #expect(try await bench.ids == Array(1...6))
     #expect(bench.commits - before == 2)
   }
 
   @Test func `saves that are cancelled while they wait are answered at once and write nothing`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let before = bench.commits
     let results = try await bench.together(bench.saves(1...20)) { tasks in
       for index in stride(from: 0, to: 20, by: 2) { tasks[index].cancel() }
@@ -184,7 +137,7 @@ import Testing
     for (index, result) in results.enumerated() where index % 2 == 0 {
       #expect(throws: CancellationError.self) { try result.get() }
     }
-    #expect(try await ids(bench) == (1...20).filter { $0 % 2 == 0 })
+    #expect(try await bench.ids == (1...20).filter { $0 % 2 == 0 })
     #expect(bench.commits - before == 2)
   }
 
@@ -216,7 +169,7 @@ import Testing
 
   /// Writes of which one is cancelled while it runs, so that SQLite undoes the whole transaction.
   @Test func `a write that is cancelled while it runs undoes none of those it shares a commit with`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let (store, holder) = (bench.store, Holder())
     let endless: @MainActor () async throws -> Void = {
       try await store.writeTogether { db in
@@ -231,13 +184,13 @@ import Testing
     let results = try await bench.together(bench.saves(1...3) + [endless] + bench.saves(4...6)) { tasks in
       holder.set { tasks[3].cancel() }
     }
-    #expect(succeeded(results) == [true, true, true, false, true, true, true])
+    #expect(results.succeeded == [true, true, true, false, true, true, true])
     #expect(throws: CancellationError.self) { try results[3].get() }
-    #expect(try await ids(bench) == Array(1...6))
+    #expect(try await bench.ids == Array(1...6))
   }
 
   @Test func `a write that fills the disk undoes none of those it shares a commit with`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let store = bench.store
     // A table of its own, because the pages of the other one have room.
     try await store.write { db in
@@ -251,15 +204,15 @@ import Testing
       }
     }
     let results = try await bench.together(bench.saves(1...3) + [large] + bench.saves(4...6))
-    #expect(succeeded(results) == [true, true, true, false, true, true, true])
+    #expect(results.succeeded == [true, true, true, false, true, true, true])
     let error = #expect(throws: SQLiteError.self) { try results[3].get() }
     #expect(error?.code == .full)
-    #expect(try await ids(bench) == Array(1...6))
+    #expect(try await bench.ids == Array(1...6))
     #expect(try await bench.test.isIntact)
   }
 
   @Test func `a write that rolls the transaction back is told so, the others are saved`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let store = bench.store
     let rollingBack: @MainActor () async throws -> Void = {
       try await store.writeTogether { db in
@@ -268,42 +221,12 @@ import Testing
       }
     }
     let results = try await bench.together(bench.saves(1...2) + [rollingBack] + bench.saves(3...3))
-    #expect(succeeded(results) == [true, true, false, true])
-    #expect(try await ids(bench) == [1, 2, 3])
-  }
-
-  @Test func `a suspension undoes all that share a commit, and tells each`() async throws {
-    let bench = try Bench()
-    let store = bench.store
-    let suspending: @MainActor () async throws -> Void = {
-      try await store.writeTogether { _ in store.state.setSuspended(true) }
-    }
-    let results = try await bench.together(bench.saves(1...3) + [suspending] + bench.saves(4...6))
-    for result in results {
-      let error = #expect(throws: SQLiteError.self) { try result.get() }
-      #expect(error?.code == .interrupted)
-    }
-    store.resume()
-    #expect(try await ids(bench) == [])
-    #expect(succeeded(try await bench.together(bench.saves(1...3))).allSatisfy { $0 })
-    #expect(try await ids(bench) == [1, 2, 3])
-  }
-
-  @Test func `writes that wait are done before a store closes, later ones are refused`() async throws {
-    let bench = try Bench()
-    let store = bench.store
-    var closing: Task<Void, any Error>?
-    let results = try await bench.together(bench.saves(1...5)) { _ in closing = Task { await store.close() } }
-    try await closing?.value
-    #expect(succeeded(results).allSatisfy { $0 })
-    let error = await #expect(throws: SQLiteError.self) { try await store.save([Artwork](), into: "artwork") }
-    #expect(error?.code == .misuse)
-    let again = try SQLiteStore(path: store.path)
-    #expect(try await again.read { try $0.first("SELECT count(*) FROM artwork", as: Int.self) } == 5)
+    #expect(results.succeeded == [true, true, false, true])
+    #expect(try await bench.ids == [1, 2, 3])
   }
 
   @Test func `actions after the commit run for what was committed, and changes are told once`() async throws {
-    let bench = try Bench()
+    let bench = try GroupBench()
     let (store, log) = (bench.store, Log())
     let ticks = store.changes(in: "artwork")
     let noting: [@MainActor () async throws -> Void] = [1, 2, 3].map { id in
@@ -315,7 +238,7 @@ import Testing
         }
       }
     }
-    #expect(succeeded(try await bench.together(noting)) == [true, false, true])
+    #expect(try await bench.together(noting).succeeded == [true, false, true])
     #expect(log.lines == ["1", "3"])
     await store.close()
     var count = 0
@@ -324,7 +247,7 @@ import Testing
   }
 
   @Test func `a write that fails tells no change`() async throws {
-    let bench = try Bench([
+    let bench = try GroupBench([
       TestStore.artwork, SQLiteMigration("other") { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") },
     ])
     let store = bench.store
@@ -335,7 +258,7 @@ import Testing
         throw Stop()
       }
     }
-    #expect(succeeded(try await bench.together(bench.saves(1...1) + [failing])) == [true, false])
+    #expect(try await bench.together(bench.saves(1...1) + [failing]).succeeded == [true, false])
     await store.close()
     var count = 0
     for await _ in ticks { count += 1 }

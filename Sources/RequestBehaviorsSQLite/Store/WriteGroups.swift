@@ -56,21 +56,21 @@ final class WriteGroups: Sendable {
 
   /// Adds a write to those that wait for the writer.
   func add(_ write: GroupedWrite, to lane: ConnectionLane) {
-    let isFirst = waiting.withLock { waiting in
+    waiting.withLock { waiting in
       waiting.append(write)
-      return waiting.count == 1
+      // Each transaction gets its place in the queue when its first write comes. A place that it got only after an
+      // earlier transaction would be behind the end of a store that is being closed.
+      if waiting.count % Self.maximumWrites == 1 { lane.enqueue(runNext) }
     }
-    if isFirst { lane.enqueue(runNext) }
   }
 
-  /// Runs the waiting writes and returns a closure that resumes their callers.
+  /// Runs the waiting writes of one transaction and returns a closure that resumes their callers.
   private func runNext(_ lane: ConnectionLane) -> () -> Void {
-    let (writes, hasMore) = waiting.withLock { waiting in
-      defer { waiting.removeFirst(min(Self.maximumWrites, waiting.count)) }
-      return (Array(waiting.prefix(Self.maximumWrites)), waiting.count > Self.maximumWrites)
+    let writes = waiting.withLock { waiting in
+      let writes = Array(waiting.prefix(Self.maximumWrites))
+      waiting.removeFirst(writes.count)
+      return writes
     }
-    // The rest goes behind the jobs that were queued meanwhile, which then need not wait for all writes.
-    if hasMore { lane.enqueue(runNext) }
     run(writes, on: lane)
     return { for write in writes { write.resume() } }
   }
