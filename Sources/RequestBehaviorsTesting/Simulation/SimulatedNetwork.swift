@@ -58,6 +58,7 @@ public final class SimulatedNetwork: @unchecked Sendable {
   public var onSend: (NetworkRequest) -> Void = { _ in }
 
   private var servers: [String: (NetworkRequest) -> SimulatedResponse] = [:]
+  private var hostTroubles: [String: Troubles] = [:]
   private var counts: [String: Int] = [:]
   private var transports: [MockTransport] = []
   private let seed: UInt64
@@ -74,9 +75,13 @@ public final class SimulatedNetwork: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - host: Its host, without a port.
+  ///   - troubles: What may go wrong with its requests; by default ``troubles``.
   ///   - server: Returns the response to a request, whose body is in memory.
-  public func serve(_ host: String, _ server: @escaping (NetworkRequest) -> SimulatedResponse) {
+  public func serve(
+    _ host: String, troubles: Troubles? = nil, _ server: @escaping (NetworkRequest) -> SimulatedResponse
+  ) {
     servers[host] = server
+    hostTroubles[host] = troubles
   }
 
   /// Makes the transport of a client.
@@ -96,7 +101,7 @@ public final class SimulatedNetwork: @unchecked Sendable {
     let name = "\(request.method) \(host)\(request.url.path())"
     counts[name, default: 0] += 1
     var random = SimulatedRandom(seed: seed, name: "\(name) \(counts[name, default: 0])")
-    let trouble = drawTrouble(using: &random)
+    let trouble = drawTrouble(hostTroubles[host] ?? troubles, using: &random)
     let way = Way(
       network: self, request: request, name: "\(name) #\(counts[name, default: 0])", sentAt: request.call.clock.now())
     onSend(request)
@@ -107,7 +112,9 @@ public final class SimulatedNetwork: @unchecked Sendable {
     return try await respond(to: way, server, trouble?.trouble, &random)
   }
 
-  private func drawTrouble(using random: inout SimulatedRandom) -> (trouble: Troubles, name: String)? {
+  private func drawTrouble(
+    _ troubles: Troubles, using random: inout SimulatedRandom
+  ) -> (trouble: Troubles, name: String)? {
     let possible = Troubles.names.filter { troubles.contains($0.0) }
     let isTrouble = random.chance(troubleRate)
     let place = random.next()
@@ -154,6 +161,12 @@ public final class SimulatedNetwork: @unchecked Sendable {
 
   private static let portalPage = SimulatedResponse.status(
     200, headers: ["Content-Type": "text/html"], text: "<html>Welcome to the airport's network</html>")
+
+  /// Ends all troubles, for what must work when the network is well.
+  func endTroubles() {
+    troubles = []
+    hostTroubles = [:]
+  }
 
   func note(_ line: String) { log(line) }
 }

@@ -35,6 +35,7 @@ public final class SimulatedWorld: @unchecked Sendable {
 
     fileprivate var task: Task<Void, Never>?
     fileprivate var label = 0
+    fileprivate var jobsBeforeCancellation: Int?
     fileprivate var cancelledAt: Duration?
     fileprivate var endedAt: Duration?
 
@@ -167,10 +168,8 @@ public final class SimulatedWorld: @unchecked Sendable {
     calls.append(activity)
     let cancels = mayBeCancelled && chance(0.3, "\(name) is cancelled")
     let jobs = number(in: 1..<120, "\(name) is cancelled after")
-    begin(activity, at: moment, work) { [unowned self] in
-      guard cancels else { return }
-      scheduler.after(jobs, jobsOf: activity.label) { [unowned self] in cancel(activity) }
-    }
+    if cancels { activity.jobsBeforeCancellation = jobs }
+    begin(activity, at: moment, work)
     return activity
   }
 
@@ -192,10 +191,10 @@ public final class SimulatedWorld: @unchecked Sendable {
     return activity
   }
 
-  /// Adds a condition that must hold when everything has ended.
+  /// Adds a condition that must hold when everything has ended; an error that it throws tells what is wrong.
   public func check(_ name: String, _ holds: @escaping () throws -> Bool) { checks.append((name, holds)) }
 
-  /// Adds a condition that must hold after every 64th job.
+  /// Adds a condition that must hold after every 64th job; an error that it throws tells what is wrong.
   public func always(_ name: String, _ holds: @escaping () throws -> Bool) { constantChecks.append((name, holds)) }
 
   /// Adds what must succeed when all calls and actions have ended and the network has no troubles any more.
@@ -204,8 +203,7 @@ public final class SimulatedWorld: @unchecked Sendable {
   }
 
   private func begin(
-    _ activity: Activity, at moment: Moment, _ work: @escaping @Sendable () async throws -> Void,
-    _ then: @escaping () -> Void = {}
+    _ activity: Activity, at moment: Moment, _ work: @escaping @Sendable () async throws -> Void
   ) {
     starts.append { [unowned self] in
       switch moment.kind {
@@ -225,7 +223,6 @@ public final class SimulatedWorld: @unchecked Sendable {
         }
         waiting.append { pending.run { [unowned self] in start(activity, after: .zero, work) } }
       }
-      then()
     }
   }
 
@@ -260,6 +257,9 @@ public final class SimulatedWorld: @unchecked Sendable {
     }
     activity.label = label
     activity.task = task
+    if let jobs = activity.jobsBeforeCancellation {
+      scheduler.after(jobs, jobsOf: label) { [unowned self] in cancel(activity) }
+    }
   }
 
   private func end(_ activity: Activity, _ result: Result<Void, any Error>) {

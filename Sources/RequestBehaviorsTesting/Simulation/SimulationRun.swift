@@ -9,7 +9,7 @@ struct SimulationRun {
   func run() throws -> Simulation.Summary {
     world.begin()
     try runUntilEnd { world.isOver }
-    world.network.troubles = []
+    world.network.endTroubles()
     for (name, work) in world.lastly {
       let activity = world.finally(name, work)
       try runUntilEnd { activity.result != nil }
@@ -17,7 +17,7 @@ struct SimulationRun {
     }
     try drain()
     for (name, holds) in world.checks {
-      guard try holds() else { throw failure(name, "it does not hold at the end") }
+      try check(name, holds, "it does not hold at the end")
     }
     if let (kind, detail) = world.problem() { throw failure(kind, detail) }
     if let stray = scheduler.strays.first {
@@ -56,10 +56,20 @@ struct SimulationRun {
     }
   }
 
+  private func check(_ name: String, _ holds: () throws -> Bool, _ detail: String) throws {
+    var detail = detail
+    do {
+      if try holds() { return }
+    } catch {
+      detail = "\(error)"
+    }
+    throw failure(name, detail)
+  }
+
   private func checkStep() throws {
     guard scheduler.steps % 64 == 0 else { return }
     for (name, holds) in world.constantChecks {
-      guard try holds() else { throw failure(name, "it does not hold after \(scheduler.steps) jobs") }
+      try check(name, holds, "it does not hold after \(scheduler.steps) jobs")
     }
   }
 

@@ -7,7 +7,7 @@ final class Shop {
   var orders: [String: Int] = [:]
   private var responses: [String: String] = [:]
 
-  func answer(_ request: NetworkRequest) -> SimulatedResponse {
+  func respond(_ request: NetworkRequest) -> SimulatedResponse {
     guard request.method == .post else { return .json(#"{"open":true}"#) }
     let key = request.headers["Idempotency-Key"] ?? "none"
     if let known = responses[key] { return .json(known, status: 201) }
@@ -22,15 +22,12 @@ extension SimulatedWorld {
   /// A shop, its clients with resilience, and orders that may be cancelled.
   public func buildShop() {
     let shop = Shop()
-    network.serve("shop.example") { shop.answer($0) }
+    network.serve("shop.example") { shop.respond($0) }
     network.troubles = .all
-    var behaviors: [any RequestBehavior] = []
-    if includes("retry", chance: 0.8) { behaviors.append(.retry()) }
-    if includes("deadline") { behaviors.append(.deadline(.seconds(20))) }
-    if includes("breaker") { behaviors.append(.circuitBreaker()) }
-    if includes("limit") { behaviors.append(.concurrencyLimit(2)) }
-    if includes("hedging") { behaviors.append(.hedging()) }
-    if includes("coalescing") { behaviors.append(.coalescing()) }
+    var behaviors = commonBehaviors() + userBehaviors()
+    if !behaviors.contains(where: { $0 is ConcurrencyLimitBehavior }), includes("limit") {
+      behaviors += [.concurrencyLimit(2), limitProbe(2)]
+    }
     if includes("cache") { behaviors.append(.caching(MemoryCacheStore())) }
     let client = client(baseURL: URL(string: "https://shop.example")!, behaviors: behaviors)
     for number in 0..<5 {
@@ -39,7 +36,7 @@ extension SimulatedWorld {
         _ = try await client.response(for: .get("status").returning(Data.self))
       }
     }
-    lastly("the shop answers again") {
+    lastly("the shop can be reached again") {
       try await self.clock.sleep(for: .seconds(120))
       _ = try await client.response(for: .get("status").returning(Data.self))
     }

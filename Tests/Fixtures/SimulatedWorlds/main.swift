@@ -1,26 +1,41 @@
 import Foundation
 import RequestBehaviorsTesting
 
-// Runs seeds of the worlds: `SimulatedWorlds COUNT [FIRST]`.
-let arguments = CommandLine.arguments.dropFirst().compactMap(UInt64.init)
-let count = arguments.first ?? 2_000
-let first = arguments.dropFirst().first ?? UInt64.random(in: 1...1_000_000_000)
+// Runs seeds of the worlds: `SimulatedWorlds COUNT [FIRST [WORLD]]`. Seed and world are printed where one fails.
+let worlds: [(name: String, build: @Sendable (SimulatedWorld) -> Void)] = [
+  ("shop", { $0.buildShop() }), ("tokens", { $0.buildTokens() }), ("cache", { $0.buildCache() }),
+  ("streams", { $0.buildStreams() }), ("portal", { $0.buildPortal() }),
+]
+let arguments = Array(CommandLine.arguments.dropFirst())
+let count = arguments.first.flatMap(UInt64.init) ?? 2_000
+let first = arguments.dropFirst().first.flatMap(UInt64.init) ?? UInt64.random(in: 1...1_000_000_000)
+let chosen = worlds.filter { arguments.count < 3 || $0.name == arguments[2] }
+guard !chosen.isEmpty else {
+  print("there is no world \(arguments[2]); there are \(worlds.map(\.name).joined(separator: ", "))")
+  exit(2)
+}
 let start = ContinuousClock.now
-var (steps, succeeded, failures) = (0, 0, 0)
-for seed in first..<first + count {
-  do {
-    let summary = try await Simulation(seed: seed) { $0.buildShop() }.run()
-    steps += summary.steps
-    succeeded += summary.succeededCalls
-  } catch {
-    failures += 1
-    print(error)
-    if failures >= 3 { exit(1) }
+let tally = Tally(first..<first + count)
+let printsDigests = ProcessInfo.processInfo.environment["SIMULATION_DIGESTS"] != nil
+// Two at a time; each has a thread of its own.
+await withTaskGroup(of: Void.self) { group in
+  for _ in 0..<2 {
+    group.addTask {
+      while let seed = tally.next() {
+        let world = chosen[Int(seed % UInt64(chosen.count))]
+        do {
+          let summary = try await Simulation(seed: seed, world.build).run()
+          tally.add(summary)
+          if printsDigests { print(seed, world.name, summary.digest) }
+        } catch {
+          print("\(error)\nto run it alone: swift run SimulatedWorlds 1 \(seed) \(world.name)")
+          tally.addFailure()
+        }
+      }
+    }
   }
 }
 let time = start.duration(to: .now)
 let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
-print(
-  "\(count) seeds from \(first), \(steps) jobs, \(succeeded) calls that succeeded, \(Int(Double(steps) / seconds)) jobs a second"
-)
-exit(failures == 0 ? 0 : 1)
+print(tally.summary(seconds: seconds))
+exit(tally.failures == 0 ? 0 : 1)

@@ -1,0 +1,211 @@
+import Foundation
+import RequestBehaviors
+public import RequestBehaviorsTesting
+
+/// An authorization server that rotates refresh tokens, and the API that takes its access tokens.
+final class TokenServer: @unchecked Sendable {
+  // Unchecked, because only the simulation's thread uses it.
+
+  /// The tokens of one sign-in: each refresh spends the refresh token and gives two new ones.
+  struct Family {
+    let user: String
+    var generation = 0
+  }
+
+  private(set) var families: [Int: Family] = [:]
+  /// The rules that a client broke.
+  private(set) var violations: [String] = []
+  /// The generations of each family that the API has refused because they expired.
+  private var refusedAt: [String: Duration] = [:]
+  private let clock: RequestClock
+  private var issuedAt: [String: Duration] = [:]
+  private let lifetime: Duration
+  private let delay: () -> Duration
+
+  init(clock: RequestClock, lifetime: Duration, delay: @escaping () -> Duration) {
+    (self.clock, self.lifetime, self.delay) = (clock, lifetime, delay)
+  }
+
+  /// Returns the token of a user who signs in.
+  func signIn(_ user: String) -> AccessToken {
+    let family = families.count + 1
+    families[family] = Family(user: user)
+    return token(of: family)
+  }
+
+  /// The user of an access token; `nil` for a text that no sign-in gave out.
+  func user(of accessToken: String) -> String? { family(of: accessToken).flatMap { families[$0]?.user } }
+
+  /// Returns the family in a token such as "a-3-7".
+  func family(of token: String) -> Int? {
+    let parts = token.split(separator: "-")
+    return parts.count == 3 ? Int(parts[1]) : nil
+  }
+
+  private func token(of family: Int) -> AccessToken {
+    let generation = families[family]?.generation ?? 0
+    issuedAt["a-\(family)-\(generation)"] = clock.now()
+    return AccessToken("a-\(family)-\(generation)", lifetime: lifetime, refreshToken: "r-\(family)-\(generation)")
+  }
+
+  /// The token endpoint.
+  func refresh(_ request: NetworkRequest) -> SimulatedResponse {
+    let form = (try? request.text) ?? ""
+    guard let spent = form.split(separator: "&").first(where: { $0.hasPrefix("refresh_token=") })?.dropFirst(14),
+      let family = family(of: String(spent)), let generation = spent.split(separator: "-").last.flatMap({ Int($0) })
+    else { return .json(#"{"error":"invalid_request"}"#, status: 400) }
+    guard families[family]?.generation == generation else {
+      violations.append("the refresh token \(spent) was sent again after it was spent")
+      return .json(#"{"error":"invalid_grant"}"#, status: 400)
+    }
+    families[family]?.generation += 1
+    let new = token(of: family)
+    return .json(
+      #"{"access_token":"\#(new.value)","token_type":"Bearer","refresh_token":"\#(new.refreshToken ?? "")","expires_in":\#(lifetime.components.seconds)}"#
+    ).after(delay())
+  }
+
+  /// The API: tells a user's name to a valid token of the user.
+  func api(_ request: NetworkRequest) -> SimulatedResponse {
+    guard let token = request.headers["Authorization"]?.dropFirst(7), let user = user(of: String(token)),
+      let issued = issuedAt[String(token)]
+    else {
+      return .status(401, headers: ["WWW-Authenticate": "Bearer"])
+    }
+    // A client may have sent a token before it learned that the token is refused.
+    if let refused = refusedAt[String(token)], clock.now() - refused > .seconds(90) {
+      violations.append("the token \(token) was sent \(clock.now() - refused) after it was refused")
+    }
+    let isCurrent = families[family(of: String(token)) ?? 0].map {
+      "a-\(family(of: String(token)) ?? 0)-\($0.generation)"
+    }
+    guard clock.now() - issued < lifetime, isCurrent == String(token) || clock.now() - issued < .seconds(30) else {
+      refusedAt[String(token)] = refusedAt[String(token)] ?? clock.now()
+      return .status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
+    }
+    let path = request.url.path()
+    guard path.contains(user) else { return .status(403) }
+    return .json(
+      #"{"user":"\#(user)","path":"\#(path)"}"#,
+      headers: ["Cache-Control": "private, max-age=5", "Vary": "Authorization"])
+  }
+}
+
+extension SimulatedWorld {
+  /// Two users on one session, one after the other, and a third with a session of her own.
+  public func buildTokens() {
+    let server = TokenServer(clock: clock, lifetime: .seconds(60)) { [unowned self] in
+      .milliseconds(number(in: 0..<3_000, "token delay"))
+    }
+    network.serve("auth.example", troubles: [.refused, .lostBefore, .tooManyRequests]) { server.refresh($0) }
+    network.serve("api.example") { server.api($0) }
+    network.troubles = [.refused, .lostBefore, .lostAfter, .slow, .serverError, .repeated]
+    span = .seconds(150)
+    let source = RefreshTokenGrant(TokenEndpoint(url: URL(string: "https://auth.example/token")!, clientID: "app"))
+    let store = InMemoryTokenStore()
+    let session = TokenSession(name: "shared", source: source, store: store, clock: clock)
+    let other = TokenSession(name: "other", source: source, clock: clock)
+    let clients = (0..<(includes("second client") ? 2 : 1)).map { _ in
+      client(
+        baseURL: URL(string: "https://api.example")!,
+        behaviors: commonBehaviors() + [.tokenAuth(session)] + userBehaviors())
+    }
+    // Another object on the same store, as an app's extension has one.
+    let twin =
+      includes("second session") ? TokenSession(name: "shared", source: source, store: store, clock: clock) : nil
+    let state = UserState()
+    network.onSend = { [unowned self] request in
+      guard let value = request.headers["Authorization"]?.dropFirst(7), let family = server.family(of: String(value))
+      else { return }
+      if state.ended.contains(family) {
+        state.problems.append("\(value) left after its user had signed out, at \(clock.now())")
+      }
+    }
+    let first: @Sendable () async throws -> Void = {
+      let token = server.signIn("anna")
+      state.family = server.families.count
+      try await session.signIn(token, as: "anna")
+      state.signedIn = "anna"
+      try await other.signIn(server.signIn("carl"), as: "carl")
+      state.isReady = true
+    }
+    action("anna signs in", at: .after(.zero)) { try await first() }
+    for number in 0..<5 {
+      let client = clients[self.number(in: 0..<clients.count, "client of call \(number)")]
+      call("call \(number)", mayBeCancelled: true) { [clock] in
+        guard state.isReady, let user = state.signedIn else { return }
+        let begun = clock.now()
+        do {
+          let text: String = try await client.send(.get("\(user)/\(number)"))
+          if !text.contains(user) { state.problems.append("\(user) got \(text)") }
+        } catch let error as NetworkError where error.response?.statusCode == 403 {
+          // At the very moment of the change a call may begin as either user's.
+          if (state.changedAt ?? .zero) != begun { state.problems.append("a call of \(user) had another's token") }
+          throw error
+        }
+      }
+      call("call of carl \(number)", mayBeCancelled: true) {
+        guard state.isReady else { return }
+        let text: String = try await client.send(Request<String>.get("carl/\(number)").with(.tokenAuth(other)))
+        if !text.contains("carl") { state.problems.append("carl got \(text)") }
+      }
+    }
+    if let twin {
+      let client = client(baseURL: URL(string: "https://api.example")!, behaviors: [.tokenAuth(twin), .retry()])
+      call("call of the twin") {
+        guard state.isReady, let user = state.signedIn else { return }
+        let text: String = try await client.send(.get("\(user)/twin"))
+        if !text.contains(user) { state.problems.append("\(user) got \(text)") }
+      }
+    }
+    if includes("another user") {
+      action("bob signs in", at: .any) { [unowned self] in
+        guard state.isReady else { return }
+        state.signedIn = nil
+        state.changedAt = clock.now()
+        let former = state.family
+        try await session.signOut()
+        state.ended.insert(former)
+        log("anna has signed out")
+        let token = server.signIn("bob")
+        state.family = server.families.count
+        try await session.signIn(token, as: "bob")
+        state.signedIn = "bob"
+      }
+    }
+    lastly("the user can still work") { [unowned self] in
+      if !state.isReady { try await first() }
+      try await clock.sleep(for: .seconds(300))
+      let user = state.signedIn ?? "anna"
+      let text: String = try await clients[0].send(.get("\(user)/last"))
+      if !text.contains(user) { state.problems.append("\(user) got \(text)") }
+    }
+    check("no client breaks a rule of the token server") {
+      if let violation = server.violations.first { throw BrokenRule(violation) }
+      return true
+    }
+    check("each user gets responses of their own") {
+      if let problem = state.problems.first { throw BrokenRule(problem) }
+      return true
+    }
+  }
+}
+
+/// The users of a token world.
+///
+/// All of it is used on the simulation's thread.
+private final class UserState: @unchecked Sendable {
+  var signedIn: String?
+  var isReady = false
+  var family = 0
+  var changedAt: Duration?
+  var ended: Set<Int> = []
+  var problems: [String] = []
+}
+
+/// A rule that does not hold, with the case.
+public struct BrokenRule: Error, CustomStringConvertible {
+  /// The rule and the case.
+  public let description: String
+  init(_ description: String) { self.description = description }
+}
