@@ -30,13 +30,12 @@ public final class SimulatedWorld: @unchecked Sendable {
     public let name: String
     /// How it ended; `nil` while it has not.
     public fileprivate(set) var result: Result<Void, any Error>?
-    /// Whether the simulation cancelled it.
-    public fileprivate(set) var isCancelled = false
+    /// The virtual time at which the simulation cancelled it; `nil` if it did not.
+    public fileprivate(set) var cancelledAt: Duration?
 
     fileprivate var task: Task<Void, Never>?
     fileprivate var label = 0
     fileprivate var jobsBeforeCancellation: Int?
-    fileprivate var cancelledAt: Duration?
     fileprivate var endedAt: Duration?
 
     fileprivate init(_ name: String) { self.name = name }
@@ -275,7 +274,6 @@ public final class SimulatedWorld: @unchecked Sendable {
   private func cancel(_ activity: Activity) {
     guard activity.result == nil else { return }
     note("\(activity.name) is cancelled")
-    activity.isCancelled = true
     activity.cancelledAt = clock.now()
     activity.task?.cancel()
   }

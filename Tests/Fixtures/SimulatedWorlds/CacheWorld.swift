@@ -20,7 +20,8 @@ final class PageServer: @unchecked Sendable {
 
   func respond(_ request: NetworkRequest) -> SimulatedResponse {
     let path = request.url.path()
-    let user = request.headers["X-Account"] ?? "public"
+    let user =
+      request.headers["X-Account"] ?? request.headers["Authorization"].map { String($0.dropFirst(6)) } ?? "public"
     if request.method == .put {
       history[path, default: []].append(clock.now())
       versions[path, default: 0] += 1
@@ -28,7 +29,10 @@ final class PageServer: @unchecked Sendable {
     }
     let version = versions[path, default: 0]
     let tag = "\"\(user)-\(version)\""
-    let fields: HeaderFields = ["Cache-Control": "private, max-age=10", "ETag": tag, "Vary": "X-Account"]
+    let fields: HeaderFields = [
+      "Cache-Control": "private, max-age=10", "ETag": tag,
+      "Vary": request.headers["X-Account"] == nil ? "Accept" : "X-Account",
+    ]
     if request.headers["If-None-Match"] == tag { return .status(304, headers: fields) }
     return .json(#"{"user":"\#(user)","version":\#(version)}"#, headers: fields)
   }
@@ -57,12 +61,18 @@ extension SimulatedWorld {
         ])
     }
     let state = PageState()
+    // A user's own credential that no owner covers: neither stored nor shared.
+    let credential = includes("user's credential")
     for number in 0..<8 {
       let which = sharesStore ? self.number(in: 0..<2, "client of reader \(number)") : 0
       let (path, user) = ("page\(self.number(in: 0..<2, "page of reader \(number)"))", "user\(number % 2)")
       call("read \(number)", mayBeCancelled: true) { [unowned self] in
         let (begun, written) = (clock.now(), state.written["/\(path)"] ?? 0)
-        let page: Page = try await clients[which].send(Request<Page>.get("\(path)").with(header: "X-Account", user))
+        let plain = Request<Page>.get(RequestPath(encoded: path))
+        let ticket = ClosureBehavior(
+          "Ticket", order: .authentication, headers: { _ in ["Authorization": "Basic \(user)"] })
+        let page = try await clients[which].send(
+          credential ? plain.with(ticket) : plain.with(header: "X-Account", user))
         if page.user != user { state.problems.append("\(user) got the page of \(page.user)") }
         if page.version < written {
           state.problems.append("read \(number) began after version \(written) was written, and got \(page.version)")

@@ -36,9 +36,21 @@ extension SimulatedWorld {
         _ = try await client.response(for: .get("status").returning(Data.self))
       }
     }
+    let isShutDown = includes("shutdown", chance: 0.1)
+    if isShutDown { action("shutdown") { await client.shutdown() } }
     lastly("the shop can be reached again") {
+      if isShutDown { return }
       try await self.clock.sleep(for: .seconds(120))
       _ = try await client.response(for: .get("status").returning(Data.self))
+    }
+    check("a call whose send ends after its cancellation throws CancellationError") { [unowned self] in
+      for call in calls {
+        guard let cancelled = call.cancelledAt, let error = call.error as? NetworkError else { continue }
+        if let end = error.attempts.compactMap(\.endedAt).max(), end > cancelled {
+          throw BrokenRule("\(call.name) threw \(error)")
+        }
+      }
+      return true
     }
     check("each order is made at most once") { shop.orders.values.allSatisfy { $0 <= 1 } }
   }

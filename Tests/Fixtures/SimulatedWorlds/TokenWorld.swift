@@ -84,10 +84,10 @@ final class TokenServer: @unchecked Sendable {
       return .status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
     }
     let path = request.url.path()
-    guard path.contains(user) else { return .status(403) }
+    guard path == "/me" || path.contains(user) else { return .status(403) }
     return .json(
       #"{"user":"\#(user)","path":"\#(path)"}"#,
-      headers: ["Cache-Control": "private, max-age=5", "Vary": "Authorization"])
+      headers: ["Cache-Control": "private, max-age=30"])
   }
 }
 
@@ -97,7 +97,7 @@ extension SimulatedWorld {
     let server = TokenServer(clock: clock, lifetime: .seconds(60)) { [unowned self] in
       .milliseconds(number(in: 0..<3_000, "token delay"))
     }
-    network.serve("auth.example", troubles: [.refused, .lostBefore, .tooManyRequests]) { server.refresh($0) }
+    network.serve("auth.example", troubles: [.refused, .lostBefore, .tooManyRequests, .portal]) { server.refresh($0) }
     network.serve("api.example") { server.api($0) }
     network.troubles = [.refused, .lostBefore, .lostAfter, .slow, .serverError, .repeated]
     span = .seconds(150)
@@ -105,10 +105,12 @@ extension SimulatedWorld {
     let store = InMemoryTokenStore()
     let session = TokenSession(name: "shared", source: source, store: store, clock: clock)
     let other = TokenSession(name: "other", source: source, clock: clock)
+    // The API lets a response be kept for 30 seconds. One cache serves two users, one after the other.
+    let caches: [any RequestBehavior] = includes("cache") ? [.caching(MemoryCacheStore())] : []
     let clients = (0..<(includes("second client") ? 2 : 1)).map { _ in
       client(
         baseURL: URL(string: "https://api.example")!,
-        behaviors: commonBehaviors() + [.tokenAuth(session)] + userBehaviors())
+        behaviors: commonBehaviors() + [.tokenAuth(session)] + caches + userBehaviors())
     }
     // Another object on the same store, as an app's extension has one.
     let twin =
@@ -143,6 +145,13 @@ extension SimulatedWorld {
           if (state.changedAt ?? .zero) != begun { state.problems.append("a call of \(user) had another's token") }
           throw error
         }
+      }
+      // One URL for all users: only the owner tells whose response it is.
+      call("me \(number)", mayBeCancelled: true) { [clock] in
+        guard state.isReady, let user = state.signedIn else { return }
+        let begun = clock.now()
+        let text: String = try await client.send(.get("me"))
+        if !text.contains(user), (state.changedAt ?? .zero) != begun { state.problems.append("\(user) got \(text)") }
       }
       call("call of carl \(number)", mayBeCancelled: true) {
         guard state.isReady else { return }
