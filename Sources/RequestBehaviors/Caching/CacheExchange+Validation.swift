@@ -1,8 +1,22 @@
 import Foundation
 
+/// The number of validations under way in a call that other requests may wait for.
+private enum AwaitedValidations: CallKey {
+  static let defaultValue = 0
+  // The call also waits for its prerequisite requests, so they must not wait either.
+  static let isInherited = true
+}
+
 extension CacheExchange {
+  /// Whether the request is a part of a validation that other requests may wait for.
+  ///
+  /// It is one if the server responded to the validation with a redirect.
+  var isAwaited: Bool { request.call[AwaitedValidations.self] > 0 }
+
   /// Asks the server whether a stored response is still good, for all requests that wait for the result.
   func revalidateForAll(_ stored: StoredResponse) async throws -> NetworkResponse {
+    request.call.update(AwaitedValidations.self) { $0 += 1 }
+    defer { request.call.update(AwaitedValidations.self) { $0 -= 1 } }
     // Unless the server responds or fails for all, the outcome is `abandoned`: one of the waiting requests validates
     // then.
     var outcome = CacheActivity.Validation.abandoned

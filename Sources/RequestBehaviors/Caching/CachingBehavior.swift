@@ -68,7 +68,10 @@ public struct CachingBehavior: UniqueBehavior {
     guard decision == .revalidate, let stored else { return try await exchange.fetch(insteadOf: stored) }
 
     // If another request is validating the stored response already, this one waits and then looks again, once.
-    guard !hasWaited, exchange.canShareValidation(of: stored) else { return try await exchange.revalidate(stored) }
+    // A call that others wait for asks for itself: a wait of two such calls for each other would not end.
+    guard !hasWaited, !exchange.isAwaited, exchange.canShareValidation(of: stored) else {
+      return try await exchange.revalidate(stored)
+    }
     switch try await activity.beginValidation(of: exchange.key, for: exchange.request.call) {
     case .own: return try await exchange.revalidateForAll(stored)
     case .ended: return try await run(exchange, next, hasWaited: true)

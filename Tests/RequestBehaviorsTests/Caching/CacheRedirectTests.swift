@@ -183,6 +183,63 @@ import Testing
     #expect(store.count == 1)
   }
 
+  @Test(arguments: ["a#top", "#top", "https://API.example.com:443/v1/a#top"])
+  func `a validation that is redirected to its own URL ends, for later requests too`(location: String) async throws {
+    let count = TestGate()
+    let transport = ClosureTransport { request in
+      count.arrive()
+      let number = count.arrivalCount
+      if number == 2 { return NetworkResponse(request: request, statusCode: 302, headers: ["Location": location]) }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"\(number)\""],
+        body: .data(Data("\(number)".utf8)))
+    }
+    let client = client(transport)
+    _ = try await client.send(Request<String>.get("a"))
+    clock.advance(by: .seconds(61))
+    for _ in 0..<3 { #expect(try await client.send(Request<String>.get("a")) == "3") }
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `a validation that is redirected in a loop fails, and later requests are sent`() async throws {
+    let transport = ClosureTransport { request in
+      guard request.headers.contains("If-None-Match") else {
+        return NetworkResponse(
+          request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      }
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "a#top"])
+    }
+    let client = client(transport)
+    try await client.send(.get("a"))
+    clock.advance(by: .seconds(61))
+    for _ in 0..<2 {
+      let error = await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+      #expect(error?.code == .redirectFailed)
+    }
+    try await client.send(Request<Void>.get("a").with(\.caching, .reload))
+  }
+
+  @Test func `two validations that are redirected to each other's URLs end`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      let name = request.url.lastPathComponent
+      if request.headers.contains("If-None-Match"), gate.arrivalCount < 2 {
+        await gate.pass()
+        return NetworkResponse(request: request, statusCode: 302, headers: ["Location": name == "a" ? "b" : "a"])
+      }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""],
+        body: .data(Data(name.utf8)))
+    }
+    let client = client(transport)
+    for name in ["a", "b"] { _ = try await client.send(Request<String>.get("\(name)")) }
+    clock.advance(by: .seconds(61))
+    let calls = ["a", "b"].map { name in Task { try await client.send(Request<String>.get("\(name)")) } }
+    await gate.waitForArrivals(2)
+    gate.open()
+    #expect(try await [calls[0].value, calls[1].value] == ["b", "a"])
+  }
+
   @Test func `a cache inside of redirects sees each hop without being asked`() async throws {
     let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60")])
     let client = NetworkClient(
