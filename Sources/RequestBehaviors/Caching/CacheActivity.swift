@@ -15,7 +15,8 @@ final class CacheActivity: Sendable {
     /// The URLs whose responses could not be removed from the store.
     var unremovedURLs: Set<String> = []
     var unremovedScopes: Set<String> = []
-    /// Whether the list of URLs became too long, so that the store must be emptied before it is used again.
+    /// Whether the store must be emptied before it is used again: it failed to remove everything, or the list of URLs
+    /// became too long.
     var mustBeEmptied = false
     var waiting: [CacheKey: [Waiter<Validation>]] = [:]
     /// The keys that are validated in the background.
@@ -128,6 +129,9 @@ final class CacheActivity: Sendable {
 
   /// Records that the responses of an owner could not be removed when that owner signed out.
   func distrust(scope: String) { lock.withLock { _ = state.unremovedScopes.insert(scope) } }
+
+  /// Records that the store could not be emptied.
+  func distrustAll() { lock.withLock { state.mustBeEmptied = true } }
 
   /// Returns what must be removed before anything of a key is used; `nil` if every removal succeeded.
   func distrusted(of key: CacheKey) -> Distrusted? {

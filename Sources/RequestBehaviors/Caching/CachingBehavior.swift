@@ -97,7 +97,16 @@ public struct CachingBehavior: UniqueBehavior {
   }
 
   /// Removes everything that is stored.
-  public func reset() async { if (try? await store.removeAll()) != nil { activity.trustAll() } }
+  ///
+  /// If the store fails to do so, no stored response is used until everything has been removed.
+  public func reset() async {
+    do {
+      try await store.removeAll()
+      activity.trustAll()
+    } catch {
+      activity.distrustAll()
+    }
+  }
 }
 
 extension RequestBehavior where Self == CachingBehavior {

@@ -228,4 +228,34 @@ import Testing
     for _ in 0..<2 { try await client.send(.get("a")) }
     #expect(transport.sent.count == 4)
   }
+
+  @Test func `nothing that a reset could not remove is used, until it has been removed`() async throws {
+    let store = FailingStore(self.store)
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    let client = NetworkClient(transport, [.caching(store)])
+    for path in ["a", "b"] { try await client.send(.get("\(path)")) }
+    store.fails.value = true
+    await client.reset()
+    for _ in 0..<2 { try await client.send(.get("a")) }
+    #expect(transport.sent.count == 4)
+    store.fails.value = false
+    try await client.send(.get("a"))
+    #expect(self.store.count == 1)
+    for path in ["a", "b"] { try await client.send(.get("\(path)")) }
+    #expect(transport.sent.count == 6)
+  }
+
+  @Test func `a reset that could not remove also forbids the behaviors of other clients to use the store`()
+    async throws
+  {
+    let store = FailingStore(self.store)
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    let client = NetworkClient(transport, [.caching(store)])
+    let other = NetworkClient(transport, [.caching(store)])
+    try await client.send(.get("a"))
+    store.fails.value = true
+    await client.reset()
+    try await other.send(.get("a"))
+    #expect(transport.sent.count == 2)
+  }
 }
