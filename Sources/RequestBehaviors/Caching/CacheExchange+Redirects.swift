@@ -39,24 +39,36 @@ extension CacheExchange {
 struct RedirectCache: Sendable {
   private let cache: CachingBehavior
   private let next: Next
+  // The server must handle an unsafe request at each hop.
+  private let looksUp: Bool
 
-  /// Finds the cache outside of a behavior that follows redirects.
-  ///
-  /// The result is `nil` if there is no cache, and for a request with an unsafe method: the server must handle that
-  /// request at each hop.
+  /// Finds the cache outside of a behavior that follows redirects; `nil` if there is no cache.
   init?(around request: NetworkRequest, _ next: Next) {
-    guard request.method.isSafe, let cache = next.outer(CachingBehavior.self) else { return nil }
+    guard let cache = next.outer(CachingBehavior.self) else { return nil }
     self.cache = cache
     self.next = next
+    looksUp = request.method.isSafe
+  }
+
+  /// Removes the stored responses that a redirect of an unsafe request makes invalid (RFC 9111 §4.4).
+  ///
+  /// The redirect says that the request succeeded, whatever becomes of the hops after it. The cache itself sees only
+  /// the outcome of the last hop.
+  func invalidate(after redirect: NetworkResponse, to request: NetworkRequest) async {
+    guard !request.method.isSafe, redirect.isVerified, Redirect.statuses.contains(redirect.statusCode) else { return }
+    await cache.invalidate(CacheInvalidation.urls(after: redirect, to: request), after: request)
   }
 
   /// Stores a redirect under its own URL.
   func keep(_ redirect: NetworkResponse, to request: NetworkRequest) async {
+    guard looksUp else { return }
     await CacheExchange(request, next, cache: cache)?.keep(redirect: redirect)
   }
 
   /// Returns a stored response to a hop, or the server's response, which is stored if it may be.
-  func send(_ hop: NetworkRequest) async throws -> NetworkResponse { try await cache.intercept(hop, next: next) }
+  func send(_ hop: NetworkRequest) async throws -> NetworkResponse {
+    looksUp ? try await cache.intercept(hop, next: next) : try await next(hop)
+  }
 }
 
 extension Next {

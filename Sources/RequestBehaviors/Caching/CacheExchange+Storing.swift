@@ -157,17 +157,12 @@ extension CacheExchange {
       return .gatewayTimeout(to: request)
     }
     let response = try await next(request)
-    let urls = CacheInvalidation.urls(after: response, to: request)
-    guard response.isVerified, !urls.isEmpty, let key = CacheKey(request, at: next, digestKey: cache.store.digestKey)
-    else {
-      return response
-    }
+    guard response.isVerified else { return response }
+    await cache.invalidate(CacheInvalidation.urls(after: response, to: request), after: request)
+    guard request.method == .post, (200...399).contains(response.statusCode),
+      let key = CacheKey(request, at: next, digestKey: cache.store.digestKey)
+    else { return response }
     let exchange = CacheExchange(request, next, cache: cache, key: key)
-    for url in urls {
-      cache.activity.invalidate(url)
-      if await !exchange.perform({ try await cache.store.removeAll(url: url) }) { cache.activity.distrust(url: url) }
-    }
-    guard request.method == .post else { return response }
     // RFC 9110 §9.3.3: the response to a POST may be the one that a GET would get now.
     let fetched = FetchedResponse(response: response, fetch: await exchange.beginFetch())
     defer { fetched.end(cache.activity) }
@@ -206,16 +201,28 @@ extension CacheExchange {
   }
 
   /// Performs work on the store, and records a failure instead of throwing it.
+  private func perform(_ work: () async throws -> Void) async {
+    do { try await work() } catch { note(.failed) { $0.error = error } }
+  }
+}
+
+extension CachingBehavior {
+  /// Removes the stored responses of URLs that a request has changed, including those under way.
   ///
-  /// - Returns: Whether the work succeeded.
-  @discardableResult
-  private func perform(_ work: () async throws -> Void) async -> Bool {
-    do {
-      try await work()
-      return true
-    } catch {
-      note(.failed) { $0.error = error }
-      return false
+  /// A response that the store fails to remove is not used until it has been removed.
+  ///
+  /// - Parameters:
+  ///   - urls: The URLs in their normal form.
+  ///   - request: The request that changed them.
+  func invalidate(_ urls: [String], after request: NetworkRequest) async {
+    for url in urls {
+      activity.invalidate(url)
+      do { try await store.removeAll(url: url) } catch {
+        activity.distrust(url: url)
+        var event = CacheEvent(kind: .failed, request: request)
+        event.error = error
+        event.note(by: self)
+      }
     }
   }
 }

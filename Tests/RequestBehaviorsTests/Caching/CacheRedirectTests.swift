@@ -162,6 +162,55 @@ import Testing
     #expect(sent(transport) == ["b", "form", "b"])
   }
 
+  @Test(arguments: [200, 404, 500, nil])
+  func `RFC 9111 §4.4: a POST that was redirected makes its URL invalid, whatever the last hop says`(last: Int?)
+    async throws
+  {
+    let transport = ClosureTransport { request in
+      let name = request.url.lastPathComponent
+      if name == "receipt" {
+        guard let last else { throw NetworkError(.connectionLost, "the test's server fails") }
+        return NetworkResponse(request: request, statusCode: last)
+      }
+      let isPost = request.method == .post
+      return NetworkResponse(
+        request: request, statusCode: isPost ? 303 : 200,
+        headers: isPost ? ["Location": "receipt"] : ["Cache-Control": "max-age=60"])
+    }
+    let client = client(transport)
+    try await client.send(.get("cart"))
+    _ = try? await client.send(.post("cart"))
+    try await client.send(.get("cart"))
+    #expect(sent(transport) == ["cart", "cart", "receipt", "cart"])
+  }
+
+  @Test func `each URL that sends a POST on is invalid, and so is the one that it names`() async throws {
+    let transport = ClosureTransport { request in
+      guard request.method == .post else {
+        return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"])
+      }
+      let next = ["a": "b", "b": "c"][request.url.lastPathComponent]
+      return NetworkResponse(
+        request: request, statusCode: next == nil ? 500 : 307, headers: next.map { ["Location": $0] } ?? [:])
+    }
+    let client = client(transport)
+    for path in ["a", "b", "c", "d"] { try await client.send(.get("\(path)")) }
+    await #expect(throws: NetworkError.self) { try await client.send(.post("a")) }
+    #expect(await Set(store.entries(limit: 9).map { $0.key.url.suffix(2) }) == ["/d"])
+  }
+
+  @Test func `a redirect that is not verified makes nothing invalid`() async throws {
+    let transport = ClosureTransport { request in
+      let headers: HeaderFields = ["Location": "b", "Cache-Control": "max-age=60"]
+      let status = request.method == .post ? 303 : 200
+      return NetworkResponse(request: request, statusCode: status, headers: headers, isVerified: status == 200)
+    }
+    let client = client(transport)
+    try await client.send(.get("a"))
+    _ = try? await client.send(.post("a"))
+    #expect(store.count == 1)
+  }
+
   @Test func `a redirect that came while its URL was changed is not stored`() async throws {
     let gate = TestGate()
     let transport = ClosureTransport { request in

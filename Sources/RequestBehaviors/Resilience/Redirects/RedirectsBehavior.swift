@@ -33,6 +33,7 @@ public struct RedirectsBehavior: UniqueBehavior {
     let policy = request.options.redirects
     guard policy.limit > 0 else { return response }
     let cache = RedirectCache(around: request, next)
+    await cache?.invalidate(after: response, to: request)
     var current = request
     var visited: Set<Visit> = [Visit(request)]
     var isFirst = true
@@ -50,6 +51,7 @@ public struct RedirectsBehavior: UniqueBehavior {
       response.body.cancel()
       current = hop
       response = if let cache { try await cache.send(hop) } else { try await next(hop) }
+      await cache?.invalidate(after: response, to: hop)
     }
     return response
   }
