@@ -18,7 +18,7 @@ final class CacheActivity: Sendable {
     /// Whether the store must be emptied before it is used again: it failed to remove everything, or the list of URLs
     /// became too long.
     var mustBeEmptied = false
-    var waiting: [CacheKey: [Waiter<Validation>]] = [:]
+    var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
     /// The keys that are validated in the background.
     var refreshed: Set<CacheKey> = []
   }
@@ -171,11 +171,27 @@ final class CacheActivity: Sendable {
     case abandoned
   }
 
+  /// The key of a validation that requests may wait for.
+  ///
+  /// The options of such requests are the same, so that none waits at a gate, or for a timeout, that is not its own.
+  struct ValidationKey: Hashable, Sendable {
+    let key: CacheKey
+    private let options: [ObjectIdentifier: SettingIdentity]
+
+    init(_ key: CacheKey, _ request: NetworkRequest) {
+      self.key = key
+      options = request.options.identity
+    }
+
+    // The options of most requests are the same, so hashing them is not worth its cost.
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+  }
+
   /// Makes the caller the request that validates the response of a key, or waits for the request that does.
   ///
   /// - Returns: The result of the other validation, or `own` if the caller has to validate.
   /// - Throws: `CancellationError`, or the error of a client that was shut down.
-  func beginValidation(of key: CacheKey, for call: Call) async throws -> Validation {
+  func beginValidation(of key: ValidationKey, for call: Call) async throws -> Validation {
     let waiter: Waiter<Validation>? = lock.withLock {
       guard state.waiting[key] != nil else {
         state.waiting[key] = []
@@ -197,15 +213,15 @@ final class CacheActivity: Sendable {
   /// No request waits for it: it has no deadline, and a request that needs a validation may have one.
   ///
   /// - Returns: Whether the caller is to validate.
-  func beginRefresh(of key: CacheKey) -> Bool {
-    lock.withLock { state.waiting[key] == nil && state.refreshed.insert(key).inserted }
+  func beginRefresh(of key: ValidationKey) -> Bool {
+    lock.withLock { state.waiting[key] == nil && state.refreshed.insert(key.key).inserted }
   }
 
   /// Records that a validation in the background has ended.
   func endRefresh(of key: CacheKey) { lock.withLock { _ = state.refreshed.remove(key) } }
 
   /// Ends a validation, and resumes the requests that wait for it.
-  func endValidation(of key: CacheKey, _ outcome: Validation) {
+  func endValidation(of key: ValidationKey, _ outcome: Validation) {
     let waiters = lock.withLock { state.waiting.removeValue(forKey: key) ?? [] }
     for waiter in waiters { waiter.settle(.success(outcome)) }
   }

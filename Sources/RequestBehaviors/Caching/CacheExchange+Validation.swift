@@ -13,6 +13,9 @@ extension CacheExchange {
   /// It is one if the server responded to the validation with a redirect.
   var isAwaited: Bool { request.call[AwaitedValidations.self] > 0 }
 
+  /// The key of the validation that the request makes or waits for.
+  var validationKey: CacheActivity.ValidationKey { CacheActivity.ValidationKey(key, request) }
+
   /// Asks the server whether a stored response is still good, for all requests that wait for the result.
   func revalidateForAll(_ stored: StoredResponse) async throws -> NetworkResponse {
     request.call.update(AwaitedValidations.self) { $0 += 1 }
@@ -20,7 +23,7 @@ extension CacheExchange {
     // Unless the server responds or fails for all, the outcome is `abandoned`: one of the waiting requests validates
     // then.
     var outcome = CacheActivity.Validation.abandoned
-    defer { cache.activity.endValidation(of: key, outcome) }
+    defer { cache.activity.endValidation(of: validationKey, outcome) }
     let failure = Locked<Result<NetworkResponse, any Error>?>(nil)
     func noteOutcome() {
       guard let failure = failure.withLock({ $0 }) else { return }
@@ -47,15 +50,6 @@ extension CacheExchange {
     // A call that ended by its own deadline tells nothing about the server.
     case .failure(let error): return error is NetworkError && !request.call.isLate
     }
-  }
-
-  /// Whether the request would have failed in the same way as another one.
-  ///
-  /// A server that was too slow for the other request may be quick enough for this one.
-  func canShare(_ failure: Result<NetworkResponse, any Error>) -> Bool {
-    guard case .failure(let error as NetworkError) = failure, error.code == .timedOut else { return true }
-    guard let other = error.request else { return false }
-    return other.timeout == request.timeout && other.idleTimeout == request.idleTimeout
   }
 
   /// Returns the stored response if it may replace the failure of another request, or else that failure.

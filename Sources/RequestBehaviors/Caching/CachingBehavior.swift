@@ -72,13 +72,11 @@ public struct CachingBehavior: UniqueBehavior {
     guard !hasWaited, !exchange.isAwaited, exchange.canShareValidation(of: stored) else {
       return try await exchange.revalidate(stored)
     }
-    switch try await activity.beginValidation(of: exchange.key, for: exchange.request.call) {
+    switch try await activity.beginValidation(of: exchange.validationKey, for: exchange.request.call) {
     case .own: return try await exchange.revalidateForAll(stored)
     case .ended: return try await run(exchange, next, hasWaited: true)
     case .abandoned: return try await run(exchange, next, hasWaited: false)
-    case .failed(let failure):
-      guard exchange.canShare(failure) else { return try await exchange.revalidate(stored) }
-      return try exchange.share(failure, insteadOf: stored)
+    case .failed(let failure): return try exchange.share(failure, insteadOf: stored)
     }
   }
 

@@ -29,10 +29,12 @@ public protocol RequestOption {
   /// Whether a value set on a request is kept when a redirect leads to another origin; by default it is not.
   static var isPortable: Bool { get }
 
-  /// Whether two requests whose values differ may get different responses; by default they may.
+  /// Whether two requests whose values differ may get different responses, or the same one at another time; by default
+  /// they may.
   ///
-  /// Requests that differ in such an option do not share a response. `Hashable` values are compared; any other value
-  /// differs from all others.
+  /// Requests that differ in such an option do not share a response. A timeout, a retry policy and leave to pass a gate
+  /// are such options, because a request that shares a response runs with the values of another one. `Hashable` values
+  /// are compared; any other value differs from all others.
   static var affectsResponse: Bool { get }
 
   /// Returns a warning about a value that is set while a certain list of behaviors runs; by default `nil`.

@@ -1,13 +1,11 @@
 private enum IdleTimeout: RequestOption {
   static let defaultValue: Duration? = .seconds(60)
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 private enum Timeout: RequestOption {
   static let defaultValue: Duration? = nil
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 private enum AcceptableStatuses: RequestOption {

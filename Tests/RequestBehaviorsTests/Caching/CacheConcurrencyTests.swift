@@ -88,18 +88,39 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a validation that takes too long for one caller is tried again for those with more time`() async throws {
+  @Test func `a request with another timeout does not wait for a validation, those with the same one do`()
+    async throws
+  {
     let server = Server("max-age=60", failure: .timedOut)
     _ = try await server.send()
     server.clock.advance(by: .seconds(61))
     let hasty = Task { try await server.client.send(Request<Void>.get("a").with(\.timeout, .seconds(1))) }
     await server.gate.waitForArrivals(1)
     let others = (0..<2).map { _ in Task { try await server.send() } }
-    await server.events.waitFor(2, "waits")
+    await server.gate.waitForArrivals(2)
+    await server.events.waitFor(1, "waits")
     server.gate.open()
     for other in others { await #expect(throws: NetworkError.self) { try await other.value } }
     await #expect(throws: NetworkError.self) { try await hasty.value }
-    #expect(server.transport.sent.count > 2)
+    #expect(server.transport.sent.count == 3)
+  }
+
+  @Test func `a request that bypasses a gate does not wait for a validation that is held there`() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    let transport = ClosureTransport(200, "body", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"])
+    let events = RecordedEvents()
+    let client = NetworkClient(
+      transport, clock.requestClock, [events, .caching(MemoryCacheStore()), .gate(gate)])
+    try await client.send(.get("a"))
+    clock.advance(by: .seconds(61))
+    gate.close()
+    let held = Task { try await client.send(.get("a")) }
+    await events.waitFor(1, "held")
+    try await client.send(Request<Void>.get("a").with(\.bypassesGate, true))
+    #expect(transport.sent.count == 2)
+    gate.open()
+    try await held.value
   }
 
   @Test func `a validation that is cancelled is taken over by one who waited, the others go on waiting`() async throws {

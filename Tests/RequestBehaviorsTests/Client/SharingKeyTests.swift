@@ -79,19 +79,25 @@ import Testing
     #expect(try await with(Flavor.self, "a") != first)
     #expect(try await with(Color.self, "a") == first)
     #expect(try await with(Secretive.self, Opaque()) != with(Secretive.self, Opaque()))
-    #expect(try await key(plain.with(\.timeout, .seconds(3)).with(\.idleTimeout, nil)) == first)
+    #expect(try await key(plain.with(\.deadline, .seconds(3)).with(\.coalescing, .never)) == first)
     #expect(try await key(Request<Int?>.get("x", query: ["a": 1], headers: ["Accept": "text/plain"])) == first)
   }
 
-  @Test func `how a request is sent, tried and held does not tell keys apart`() async throws {
-    let first = try await key(plain)
-    let others: [Request<Void>] = [
-      plain.with(\.bypassesBatching, true), plain.with(\.coalescing, .never), plain.with(\.bypassesGate, true),
-      plain.with(\.bypassesLimits, true), plain.with(\.bypassesCircuitBreaker, true), plain.with(\.priority, .high),
-      plain.with(\.offlineRule, .wait), plain.with(\.retryPolicy, .standard), plain.with(\.hedging, HedgingPolicy()),
-      plain.with(\.deadline, .seconds(3)),
+  @Test func `options that say how a request runs tell keys apart, and equal ones do not`() async throws {
+    var others: [SharingKey?] = [try await key(plain)]
+    let changed: [Request<Void>] = [
+      plain.with(\.timeout, .seconds(3)), plain.with(\.idleTimeout, nil), plain.with(\.bypassesGate, true),
+      plain.with(\.bypassesLimits, true), plain.with(\.bypassesCircuitBreaker, true),
+      plain.with(\.bypassesBatching, true), plain.with(\.offlineRule, .wait), plain.with(\.priority, .high),
+      plain.with(\.retryPolicy, RetryPolicy.none), plain.with(\.hedging, HedgingPolicy()),
     ]
-    for (index, other) in others.enumerated() { #expect(try await key(other) == first, "option \(index)") }
+    for request in changed {
+      let first = try await key(request)
+      #expect(try await key(request) == first)
+      others.append(first)
+    }
+    #expect(try await key(plain.with(\.retryPolicy, RetryPolicy.none)) == others[9])
+    #expect(Set(others).count == changed.count + 1)
   }
 
   @Test func `a request with behaviors of its own further in, or without one of the client's, has none`() async throws {

@@ -117,7 +117,6 @@ public struct BatchBehavior: UniqueBehavior {
 
 private enum BypassesBatching: RequestOption {
   static let defaultValue = false
-  static let affectsResponse = false
 }
 
 extension RequestOptions {

@@ -73,7 +73,6 @@ public struct CircuitBreakerBehavior: UniqueBehavior {
 private enum BypassesCircuitBreaker: RequestOption {
   static let defaultValue = false
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 extension RequestOptions {

@@ -9,8 +9,9 @@
 /// ```
 ///
 /// GET and HEAD are shared, and QUERY with a body in memory. ``SharingKey`` defines the equality: everything that may
-/// affect the response, and the response's owner. A request that has inner behaviors of its own is shared only under a
-/// name that the user gives it (``RequestOptions/coalescing``).
+/// affect the response, such as fields, timeouts and the retry policy, and the response's owner. So a request that
+/// bypasses a gate never waits there with another one. A request that has inner behaviors of its own is shared only
+/// under a name that the user gives it (``RequestOptions/coalescing``).
 ///
 /// The inner behaviors run once, in a call of its own without a deadline (``Next/detached(isForCallers:)``). Each
 /// caller keeps its own cancellation and deadline, and judges and decodes the response separately. When the last waiter

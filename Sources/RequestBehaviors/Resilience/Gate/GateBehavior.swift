@@ -44,7 +44,6 @@ public struct GateBehavior: UniqueBehavior {
 private enum BypassesGate: RequestOption {
   static let defaultValue = false
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 extension RequestOptions {

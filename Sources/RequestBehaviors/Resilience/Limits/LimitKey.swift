@@ -52,13 +52,11 @@ public struct RequestPriority: RawRepresentable, Hashable, Comparable, Sendable 
 private enum Priority: RequestOption {
   static let defaultValue = RequestPriority.normal
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 private enum BypassesLimits: RequestOption {
   static let defaultValue = false
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 extension RequestOptions {

@@ -55,7 +55,6 @@ public enum OfflineRule: Sendable, Hashable {
 private enum OfflineOption: RequestOption {
   static let defaultValue = OfflineRule.refuse
   static let isPortable = true
-  static let affectsResponse = false
 }
 
 extension RequestOptions {

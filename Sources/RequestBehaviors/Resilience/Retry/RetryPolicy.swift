@@ -43,7 +43,7 @@
 /// | `tooManyAttempts`, `invalidBehavior`, `bodyConsumed`, `deadlineExceeded` | no | nothing more may be sent |
 /// | cancellation | no | the caller no longer waits |
 /// | an error that your own behavior throws | no | its meaning is unknown here; see ``RetryDecider`` |
-public struct RetryPolicy: Sendable {
+public struct RetryPolicy: Sendable, Hashable {
   /// The maximum number of retries of one request; 3 by default, which makes 4 attempts.
   public var maximumRetries: Int
 
@@ -105,7 +105,6 @@ public struct RetryPolicy: Sendable {
 private enum RetryPolicyOption: RequestOption {
   static let defaultValue: RetryPolicy? = nil
   static let isPortable = true
-  static let affectsResponse = false
 
   static func warning(for value: RetryPolicy?, in pipeline: Pipeline) -> String? {
     guard let value, value.maximumRetries > 0 else { return nil }

@@ -30,6 +30,32 @@ import Testing
     try await get.value
   }
 
+  @Test func `a request that bypasses a gate does not join one that is held there`() async throws {
+    let gate = Gate(isOpen: false)
+    let events = RecordedEvents()
+    let client = NetworkClient(ClosureTransport(200, "body"), [events, .coalescing(coalescer), .gate(gate)])
+    let held = Task { try await client.send(Request<NetworkResponse>.get("x")) }
+    await events.waitFor(1, "held")
+    let response = try await client.send(Request<NetworkResponse>.get("x").with(\.bypassesGate, true))
+    #expect(response.source == .network)
+    gate.open()
+    #expect(try await held.value.source == .network)
+  }
+
+  @Test func `a request with a shorter timeout does not join one with a longer one, and the other way round`()
+    async throws
+  {
+    let gate = TestGate()
+    let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
+    let calls = [Duration.seconds(1), .seconds(60), .seconds(60)].map { timeout in
+      Task { try await client.send(Request<NetworkResponse>.get("x").with(\.timeout, timeout)).source }
+    }
+    await gate.waitForArrivals(2)
+    #expect(coalescer.flightCount == 2)
+    gate.open()
+    for call in calls { _ = try await call.value }
+  }
+
   @Test func `a streamed response that nobody takes is cancelled`() async throws {
     let (gate, source) = (TestGate(), ChunkSource())
     // Answers also after it was cancelled.
