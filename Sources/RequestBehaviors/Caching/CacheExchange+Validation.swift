@@ -47,8 +47,10 @@ extension CacheExchange {
     case .success(let response):
       guard case .data = response.body else { return false }
       return place.knowsOwner(of: response)
-    // A call that ended by its own deadline tells nothing about the server.
-    case .failure(let error): return error is NetworkError && !request.call.isLate
+    // A call that ended by its own deadline tells nothing about the server. One that cannot wait that long ends early.
+    case .failure(let error):
+      guard let error = error as? NetworkError else { return false }
+      return error.code != .deadlineExceeded && !request.call.isLate
     }
   }
 

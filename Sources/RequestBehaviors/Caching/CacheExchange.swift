@@ -193,7 +193,7 @@ struct CacheExchange: Sendable {
     let fetch = await beginFetch()
     do {
       let response = try await forward(outgoing)
-      guard [500, 502, 503, 504].contains(response.statusCode) else {
+      guard FetchedResponse.failureStatuses.contains(response.statusCode) else {
         return FetchedResponse(response: response, fetch: fetch)
       }
       onFailure(.success(response))
@@ -263,17 +263,22 @@ struct FetchedResponse: Sendable {
     return (moment(response.timings.sent), moment(arrival))
   }
 
+  /// The statuses by which a server says that it failed (RFC 5861 §4).
+  static let failureStatuses: Set<Int> = [500, 502, 503, 504]
+
   /// Whether an error is a failure of the server or of the way to it, which a stale response may replace.
   ///
-  /// The cancellation of a call by its deadline counts as one; a cancellation by the user does not.
+  /// The cancellation of a call by its deadline counts as one; a cancellation by the user does not. If the request's
+  /// token could not be got, the reason counts.
   static func isServerFailure(_ error: any Error, call: Call) -> Bool {
     if error is CancellationError { return call.isLate }
     guard let error = error as? NetworkError else { return false }
     let codes: [NetworkError.Code] = [
       .cannotConnect, .dnsFailed, .tlsFailed, .connectionLost, .truncatedBody, .badResponse, .timedOut,
-      .transportFailed,
-      .intercepted, .offline, .circuitOpen,
+      .transportFailed, .intercepted, .offline, .circuitOpen, .deadlineExceeded,
     ]
-    return codes.contains(error.code)
+    if codes.contains(error.code) { return true }
+    guard error.code == .tokenUnavailable, let cause = error.underlyingError as? NetworkError else { return false }
+    return cause.statusCode.map(failureStatuses.contains) == true || isServerFailure(cause, call: call)
   }
 }

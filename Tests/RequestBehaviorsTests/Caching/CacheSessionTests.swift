@@ -66,6 +66,64 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
+  /// A client whose token has expired, and whose response is stale.
+  private func stale(
+    _ failure: @escaping @Sendable () async throws -> AccessToken, _ behaviors: any RequestBehavior...
+  ) async throws -> (NetworkClient, ManualClock) {
+    let clock = ManualClock()
+    let session = TokenSession(source: .closure { _ in try await failure() }, clock: clock.requestClock)
+    try await session.signIn(AccessToken("t1", lifetime: .seconds(3_600), refreshToken: "r1"))
+    let client = NetworkClient(
+      transport, clock.requestClock,
+      behaviors + [.caching(store, policy: CachePolicy(staleIfError: .seconds(86_400))), .tokenAuth(session)])
+    _ = try await client.send(get)
+    clock.advance(by: .seconds(7_200))
+    return (client, clock)
+  }
+
+  private func response(_ status: Int) -> NetworkResponse {
+    NetworkResponse(request: NetworkRequest(.post, url: baseURL), statusCode: status)
+  }
+
+  @Test(arguments: [NetworkError.Code.cannotConnect, .offline, .timedOut, .circuitOpen])
+  func `a stale response stands in where the token cannot be refreshed, as the server cannot be reached`(
+    code: NetworkError.Code
+  ) async throws {
+    let (client, _) = try await stale { throw NetworkError(code, "the test's server fails") }
+    #expect(try await client.send(get.returning(NetworkResponse.self)).source == .stale)
+  }
+
+  @Test(arguments: [500, 502, 503, 504])
+  func `a stale response stands in where the token endpoint says that it failed`(status: Int) async throws {
+    let error = NetworkError.unacceptableStatus(response(status))
+    let (client, _) = try await stale { throw error }
+    #expect(try await client.send(get.returning(NetworkResponse.self)).source == .stale)
+  }
+
+  @Test func `a stale response stands in where the deadline passes while the token is refreshed`() async throws {
+    let gate = TestGate()
+    let (client, clock) = try await stale(
+      {
+        await gate.pass()
+        return AccessToken("t2")
+      }, .deadline(.seconds(5)))
+    let call = Task { try await client.send(get.returning(NetworkResponse.self)).source }
+    await gate.waitForArrivals(1)
+    clock.advance(by: .seconds(6))
+    #expect(try await call.value == .stale)
+    gate.open()
+  }
+
+  @Test func `no stale response stands in for a token that the server refuses, or for an error of the source's own`()
+    async throws
+  {
+    let refused = NetworkError.unacceptableStatus(response(400))
+    for error: any Error in [refused, Failure("own"), NetworkError.notSignedIn()] {
+      let (client, _) = try await stale { throw error }
+      await #expect(throws: NetworkError.self) { try await client.send(get.returning(NetworkResponse.self)) }
+    }
+  }
+
   @Test func `what came without a token is not given to the one who signs in, nor the reverse`() async throws {
     let isDown = Box(true)
     let session = TokenSession(
