@@ -19,6 +19,15 @@ extension Chain {
   }
 }
 
+extension Pipeline {
+  /// The index of the first behavior that is further in than all caches, and than the place of a cache.
+  var endOfCaches: Int {
+    let end = entries.firstIndex { $0.order.standard > .caching } ?? entries.count
+    let last = entries.lastIndex { $0.behavior is CachingBehavior }
+    return max(end, last.map { $0 + 1 } ?? 0)
+  }
+}
+
 extension Pipeline.Entry {
   /// Returns the behavior, wrapped to learn which hooks are defaults as long as that is not known.
   func behavior(_ place: Chain.Place) -> any RequestBehavior {

@@ -18,6 +18,8 @@ final class Chain: Sendable {
   private let credentialNames: Set<String>
   /// The end of the limiters: the index of the first behavior that signs or verifies, or the end of the list.
   private let endOfLimiters: Int
+  /// The index of the first behavior further in than all caches.
+  private let endOfCaches: Int
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var latestPlaces: [Place]
@@ -36,6 +38,7 @@ final class Chain: Sendable {
     self.credentialNames = Set(pipeline.entries.compactMap(\.credential?.credential))
     self.endOfLimiters =
       pipeline.entries.firstIndex { $0.order.standard > .circuitBreaker } ?? pipeline.entries.count
+    self.endOfCaches = pipeline.endOfCaches
     self.latestPlaces = pipeline.entries.map { Place($0) }
   }
 
@@ -96,6 +99,10 @@ final class Chain: Sendable {
     var index = start
     while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) {
       index += 1
+    }
+    // All caches were asked, and the network may not be: no behavior further in may send, wait or count a failure.
+    if start <= endOfCaches, endOfCaches <= index, request.options.caching == .onlyIfCached {
+      return .gatewayTimeout(to: request)
     }
     // The signature must cover the request as it is sent.
     if start <= endOfLimiters, endOfLimiters <= index { run.call.renew(&request) }

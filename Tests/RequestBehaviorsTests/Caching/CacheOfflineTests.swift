@@ -94,6 +94,55 @@ import Testing
     #expect(fetches.value == 0)
   }
 
+  @Test func `without a cache no behavior further in takes part: no token, no retry, no failure that counts`()
+    async throws
+  {
+    let transport = ClosureTransport()
+    let fetches = Box(0)
+    let session = TokenSession(
+      source: .closure { _ in
+        fetches.update { $0 += 1 }
+        return AccessToken("t")
+      })
+    let (breaker, gate) = (CircuitBreaker(), Gate(isOpen: false))
+    let seen = Box(0)
+    let counter = ClosureBehavior("counter", beforeSend: { _ in seen.update { $0 += 1 } })
+    let client = NetworkClient(
+      transport, [.gate(gate), .retry(), counter, .tokenAuth(session), .circuitBreaker(breaker)])
+    for _ in 0..<20 {
+      let error = await #expect(throws: NetworkError.self) {
+        try await client.send(Request<Void>.get("a").with(\.caching, .onlyIfCached))
+      }
+      #expect(error?.statusCode == 504)
+      #expect(error?.request?.call.events.isEmpty == true)
+    }
+    #expect(transport.sent.isEmpty)
+    #expect(fetches.value == 0)
+    #expect(seen.value == 0)
+    gate.open()
+    try await client.send(.get("a"))
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test func `a cache of the user's own at the place of one is asked`() async throws {
+    let own = ClosureBehavior("own cache", order: .caching) { request, _ in
+      NetworkResponse(request: request, statusCode: 200, source: .cache)
+    }
+    let client = NetworkClient(ClosureTransport(), [.retry(), own])
+    let response = try await client.send(Request<NetworkResponse>.get("a").with(\.caching, .onlyIfCached))
+    #expect(response.statusCode == 200)
+  }
+
+  @Test func `a cache that is listed further in is asked`() async throws {
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    let cache = CachingBehavior(MemoryCacheStore()).ordered(.inside(.redirects))
+    let client = NetworkClient(transport, [.retry(), cache])
+    try await client.send(.get("a"))
+    let response = try await client.send(Request<NetworkResponse>.get("a").with(\.caching, .onlyIfCached))
+    #expect(response.source == .cache)
+    #expect(transport.sent.count == 1)
+  }
+
   @Test func `a stored redirect is followed to what is stored, and no further`() async throws {
     let fixture = CacheFixture([
       Reply(status: 301, headers: ["Location": "b", "Cache-Control": "max-age=60"]),
