@@ -73,7 +73,7 @@ struct RedirectCache: Sendable {
 
 extension Next {
   /// Returns the innermost behavior of a type that is further out than this place.
-  fileprivate func outer<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
+  func outer<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
     for entry in pipeline.entries[..<index].reversed() {
       if let behavior = entry.behavior as? Behavior { return behavior }
     }

@@ -20,7 +20,8 @@
 /// Streamed bodies, files, and responses of an unknown owner (``Next/knowsOwner(of:)``) are not shared: every caller
 /// but the first then sends its own request.
 ///
-/// When a request that may change something ends, such as a POST, no later request joins an earlier one for its URL.
+/// When a request that may change something ends, such as a POST, no later request joins an earlier one for its URL, or
+/// for a URL that it was redirected to.
 public struct CoalescingBehavior: UniqueBehavior {
   /// Outside all behaviors for which one send is enough.
   public let order = BehaviorOrder.coalescing

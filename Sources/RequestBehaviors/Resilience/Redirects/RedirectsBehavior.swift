@@ -50,6 +50,9 @@ public struct RedirectsBehavior: UniqueBehavior {
       isFirst = false
       response.body.cancel()
       current = hop
+      // The request may have changed where it was redirected to, so no later request may join an earlier one for that
+      // URL.
+      defer { if !request.method.isSafe { next.outer(CoalescingBehavior.self)?.coalescer.forget(hop.url) } }
       response = if let cache { try await cache.send(hop) } else { try await next(hop) }
       await cache?.invalidate(after: response, to: hop)
     }

@@ -56,6 +56,47 @@ import Testing
     for call in calls { _ = try await call.value }
   }
 
+  @Test(arguments: [303, 307], [200, 500])
+  func `no request joins an earlier one for a URL that a change was redirected to`(status: Int, last: Int)
+    async throws
+  {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      if request.url.lastPathComponent == "items" {
+        return NetworkResponse(request: request, statusCode: status, headers: ["Location": "list"])
+      }
+      let isFirst = gate.arrivalCount == 0
+      if isFirst { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: isFirst ? 200 : last)
+    }
+    let client = NetworkClient(transport, [.coalescing(coalescer)])
+    let before = Task { try await client.send(.get("list")) }
+    await gate.waitForArrivals(1)
+    #expect(coalescer.flightCount == 1)
+    _ = try? await client.send(.post("items"))
+    #expect(coalescer.flightCount == 0)
+    gate.open()
+    try await before.value
+  }
+
+  @Test func `a redirected GET leaves the flights of its target`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      if request.url.lastPathComponent == "items" {
+        return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "list"])
+      }
+      if gate.arrivalCount == 0 { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, [.coalescing(coalescer)])
+    let before = Task { try await client.send(.get("list")) }
+    await gate.waitForArrivals(1)
+    try await client.send(.get("items"))
+    #expect(coalescer.flightCount == 1)
+    gate.open()
+    try await before.value
+  }
+
   @Test func `a streamed response that nobody takes is cancelled`() async throws {
     let (gate, source) = (TestGate(), ChunkSource())
     // Answers also after it was cancelled.
