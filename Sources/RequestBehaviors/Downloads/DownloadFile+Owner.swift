@@ -22,11 +22,17 @@ extension DownloadFile {
   /// Cancels that removal: this download has no unfinished file any more.
   func stayWithScope() { call.withLock(\.self)?.scopeEndings?.forget(id: partial.path) }
 
-  /// Removes the unfinished file of a download, unless another download is using the place or has left its own file
-  /// there.
+  /// Removes the unfinished file of a download, unless another download has left its own file there.
+  ///
+  /// If another download of this process uses the place, it removes the file at its end.
   private static func removeLeftover(of record: DownloadRecord, at destination: URL) async {
-    guard let file = try? await take(destination) else { return }
-    await file.discard(ifOf: record)
-    await file.release()
+    // The place may become free or be taken between the two steps. Another process may hold it for longer.
+    for _ in 0..<10 {
+      if let file = try? await take(destination) {
+        await file.discard(ifOf: record)
+        return await file.release()
+      }
+      if await discardLater(ifOf: record, at: destination) { return }
+    }
   }
 }

@@ -73,6 +73,8 @@ final class DownloadFile: Sendable {
   func release() async {
     try? await run { [self] in
       if let file {
+        // While this download had the place, a user signed out whose unfinished file was there before.
+        for record in DownloadDestinations.shared.unwanted(at: places) { try? discardNow(ifOf: record) }
         // A file that this download did not write may belong to another program.
         let length = (try? file.length()) ?? 0
         let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
@@ -176,12 +178,25 @@ final class DownloadFile: Sendable {
 
   /// Removes the bytes and the record of the unfinished file, if it has a given record.
   func discard(ifOf record: DownloadRecord) async {
-    try? await run { [self] in
-      guard let data = try? Data(contentsOf: sidecar), DownloadRecord(data) == record else { return }
-      isOurs = true
-      try DownloadFile.remove(sidecar)
-      try file?.empty()
-    }
+    try? await run { [self] in try discardNow(ifOf: record) }
+  }
+
+  private func discardNow(ifOf record: DownloadRecord) throws {
+    guard let data = try? Data(contentsOf: sidecar), DownloadRecord(data) == record else { return }
+    isOurs = true
+    try DownloadFile.remove(sidecar)
+    try file?.empty()
+  }
+
+  /// Arranges that the download which uses a destination removes an unfinished file at its end.
+  ///
+  /// - Parameters:
+  ///   - record: The record of the unfinished file.
+  ///   - destination: The destination.
+  /// - Returns: `false` if no download of this process uses the destination.
+  static func discardLater(ifOf record: DownloadRecord, at destination: URL) async -> Bool {
+    let places = try? await FileQueue.run { DownloadFile(destination, DownloadFile.place(of: destination)).places }
+    return places.map { DownloadDestinations.shared.discardLater(record, at: $0) } ?? false
   }
 
   /// Removes a file if it exists; never a folder, which does not belong to a download.
@@ -232,6 +247,8 @@ private final class DownloadDestinations: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var paths: Set<String> = []
+  // Protected by `lock`: the unfinished files to remove when a destination becomes free, by its first path.
+  nonisolated(unsafe) private var unwanted: [String: [DownloadRecord]] = [:]
 
   /// Takes all paths, or none if one is taken.
   func insert(_ wanted: [String]) -> Bool {
@@ -243,4 +260,18 @@ private final class DownloadDestinations: Sendable {
   }
 
   func remove(_ released: [String]) { lock.withLock { paths.subtract(released) } }
+
+  /// Records an unfinished file to remove when a destination becomes free; `false` if it is free.
+  func discardLater(_ record: DownloadRecord, at places: [String]) -> Bool {
+    lock.withLock {
+      guard let place = places.first, paths.contains(place) else { return false }
+      unwanted[place, default: []].append(record)
+      return true
+    }
+  }
+
+  /// Returns the unfinished files to remove at a destination, and forgets them.
+  func unwanted(at places: [String]) -> [DownloadRecord] {
+    lock.withLock { places.first.flatMap { unwanted.removeValue(forKey: $0) } ?? [] }
+  }
 }

@@ -118,6 +118,41 @@ import Testing
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
   }
 
+  @Test func `a sign-out removes what an earlier download left, also while a later one waits`() async throws {
+    let gate = Gate()
+    let events = RecordedEvents()
+    let client = server.client(try await signedIn(.gate(gate), events))
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
+    gate.close()
+    let destination = server.destination
+    let second = Task { try await client.download(.get("file"), to: destination) }
+    await events.waitFor(1, "held")
+    try await session.signOut()
+    gate.open()
+    await #expect(throws: NetworkError.self) { try await second.value }
+    #expect(try server.names == [])
+  }
+
+  @Test func `a download of another user that waits at the sign-out keeps its own file`() async throws {
+    let gate = Gate()
+    let events = RecordedEvents()
+    let client = server.client(try await signedIn(.gate(gate), events))
+    server.cuts.value = [300, 200]
+    await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
+    gate.close()
+    let destination = server.destination
+    let second = Task {
+      try await client.download(
+        Request<NetworkResponse>.get("file").with(\.authentication, .none), to: destination)
+    }
+    await events.waitFor(1, "held")
+    try await session.signOut()
+    gate.open()
+    await #expect(throws: NetworkError.self) { try await second.value }
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+  }
+
   @Test func `a download that is under way at the sign-out fails, and nothing stays of it`() async throws {
     let session = session
     let acting = ClosureBehavior("acting", order: .last) { request, next in
