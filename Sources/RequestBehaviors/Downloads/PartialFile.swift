@@ -87,13 +87,16 @@ final class PartialFile {
   /// The permissions that the process's mask gives to a new file; making a file is the way to read them without
   /// changing the mask.
   private var ordinaryMode: mode_t {
-    let probe = path + ".mode"
-    defer { unlink(probe) }
-    let manager = FileManager.default
-    guard manager.createFile(atPath: probe, contents: nil),
-      let mode = (try? manager.attributesOfItem(atPath: probe))?[.posixPermissions] as? NSNumber
-    else { return 0o600 }
-    return mode_t(mode.uint16Value)
+    // The name is a new one, and nothing that is there already is opened: another file or link may have any name.
+    let probe = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(".\(UUID()).mode").path
+    let made = Foundation.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    guard made >= 0 else { return 0o600 }
+    defer {
+      Foundation.close(made)
+      unlink(probe)
+    }
+    var status = stat()
+    return fstat(made, &status) == 0 ? status.st_mode & 0o777 : 0o600
   }
 
   /// Removes all bytes of the file.

@@ -83,6 +83,21 @@ import Testing
     #expect(try server.names == ["file.bin", "plain"])
   }
 
+  @Test func `a file or a link of the user's own beside the destination stays as it is`() async throws {
+    let names = ["file.bin.partial.mode", "file.bin.mode", "file.bin.tmp"]
+    for name in names { try Data("mine".utf8).write(to: server.folder.appending(path: name)) }
+    let link = server.folder.appending(path: "other.bin.partial.mode")
+    try FileManager.default.createSymbolicLink(
+      at: link, withDestinationURL: server.folder.appending(path: names[1]))
+    for name in ["file.bin", "other.bin"] {
+      try await server.client().download(.get("file"), to: server.folder.appending(path: name))
+    }
+    for name in names {
+      #expect(try Data(contentsOf: server.folder.appending(path: name)) == Data("mine".utf8), "\(name)")
+    }
+    #expect(try server.names == (names + ["file.bin", "other.bin", "other.bin.partial.mode"]).sorted())
+  }
+
   // MARK: - Sign-out
 
   private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
