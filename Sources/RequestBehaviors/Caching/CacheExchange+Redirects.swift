@@ -35,19 +35,43 @@ extension CacheExchange {
   }
 }
 
+/// Whether a hop of the call got a credential that its first request did not get.
+private enum HasGainedCredential: CallKey { static let defaultValue = false }
+
+extension Call {
+  /// Whether a hop of the call got a credential that its first request did not get.
+  ///
+  /// The owners of the call were asked for before the redirect, so they do not tell whose response it is.
+  var hasGainedCredential: Bool { self[HasGainedCredential.self] }
+}
+
+extension Next {
+  /// Whether a hop may be looked up; if not, no later hop of the call may be either.
+  func mayLookUp(_ hop: NetworkRequest, after request: NetworkRequest) -> Bool {
+    let inner = pipeline.entries.indices.dropFirst(index + 1)
+    let gained = inner.contains { place in
+      guard let credential = pipeline.entries[place].credential, credential.applies(to: hop) else { return false }
+      return !credential.applies(to: request) && !hop.call.hasOwner(from: place)
+    }
+    if gained { hop.call[HasGainedCredential.self] = true }
+    return !hop.call.hasGainedCredential
+  }
+}
+
 /// The cache in the list of behaviors, as far as redirects need it.
 struct RedirectCache: Sendable {
   private let cache: CachingBehavior
   private let next: Next
+  private let request: NetworkRequest
   // The server must handle an unsafe request at each hop.
-  private let looksUp: Bool
+  private var looksUp: Bool { request.method.isSafe }
 
   /// Finds the cache outside of a behavior that follows redirects; `nil` if there is no cache.
   init?(around request: NetworkRequest, _ next: Next) {
     guard let cache = next.outer(CachingBehavior.self) else { return nil }
     self.cache = cache
     self.next = next
-    looksUp = request.method.isSafe
+    self.request = request
   }
 
   /// Removes the stored responses that a redirect of an unsafe request makes invalid (RFC 9111 §4.4).
@@ -67,7 +91,8 @@ struct RedirectCache: Sendable {
 
   /// Returns a stored response to a hop, or the server's response, which is stored if it may be.
   func send(_ hop: NetworkRequest) async throws -> NetworkResponse {
-    looksUp ? try await cache.intercept(hop, next: next) : try await next(hop)
+    guard looksUp, next.mayLookUp(hop, after: request) else { return try await next(hop) }
+    return try await cache.intercept(hop, next: next)
   }
 }
 

@@ -17,7 +17,7 @@ struct CacheExchange: Sendable {
 
   /// Creates the exchange of a request that may be looked up: GET, HEAD and QUERY; `nil` for other methods.
   init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
-    guard [.get, .head, .query].contains(request.method) else { return nil }
+    guard [.get, .head, .query].contains(request.method), !request.call.hasGainedCredential else { return nil }
     // A credential that the transport adds, such as a cookie, is no part of a key.
     guard !next.addsCredentials(to: request) else { return nil }
     guard let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else { return nil }

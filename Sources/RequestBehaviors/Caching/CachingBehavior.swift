@@ -51,7 +51,10 @@ public struct CachingBehavior: UniqueBehavior {
 
     // A stored redirect is followed as the server's would be. One that may not be used is ignored.
     if let redirect = stored, exchange.wouldBeFollowed(redirect) {
-      if let hop = try exchange.hop(from: redirect, decision) { return try await intercept(hop, next: next) }
+      if let hop = try exchange.hop(from: redirect, decision) {
+        guard next.mayLookUp(hop, after: exchange.request) else { return try await next(hop) }
+        return try await intercept(hop, next: next)
+      }
       (stored, decision) = (nil, exchange.decide(on: nil))
     }
 

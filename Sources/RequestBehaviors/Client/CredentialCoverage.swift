@@ -65,6 +65,9 @@ extension Call {
     var innermostUncovered = -1
   }
 
+  /// Whether the behavior at an index of the list returned an owner of the call.
+  func hasOwner(from index: Int) -> Bool { withState { $0.coverage.scoped.contains(index) } }
+
   fileprivate func isOwnerKnown(at index: Int) -> Bool {
     keepsScopes && withState { $0.coverage.innermostUncovered <= index }
   }

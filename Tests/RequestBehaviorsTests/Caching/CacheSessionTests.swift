@@ -66,6 +66,28 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
+  @Test(arguments: ["no-store", "max-age=60"], [1, 2])
+  func `a request that is redirected to the session's origin does not get what came without a token`(
+    control: String, hops: Int
+  ) async throws {
+    let inner = transport
+    let transport = ClosureTransport { request in
+      let isLast = request.url.lastPathComponent == "me"
+      if isLast { return try await inner.send(request) }
+      let next = request.origin == Origin(baseURL) || hops == 1 ? "me" : "hop"
+      return NetworkResponse(
+        request: request, statusCode: 302,
+        headers: ["Location": "https://api.example.com/v1/\(next)", "Cache-Control": control])
+    }
+    let session = TokenSession(source: .closure { _ in throw Failure("no token") })
+    try await session.signIn(AccessToken("t1"))
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    let other = Request<String>.get(url: try #require(URL(string: "https://other.example.net/x")))
+    #expect(try await client.send(get.with(\.authentication, .none)) == "none")
+    for _ in 0..<2 { #expect(try await client.send(other) == "Bearer t1") }
+    #expect(try await client.send(get.with(\.authentication, .none)) == "none")
+  }
+
   /// A client whose token has expired, and whose response is stale.
   private func stale(
     _ failure: @escaping @Sendable () async throws -> AccessToken, _ behaviors: any RequestBehavior...
