@@ -5,6 +5,8 @@ final class SessionScopes: Sendable {
   private struct Client {
     let id: ObjectIdentifier
     weak var endings: ScopeEndings?
+    // Kept when the client is gone: it may have left data of a user in a file.
+    let leftovers: ScopeLeftovers
   }
 
   private let lock = NSLock()
@@ -21,21 +23,25 @@ final class SessionScopes: Sendable {
     lock.withLock {
       // In place, because copying a weak reference costs more than the rest.
       for index in clients.indices where clients[index].id == id && clients[index].endings != nil { return }
-      clients.removeAll { $0.endings == nil }
-      clients.append(Client(id: id, endings: endings))
+      clients.removeAll { $0.endings == nil && $0.leftovers.isEmpty }
+      clients.append(Client(id: id, endings: endings, leftovers: endings.leftovers))
     }
   }
 
   /// Tells the clients that an owner has ended, after those that ended before.
   func end(_ scope: String) {
     lock.withLock {
-      let endings = clients.compactMap(\.endings)
-      guard !endings.isEmpty else { return }
+      let clients = clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
+      guard !clients.isEmpty else { return }
       // At once, so that a response that arrives from now on for this owner is not stored.
-      for ending in endings { ending.note(scope) }
+      for client in clients { client.endings?.note(scope) }
       telling = Task { [telling] in
         await telling?.value
-        for ending in endings { await ending.tell(scope) }
+        for client in clients {
+          await client.endings?.tell(scope)
+          // Of a client that is there, nothing is left now.
+          await client.leftovers.remove(of: scope)
+        }
       }
     }
   }

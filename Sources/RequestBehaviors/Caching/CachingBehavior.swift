@@ -20,6 +20,8 @@ public struct CachingBehavior: UniqueBehavior {
   let onEvent: (@Sendable (CacheEvent) -> Void)?
   /// The fetches and validations at the store, of this behavior and of others.
   let activity: CacheActivity
+  /// The name of the stored responses among the data that are removed when an owner ends.
+  let leftoverID: String
 
   /// Creates a cache.
   ///
@@ -34,10 +36,14 @@ public struct CachingBehavior: UniqueBehavior {
     self.policy = policy
     self.onEvent = onEvent
     activity = CacheActivity.shared(by: store)
+    // The activity may end before the store does, and its identity may be that of another one then.
+    let place = type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : ObjectIdentifier(activity)
+    leftoverID = "cache \(place)"
   }
 
   /// Returns a stored response if it may be used, or else the server's response, which is stored if it may be.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    removeWithOwners(of: request.call)
     // A request that is not looked up may still make stored responses invalid.
     guard let exchange = CacheExchange(request, next, cache: self) else {
       return try await CacheExchange.passBy(request, next, cache: self)
@@ -95,6 +101,23 @@ public struct CachingBehavior: UniqueBehavior {
   public func scopeEnded(_ scope: String) async {
     activity.end(scope: scope)
     do { try await store.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
+  }
+
+  /// Arranges that the stored responses of a call's owners are removed when they end, also if no client has this
+  /// behavior any more by then.
+  private func removeWithOwners(of call: Call) {
+    let owner = call.owner
+    guard !owner.scopes.isEmpty, owner.isPresent, let leftovers = call.scopeEndings?.leftovers else { return }
+    for scope in owner.scopes {
+      // If this store is gone, so are its responses.
+      if let memory = store as? MemoryCacheStore {
+        leftovers.add(leftoverID, of: scope) { [weak memory] in
+          if let memory { await CachingBehavior(memory).scopeEnded(scope) }
+        }
+      } else {
+        leftovers.add(leftoverID, of: scope) { [self] in await scopeEnded(scope) }
+      }
+    }
   }
 
   /// Removes everything that is stored.

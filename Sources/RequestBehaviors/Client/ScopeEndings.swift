@@ -28,8 +28,8 @@ public final class ScopeEndings: Sendable {
   nonisolated(unsafe) private var lastForgotten: UInt64 = 0
   // Protected by `lock` too: the number of each owner's latest ending.
   nonisolated(unsafe) private var numbers: [String: UInt64] = [:]
-  // Protected by `lock` too: the leftovers of each owner, and how each is removed.
-  nonisolated(unsafe) private var leftovers: [String: [String: @Sendable () async -> Void]] = [:]
+  /// The data that the client and its variants keep of owners.
+  let leftovers = ScopeLeftovers()
 
   /// Adds a client's list, and drops those of clients that are gone.
   func add(_ chain: Chain) {
@@ -77,24 +77,15 @@ public final class ScopeEndings: Sendable {
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
+    var removed: Set<String> = []
     for chain in lock.withLock({ members.compactMap(\.chain) }) {
-      for entry in chain.pipeline.entries { await entry.behavior.scopeEnded(scope) }
+      for entry in chain.pipeline.entries {
+        await entry.behavior.scopeEnded(scope)
+        if let cache = entry.behavior as? CachingBehavior { removed.insert(cache.leftoverID) }
+      }
     }
-    let removals = lock.withLock { leftovers.removeValue(forKey: scope) ?? [:] }
-    for remove in removals.values { await remove() }
-  }
-
-  /// Registers a removal that runs when one of the owners ends.
-  func whenOneEnds(of scopes: [String], id: String, _ remove: @escaping @Sendable () async -> Void) {
-    lock.withLock { for scope in scopes { leftovers[scope, default: [:]][id] = remove } }
-  }
-
-  /// Drops a removal that is no longer needed.
-  func forget(id: String) {
-    lock.withLock {
-      for scope in leftovers.keys { leftovers[scope]?[id] = nil }
-      leftovers = leftovers.filter { !$0.value.isEmpty }
-    }
+    // These are the data of variants that are gone, of requests with behaviors of their own, and of downloads.
+    await leftovers.remove(of: scope, except: removed)
   }
 
   /// The number of endings so far.

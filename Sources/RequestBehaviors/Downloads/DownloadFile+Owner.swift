@@ -14,13 +14,15 @@ extension DownloadFile {
   /// Arranges the removal of this download's unfinished file when an owner of its call signs out.
   func removeWithScope(_ record: DownloadRecord) {
     guard let call = call.withLock(\.self) else { return }
-    call.scopeEndings?.whenOneEnds(of: call.scopes, id: partial.path) { [destination] in
-      await DownloadFile.removeLeftover(of: record, at: destination)
+    for scope in call.scopes {
+      call.scopeEndings?.leftovers.add(partial.path, of: scope) { [destination] in
+        await DownloadFile.removeLeftover(of: record, at: destination)
+      }
     }
   }
 
   /// Cancels that removal: this download has no unfinished file any more.
-  func stayWithScope() { call.withLock(\.self)?.scopeEndings?.forget(id: partial.path) }
+  func stayWithScope() { call.withLock(\.self)?.scopeEndings?.leftovers.forget(partial.path) }
 
   /// Removes the unfinished file of a download, unless another download has left its own file there.
   ///

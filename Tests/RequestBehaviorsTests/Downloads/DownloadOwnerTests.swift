@@ -133,6 +133,13 @@ import Testing
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
   }
 
+  @Test func `a sign-out removes what the download of a client left that is gone`() async throws {
+    try await breakOff(try await signedIn())
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+    try await session.signOut()
+    #expect(try server.names == [])
+  }
+
   @Test func `a sign-out removes what an earlier download left, also while a later one waits`() async throws {
     let gate = Gate()
     let events = RecordedEvents()
