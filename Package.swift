@@ -66,7 +66,7 @@ let package = Package(
       name: "ResilienceSoak", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],
       path: "Tests/Fixtures/ResilienceSoak", swiftSettings: strict),
     .executableTarget(
-      name: "SimulatedWorlds", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"],
+      name: "SimulatedWorlds", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
       path: "Tests/Fixtures/SimulatedWorlds", swiftSettings: strict),
     .executableTarget(
       name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],

@@ -15,7 +15,7 @@ final class DownloadFile: Sendable {
   private let sidecar: URL
   /// The paths of the three files, which no other download may use.
   private let places: [String]
-  private let queue = DispatchQueue(label: "RequestBehaviors.DownloadFile")
+  private let queue = BlockingQueue(label: "RequestBehaviors.DownloadFile")
   // This variable and the next two are used on the queue only.
   nonisolated(unsafe) private var file: PartialFile?
   // The offset of the next byte.

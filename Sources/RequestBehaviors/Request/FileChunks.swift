@@ -78,7 +78,7 @@ package struct FileChunks: AsyncSequence, Sendable {
 
 /// Runs blocking work on files outside of Swift's thread pool.
 package enum FileQueue {
-  private static let queue = DispatchQueue(label: "RequestBehaviors.files", attributes: .concurrent)
+  private static let queue = BlockingQueue(label: "RequestBehaviors.files", isConcurrent: true)
 
   /// Runs the work and returns its result.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {

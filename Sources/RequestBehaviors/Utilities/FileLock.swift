@@ -38,7 +38,7 @@ public final class FileLock: Sendable {
   public let url: URL
 
   // File operations block; the threads of Swift concurrency must not.
-  private let queue = DispatchQueue(label: "FileLock")
+  private let queue = BlockingQueue(label: "FileLock")
   private let clock: RequestClock
 
   /// Creates a lock that is not held.

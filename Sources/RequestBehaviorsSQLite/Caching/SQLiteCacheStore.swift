@@ -88,7 +88,7 @@ public final class SQLiteCacheStore: CacheStore {
     path: String, capacity: Int = 256 << 20, maximumBodySize: Int? = nil, clock: RequestClock = .system
   ) async throws -> SQLiteCacheStore {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
+      BlockingQueue.background {
         continuation.resume(
           with: Result {
             try SQLiteCacheStore(path: path, capacity: capacity, maximumBodySize: maximumBodySize, clock: clock)

@@ -1,4 +1,3 @@
-import Dispatch
 internal import RequestBehaviors
 
 /// Tells the waiters which tables a commit touched.
@@ -84,7 +83,7 @@ final class ChangeHub: Sendable {
     }
     let wake = { @Sendable in for waiter in due { waiter.settle(.success(number)) } }
     // Waking a thousand waiters takes a millisecond. The next write need not wait for that.
-    if due.count > 8 { DispatchQueue.global().async(execute: wake) } else { wake() }
+    if due.count > 8 { BlockingQueue.background(wake) } else { wake() }
   }
 
   /// Tells all waiters that no commit will follow.

@@ -1,4 +1,4 @@
-import Dispatch
+import RequestBehaviors
 
 /// A queue that runs each job on a connection that no other job uses at the time.
 protocol WorkQueue: AnyObject, Sendable {
@@ -15,14 +15,14 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
 
   // `connection` is touched on `queue` only.
   private var connection: Connection?
-  private let queue: DispatchQueue
+  private let queue: BlockingQueue
   private let open: @Sendable () throws -> Connection
   private let state: StoreState
 
   init(label: String, state: StoreState, open: @escaping @Sendable () throws -> Connection) {
     self.state = state
     self.open = open
-    queue = DispatchQueue(label: label, autoreleaseFrequency: .workItem)
+    queue = BlockingQueue(label: label)
   }
 
   /// Throws if this thread runs a closure of the store, because such a wait for the store would never end.
@@ -70,6 +70,9 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
     try Self.checkReentrancy(of: state)
     return try queue.sync { try perform(Interruption(), work) }
   }
+
+  /// Runs the queued jobs on this thread, which is a simulation's.
+  func runQueued() { queue.sync {} }
 
   /// Returns when all jobs queued before have ended.
   func drain() async {

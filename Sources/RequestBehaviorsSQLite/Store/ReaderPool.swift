@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RequestBehaviors
 
 /// A pool of read-only connections, which are opened when they are needed.
 final class ReaderPool: WorkQueue, @unchecked Sendable {
@@ -60,6 +61,8 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
       borrowed = lane
       ready.signal()
     }
+    // A simulation has one thread: what the other readers are to do has not run yet.
+    while RandomSource.isReplaced, borrowed == nil { for lane in all { lane.runQueued() } }
     ready.wait()
     return borrowed ?? makeLane()
   }

@@ -1,4 +1,4 @@
-import Dispatch
+import RequestBehaviors
 
 /// A SQLite database file with one writer and several readers, each on its own queue.
 ///
@@ -91,7 +91,7 @@ public final class SQLiteStore: Sendable {
     path: String, configuration: SQLiteConfiguration = SQLiteConfiguration(), migrations: [SQLiteMigration] = []
   ) async throws -> SQLiteStore {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
+      BlockingQueue.background {
         continuation.resume(
           with: Result { try SQLiteStore(path: path, configuration: configuration, migrations: migrations) })
       }

@@ -56,6 +56,14 @@ extension SimulatedWorld {
     }
   }
 
+  /// Makes an empty folder, whose name is the same in every run of the seed: errors name it.
+  func makeFolder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "SimulatedWorlds-\(seed)")
+    try? FileManager.default.removeItem(at: folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
   /// Checks at the end that no more sends were under way at a time than a limit allows.
   func limitProbe(_ limit: Int) -> any RequestBehavior {
     let counter = SendCounter()

@@ -2,7 +2,7 @@ import Dispatch
 package import Foundation
 
 extension HashFunction {
-  private static let fileQueue = DispatchQueue(label: "RequestBehaviors.HashFunction", attributes: .concurrent)
+  private static let fileQueue = BlockingQueue(label: "RequestBehaviors.HashFunction", isConcurrent: true)
 
   /// Returns the hash of a file's contents, read in parts on a queue of its own: reading may block.
   ///

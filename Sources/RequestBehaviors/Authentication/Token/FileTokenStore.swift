@@ -29,7 +29,7 @@ public final class FileTokenStore: TokenStore {
   public let location: String?
 
   // File functions block, and the threads of Swift concurrency must not.
-  private let queue = DispatchQueue(label: "FileTokenStore")
+  private let queue = BlockingQueue(label: "FileTokenStore")
   private let refreshLock: FileLock
 
   /// Creates a store.
