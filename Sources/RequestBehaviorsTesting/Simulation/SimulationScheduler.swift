@@ -22,7 +22,10 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
   private struct Ready: @unchecked Sendable {
     // Unchecked for the job, which only this thread runs.
     let job: UnownedJob
+    /// The number of the job's task; 0 for the job of an actor.
     let task: UInt64
+    /// What is known of an actor's job, which has no task of its own.
+    var actor: TaskInfo?
     let isForMainActor: Bool
     let key: Int64
     let number: Int64
@@ -44,7 +47,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   private var ready = Heap<Ready> { ($0.key, $0.number) < ($1.key, $1.number) }
   private var tasks: [UInt64: TaskInfo] = [:]
-  private var running: UInt64?
+  private var running: Ready?
   private var labels = ["the world"]
   private var labelJobs = [0]
   private var roots: UInt64 = 0
@@ -120,7 +123,8 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     var key = policy.newestFirst ? -lastNumber : lastNumber
     key += Int64(place % policy.window)
     if policy.holdBack > 0, place >> 40 % 1_000 < UInt64(policy.holdBack * 1_000) { key += Int64(place % 300) }
-    ready.push(Ready(job: job, task: id, isForMainActor: forMainActor, key: key, number: lastNumber))
+    let actor = id == 0 ? info : nil
+    ready.push(Ready(job: job, task: id, actor: actor, isForMainActor: forMainActor, key: key, number: lastNumber))
   }
 
   /// Adds a job of this simulation that another thread enqueues.
@@ -135,19 +139,25 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
       tasks[id] = info
       return info
     }
-    var info: TaskInfo
-    if let running, var parent = tasks[running] {
-      parent.children += 1
-      tasks[running] = parent
-      info = TaskInfo(lineage: SimulatedRandom.mix(parent.lineage, parent.children), label: parent.label)
-    } else {
-      roots += 1
-      info = TaskInfo(lineage: SimulatedRandom.hash(labels[label]) &+ (label == 0 ? roots : 0), label: label)
-    }
+    var info = makeChild()
     info.jobs = 1
+    // The jobs of all actors of the process have the number 0, so it says nothing of whose they are.
+    guard id != 0 else { return info }
     tasks[id] = info
     SimulationScheduler.owners.withLock { $0[id] = self }
     return info
+  }
+
+  /// Returns what is known of a new task, or of an actor's job.
+  private func makeChild() -> TaskInfo {
+    if let running {
+      var parent = running.actor ?? tasks[running.task] ?? TaskInfo(lineage: 0, label: 0)
+      parent.children += 1
+      if running.actor == nil { tasks[running.task] = parent } else { self.running?.actor = parent }
+      return TaskInfo(lineage: SimulatedRandom.mix(parent.lineage, parent.children), label: parent.label)
+    }
+    roots += 1
+    return TaskInfo(lineage: SimulatedRandom.hash(labels[label]) &+ (label == 0 ? roots : 0), label: label)
   }
 
   /// The label of tasks that are made outside of any task.
@@ -214,9 +224,10 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   private func step(_ next: Ready) {
     steps += 1
-    running = next.task
-    let label = tasks[next.task]?.label ?? 0
-    log.mix(tasks[next.task]?.lineage ?? 0)
+    running = next
+    let info = next.actor ?? tasks[next.task]
+    let label = info?.label ?? 0
+    log.mix(info?.lineage ?? 0)
     if next.isForMainActor {
       next.job.runSynchronously(on: MainActor.sharedUnownedExecutor)
     } else {
