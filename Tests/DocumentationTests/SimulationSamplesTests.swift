@@ -46,7 +46,26 @@ private final class CartServer: @unchecked Sendable {
   }
 }
 
-/// The samples of "Testing every order of events".
+private struct Order: Codable, Sendable {
+  let number: Int
+
+  init(_ number: Int) { self.number = number }
+}
+
+/// A server of orders, on the simulation's thread.
+private final class Shop: @unchecked Sendable {
+  private(set) var orders: [Int: Int] = [:]
+
+  func answer(_ request: NetworkRequest) -> SimulatedResponse {
+    guard let body = request.body?.data, let order = try? JSONDecoder().decode(Order.self, from: body) else {
+      return .status(400)
+    }
+    orders[order.number, default: 0] += 1
+    return .status(201)
+  }
+}
+
+/// The samples of "Testing every order of events" and of the simulation's types.
 @Suite(.limited, .enabled(if: Simulation.isAvailable)) struct SimulationSamplesTests {
   private func world(_ world: SimulatedWorld) {
     typealias Cart = Before.Cart
@@ -88,6 +107,38 @@ private final class CartServer: @unchecked Sendable {
         let count = await cart.count
         if count != 3 { throw WrongCount(count: count) }
       }
+    }.run()
+  }
+
+  @Test(arguments: Simulation.seeds(200))
+  func `an order is made once`(seed: UInt64) async throws {
+    try await Simulation(seed: seed) { world in
+      let shop = Shop()
+      world.network.serve("shop.example") { shop.answer($0) }
+      world.network.troubles = .all
+      let client = world.client(baseURL: shopURL, behaviors: [.retry()])
+      for number in 0..<5 {
+        world.call("order \(number)", mayBeCancelled: true) {
+          let order = RequestContent.json(Order(number))
+          try await client.send(.post("orders", body: order))
+        }
+      }
+      world.check("each order is made at most once") {
+        shop.orders.values.allSatisfy { $0 <= 1 }
+      }
+    }.run()
+  }
+
+  @Test(arguments: Simulation.seeds(20))
+  func `a shop that takes no orders can be looked at`(seed: UInt64) async throws {
+    try await Simulation(seed: seed) { world in
+      world.network.serve("shop.example") { request in
+        request.method == .get ? .json(#"{"open":true}"#) : .status(405)
+      }
+      var behaviors: [any RequestBehavior] = []
+      if world.includes("retry") { behaviors.append(.retry()) }
+      let client = world.client(baseURL: shopURL, behaviors: behaviors)
+      world.lastly("the shop is open") { try await client.send(.get("status")) }
     }.run()
   }
 }

@@ -13,7 +13,8 @@ public import RequestBehaviors
 ///     let client = world.client(baseURL: shopURL, behaviors: [.retry()])
 ///     for number in 0..<5 {
 ///       world.call("order \(number)", mayBeCancelled: true) {
-///         try await client.send(.post("orders", body: .json(Order(number))))
+///         let order = RequestContent.json(Order(number))
+///         try await client.send(.post("orders", body: order))
 ///       }
 ///     }
 ///     world.check("each order is made at most once") {
