@@ -52,7 +52,9 @@ extension SimulatedWorld {
       guard state.user != nil else { return }
       state.user = nil
       try await session.signOut()
-      state.rowsAtSignOut = try await stores[0].read { try $0.query("SELECT * FROM note WHERE user = 'anna'", as: Note.self) }.count
+      state.rowsAtSignOut = try await stores[0].read {
+        try $0.query("SELECT * FROM note WHERE user = 'anna'", as: Note.self)
+      }.count
     }
     if includes("reader") {
       call("reader", mayBeCancelled: true) {

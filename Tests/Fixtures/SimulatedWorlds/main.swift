@@ -4,7 +4,8 @@ import RequestBehaviorsTesting
 // Runs seeds of the worlds: `SimulatedWorlds COUNT [FIRST [WORLD]]`. Seed and world are printed where one fails.
 let worlds: [(name: String, build: @Sendable (SimulatedWorld) throws -> Void)] = [
   ("shop", { $0.buildShop() }), ("tokens", { $0.buildTokens() }), ("cache", { $0.buildCache() }),
-  ("streams", { $0.buildStreams() }), ("portal", { $0.buildPortal() }), ("store", { try $0.buildStore() }), ("downloads", { try $0.buildDownloads() }),
+  ("streams", { $0.buildStreams() }), ("portal", { $0.buildPortal() }), ("store", { try $0.buildStore() }),
+  ("downloads", { try $0.buildDownloads() }),
 ]
 let arguments = Array(CommandLine.arguments.dropFirst())
 let count = arguments.first.flatMap(UInt64.init) ?? 2_000
