@@ -143,4 +143,21 @@ private final class Shop: @unchecked Sendable {
   }
 }
 
+/// The samples of ``SimulatedResponse`` and ``SimulatedWorld``.
+private func buildSmallWorld(_ world: SimulatedWorld) {
+  world.network.serve("shop.example") { request in
+    request.method == .get ? .json(#"{"open":true}"#) : .status(405)
+  }
+  var behaviors: [any RequestBehavior] = []
+  if world.includes("retry") { behaviors.append(.retry()) }
+  let client = world.client(baseURL: shopURL, behaviors: behaviors)
+  world.lastly("the shop is open") { try await client.send(.get("status")) }
+}
+
+extension SimulationSamplesTests {
+  @Test func `the server of a small world responds`() async throws {
+    #expect(try await Simulation(seed: 1, buildSmallWorld).run().steps > 0)
+  }
+}
+
 private struct WrongCount: Error { let count: Int }
