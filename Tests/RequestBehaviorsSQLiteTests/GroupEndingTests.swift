@@ -1,3 +1,7 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 // What the library groups is reached by a call of the package, too.
@@ -77,5 +81,60 @@ import Testing
     }
     let results = try await bench.together(bench.saves(1...100) + [counting])
     #expect(results.succeeded.allSatisfy { $0 })
+  }
+
+  // MARK: While others of the group run
+
+  @Test func `a save that is cancelled while another of its commit runs is undone, the others are saved`() async throws
+  {
+    let bench = try GroupBench()
+    let (store, holder) = (bench.store, Holder())
+    let runs = Log()
+    let cancelling: @MainActor () async throws -> Void = {
+      try await store.writeTogether { _ in
+        if runs.lines.isEmpty { holder.cancel() }
+        runs.append("run")
+      }
+    }
+    let results = try await bench.together(bench.saves(1...3) + [cancelling] + bench.saves(4...6)) { tasks in
+      holder.set {
+        tasks[0].cancel()
+        tasks[5].cancel()
+      }
+    }
+    #expect(results.succeeded == [false, true, true, true, true, false, true])
+    for index in [0, 5] { #expect(throws: CancellationError.self) { try results[index].get() } }
+    #expect(try await bench.ids == [2, 3, 4, 6])
+  }
+
+  @Test func `a response is not saved if its user signs out while another save of its commit runs`() async throws {
+    let bench = try GroupBench()
+    let (store, held, encoding) = (bench.store, bench.held, HeldWork())
+    let mock = MockTransport(baseURL: URL(string: "https://api.example.com/"))
+    mock.on(.get, "mine").respond(json: [Artwork(id: 1, title: "alice's")])
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    try await session.signIn(AccessToken("alice"))
+    let client = NetworkClient(
+      baseURL: mock.baseURL,
+      behaviors: [.tokenAuth(session), .saveRecords([Artwork].self, into: "artwork", in: store)], transport: mock)
+    let holding = Task { try await store.write { _ in held.hold() } }
+    await held.isHeld()
+    let call = Task { try await client.send(.get("mine")) }
+    #expect(try await eventually { store.groups.count == 1 })
+    let other = await queue {
+      try await store.writeTogether { db in
+        encoding.hold()
+        try db.save(Artwork(id: 2, title: "other"), into: "artwork")
+      }
+    }
+    held.letGo()
+    await encoding.isHeld()
+    try await session.signOut()
+    // The other save runs again.
+    for _ in 1...2 { encoding.letGo() }
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .signedOut)
+    for task in [holding, other] { try await task.value }
+    #expect(try await bench.ids == [2])
   }
 }

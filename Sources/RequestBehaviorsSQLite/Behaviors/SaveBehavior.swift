@@ -63,7 +63,7 @@ public struct SaveBehavior: RequestBehavior {
       }
       let counts =
         mayRunAgain
-        ? try await store.writeTogether(durability: durability, ownedWrite)
+        ? try await store.writeTogether(durability: durability, check: { try call.owner.verify() }, ownedWrite)
         : try await store.write(durability: durability, ownedWrite)
       if let counts {
         response.info[SavedRows.self] = (response.info[SavedRows.self] ?? SQLiteSaveCounts()) + counts

@@ -90,12 +90,22 @@ extension SQLiteStore {
   ///
   /// The write succeeds, fails and is cancelled on its own, as by ``write(durability:_:)``. It runs again when another
   /// write, or the commit, has undone the transaction.
+  ///
+  /// - Parameters:
+  ///   - durability: The failures that the commit survives; `nil` for the configuration's.
+  ///   - check: Throws if the write must not be committed any more; called after the last write of the transaction.
+  ///   - body: Does the work, as in ``write(durability:_:)``.
+  /// - Returns: The closure's result, after the commit.
+  /// - Throws: As ``write(durability:_:)``, and the error of the check.
   package func writeTogether<T: Sendable>(
-    durability: SQLiteDurability? = nil, _ body: @escaping @Sendable (Database) throws -> T
+    durability: SQLiteDurability? = nil, check: @escaping @Sendable () throws -> Void = {},
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     let returned = Returned<T>()
     try await wait { [groups, writer, durability = durability ?? configuration.durability] interruption, continuation in
-      let write = GroupedWrite(durability: durability, interruption: interruption, continuation: continuation) {
+      let write = GroupedWrite(
+        durability: durability, interruption: interruption, continuation: continuation, check: check
+      ) {
         returned.value = try body($0)
       }
       groups.add(write, to: writer)

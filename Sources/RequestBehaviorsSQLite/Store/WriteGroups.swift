@@ -8,6 +8,8 @@ final class GroupedWrite: @unchecked Sendable {
   let durability: SQLiteDurability
   let interruption: Interruption
   let body: @Sendable (Database) throws -> Void
+  /// Throws if the write must not be committed any more.
+  private let check: @Sendable () throws -> Void
   private let continuation: CheckedContinuation<Void, any Error>
   private var hasBegun = false
   private var isAnswered = false
@@ -16,11 +18,12 @@ final class GroupedWrite: @unchecked Sendable {
 
   init(
     durability: SQLiteDurability, interruption: Interruption, continuation: CheckedContinuation<Void, any Error>,
-    body: @escaping @Sendable (Database) throws -> Void
+    check: @escaping @Sendable () throws -> Void, body: @escaping @Sendable (Database) throws -> Void
   ) {
     self.durability = durability
     self.interruption = interruption
     self.continuation = continuation
+    self.check = check
     self.body = body
   }
 
@@ -37,6 +40,13 @@ final class GroupedWrite: @unchecked Sendable {
       result = .failure(CancellationError())
     }
     return isOpen
+  }
+
+  /// The error of a write that must not be committed any more; `nil` if it may be.
+  var reasonToLeave: (any Error)? {
+    if interruption.isCancelled { return CancellationError() }
+    do { try check() } catch { return error }
+    return nil
   }
 
   func resume() {
@@ -82,6 +92,9 @@ final class WriteGroups: Sendable {
       guard open.count > 1 else { return runSingly(open, on: lane) }
       do {
         try lane.perform(Interruption()) { try $0.write(open) }
+      } catch let undone as WritesHaveLeft {
+        // The others run again without them.
+        for (write, error) in undone.writes { write.result = .failure(error) }
       } catch let undone as GroupIsUndone {
         undone.write?.result = .failure(undone.error)
         // Only a cancellation concerns one write alone. Another error, such as a full disk, may affect the others too.
@@ -108,6 +121,11 @@ private struct GroupIsUndone: Error {
   var error: any Error
 }
 
+/// The error of a transaction that was undone because some of its writes must not be committed any more.
+private struct WritesHaveLeft: Error {
+  var writes: [(GroupedWrite, any Error)]
+}
+
 extension Connection {
   /// The number of changed rows from which a transaction takes no further writes: the commit then costs little beside
   /// them.
@@ -117,7 +135,8 @@ extension Connection {
   ///
   /// A write that is left open has not run.
   ///
-  /// - Throws: The error of all writes if the transaction could not begin; `GroupIsUndone` if it was undone.
+  /// - Throws: The error of all writes if the transaction could not begin; `GroupIsUndone` or `WritesHaveLeft` if it
+  ///   was undone.
   fileprivate func write(_ group: [GroupedWrite]) throws {
     var results: [(GroupedWrite, Result<Void, any Error>)] = []
     var hasBegun = false
@@ -136,8 +155,11 @@ extension Connection {
           }
           results.append((write, result))
         }
+        // A caller may have been cancelled, or a user may have signed out, while the others of the group ran.
+        let left = results.compactMap { write, _ in write.reasonToLeave.map { (write, $0) } }
+        if !left.isEmpty { throw WritesHaveLeft(writes: left) }
       }
-    } catch let error as GroupIsUndone {
+    } catch let error where error is GroupIsUndone || error is WritesHaveLeft {
       throw error
     } catch {
       throw hasBegun ? GroupIsUndone(error: error) : error
