@@ -120,7 +120,10 @@ struct EventReader {
 
   /// Returns whether another request may bring more events after an error.
   private func isTransientFailure(_ error: NetworkError) -> Bool {
-    reconnection != nil && response != nil && error.isTransient && error.code != .unacceptableStatus
+    guard reconnection != nil, response != nil else { return false }
+    // The request for a token may fail as the one for events may. Its status is not the events'.
+    if error.code == .tokenUnavailable { return (error.underlyingError as? NetworkError)?.isTransient ?? false }
+    return error.isTransient && error.code != .unacceptableStatus
   }
 
   /// Releases a body that has ended, and waits until another request may be made.

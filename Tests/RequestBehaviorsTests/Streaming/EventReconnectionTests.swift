@@ -123,6 +123,24 @@ import Testing
     #expect(server.requests.value.count == 2)
   }
 
+  @Test(arguments: [NetworkError.Code.cannotConnect, .badResponse])
+  func `a token that cannot be had is waited for if the failure passes`(_ code: NetworkError.Code) async throws {
+    let refusal = StreamFixture.Reply().with(status: 401, headers: [:])
+    let server = StreamFixture(.init("data: a\n\n"), refusal, .init("data: b\n\n"))
+    // The refresh has a clock that does not go on by itself, so that it does not take too long.
+    let session = TokenSession(
+      source: .refreshing { _, _ in throw NetworkError(code, "the token server fails") },
+      clock: server.clock.requestClock)
+    try await session.signIn(AccessToken("t1", refreshToken: "r1"))
+    let reading = Task { try await read(2, of: server, .init(random: { 1 }), [.tokenAuth(session)]) }
+    if code == .cannotConnect {
+      #expect(try await reading.value.events.map(\.data) == ["a", "b"])
+    } else {
+      let error = await #expect(throws: NetworkError.self) { try await reading.value }
+      #expect(error?.code == .tokenUnavailable)
+    }
+  }
+
   @Test func `shutting the client down ends the wait for another request`() async throws {
     let server = StreamFixture(.init("data: a\n\n"))
     let client = server.client()
