@@ -206,6 +206,8 @@ final class Chain: Sendable {
 
   private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
+    // The transport may still finish a token request.
+    if waits.isShutDown { throw NetworkError.clientShutDown() }
     var request = original
     withholdForeignSecrets(&request)
     // No cache had a response, so none may come from the server either.

@@ -9,14 +9,30 @@ final class ClientWaits: Sendable {
     var isShutDown = false
     var lastID: UInt64 = 0
     var endings: [UInt64: @Sendable () -> Void] = [:]
+    var lasting: [UInt64: LastingWork.Entry] = [:]
+    var finishers: [Waiter<Void>] = []
   }
 
   /// Tells the behaviors of the client and its variants that an owner has ended.
-  let scopeEndings = ScopeEndings()
+  let scopeEndings: ScopeEndings
+
+  /// The waits of the client itself, if these are those of its lasting work.
+  private let parent: ClientWaits?
 
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var state = State()
+
+  /// Creates the waits of a client.
+  ///
+  /// - Parameter parent: The waits of the client whose lasting work these are for; `nil` for a client.
+  init(lastingWorkOf parent: ClientWaits? = nil) {
+    self.parent = parent
+    self.scopeEndings = parent?.scopeEndings ?? ScopeEndings()
+  }
+
+  /// The waits of the client that is shut down.
+  var root: ClientWaits { parent?.root ?? self }
 
   /// Whether the client was shut down.
   var isShutDown: Bool { lock.withLock { state.isShutDown } }
@@ -90,12 +106,14 @@ final class ClientWaits: Sendable {
 
   /// Ends the waits under way, and refuses later ones.
   func shutDown() {
-    let endings = lock.withLock {
+    let (endings, unbegun) = lock.withLock {
       state.isShutDown = true
       // In the order in which they began.
-      return state.endings.sorted { $0.key < $1.key }
+      let unbegun = state.lasting.filter { !$0.value.hasBegun }
+      return (state.endings.sorted { $0.key < $1.key }, unbegun.sorted { $0.key < $1.key })
     }
     for (_, end) in endings { end() }
+    for (_, work) in unbegun { work.waits.shutDown() }
   }
 
   /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
@@ -110,6 +128,96 @@ final class ClientWaits: Sendable {
 
   /// Removes the closure of a wait that has ended by itself.
   func remove(_ id: UInt64) { lock.withLock { _ = state.endings.removeValue(forKey: id) } }
+}
+
+// MARK: - Lasting work
+
+extension ClientWaits {
+  /// Adds lasting work that has not begun.
+  fileprivate func add(_ work: LastingWork.Entry) -> UInt64 {
+    let (id, isTooLate) = lock.withLock {
+      state.lastID += 1
+      state.lasting[state.lastID] = work
+      return (state.lastID, state.isShutDown)
+    }
+    if isTooLate { work.waits.shutDown() }
+    return id
+  }
+
+  /// Returns whether the work has begun; it cannot begin once the client is shut down.
+  fileprivate func beginLasting(_ id: UInt64) -> Bool {
+    lock.withLock {
+      if !state.isShutDown { state.lasting[id]?.hasBegun = true }
+      return state.lasting[id]?.hasBegun ?? false
+    }
+  }
+
+  fileprivate func endLasting(_ id: UInt64) {
+    let released = lock.withLock { () -> [Waiter<Void>] in
+      state.lasting[id] = nil
+      guard !state.lasting.values.contains(where: \.hasBegun) else { return [] }
+      defer { state.finishers = [] }
+      return state.finishers
+    }
+    for waiter in released { waiter.settle(.success(())) }
+  }
+
+  /// Waits until the lasting work that has begun is done, or until its limit has passed, and then ends it.
+  ///
+  /// - Parameter clock: The clock of the limit.
+  func finishLastingWork(on clock: RequestClock) async {
+    let waiter = Waiter<Void>()
+    let limit = lock.withLock { () -> Duration? in
+      let limit = state.lasting.values.filter(\.hasBegun).map(\.limit).max()
+      if limit != nil { state.finishers.append(waiter) }
+      return limit
+    }
+    guard let limit else { return }
+    let timer = Task {
+      try? await clock.sleep(for: limit)
+      waiter.settle(.success(()))
+    }
+    // In a task of its own: a result that is lost because the caller was cancelled is lost for other clients too.
+    await Task { try? await waiter.value() }.value
+    timer.cancel()
+    for work in lock.withLock({ Array(state.lasting.values) }) { work.waits.shutDown() }
+  }
+}
+
+/// Work that shutting a client down lets finish once it has begun, such as a request that spends a refresh token.
+final class LastingWork: Sendable {
+  fileprivate struct Entry {
+    let waits: ClientWaits
+    let limit: Duration
+    var hasBegun = false
+  }
+
+  /// The waits of the work's own calls, which end with the client only before the work has begun.
+  let waits: ClientWaits
+  private let client: ClientWaits
+  private let id: UInt64
+
+  /// Creates work that has not begun.
+  ///
+  /// - Parameters:
+  ///   - waits: The waits of the client.
+  ///   - limit: The longest time for which shutting the client down waits for the work.
+  init(of waits: ClientWaits, limit: Duration) {
+    // Work of lasting work is the client's too, because it needs the client's transport.
+    client = waits.root
+    self.waits = ClientWaits(lastingWorkOf: client)
+    id = client.add(Entry(waits: self.waits, limit: limit))
+  }
+
+  /// Records that the work must not be interrupted from now on; a second call does nothing.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``.
+  func begin() throws {
+    if !client.beginLasting(id) { throw NetworkError.clientShutDown() }
+  }
+
+  /// Records that the work is done.
+  func end() { client.endLasting(id) }
 }
 
 extension RequestClock {

@@ -79,6 +79,11 @@ public final class NetworkClient: Sendable {
   /// let patient = client.with { $0.options.idleTimeout = .seconds(300) }
   /// ```
   public func with(_ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
+    try with(waits, change)
+  }
+
+  /// Returns a variant of this client whose calls wait by other rules.
+  func with(_ waits: ClientWaits, _ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
     var changed = configuration
     try change(&changed)
     return NetworkClient(configuration: changed, transport: transport, parent: parent, waits: waits)
@@ -100,8 +105,13 @@ public final class NetworkClient: Sendable {
   /// The waits of behaviors end too: every sleep on the call's clock, and every wait in ``Call/wait(for:)``. No task of
   /// a caller is cancelled. Then the transport is shut down, and later sends fail with the same error. A client that is
   /// no longer used need not be shut down.
+  ///
+  /// A request that refreshes a token of a session, and has been sent, is let finish before the transport is shut down,
+  /// for up to ``TokenRefreshPolicy/timeout``: it has spent the refresh token, and other clients may use the session.
+  /// Other requests that have been sent go on meanwhile.
   public func shutdown() async {
     waits.shutDown()
+    await waits.finishLastingWork(on: configuration.clock)
     await transport.shutdown()
   }
 

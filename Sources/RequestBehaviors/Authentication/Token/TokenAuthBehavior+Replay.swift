@@ -11,8 +11,12 @@ extension TokenAuthBehavior {
     // The caller of an `.optional` request, or of one that cannot be repeated, gets the 401 instead of an error.
     let newer: IssuedToken?
     do {
-      newer = try await session.issuedToken(.newer(than: refused), for: request, next)
+      newer = try await request.call.wait {
+        try await session.issuedToken(.newer(than: refused), for: request, next)
+      }
     } catch let error as CancellationError {
+      throw error
+    } catch let error as NetworkError where error.code == .clientShutDown {
       throw error
     } catch
       where !request.call.isLate
@@ -51,10 +55,17 @@ extension TokenSession {
     let snapshot = call.sessionSnapshot(of: coordinator.id)
     do {
       let issued = try await withDeadline(of: call) {
-        try await self.coordinator.wait(for: need, snapshot: snapshot) { refresh in
-          self.coordinator.launch(
-            refresh, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
-            environment: self.firstEnvironment)
+        while true {
+          do {
+            return try await self.coordinator.wait(for: need, snapshot: snapshot) { refresh in
+              self.coordinator.launch(
+                refresh, source: self.source, client: next.client(omitting: TokenAuthBehavior.self),
+                environment: self.firstEnvironment)
+            }
+          } catch let error as AbandonedRefresh {
+            // The client that was to refresh the token was shut down. If it is another, this one does so now.
+            if next.run.chain.waits.root.isShutDown { throw error.failure }
+          }
         }
       }
       if let issued { call.bind(to: issued, at: coordinator.id) }
@@ -69,9 +80,11 @@ extension TokenSession {
   ///
   /// Waits for the store no longer than until the call's deadline.
   func refuse(_ issued: IssuedToken, _ response: NetworkResponse, for call: Call) async {
-    _ = try? await withDeadline(of: call) {
-      await self.coordinator.refuse(issued, response)
-      return nil
+    _ = try? await call.wait {
+      try await self.withDeadline(of: call) {
+        await self.coordinator.refuse(issued, response)
+        return nil
+      }
     }
   }
 

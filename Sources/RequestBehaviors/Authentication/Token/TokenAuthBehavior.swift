@@ -88,8 +88,8 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       }
     } catch let error as CancellationError {
       throw error
-    } catch let error as NetworkError where error.code == .signedOut {
-      // Otherwise the response to a request without a token would be stored as that of the user who has left.
+    } catch let error as NetworkError where error.code == .signedOut || error.code == .clientShutDown {
+      // After a sign-out the response to a request without a token would be stored as that of the user who has left.
       throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")

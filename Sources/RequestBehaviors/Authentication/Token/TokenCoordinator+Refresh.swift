@@ -15,7 +15,7 @@ extension TokenCoordinator {
 
   /// Starts to get a token.
   ///
-  /// Only a sign-out cancels it, no caller.
+  /// Only a sign-out cancels it, no caller. Shutting the client down ends it only before its first request is sent.
   ///
   /// Called under the lock.
   ///
@@ -30,15 +30,17 @@ extension TokenCoordinator {
   ) -> Task<Void, Never> {
     let atWork = TokenCoordinator.atWork.merging([id: refresh.id]) { _, new in new }
     let tally = TokenRequestTally()
+    let work = LastingWork(of: client.waits, limit: policy.timeout)
     // The requests of the source go to the first client's server, have enough time, and are checked right before each
     // send.
-    let client = client.with {
+    let client = client.with(work.waits) {
       if let environment { $0.options.environment = environment }
       $0.options.waitForTokens(atLeast: policy.timeout)
-      $0.behaviors.append(TokenRequestCheck(coordinator: self, refresh: refresh))
+      $0.behaviors.append(TokenRequestCheck(coordinator: self, refresh: refresh, work: work))
       $0.behaviors.append(.onCallEnd { tally.note($0) })
     }
     return Task {
+      defer { work.end() }
       await self.runAlone(refresh) {
         await TokenCoordinator.$atWork.withValue(atWork) { await self.run(refresh, source, client, tally) }
       }
@@ -136,6 +138,11 @@ extension TokenCoordinator {
     let cause = await readable(error)
     let failure = NetworkError.tokenUnavailable(cause)
     let wasAsked = tally.tellsOfRequest(endingIn: cause)
+    if !wasAsked, (cause as? NetworkError)?.code == .clientShutDown {
+      // No token was asked for, so a client that was not shut down may do so at once.
+      let outcome = complete { state, _ in state.abandon(refresh, AbandonedRefresh(failure: failure)) }
+      return tell(outcome, cause)
+    }
     guard TokenFailure.isTerminal(cause) else {
       let outcome = complete { state, _ in
         state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
@@ -180,6 +187,12 @@ extension TokenCoordinator {
   }
 }
 
+/// The error of callers whose refresh ended before it was sent, because the client that was to send it was shut down.
+struct AbandonedRefresh: Error {
+  /// The error for callers of the client that was shut down.
+  let failure: NetworkError
+}
+
 extension RequestOptions {
   /// Raises the time limits of a send to the time that getting a token may take, and removes the client's deadline.
   ///
@@ -199,9 +212,11 @@ struct TokenRequestCheck: RequestBehavior {
   let order = BehaviorOrder.last
   let coordinator: TokenCoordinator
   let refresh: TokenState.Refresh
+  let work: LastingWork
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await coordinator.confirm(refresh)
+    try work.begin()
     request.call.addHandOvers(coordinator.handOvers)
     request.call.addSendCheck { [coordinator, refresh] _ in
       if coordinator.generation != refresh.generation { throw NetworkError.signedOut() }

@@ -37,7 +37,8 @@ import Foundation
 ///
 /// A call's deadline and timeouts (``RequestOptions/timeout``, ``RequestOptions/idleTimeout``) end its wait, not the
 /// token request. The request has at least ``TokenRefreshPolicy/timeout``, because sending a refresh token spends it,
-/// and the newer one in the response must not get lost.
+/// and the newer one in the response must not get lost. ``NetworkClient/shutdown()`` of the client that sent it waits
+/// for it, too.
 public final class TokenSession: Sendable {
   /// The name that tells sessions of one client apart, such as `"user"` and `"app"`; empty by default.
   public let name: String

@@ -88,6 +88,19 @@ extension TokenState {
     return .fail(error)
   }
 
+  /// Ends a refresh that asked for nothing, so that another one may begin at once.
+  ///
+  /// - Parameters:
+  ///   - refresh: The refresh.
+  ///   - error: The error for the waiters; later requests do not get it.
+  /// - Returns: The outcome for the waiters.
+  mutating func abandon(_ refresh: Refresh, _ error: any Error) -> RefreshOutcome {
+    guard isUnderWay(refresh.id) else { return .ignore }
+    if isCounted { _ = starts.popLast() }
+    endRefresh()
+    return .fail(error)
+  }
+
   /// Ends the wait for a refresh that takes too long.
   ///
   /// The refresh goes on, and no other begins before it has ended. One that still waits for another process has sent
