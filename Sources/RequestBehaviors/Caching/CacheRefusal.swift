@@ -29,8 +29,8 @@ public struct CacheRefusal: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let conditional = Self("it answers a condition or a range")
   /// `Vary` names a field that was added further in, so the cache cannot tell which later request the response fits.
   public static let variesUnseen = Self("Vary names a field that the cache does not see")
-  /// A user signed in or out while the response was under way.
-  public static let otherUser = Self("its user has changed meanwhile")
+  /// A user signed in or out while the response was under way, or the request went without the user's credentials.
+  public static let otherUser = Self("it is not of the user who asked for it")
   /// A behavior without a scope, or the transport, added a secret further in, so the owner of the response is unknown
   /// (``Next/knowsOwner(of:)``).
   public static let unknownOwner = Self("a credential was added further in without a scope")

@@ -25,6 +25,8 @@ public struct CallOwner: Sendable {
   private(set) var laterScopes: [String] = []
   /// Whether a send was made for another user, whose owner is not known by name.
   private var hasLeft = false
+  /// Whether a send was made without the credentials of an owner.
+  private(set) var isAnonymous = false
   /// The number of owners that had ended when the call began.
   private var endingCount: UInt64 = 0
   private var endings: ScopeEndings?
@@ -59,6 +61,9 @@ public struct CallOwner: Sendable {
   /// Records that a send was made for another, unnamed user.
   fileprivate mutating func leave() { hasLeft = true }
 
+  /// Records that a send was made without the credentials of an owner.
+  fileprivate mutating func becomeAnonymous() { isAnonymous = true }
+
   /// Adds an owner that the call is begun for.
   fileprivate mutating func bind(to scope: String) { scopes.append(scope) }
 
@@ -75,10 +80,17 @@ extension Call {
   /// The owners of the response, as ``RequestBehavior/scope(for:)`` returned them before the chain began.
   public var scopes: [String] { owner.scopes }
 
-  /// Whether every send was made for the owners that the call was begun for, and they are still signed in.
+  /// Whether every send was made for the owners that the call was begun for, with their credentials, and they are
+  /// still signed in.
   ///
   /// If not, the response is neither stored nor shared.
   public var keepsScopes: Bool {
+    let owner = owner
+    return owner.isSame && owner.isPresent && !owner.isAnonymous
+  }
+
+  /// Whether the call is still that of the owners that it was begun for, even if it is sent without their credentials.
+  var keepsUser: Bool {
     let owner = owner
     return owner.isSame && owner.isPresent
   }
@@ -105,6 +117,9 @@ extension Call {
 
   /// Records that a send was made for another user than the call was begun for.
   func leaveScopes() { withState { $0.owner.leave() } }
+
+  /// Records that a send is made without the credentials of an owner: its response is not the owner's.
+  func becomeAnonymous() { withState { $0.owner.becomeAnonymous() } }
 
   /// Adds the owner that the behavior at an index of the list returned.
   func add(scope: String, of index: Int) {

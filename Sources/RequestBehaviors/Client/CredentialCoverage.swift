@@ -83,7 +83,8 @@ extension Call {
   /// Records here if the owner of another call's responses is not known.
   func adoptOwner(of other: Call) {
     guard other !== self else { return }
-    if !other.keepsScopes { leaveScopes() }
+    if !other.keepsUser { leaveScopes() }
+    if other.owner.isAnonymous { becomeAnonymous() }
     // The other call began at the place where this one asked it, so every secret of it was added further in.
     if other.withState({ $0.coverage.innermostUncovered >= 0 }) { noteSecret(addedAt: Int.max) }
   }

@@ -87,7 +87,7 @@ private struct SameUserBehavior: RequestBehavior {
     guard user.includes(request.call) else { throw NetworkError.eventsOfAnotherUser() }
     // Another user may have signed in while the request waited in an inner behavior.
     request.call.addSendCheck { request in
-      guard request.call.keepsScopes else { throw NetworkError.eventsOfAnotherUser() }
+      guard request.call.keepsUser else { throw NetworkError.eventsOfAnotherUser() }
     }
   }
 }

@@ -180,4 +180,67 @@ import Testing
     let scopes = await Set(store.entries(limit: 9).map(\.key.scopes))
     #expect(scopes.count == store.count)
   }
+
+  @Test(arguments: ["Authorization", ""])
+  func `what came without the token of the signed-in user is not stored as the user's`(_ varies: String) async throws {
+    let isDown = Box(true)
+    let transport = ClosureTransport { request in
+      let headers: HeaderFields = ["Cache-Control": "max-age=60", "Vary": varies]
+      let token = request.headers["Authorization"] ?? "none"
+      return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data(token.utf8)))
+    }
+    let session = TokenSession(
+      source: .refreshing { _, _ in
+        if isDown.value { throw Failure("no token") }
+        return AccessToken("t2")
+      })
+    try await session.signIn(AccessToken("t1", expiresAt: .distantPast, refreshToken: "r1"), as: "anna")
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    #expect(try await client.send(get.with(\.authentication, .optional)) == "none")
+    #expect(events.value.compactMap(\.refusal) == [.otherUser])
+    isDown.value = false
+    #expect(try await client.send(get) == "Bearer t2")
+    #expect(try await client.send(get) == "Bearer t2")
+    #expect(transport.sent.count == 2)
+  }
+
+  @Test func `what came without the token of the signed-in user is given to no call that requires it`() async throws {
+    let (gate, isDown) = (TestGate(), Box(true))
+    let transport = ClosureTransport { request in
+      let token = request.headers["Authorization"] ?? "none"
+      if token == "none" { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data(token.utf8)))
+    }
+    let session = TokenSession(
+      source: .refreshing { _, _ in
+        if isDown.value { throw Failure("no token") }
+        return AccessToken("t2")
+      })
+    try await session.signIn(AccessToken("t1", expiresAt: .distantPast, refreshToken: "r1"), as: "anna")
+    let client = NetworkClient(transport, [.coalescing(), .tokenAuth(session)])
+    let optional = Task { try await client.send(get.with(\.authentication, .optional)) }
+    await gate.waitForArrivals(1)
+    isDown.value = false
+    #expect(try await client.send(get) == "Bearer t2")
+    gate.open()
+    #expect(try await optional.value == "none")
+  }
+
+  @Test func `events may come without the token of the signed-in user`() async throws {
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "text/event-stream"],
+        body: .data(Data("data: \(request.headers["Authorization"] ?? "none")\n\n".utf8)))
+    }
+    let session = TokenSession(source: .refreshing { _, _ in throw Failure("no token") })
+    try await session.signIn(AccessToken("t1", expiresAt: .distantPast, refreshToken: "r1"))
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    var events: [String] = []
+    let request = Request<NetworkResponse>.get("feed").with(\.authentication, .optional)
+    for try await event in client.events(request, reconnecting: EventReconnection()) {
+      events.append(event.data)
+      break
+    }
+    #expect(events == ["none"])
+  }
 }

@@ -93,7 +93,12 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       request.call.record("sent without a token: there is none", from: "TokenAuthBehavior")
-      session.coordinator.update { state, _ in state.noteSendWithoutToken() }
+      let isUsers = session.coordinator.update { state, _ in
+        state.noteSendWithoutToken()
+        return state.hasToken
+      }
+      // The call belongs to a user, and a response to a request without the user's token does not.
+      if isUsers { request.call.becomeAnonymous() }
       return try await next(request)
     }
     let response = try await next(authorized(request, issued))
