@@ -42,6 +42,17 @@ import Testing
     #expect(try await rows() == [])
   }
 
+  @Test func `a process takes over at once a lease that it could not give back in a suspended store`() async throws {
+    let file = try SQLiteStore(path: folder.file())
+    let store = SQLiteTokenStore(file, clock: clock.requestClock)
+    try await store.withRefreshLock { await file.suspend() }
+    file.resume()
+    #expect(try await rows().count == 1)
+    // On a clock that does not go on, a wait for the lease would have no end.
+    for store in [store, try self.store()] { try await store.withRefreshLock {} }
+    #expect(try await rows() == [])
+  }
+
   @Test func `a second store waits, and two names do not wait for each other`() async throws {
     let (first, second, other) = (try store(), try store(), try store("other"))
     let order = Locked<[String]>([])

@@ -34,7 +34,10 @@ struct SQLiteTokenLease: Sendable {
       (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)
       """)
     let found = try db.first("SELECT owner, until FROM access_token_refresh WHERE name = \(name)", as: Row.self)
-    if let found, !RefreshLease.isOver(found.until, at: now), !LeaseOwner.isGone(found.owner) { return false }
+    let isFree = { (row: Row) in
+      RefreshLease.isOver(row.until, at: now) || LeaseOwner.isGone(row.owner) || Self.isLeft(row.owner)
+    }
+    if let found, !isFree(found) { return false }
     let until = now + RefreshLease.duration
     try db.execute("REPLACE INTO access_token_refresh (name, owner, until) VALUES (\(name), \(owner), \(until))")
     return true
@@ -51,6 +54,14 @@ struct SQLiteTokenLease: Sendable {
   func end(in db: Database) throws {
     try db.execute("DELETE FROM access_token_refresh WHERE name = \(name) AND owner = \(owner)")
   }
+
+  /// Records that the lease could not be given back: this process holds it no more, and may take it over at once.
+  func leave() { Self.left.withLock { _ = $0.insert(owner) } }
+
+  /// The owners of the leases that this process could not give back, such as those of a suspended store.
+  private static let left = Locked<Set<String>>([])
+
+  private static func isLeft(_ owner: String) -> Bool { left.withLock { $0.contains(owner) } }
 
   /// Whether this lease is still held.
   func isHeld(in db: Database) throws -> Bool {

@@ -118,7 +118,12 @@ public final class SQLiteTokenStore: TokenStore {
       clock: clock,
       take: { now in try await store.write { try lease.take(in: $0, at: now) } },
       renew: { now in try await store.write { try lease.renew(in: $0, at: now) } },
-      end: { try await store.write { try lease.end(in: $0) } })
+      end: {
+        do { try await store.write { try lease.end(in: $0) } } catch {
+          lease.leave()
+          throw error
+        }
+      })
     try await reporting("lock") {
       try await holder.run {
         held.withLock { $0 = lease }
