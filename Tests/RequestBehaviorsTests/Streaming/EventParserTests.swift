@@ -112,6 +112,14 @@ import Testing
       #expect(error?.code == .lineTooLong && error?.message.contains("event") == true)
     }
   }
+
+  @Test func `the id, the type and the data count towards the length of an event, and other fields do not`() throws {
+    let body = Data("id:1234\nretry:5\nevent:56\nother:7\ndata:8\n\n".utf8)
+    let event = ServerSentEvent(type: "56", data: "8", id: "1234", retry: .milliseconds(5))
+    #expect(try EventParserTests.events([body], limit: 21) == [event])
+    let error = #expect(throws: NetworkError.self) { try EventParserTests.events([body], limit: 20) }
+    #expect(error?.code == .lineTooLong)
+  }
 }
 
 extension EventParserTests.Example {
