@@ -55,6 +55,18 @@ import Testing
     #expect(sentTokens == ["Bearer t0", "Bearer t1"])
   }
 
+  @Test func `the lifetime of a token without a date counts from the sign-in on another clock, too`() async throws {
+    let session = session(.refreshToken(.test))
+    server.state.update { $0.valid = "t0" }
+    try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
+    let client = client(session)
+    try await client.send(.get("a"))
+    // More than this nanosecond went by on the system's clock before the first request.
+    clock.advance(by: .seconds(3_540) - .nanoseconds(1))
+    try await client.send(.get("b"))
+    #expect(sentTokens == ["Bearer t0", "Bearer t1"])
+  }
+
   @Test func `a date of expiry is judged by the date of the client's clock`() async throws {
     let session = session(.refreshToken(.test))
     server.state.update { $0.valid = "t0" }
