@@ -112,10 +112,10 @@ final class DownloadFile: Sendable {
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, as all methods that write.
   func begin(_ record: DownloadRecord?) async throws {
     try await run("begun") { [self] in
+      try verifyOwner()
       // The old record is removed before the bytes are, and the new one is written last, so that a record never
       // describes other content.
       try DownloadFile.remove(sidecar)
-      try verifyOwner()
       isOurs = true
       try file?.protect()
       try file?.empty()

@@ -190,6 +190,25 @@ import Testing
     #expect(try server.names == [])
   }
 
+  @Test func `a download whose user has left before it begins leaves another user's beginning alone`() async throws {
+    try await breakOff()
+    let session = session
+    let acting = ClosureBehavior("acting", order: .redirects) { request, next in
+      let response = try await next(request)
+      try await session.signOut()
+      return response
+    }
+    let client = server.client(try await signedIn(acting))
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .signedOut)
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "all -", "bytes=300- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
   @Test func `a download whose user signs out right before the file goes to its place fails`() async throws {
     let session = session
     let acting = ClosureBehavior("acting", order: .first) { request, next in
