@@ -94,6 +94,26 @@ import Testing
     #expect(fixture.refusals == [.notModified])
   }
 
+  @Test func `RFC 9111 §4.3.4: a 304 to the user's own condition makes what is stored fresh again`() async throws {
+    let fixture = CacheFixture(["ETag": "\"a\"", "Cache-Control": "max-age=60"])
+    try await fixture.send()
+    fixture.wait(61)
+    #expect(try await fixture.send(.get("a", headers: ["If-None-Match": "\"a\""])).statusCode == 304)
+    fixture.wait(59)
+    let response = try await fixture.send()
+    #expect(try response.source == .cache && response.text == "body")
+    #expect(fixture.sent.count == 2)
+  }
+
+  @Test func `a stale response without a validator is a miss, and the new one replaces it`() async throws {
+    let fixture = CacheFixture(["Cache-Control": "max-age=60"])
+    try await fixture.send()
+    fixture.wait(61)
+    #expect(try await fixture.send().source == .network)
+    #expect(fixture.kinds == [.miss, .stored, .miss, .stored])
+    #expect(try await fixture.send().source == .cache)
+  }
+
   @Test func `RFC 9111 §4.3.2: the user's own condition is evaluated on a fresh response`() async throws {
     let fixture = CacheFixture(["ETag": "\"a\"", "Cache-Control": "max-age=60", "Content-Type": "text/plain"])
     try await fixture.send()
