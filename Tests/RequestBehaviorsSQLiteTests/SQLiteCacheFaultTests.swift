@@ -146,6 +146,17 @@ import Testing
     }
   }
 
+  @Test func `a response whose body is damaged is removed by the request that finds it`() async throws {
+    let bench = try CacheBench()
+    bench.serve(String(repeating: "x", count: 100_000))
+    _ = try await bench.send()
+    let file = try #require(bench.bodyFiles.first)
+    try write(Data(count: 5), to: bench.folder.file("cache.sqlite-bodies/") + file)
+    #expect(try await bench.send("a", .onlyIfCached).statusCode == 504)
+    #expect(try await bench.store.entries(limit: 9).isEmpty)
+    #expect(bench.bodyFiles.isEmpty)
+  }
+
   @Test func `a full disk makes room, and a response that still has none is not stored`() async throws {
     let bench = try CacheBench()
     bench.serve(String(repeating: "x", count: 20_000))

@@ -150,6 +150,16 @@ private final class CacheServer: Transport {
     #expect(try await bench.store.entries(limit: 9).count == 1)
   }
 
+  @Test func `a response takes as much room after a 304 as before`() async throws {
+    let bench = try CacheBench(TemporaryFolder(), capacity: 100_000, maximumBodySize: 50_000)
+    bench.serve(String(repeating: "x", count: 40_000), ["Cache-Control": "max-age=60", "ETag": "\"a\""])
+    _ = try await bench.send("a")
+    bench.clock.advance(by: .seconds(61))
+    #expect(try await bench.send("a").source == .revalidated)
+    _ = try await bench.send("b")
+    #expect(try await bench.store.entries(limit: 9).count == 2)
+  }
+
   @Test(arguments: [0, 1, 65_536, 65_537, 300_000])
   func `a body of any length comes back whole, a large one from a file of its own`(count: Int) async throws {
     let bench = try CacheBench()
