@@ -113,8 +113,7 @@ extension CacheRow {
   }
 
   static func variant(_ text: String) -> CacheVariant {
-    guard !text.isEmpty else { return CacheVariant(fields: []) }
-    return CacheVariant(
+    CacheVariant(
       fields: text.split(separator: "\n").map { line in
         let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return CacheVariant.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : nil)

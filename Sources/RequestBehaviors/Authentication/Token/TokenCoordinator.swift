@@ -200,7 +200,7 @@ final class TokenCoordinator: Sendable {
       // Under the same lock as the change, so that no call sees the new user before the old owner has ended.
       let scope = state.hasToken ? state.scope : nil
       let outcome = change(&state, clock)
-      if let scope, !state.hasToken || state.scope != scope { scopes.end(scope) }
+      if let scope, state.scope != scope { scopes.end(scope) }
       if state.isLoaded { scopes.release() }
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &waiters)

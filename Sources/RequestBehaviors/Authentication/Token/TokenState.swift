@@ -170,7 +170,6 @@ struct TokenState: Sendable {
     beginGeneration()
     issued = nil
     expiry = nil
-    version += 1
     scope = makeID()
     isScopeFree = true
   }

@@ -59,13 +59,8 @@ public final class Coalescer: Sendable {
       return abandoned != nil
     }
 
-    func begin(_ task: Task<NetworkResponse, any Error>) {
-      let isAbandoned = lock.withLock {
-        self.task = task
-        return isOver && waiters.isEmpty
-      }
-      if isAbandoned { task.cancel() }
-    }
+    /// Records the task: the first caller begins it before it waits, so no caller can have left.
+    func begin(_ task: Task<NetworkResponse, any Error>) { lock.withLock { self.task = task } }
 
     /// Gives the result to all waiters, or only to the first if it cannot be shared.
     func end(_ result: Result<NetworkResponse, any Error>) {
