@@ -18,16 +18,20 @@ public final class ScopeEndings: Sendable {
     weak var chain: Chain?
   }
 
-  /// The number of endings that are remembered; a call that began before them has lost its owner.
-  private static let limit = 1_000
+  /// The number of endings that are remembered, at 32 bytes each.
+  ///
+  /// A call that lasts longer than so many sign-outs counts as one whose owner has left, because nothing tells whether
+  /// one of them was its own. A server with a session for each user has thousands of them while a long call runs.
+  private static let limit = 100_000
 
   private let lock = NSLock()
   // All protected by `lock`.
   nonisolated(unsafe) private var members: [Member] = []
   nonisolated(unsafe) private var lastNumber: UInt64 = 0
   nonisolated(unsafe) private var lastForgotten: UInt64 = 0
-  // Protected by `lock` too: the number of each owner's latest ending.
-  nonisolated(unsafe) private var numbers: [String: UInt64] = [:]
+  // Protected by `lock` too: the number of each owner's latest ending, by the hash of the owner. Two owners of one hash
+  // would only end a call too much.
+  nonisolated(unsafe) private var numbers: [Int: UInt64] = [:]
   /// The data that the client and its variants keep of owners.
   let leftovers = ScopeLeftovers()
 
@@ -55,7 +59,7 @@ public final class ScopeEndings: Sendable {
   public func note(_ scope: String) {
     let chains = lock.withLock {
       lastNumber += 1
-      numbers[scope] = lastNumber
+      numbers[scope.hashValue] = lastNumber
       // Half are dropped at once, so that sorting is rare.
       if numbers.count > ScopeEndings.limit {
         let oldest = numbers.values.sorted()[numbers.count / 2]
@@ -96,7 +100,7 @@ public final class ScopeEndings: Sendable {
     guard !scopes.isEmpty else { return false }
     return lock.withLock {
       guard count < lastNumber else { return false }
-      return count < lastForgotten || scopes.contains { numbers[$0].map { $0 > count } ?? false }
+      return count < lastForgotten || scopes.contains { numbers[$0.hashValue].map { $0 > count } ?? false }
     }
   }
 }

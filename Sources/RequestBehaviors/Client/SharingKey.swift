@@ -8,6 +8,8 @@ public struct SharingKey: Hashable, Sendable {
   private let list: ObjectIdentifier
   /// The owners of the response.
   public let scopes: [String]
+  /// The sign-ins that the request belongs to: the same account may have signed in again since another request.
+  private let signIns: [ObjectIdentifier: Int]
   private let credentials: [String?]
   private let content: Content
 
@@ -48,6 +50,7 @@ public struct SharingKey: Hashable, Sendable {
     guard !chain.transport.addsCredentials(to: request) else { return nil }
     list = ObjectIdentifier(chain.base ?? chain)
     scopes = request.call.scopes
+    signIns = request.call.tokenSignIns.merging(request.call.oauth1SignIns) { first, _ in first }
     credentials = [
       request.credentialDigest(salt: SharingKey.salt),
       chain.credentialDigest(for: request, below: index, salt: SharingKey.salt),

@@ -32,6 +32,10 @@
 /// task is cancelled, and reports other failures by ``NetworkError`` codes. It returns a body as
 /// ``RequestOptions/delivery`` says; a transport without streams returns it in memory. `TransportConformance` in
 /// `RequestBehaviorsTesting` checks all this.
+///
+/// A sign-out waits for the hand-overs to ``send(_:)`` that are under way. A hand-over ends where `send` first
+/// suspends. For an actor that is before its code begins, so a transport that is an actor may begin a send after the
+/// sign-out.
 public protocol Transport: Sendable {
   /// Sends a request.
   ///

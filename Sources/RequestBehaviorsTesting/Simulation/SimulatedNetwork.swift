@@ -7,7 +7,7 @@ public import RequestBehaviors
 public final class SimulatedNetwork: @unchecked Sendable {
   // Unchecked, because only the simulation's thread uses it.
 
-  /// What may go wrong with a request.
+  /// The troubles that a request may meet.
   public struct Troubles: OptionSet, Sendable {
     /// The bits of the set.
     public let rawValue: Int
@@ -48,7 +48,7 @@ public final class SimulatedNetwork: @unchecked Sendable {
     ]
   }
 
-  /// What may go wrong; nothing by default.
+  /// The troubles of all hosts that have none of their own; none by default.
   public var troubles: Troubles = []
   /// The share of requests with which something goes wrong; 0.2 by default.
   public var troubleRate = 0.2

@@ -1,7 +1,7 @@
 public import Foundation
 public import RequestBehaviors
 
-/// What a simulated server sends back.
+/// The response of a simulated server.
 ///
 /// ```swift
 /// world.network.serve("shop.example") { request in

@@ -1,9 +1,10 @@
 public import Foundation
 public import RequestBehaviors
 
-/// What a simulation is made of: a network with servers, clients, calls, actions, and checks.
+/// The parts of a simulation: a network with servers, clients, calls, actions, and checks.
 ///
-/// The closure of ``Simulation/init(seed:stepLimit:_:)`` builds the world; it runs before any of the calls. Everything in
+/// The closure of ``Simulation/init(seed:stepLimit:_:)`` builds the world; it runs before any of the calls. Everything
+/// in
 /// it runs on one thread, so servers and checks may share state without a lock.
 public final class SimulatedWorld: @unchecked Sendable {
   // Unchecked, because only the simulation's thread uses it.
@@ -42,7 +43,7 @@ public final class SimulatedWorld: @unchecked Sendable {
 
     /// Whether it ended without an error.
     public var hasSucceeded: Bool { if case .success? = result { true } else { false } }
-    /// What it threw.
+    /// The error that it threw.
     public var error: (any Error)? { if case .failure(let error)? = result { error } else { nil } }
   }
 
@@ -225,7 +226,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     }
   }
 
-  /// What begins after a job of another call; begun anyway when there is nothing else to do.
+  /// The activities that begin after a job of another call; begun anyway when there is nothing else to do.
   private var waiting: [() -> Void] = []
 
   private final class Pending {
@@ -308,7 +309,7 @@ extension SimulatedWorld {
     return activity
   }
 
-  /// What is wrong with calls and probes; `nil` if nothing is.
+  /// The first fault of calls and probes; `nil` if there is no fault.
   func problem() -> (kind: String, detail: String)? {
     for activity in calls {
       guard let cancelledAt = activity.cancelledAt, let endedAt = activity.endedAt else { continue }

@@ -25,7 +25,8 @@ public import RequestBehaviors
 /// ```
 ///
 /// The code is the one that ships: tasks, task groups, actors, continuations and cancellation are the runtime's. Its
-/// jobs come to the simulation, which runs one after the other. Time passes when no job is ready. A seed always gives the
+/// jobs come to the simulation, which runs one after the other. Time passes when no job is ready. A seed always gives
+/// the
 /// same run; <doc:TestingEveryOrderOfEvents> tells what it cannot see.
 ///
 /// These are checked in every world: each call and action ends; a cancelled call ends within 5 seconds; each
@@ -65,7 +66,7 @@ public struct Simulation: Sendable {
     return (0..<max(0, count)).map { _ in .random(in: 1...UInt64(UInt32.max)) }
   }
 
-  /// What a run was like.
+  /// The figures of a run.
   public struct Summary: Sendable, Hashable {
     /// How many jobs ran.
     public let steps: Int
@@ -82,7 +83,8 @@ public struct Simulation: Sendable {
   /// A seed that fails is made smaller: parts of the world are left out as long as the same fault shows.
   ///
   /// - Returns: What the run was like.
-  /// - Throws: ``SimulationFailure``; `NetworkError` of code `simulationUnavailable` where ``isAvailable`` is false; what
+  /// - Throws: ``SimulationFailure``; `NetworkError` of code `simulationUnavailable` where ``isAvailable`` is false;
+  ///   what
   ///   the closure throws that builds the world.
   @discardableResult
   public func run() async throws -> Summary {

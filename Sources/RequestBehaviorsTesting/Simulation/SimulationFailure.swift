@@ -2,16 +2,16 @@
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   /// The seed.
   public let seed: UInt64
-  /// What is wrong, such as the name of a check; the same for the same fault under other seeds.
+  /// The kind of the fault, such as the name of a check; the same for the same fault under other seeds.
   public let kind: String
-  /// What was found.
+  /// The case that was found.
   public let detail: String
   /// The parts of the world that took part; see ``SimulatedWorld/includes(_:chance:)``.
   public let parts: [String]
   /// The last lines of the log, oldest first, each with its step and its time.
   public let log: [String]
 
-  /// What is wrong, how to run it again, and the end of the log.
+  /// The fault, how to run it again, and the end of the log.
   public var description: String {
     var lines = [
       "\(kind): \(detail)", "seed \(seed); to run it alone: SIMULATION_SEED=\(seed) swift test --filter <this test>",

@@ -1,4 +1,4 @@
-/// What happened in a simulation: a digest of everything, and the last lines.
+/// The events of a simulation: a digest of everything, and the last lines.
 struct SimulationLog {
   private(set) var digest: UInt64 = 0
   private var lines: [String] = []

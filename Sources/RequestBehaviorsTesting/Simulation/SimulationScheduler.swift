@@ -7,7 +7,7 @@ import RequestBehaviors
 final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
   // Unchecked, because one thread uses it; what other threads reach is under `inbox`.
 
-  /// What is known of a task.
+  /// The knowledge about a task.
   private struct TaskInfo {
     /// Decides the place of its jobs; made of the parent's and the number of its children, so that it is the same in
     /// every run of a seed, whatever other tasks there are.
@@ -24,21 +24,21 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     let job: UnownedJob
     /// The number of the job's task; 0 for the job of an actor.
     let task: UInt64
-    /// What is known of an actor's job, which has no task of its own.
+    /// The knowledge about an actor's job, which has no task of its own.
     var actor: TaskInfo?
     let isForMainActor: Bool
     let key: Int64
     let number: Int64
   }
 
-  /// What other threads enqueued.
+  /// The jobs that other threads enqueued.
   private struct Inbox: Sendable {
     var jobs: [(job: UnownedJob, isForMainActor: Bool)] = []
   }
 
   /// The virtual time.
   let time: SimulatedTime
-  /// What happened, as a digest and the last lines.
+  /// The events, as a digest and the last lines.
   var log = SimulationLog()
   /// How many jobs have run.
   private(set) var steps = 0

@@ -50,3 +50,8 @@ extension OAuth1Session {
     throw NetworkError.signedOut()
   }
 }
+
+extension Call {
+  /// The numbers of the sign-ins that the call belongs to, by session.
+  var oauth1SignIns: [ObjectIdentifier: Int] { self[OAuth1Users.self].mapValues(\.user) }
+}

@@ -64,6 +64,11 @@ extension Call {
     }
   }
 
+  /// The numbers of the sign-ins that the call belongs to, by session.
+  var tokenSignIns: [ObjectIdentifier: Int] {
+    self[TokenRecords.self].reduce(into: [:]) { $0[$1.coordinator] = $1.generation }
+  }
+
   /// The history that was recorded when the call came.
   func sessionSnapshot(of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
     updateRecord(of: coordinator) { SessionSnapshot(generation: $0.generation, failures: $0.failures ?? 0) }

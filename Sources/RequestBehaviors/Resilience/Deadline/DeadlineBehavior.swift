@@ -1,5 +1,8 @@
 /// Ends a call that takes too long in total, with its waits, retries and saves.
 ///
+/// The first call of a ``TokenSession`` waits for its store before the list begins, at most for
+/// ``TokenRefreshPolicy/timeout``; the deadline does not cover that wait.
+///
 /// ```swift
 /// let client = NetworkClient(
 ///   baseURL: baseURL, behaviors: [.deadline(.seconds(30)), .retry()])
