@@ -85,15 +85,22 @@ extension Redactor {
   }
 
   private func secretValues(inPairs text: Substring, separatedBy separators: String) -> [String] {
-    text.split { separators.contains($0) }.compactMap { pair in
-      guard let equals = pair.firstIndex(of: "=") else { return nil }
-      let name = pair[..<equals].removingPercentEncoding ?? String(pair[..<equals])
-      let value = String(pair[pair.index(after: equals)...]).replacing("+", with: "%20").removingPercentEncoding
+    text.utf8.split { separators.utf8.contains($0) }.map { Substring($0) }.compactMap { pair in
+      guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+      let name = Redactor.unescaped(pair[..<equals]) ?? String(pair[..<equals])
+      let written = pair[pair.utf8.index(after: equals)...]
+      let hasPlus = written.utf8.contains(UInt8(ascii: "+"))
+      let value = hasPlus ? written.replacing("+", with: "%20").removingPercentEncoding : Redactor.unescaped(written)
       let isSecret =
         isSensitive(field: name)
         || isOfSignIn(name, value ?? "") { SignInNames.isSignIn(pairs: Array(text.utf8)) }
       return isSecret ? value : nil
     }
+  }
+
+  /// Returns the text without its percent-encoding, which most texts do not have; `nil` if that is malformed.
+  private static func unescaped(_ text: Substring) -> String? {
+    text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
   }
 
   /// Whether a value of the name `code` or `state` belongs to a sign-in.
@@ -112,7 +119,8 @@ private struct CredentialValue {
   init(_ value: String, isCookie: Bool) {
     var secrets: [String] = []
     var parameters = value[...]
-    let words = value.split(separator: " ", maxSplits: 1)
+    // Bytes instead of characters: this runs for every call that is logged.
+    let words = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
     if words.count == 2, !isCookie {
       parameters = words[1]
       secrets.append(String(words[1]))
@@ -120,8 +128,13 @@ private struct CredentialValue {
     }
     // The name of a scheme is no secret, but another word before a space may be.
     if secrets.isEmpty || !Redactor.schemes.contains(words[0]) { secrets.append(value) }
-    for parameter in parameters.split(whereSeparator: { ",;".contains($0) }) {
-      guard let equals = parameter.firstIndex(of: "=") else { continue }
+    guard parameters.utf8.contains(UInt8(ascii: "=")) else {
+      self.secrets = secrets
+      return
+    }
+    let parts = parameters.utf8.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
+    for parameter in parts.map({ Substring($0) }) {
+      guard let equals = parameter.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let name = parameter[..<equals].drop { $0 == " " }
       let text = parameter[parameter.index(after: equals)...].filter { $0 != "\"" }
       let isSecret = Redactor.isCredentialField(String(name)) || (isCookie && text.utf8.count >= 8)
