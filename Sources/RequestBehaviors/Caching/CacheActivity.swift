@@ -176,7 +176,7 @@ final class CacheActivity: Sendable {
   /// The options of such requests are the same, so that none waits at a gate, or for a timeout, that is not its own.
   struct ValidationKey: Hashable, Sendable {
     let key: CacheKey
-    private let options: [ObjectIdentifier: SettingIdentity]
+    private let options: RequestOptions.Identity
 
     init(_ key: CacheKey, _ request: NetworkRequest) {
       self.key = key

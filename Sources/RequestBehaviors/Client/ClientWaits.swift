@@ -185,7 +185,9 @@ extension ClientWaits {
 }
 
 /// Work that shutting a client down lets finish once it has begun, such as a request that spends a refresh token.
-final class LastingWork: Sendable {
+///
+/// Its requests are those of ``NetworkClient/with(_:_:)``. Call ``begin()`` right before the first of them is sent.
+public final class LastingWork: Sendable {
   fileprivate struct Entry {
     let waits: ClientWaits
     let limit: Duration
@@ -200,24 +202,24 @@ final class LastingWork: Sendable {
   /// Creates work that has not begun.
   ///
   /// - Parameters:
-  ///   - waits: The waits of the client.
+  ///   - client: The client whose transport the work needs.
   ///   - limit: The longest time for which shutting the client down waits for the work.
-  init(of waits: ClientWaits, limit: Duration) {
+  public init(of client: NetworkClient, limit: Duration) {
     // Work of lasting work is the client's too, because it needs the client's transport.
-    client = waits.root
-    self.waits = ClientWaits(lastingWorkOf: client)
-    id = client.add(Entry(waits: self.waits, limit: limit))
+    self.client = client.waits.root
+    self.waits = ClientWaits(lastingWorkOf: self.client)
+    id = self.client.add(Entry(waits: self.waits, limit: limit))
   }
 
   /// Records that the work must not be interrupted from now on; a second call does nothing.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``.
-  func begin() throws {
+  public func begin() throws {
     if !client.beginLasting(id) { throw NetworkError.clientShutDown() }
   }
 
   /// Records that the work is done.
-  func end() { client.endLasting(id) }
+  public func end() { client.endLasting(id) }
 }
 
 extension RequestClock {
@@ -225,6 +227,11 @@ extension RequestClock {
   func ending(with waits: ClientWaits) -> RequestClock {
     sleeping { duration in try await waits.run { try await sleep(for: duration) } }
   }
+}
+
+extension Next {
+  /// Whether the client of the call was shut down.
+  public var isClientShutDown: Bool { run.chain.waits.root.isShutDown }
 }
 
 extension Call {

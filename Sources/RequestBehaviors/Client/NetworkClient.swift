@@ -82,8 +82,22 @@ public final class NetworkClient: Sendable {
     try with(waits, change)
   }
 
+  /// Returns a variant of this client whose calls are part of work that a shutdown lets finish.
+  ///
+  /// - Parameters:
+  ///   - work: The work.
+  ///   - change: Changes the configuration.
+  /// - Returns: The variant.
+  public func with(
+    _ work: LastingWork, _ change: (inout RequestConfiguration) throws -> Void
+  ) rethrows -> NetworkClient {
+    try with(work.waits, change)
+  }
+
   /// Returns a variant of this client whose calls wait by other rules.
-  func with(_ waits: ClientWaits, _ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
+  private func with(
+    _ waits: ClientWaits, _ change: (inout RequestConfiguration) throws -> Void
+  ) rethrows -> NetworkClient {
     var changed = configuration
     try change(&changed)
     return NetworkClient(configuration: changed, transport: transport, parent: parent, waits: waits)

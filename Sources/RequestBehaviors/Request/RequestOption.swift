@@ -153,11 +153,18 @@ public struct RequestOptions: Sendable {
     return kept
   }
 
-  /// The set values of the options that affect a response, for comparison.
-  var identity: [ObjectIdentifier: SettingIdentity] {
-    var identity: [ObjectIdentifier: SettingIdentity] = [:]
-    for entry in entries where entry.affectsResponse { identity[entry.option] = entry.setting.identity }
+  /// The set values of the options that affect a response, for comparison: ``RequestOption/affectsResponse``.
+  ///
+  /// A behavior that lets requests share something puts it into its key.
+  public var identity: Identity {
+    var identity = Identity()
+    for entry in entries where entry.affectsResponse { identity.settings[entry.option] = entry.setting.identity }
     return identity
+  }
+
+  /// Values of options that can be compared; a value that is not `Hashable` equals only itself.
+  public struct Identity: Hashable, Sendable {
+    fileprivate var settings: [ObjectIdentifier: SettingIdentity] = [:]
   }
 
   /// Returns the warnings about the set options.
@@ -176,7 +183,7 @@ private protocol AnySetting: AnyObject, Sendable {
 }
 
 /// The value of an option, for comparison; a value that is not `Hashable` equals only itself.
-enum SettingIdentity: Hashable, @unchecked Sendable {
+private enum SettingIdentity: Hashable, @unchecked Sendable {
   // Unchecked because the compiler cannot see that the value is Sendable, as every option's value is.
   case value(AnyHashable)
   case object(AnyObject)

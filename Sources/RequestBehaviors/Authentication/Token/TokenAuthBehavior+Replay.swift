@@ -64,7 +64,7 @@ extension TokenSession {
             }
           } catch let error as AbandonedRefresh {
             // The client that was to refresh the token was shut down. If it is another, this one does so now.
-            if next.run.chain.waits.root.isShutDown { throw error.failure }
+            if next.isClientShutDown { throw error.failure }
           }
         }
       }

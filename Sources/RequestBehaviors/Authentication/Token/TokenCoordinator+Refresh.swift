@@ -30,10 +30,10 @@ extension TokenCoordinator {
   ) -> Task<Void, Never> {
     let atWork = TokenCoordinator.atWork.merging([id: refresh.id]) { _, new in new }
     let tally = TokenRequestTally()
-    let work = LastingWork(of: client.waits, limit: policy.timeout)
+    let work = LastingWork(of: client, limit: policy.timeout)
     // The requests of the source go to the first client's server, have enough time, and are checked right before each
     // send.
-    let client = client.with(work.waits) {
+    let client = client.with(work) {
       if let environment { $0.options.environment = environment }
       $0.options.waitForTokens(atLeast: policy.timeout)
       $0.behaviors.append(TokenRequestCheck(coordinator: self, refresh: refresh, work: work))

@@ -119,7 +119,9 @@ extension Call {
   func leaveScopes() { withState { $0.owner.leave() } }
 
   /// Records that a send is made without the credentials of an owner: its response is not the owner's.
-  func becomeAnonymous() { withState { $0.owner.becomeAnonymous() } }
+  ///
+  /// A behavior that adds credentials only where it has some calls it when it sends without them.
+  public func becomeAnonymous() { withState { $0.owner.becomeAnonymous() } }
 
   /// Adds the owner that the behavior at an index of the list returned.
   func add(scope: String, of index: Int) {

@@ -65,8 +65,11 @@ extension Call {
     var innermostUncovered = -1
   }
 
-  /// Whether the behavior at an index of the list returned an owner of the call.
-  func hasOwner(from index: Int) -> Bool { withState { $0.coverage.scoped.contains(index) } }
+  /// Returns whether the behavior at an index of the list returned an owner of the call.
+  ///
+  /// - Parameter index: The index in ``Next/pipeline``.
+  /// - Returns: Whether ``RequestBehavior/scope(for:)`` of that behavior returned a value that counts for the call.
+  public func hasOwner(from index: Int) -> Bool { withState { $0.coverage.scoped.contains(index) } }
 
   fileprivate func isOwnerKnown(at index: Int) -> Bool {
     keepsScopes && withState { $0.coverage.innermostUncovered <= index }

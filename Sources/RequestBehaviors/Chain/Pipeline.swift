@@ -28,7 +28,7 @@ public struct Pipeline: Sendable {
     /// Whether `intercept` does not run, because the call that needs this prerequisite is within it.
     let runsHooksOnly: Bool
     /// The behavior, if it adds credentials.
-    let credential: (any CredentialBehavior)?
+    public let credential: (any CredentialBehavior)?
 
     init(_ behavior: any RequestBehavior, order: BehaviorOrder, source: Source, runsHooksOnly: Bool = false) {
       self.behavior = behavior

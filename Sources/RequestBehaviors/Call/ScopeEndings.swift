@@ -33,7 +33,7 @@ public final class ScopeEndings: Sendable {
   // would only end a call too much.
   nonisolated(unsafe) private var numbers: [Int: UInt64] = [:]
   /// The data that the client and its variants keep of owners.
-  let leftovers = ScopeLeftovers()
+  public let leftovers = ScopeLeftovers()
 
   /// Adds a client's list, and drops those of clients that are gone.
   func add(_ chain: Chain) {

@@ -2,25 +2,36 @@ import Foundation
 
 /// The removals of the data that behaviors keep of owners.
 ///
+/// A behavior that keeps data of users in a store registers the removal when it stores something. The removal then runs
+/// at the sign-out even if no client has the behavior any more.
+///
 /// A session refers to those of all its clients, so that the data of its users are removed even if the client that kept
 /// them is gone.
-final class ScopeLeftovers: Sendable {
-  typealias Removal = @Sendable () async -> Void
+public final class ScopeLeftovers: Sendable {
+  /// Removes the data of one owner.
+  public typealias Removal = @Sendable () async -> Void
 
   private let lock = NSLock()
   // Protected by `lock`: how the data of each owner are removed, by the name of the data.
   nonisolated(unsafe) private var removals: [String: [String: Removal]] = [:]
 
   /// Whether no removal is registered.
-  var isEmpty: Bool { lock.withLock { removals.isEmpty } }
+  public var isEmpty: Bool { lock.withLock { removals.isEmpty } }
 
   /// Registers a removal that runs when the owner ends; it replaces an earlier one of the same data.
-  func add(_ id: String, of scope: String, _ remove: @escaping Removal) {
+  ///
+  /// - Parameters:
+  ///   - id: The name of the data, such as that of a file.
+  ///   - scope: The owner, as ``RequestBehavior/scope(for:)`` returned it.
+  ///   - remove: Removes the data.
+  public func add(_ id: String, of scope: String, _ remove: @escaping Removal) {
     lock.withLock { removals[scope, default: [:]][id] = remove }
   }
 
-  /// Drops a removal that is no longer needed.
-  func forget(_ id: String) {
+  /// Drops the removals of data that are gone or that no longer belong to an owner.
+  ///
+  /// - Parameter id: The name of the data.
+  public func forget(_ id: String) {
     lock.withLock {
       for scope in removals.keys { removals[scope]?[id] = nil }
       removals = removals.filter { !$0.value.isEmpty }
@@ -32,7 +43,7 @@ final class ScopeLeftovers: Sendable {
   /// - Parameters:
   ///   - scope: The owner.
   ///   - removed: The names of data that have been removed already; none by default.
-  func remove(of scope: String, except removed: Set<String> = []) async {
+  public func remove(of scope: String, except removed: Set<String> = []) async {
     let due = lock.withLock { removals.removeValue(forKey: scope) ?? [:] }
     for (id, remove) in due.sorted(by: { $0.key < $1.key }) where !removed.contains(id) { await remove() }
   }

@@ -16,7 +16,7 @@ public struct SharingKey: Hashable, Sendable {
   private enum Content: Hashable, Sendable {
     case named(String)
     case request(
-      method: String, url: String, fields: [String], options: [ObjectIdentifier: SettingIdentity], body: Data?,
+      method: String, url: String, fields: [String], options: RequestOptions.Identity, body: Data?,
       depth: Int)
   }
 
