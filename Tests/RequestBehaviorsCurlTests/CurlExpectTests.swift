@@ -6,7 +6,7 @@
   import Testing
 
   /// `Expect: 100-continue` (RFC 9110 §10.1.1): the body waits for the server's leave.
-  @Suite(.limited, .timeLimit(.minutes(2))) struct CurlExpectTests {
+  @Suite(.limited) struct CurlExpectTests {
     static let bodies: [(RequestBody, Int)] = [
       (.data(Data("hello".utf8)), 5), (.data(Data(count: 200_000)), 200_000),
       (.stream(length: 200_000) { ByteStream(chunks: [Data(count: 100_000), Data(count: 100_000)]) }, 200_000),

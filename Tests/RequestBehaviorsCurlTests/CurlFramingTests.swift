@@ -6,7 +6,7 @@
   import Testing
 
   /// Where the body of a response ends (RFC 9112 §6.3), and which responses leave that in doubt.
-  @Suite(.limited, .timeLimit(.minutes(2))) struct CurlFramingTests {
+  @Suite(.limited) struct CurlFramingTests {
     let server: LoopbackServer
     let transport = CurlTransport()
 

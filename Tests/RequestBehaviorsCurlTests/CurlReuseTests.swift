@@ -5,7 +5,7 @@
   import Testing
 
   /// What a server sends over a connection that nobody uses.
-  @Suite(.limited, .timeLimit(.minutes(2))) struct CurlReuseTests {
+  @Suite(.limited) struct CurlReuseTests {
     /// A server that answers each request with the number of its connection, and says something unasked after it.
     private struct TalkativeServer {
       let server: RawServer

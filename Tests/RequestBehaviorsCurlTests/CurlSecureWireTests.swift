@@ -5,7 +5,7 @@
   import Testing
 
   /// What a server does over TLS that no server should.
-  @Suite(.limited, .timeLimit(.minutes(2)), .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
+  @Suite(.limited, .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
   struct CurlSecureWireTests {
     let certified: SecureServer
 

@@ -116,15 +116,26 @@ import Testing
   }
 
   @Test func `each suite of the package has a limit`() throws {
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
-    for case let file as URL in try #require(files) where file.pathExtension == "swift" {
-      let text = try String(contentsOf: file, encoding: .utf8)
+    for (name, text) in try sources() {
       for suite in text.matches(of: /^ *@Suite(?<traits>\(\s*[.\w]+)?/.anchorsMatchLineEndings()) {
         #expect(
-          suite.traits?.hasSuffix(".limited") == true, "write @Suite(.limited) in \(file.lastPathComponent)")
+          suite.traits?.hasSuffix(".limited") == true, "write @Suite(.limited) in \(name)")
       }
     }
+  }
+
+  @Test func `no test has a limit that measures what the others take`() throws {
+    for (name, text) in try sources() {
+      #expect(!text.contains(".time" + "Limit("), "write .limited(to:) in \(name)")
+    }
+  }
+
+  /// Returns the name and the text of each source file of the tests.
+  private func sources() throws -> [(name: String, text: String)] {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let files = try #require(FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil))
+    return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+      .map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
   }
 }
