@@ -10,9 +10,12 @@ struct CallSecrets: Sendable {
   /// Creates the secrets of a call whose user set these fields.
   init(user: HeaderFields = HeaderFields()) { latest = user }
 
-  /// The values that a redactor must hide.
-  func values(for redactor: Redactor) -> [String] {
-    added + (earlier + [latest]).flatMap { redactor.secrets(in: $0) }
+  /// The values that a redactor must hide, and those in further fields.
+  func values(for redactor: Redactor, and fields: HeaderFields = HeaderFields()) -> [String] {
+    var lists = earlier + [latest]
+    // The request that is described is most often the latest.
+    if fields != latest { lists.append(fields) }
+    return added + lists.flatMap { redactor.secrets(in: $0) }
   }
 
   mutating func add(_ secret: String) {
@@ -22,7 +25,8 @@ struct CallSecrets: Sendable {
   /// Adds the fields of a request on its way.
   mutating func add(_ fields: HeaderFields) {
     guard !fields.isEmpty, fields != latest else { return }
-    if !latest.isEmpty { earlier.append(latest) }
+    // Most behaviors only add fields: the longer list has all secrets of the shorter one.
+    if !fields.starts(with: latest) { earlier.append(latest) }
     latest = fields
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// Secrets that are known are hidden wherever they stand, in whatever encoding.
@@ -31,6 +32,19 @@ import Testing
     #expect(shown("two+words%21", ["two words!"]) == "a,REDACTED,b")
     #expect(shown("1+2%2F3", ["1+2/3"]) == "a,REDACTED,b")
     #expect(shown("100%25%zz", ["100%%zz"]) == "a,REDACTED,b")
+  }
+
+  @Test(arguments: [5, 6, 10, 32]) func `a word of any bytes is hidden in base64 wherever it begins`(length: Int) {
+    var random = SeededGenerator(seed: UInt64(length))
+    for start in 0..<60 {
+      let secret = String((0..<length).map { _ in "abcXYZ0189-_".randomElement(using: &random) ?? "a" })
+      let around = String(repeating: "ÿ>?~", count: start)
+      let plain = Data("\(around.utf8.prefix(start).map { String(UnicodeScalar($0)) }.joined())\(secret)~?".utf8)
+        .base64EncodedString()
+      let urlSafe = plain.replacing("+", with: "-").replacing("/", with: "_")
+      #expect(shown(plain, [secret]).contains("REDACTED"), "\(secret) after \(start)")
+      #expect(shown(urlSafe, [secret]).contains("REDACTED"), "\(secret) after \(start)")
+    }
   }
 
   @Test func `a secret is hidden with the escapes of JSON, and of JSON in JSON`() throws {

@@ -61,7 +61,8 @@ struct KnownSecrets: Sendable {
   }
 
   /// Whether a text may contain one of the values in any encoding; a quick check that makes no patterns.
-  private func isPossible(in text: UnsafeBufferPointer<UInt8>) -> Bool {
+  func isPossible(in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard !isEmpty else { return false }
     let shape = TextShape(text)
     return values.contains { value in
       var value = value

@@ -17,7 +17,7 @@ extension Redactor {
   /// - Returns: The redactor.
   public func hiding(secretsOf request: NetworkRequest) -> Redactor {
     hiding(
-      request.call.secrets.values(for: self) + secrets(in: request.headers) + secrets(inQueryOf: request.url)
+      request.call.secrets.values(for: self, and: request.headers) + secrets(inQueryOf: request.url)
         + secrets(inBodyOf: request))
   }
 
@@ -31,14 +31,17 @@ extension Redactor {
   /// - Returns: The values of fields that are marked sensitive, mean a credential or are not allowed, and the parts of
   ///   these values, such as the password of `Basic`.
   public func secrets(in headers: HeaderFields) -> [String] {
-    headers.flatMap { field -> [String] in
-      let isAllowed = !field.isSensitive && rules.headers.contains(field.name)
-      let isCredential = field.isSensitive || (!isAllowed && Redactor.isCredentialField(field.name))
-      guard isCredential || (!isAllowed && redactedValue(of: field) == Redactor.placeholder) else { return [] }
-      let value = CredentialValue(field.value, isCookie: field.name.lowercased().hasSuffix("cookie"))
+    var secrets: [String] = []
+    for field in headers where field.isSensitive || !rules.headers.contains(field.name) {
+      let isCredential = field.isSensitive || Redactor.isCredentialField(field.name)
       // A value that is hidden only because its name is not allowed may be a common word.
-      return isCredential ? value.secrets : value.secrets.filter { $0.utf8.count >= 8 }
+      let minimumLength = isCredential ? 0 : 8
+      guard field.value.utf8.count >= minimumLength else { continue }
+      guard isCredential || redactedValue(of: field) == Redactor.placeholder else { continue }
+      let value = CredentialValue(field.value, isCookie: field.name.lowercased().hasSuffix("cookie"))
+      secrets += value.secrets.filter { $0.utf8.count >= minimumLength }
     }
+    return secrets
   }
 
   /// Returns the values of sensitive names in the query of a URL.
@@ -117,6 +120,10 @@ private struct CredentialValue {
   let secrets: [String]
 
   init(_ value: String, isCookie: Bool) {
+    guard value.utf8.contains(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "=") }) else {
+      secrets = [value]
+      return
+    }
     var secrets: [String] = []
     var parameters = value[...]
     // Bytes instead of characters: this runs for every call that is logged.

@@ -14,7 +14,9 @@ extension Redactor {
   /// - Returns: The text in the form that may be shown.
   public func redact(text: String, hiding secrets: [String] = []) -> String {
     if !secrets.isEmpty { return hiding(secrets).redact(text: text) }
-    if knownSecrets.isEmpty { return redactedByShape(text) }
+    var text = text
+    // Most texts hold no known secret.
+    if !text.withUTF8(knownSecrets.isPossible) { return redactedByShape(text) }
     let shown = hidingKnownSecrets(in: Array(text.utf8), isCutOff: false) { bytes in
       var scanner = TextRedaction(bytes: bytes, rules: rules)
       return scanner.run()

@@ -32,8 +32,31 @@ struct TextShape {
     guard text.count >= secret.count else { return false }
     if hasEscapes || (hasPlus && secret.contains(UInt8(ascii: " "))) { return true }
     // All but four characters of base64 are the same whatever surrounds the secret.
-    if longestRun >= secret.count * 4 / 3 - 3 { return true }
+    if longestRun >= secret.count * 4 / 3 - 3, TextShape.containsBase64(of: secret, in: text) { return true }
     return TextShape.contains(secret, in: text)
+  }
+
+  /// Whether the text has the first characters of a secret's base64.
+  ///
+  /// A group of base64 is three octets, so a secret begins at one of three places in a group. At each of them, four
+  /// characters depend on nothing but 24 of the secret's first 32 bits.
+  private static func containsBase64(
+    of secret: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    let bits = secret.prefix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    let mask: UInt32 = 0xFF_FFFF
+    let (first, second, third) = (bits >> 8, bits >> 4 & mask, bits >> 6 & mask)
+    var (latest, count): (UInt32, Int) = (0, 0)
+    for byte in text {
+      guard let value = byte.base64Value else {
+        count = 0
+        continue
+      }
+      latest = (latest << 6 | value) & mask
+      count += 1
+      if count >= 4, latest == first || latest == second || latest == third { return true }
+    }
+    return false
   }
 
   private static func contains(_ secret: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -44,5 +67,19 @@ struct TextShape {
       place += 1
     }
     return false
+  }
+}
+
+extension UInt8 {
+  /// The six bits of a character of either alphabet of base64 (RFC 4648 §4, §5); `nil` for any other.
+  fileprivate var base64Value: UInt32? {
+    switch self {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(self) - 65
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(self) - 71
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(self) + 4
+    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+    default: nil
+    }
   }
 }
