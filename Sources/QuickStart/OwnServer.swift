@@ -21,7 +21,7 @@ struct OwnServers {
   private static func answer(_ request: LoopbackRequest, download: String) -> LoopbackResponse {
     switch request.path {
     case "/v1/users/octocat": .json(#"{"login":"octocat","name":"Mona"}"#)
-    case "/v1/feed" where request.headers["If-None-Match"] == "\"v1\"":
+    case "/v1/feed" where request.headers[.ifNoneMatch] == "\"v1\"":
       LoopbackResponse.status(304).header("ETag", "\"v1\"")
     case "/v1/feed":
       LoopbackResponse.json(#"["one","two"]"#).header("ETag", "\"v1\"").header("Cache-Control", "no-cache")

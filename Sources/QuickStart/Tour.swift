@@ -105,7 +105,7 @@ extension OwnTour {
       print("\n  from the \(response.http.source): \(response.value)")
     }
     let asked = servers.api.requests.filter { $0.path == "/v1/feed" }
-    try Complaint.unless(asked.last?.headers["If-None-Match"] == "\"v1\"", "the server was asked whether it changed")
+    try Complaint.unless(asked.last?.headers[.ifNoneMatch] == "\"v1\"", "the server was asked whether it changed")
   }
 }
 

@@ -12,7 +12,7 @@ struct WireLog: RequestBehavior {
     print("  ← \(response.statusCode)")
     for field in redactor.redact(response.headers) { print("    \(field.name): \(field.value)") }
     if case .data(let data) = response.body, !data.isEmpty {
-      print("    " + redactor.redact(body: data, contentType: response.headers["Content-Type"], limit: 200))
+      print("    " + redactor.redact(body: data, contentType: response.headers[.contentType], limit: 200))
     }
     return response
   }

@@ -183,7 +183,7 @@
       let headers = request.headers
       // A request that sets Accept-Encoding decodes the body itself. With "identity" the body is still decoded here,
       // because some servers compress anyway.
-      let named = headers.isEmpty ? nil : headers["Accept-Encoding"]
+      let named = headers.isEmpty ? nil : headers[.acceptEncoding]
       let decodes = named.map { HeaderFields.areEqual($0, "identity") } ?? true
       if decodes != settings.decodes {
         try set(CURLOPT_ACCEPT_ENCODING, decodes ? ContentDecoder.encodings : nil, name: "ACCEPT_ENCODING")

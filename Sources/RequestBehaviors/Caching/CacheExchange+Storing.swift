@@ -85,7 +85,7 @@ extension CacheExchange {
     if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
     guard case .data(let body) = response.body else {
       // A stream that is known to be too large is not even collected.
-      let told = response.headers["Content-Length"].flatMap { Int($0) } ?? 0
+      let told = response.headers[.contentLength].flatMap { Int($0) } ?? 0
       return told > cache.store.maximumBodySize ? .tooLarge : nil
     }
     guard Storability.isComplete(body.count, response.headers) else { return .incomplete }

@@ -193,7 +193,7 @@ struct CacheExchange: Sendable {
     let fetch = await beginFetch()
     do {
       let response = try await forward(outgoing)
-      guard FetchedResponse.failureStatuses.contains(response.statusCode) else {
+      guard StatusCodes.staleInstead.contains(response.statusCode) else {
         return FetchedResponse(response: response, fetch: fetch)
       }
       onFailure(.success(response))
@@ -263,9 +263,6 @@ struct FetchedResponse: Sendable {
     return (moment(response.timings.sent), moment(arrival))
   }
 
-  /// The statuses by which a server says that it failed (RFC 5861 §4).
-  static let failureStatuses: Set<Int> = [500, 502, 503, 504]
-
   /// Whether an error is a failure of the server or of the way to it, which a stale response may replace.
   ///
   /// The cancellation of a call by its deadline counts as one; a cancellation by the user does not. If the request's
@@ -273,12 +270,8 @@ struct FetchedResponse: Sendable {
   static func isServerFailure(_ error: any Error, call: Call) -> Bool {
     if error is CancellationError { return call.isLate }
     guard let error = error as? NetworkError else { return false }
-    let codes: [NetworkError.Code] = [
-      .cannotConnect, .dnsFailed, .tlsFailed, .connectionLost, .truncatedBody, .badResponse, .timedOut,
-      .transportFailed, .intercepted, .offline, .circuitOpen, .deadlineExceeded,
-    ]
-    if codes.contains(error.code) { return true }
+    if error.code.kinds.contains(.staleInstead) { return true }
     guard error.code == .tokenUnavailable, let cause = error.underlyingError as? NetworkError else { return false }
-    return cause.statusCode.map(failureStatuses.contains) == true || isServerFailure(cause, call: call)
+    return cause.statusCode.map(StatusCodes.staleInstead.contains) == true || isServerFailure(cause, call: call)
   }
 }

@@ -9,8 +9,8 @@ struct CacheValidators: Sendable, Hashable {
 
   /// Reads the validators of a response; a value that the cache could not send back is left out.
   init(_ headers: HeaderFields) {
-    etag = headers["ETag"].flatMap { $0.isEmpty || !HTTPSyntax.isFieldValue($0) ? nil : $0 }
-    let modified = headers["Last-Modified"]
+    etag = headers[.eTag].flatMap { $0.isEmpty || !HTTPSyntax.isFieldValue($0) ? nil : $0 }
+    let modified = headers[.lastModified]
     lastModified = modified.flatMap {
       HTTPDate.strictDate(from: $0, now: Date(timeIntervalSince1970: 0)) == nil ? nil : $0
     }
@@ -92,7 +92,7 @@ enum ReceivedConditions {
       return CacheValidators.areConditions(in: request) ? .unknown : .full
     }
     if let tags = request["If-None-Match"] {
-      return matches(tags, stored.headers["ETag"]) ? .notModified : .full
+      return matches(tags, stored.headers[.eTag]) ? .notModified : .full
     }
     // Without `Last-Modified`, the `Date` or the time of arrival counts as the last change (RFC 9111 §4.3.2).
     guard let since = request["If-Modified-Since"] else { return .full }

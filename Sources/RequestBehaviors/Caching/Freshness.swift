@@ -19,7 +19,7 @@ struct Freshness {
     case .invalid: return 0
     case nil: break
     }
-    guard let text = headers["Expires"] else { return nil }
+    guard let text = headers[.expires] else { return nil }
     guard let expires = HTTPDate.strictDate(from: text, now: responseTime) else { return 0 }
     // A missing `Date` is the time of arrival in whole seconds, as a sender would have written it.
     let start = date?.timeIntervalSince1970 ?? responseTime.timeIntervalSince1970.rounded(.down)
@@ -29,7 +29,7 @@ struct Freshness {
   /// A lifetime that is guessed from the time since the last change, in seconds; 0 where guessing is not allowed.
   func heuristicLifetime(statusCode: Int, policy: CachePolicy) -> TimeInterval {
     guard CacheableStatus.isHeuristicallyCacheable(statusCode) || control.contains("public"),
-      let modified = headers["Last-Modified"].flatMap({ HTTPDate.strictDate(from: $0, now: responseTime) })
+      let modified = headers[.lastModified].flatMap({ HTTPDate.strictDate(from: $0, now: responseTime) })
     else { return 0 }
     let unchanged = (date ?? responseTime).timeIntervalSince(modified)
     return min(max(0, unchanged * policy.heuristicFraction), policy.heuristicLimit.seconds)

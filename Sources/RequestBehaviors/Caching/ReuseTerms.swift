@@ -60,7 +60,7 @@ extension ReuseTerms {
   init(_ headers: HeaderFields, statusCode: Int, requestTime: Date, responseTime: Date, policy: CachePolicy) {
     let control = CacheControl(headers)
     // A response without a valid date was generated when it arrived (RFC 9110 §6.6.1).
-    let date = headers["Date"].flatMap { HTTPDate.strictDate(from: $0, now: responseTime) }
+    let date = headers[.date].flatMap { HTTPDate.strictDate(from: $0, now: responseTime) }
     let freshness = Freshness(control: control, headers: headers, date: date, responseTime: responseTime)
     self.init(
       responseTime: responseTime,
@@ -88,7 +88,7 @@ extension ReuseTerms {
 
   /// The first member of the `Age` field; 0 if it is missing or not valid (RFC 9111 §5.1).
   static func age(in headers: HeaderFields) -> Int {
-    guard let first = headers["Age"].flatMap({ QuotedList.members(of: $0).first }),
+    guard let first = headers[.age].flatMap({ QuotedList.members(of: $0).first }),
       case .value(let seconds) = CacheControl.seconds(in: String(first))
     else { return 0 }
     return seconds

@@ -26,7 +26,7 @@ enum Storability {
     default: break
     }
     // A body without an end is not collected to be stored.
-    if let type = MediaType(headers["Content-Type"] ?? ""), type.isEndless { return .endless }
+    if let type = MediaType(headers[.contentType] ?? ""), type.isEndless { return .endless }
     // A server that sends `must-understand` adds `no-store` for caches that do not know `must-understand`.
     let isUnderstood = CacheableStatus.isUnderstood(statusCode)
     if control.contains("must-understand") {
@@ -44,7 +44,7 @@ enum Storability {
 
   /// Whether the response is the one that a GET of the URL would get (RFC 9110 §9.3.3).
   private static func isLocated(_ headers: HeaderFields, at url: URL) -> Bool {
-    guard let location = headers["Content-Location"], let resolved = CacheInvalidation.resolve(location, against: url)
+    guard let location = headers[.contentLocation], let resolved = CacheInvalidation.resolve(location, against: url)
     else { return false }
     return CacheKey.text(of: resolved) == CacheKey.text(of: url)
   }
@@ -54,7 +54,7 @@ enum Storability {
   /// A transport that decodes the body leaves the length of the encoded body in the fields, so that length is not
   /// compared.
   static func isComplete(_ length: Int, _ headers: HeaderFields) -> Bool {
-    guard !headers.contains("Content-Encoding"), let text = headers["Content-Length"], let told = Int(text) else {
+    guard !headers.contains("Content-Encoding"), let text = headers[.contentLength], let told = Int(text) else {
       return true
     }
     return told == length

@@ -26,7 +26,7 @@ extension StoredResponse {
     case .full: break
     }
     if request.method == .head { return response }
-    guard let range = request.headers["Range"] else {
+    guard let range = request.headers[.range] else {
       response.body = .data(try limited(body, by: request))
       return response
     }

@@ -70,7 +70,6 @@ public final class Call: Sendable {
     var renewals: [Renewal] = []
     /// The sessions that wait at their end for requests that are being handed to the transport.
     var handOvers: [HandOvers] = []
-    var steps = Steps()
   }
 
   /// A check of the request at the last moment before it is sent.

@@ -9,12 +9,12 @@ final class ChainRun: Sendable {
   let call: Call
   /// The facts about the places of the list.
   let places: [Chain.Place]
-  // Protected by the call's lock, because a lock of its own would cost another allocation for each request.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
 
   private struct State {
     var lastOutcome: Outcome?
     var oneShotBodies: [OneShotStream] = []
+    var steps = Steps()
   }
 
   /// The outcome of an attempt.
@@ -28,11 +28,6 @@ final class ChainRun: Sendable {
     self.call = call
     self.places = chain.places()
     if !chain.observers.isEmpty { call.withState { $0.observers = chain.observers } }
-  }
-
-  /// Reads or changes the state, atomically.
-  private func withState<Result>(_ change: (inout State) -> Result) -> Result {
-    call.withState { _ in change(&state) }
   }
 }
 
@@ -49,7 +44,7 @@ extension ChainRun {
       .tooManyAttempts,
       "the call made \(Call.maximumAttempts) sends, as many as a call may; something repeats without end",
       request: request)
-    switch withState({ $0.lastOutcome }) {
+    switch state.withLock({ $0.lastOutcome }) {
     case .response(let response): error.response = response
     case .failure(let failure): error.underlyingError = failure
     case nil: break
@@ -61,13 +56,13 @@ extension ChainRun {
     call.endAttempt(number, .response(response))
     // An acceptable first response is never reported by an error.
     if number == 1, response.isAcceptable { return }
-    withState { $0.lastOutcome = .response(response) }
+    state.withLock { $0.lastOutcome = .response(response) }
   }
 
   /// Records the head of a streamed response, and the rest when its body has ended.
   func endAttempt(_ number: Int, with response: NetworkResponse, at stream: ByteStream, of request: NetworkRequest) {
     // A closure that waits for the end of the body would keep it alive if it referred to it, and so would this state.
-    withState { $0.lastOutcome = .response(response.withoutStream) }
+    state.withLock { $0.lastOutcome = .response(response.withoutStream) }
     call.noteHead(of: number, response.statusCode)
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
     let head = call.attempts[number - 1]
@@ -89,11 +84,11 @@ extension ChainRun {
     if !(failure is CancellationError) { noteFailure(failure) }
   }
 
-  private func noteFailure(_ failure: any Error) { withState { $0.lastOutcome = .failure(failure) } }
+  private func noteFailure(_ failure: any Error) { state.withLock { $0.lastOutcome = .failure(failure) } }
 
   /// The latest failure or unacceptable response, which a cancellation would hide.
   var lastFailure: (any Error)? {
-    switch withState({ $0.lastOutcome }) {
+    switch state.withLock({ $0.lastOutcome }) {
     case .failure(let error): error
     case .response(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
     default: nil
@@ -106,19 +101,19 @@ extension ChainRun {
 extension ChainRun {
   /// Begins a pass through a behavior's `intercept`, and returns its number.
   func beginStep() -> Int {
-    call.withState { $0.steps.begin() }
+    state.withLock { $0.steps.begin() }
   }
 
-  func endStep(_ step: Int) { call.withState { $0.steps.end(step) } }
+  func endStep(_ step: Int) { state.withLock { $0.steps.end(step) } }
 
-  func hasEnded(step: Int) -> Bool { call.withState { $0.steps.hasEnded(step) } }
+  func hasEnded(step: Int) -> Bool { state.withLock { $0.steps.hasEnded(step) } }
 }
 
-extension Call {
+extension ChainRun {
   /// The passes through an `intercept` so far, and which of them are over.
   ///
   /// A bit for each of the first 64: a list would be one of the ten allocations of a request that is sent once.
-  struct Steps: Sendable {
+  private struct Steps: Sendable {
     private var count = 0
     private var ended: UInt64 = 0
     private var laterEnded: Set<Int> = []
@@ -143,7 +138,7 @@ extension ChainRun {
   /// Records a body that can be sent only once, so that it is cancelled at the end of the run.
   func note(_ body: RequestBody?) {
     guard case .oneShot(let stream)? = body?.content else { return }
-    withState { state in
+    state.withLock { state in
       if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
     }
   }
@@ -153,11 +148,15 @@ extension ChainRun {
   /// A body is not read if a hook threw, if a response came without sending, or if another body was sent instead. A
   /// body that was read is ended by its reader.
   func end() {
-    let (bodies, forgotten) = call.withState { callState in
-      defer { (state.oneShotBodies, callState.observers) = ([], []) }
-      return (state.oneShotBodies, callState.memory.endSend())
+    let bodies = state.withLock { state in
+      defer { state.oneShotBodies = [] }
+      return state.oneShotBodies
     }
     for body in bodies { body.cancelUnlessConsumed() }
+    let forgotten = call.withState { state in
+      state.observers = []
+      return state.memory.endSend()
+    }
     // Released outside of the lock.
     _ = forgotten
   }

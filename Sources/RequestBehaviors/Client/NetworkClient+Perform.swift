@@ -75,14 +75,14 @@ extension NetworkClient {
       if let origin = built.origin { own.markCredentials(as: .only([origin])) }
       built.headers.merge(own)
     }
-    if let accept, !built.headers.contains("Accept") { built.headers["Accept"] = accept }
+    if let accept, !built.headers.contains("Accept") { built.headers[.accept] = accept }
     if request.body != nil { try addBody(of: request, to: &built) }
     return built
   }
 
   private func addBody<Value>(of request: Request<Value>, to built: inout NetworkRequest) throws {
     guard let body = try request.body?.makeBody(with: configuration.encoder) else { return }
-    if let type = body.contentType, !built.headers.namesType(of: body) { built.headers["Content-Type"] = type }
+    if let type = body.contentType, !built.headers.namesType(of: body) { built.headers[.contentType] = type }
     built.body = body
   }
 

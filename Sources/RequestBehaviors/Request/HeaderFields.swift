@@ -19,7 +19,7 @@
 public struct HeaderFields: Sendable, Hashable {
   /// One header field.
   public struct Field: Sendable, Hashable {
-    /// The name as it was written; compare it with ``HeaderFields/areEqual(_:_:)``.
+    /// The name as it was written; compare it by ``isNamed(_:)``.
     public let name: String
     /// The value.
     public var value: String

@@ -108,7 +108,7 @@ extension NetworkError {
   private static func excerpt(_ response: NetworkResponse) -> String {
     guard case .data(let data) = response.body else { return "not in memory" }
     return Redactor.standard.hiding(secretsOf: response).redact(
-      body: data, contentType: response.headers["Content-Type"], limit: 256)
+      body: data, contentType: response.headers[.contentType], limit: 256)
   }
 
   private static func path(_ keys: [any CodingKey]) -> String {

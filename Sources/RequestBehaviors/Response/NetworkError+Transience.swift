@@ -50,7 +50,7 @@ extension NetworkError {
   /// A transient failure is not always safe to repeat: see ``mayHaveArrived``.
   public var isTransient: Bool {
     if code == .unacceptableStatus { return statusCode.map(StatusCodes.transient.contains) ?? false }
-    return isRefusedLocally || Self.transientCodes.contains(code)
+    return code.kinds.contains(.transient)
   }
 
   /// Whether a send of the call may have reached the server and taken effect there.
@@ -66,41 +66,22 @@ extension NetworkError {
   /// Whether the failed attempt may have reached the server, regardless of earlier attempts.
   public var lastAttemptMayHaveArrived: Bool {
     if let progress { return progress.stage != .notSent }
-    return !Self.unsentCodes.contains(code)
+    return !code.kinds.contains(.unsent)
   }
 
   /// Whether the library refused the request locally, as a circuit breaker or a limit does.
   ///
   /// Such an error says nothing about the server. It is not retried, and it does not count as a failure of the server.
-  public var isRefusedLocally: Bool { Self.refusalCodes.contains(code) }
-
-  private static let refusalCodes: Set<Code> = [
-    .circuitOpen, .rateLimited, .concurrencyLimited, .gateClosed, .offline, .deadlineExceeded,
-  ]
+  public var isRefusedLocally: Bool { code.kinds.contains(.refusal) }
 
   /// The codes of failures in the network or at the server.
-  public static let networkFailures: Set<Code> = [
-    .cannotConnect, .dnsFailed, .connectionLost, .truncatedBody, .timedOut, .transportFailed,
-  ]
-
-  private static let transientCodes = networkFailures.union([.intercepted])
-
-  /// The codes of requests that were certainly not sent; a call past its deadline may have sent one.
-  fileprivate static let unsentCodes: Set<Code> = refusalCodes.subtracting([.deadlineExceeded]).union([
-    .invalidURL, .invalidRequest, .encodingFailed, .invalidBehavior, .credentialsWithheld, .cannotConnect, .dnsFailed,
-    .tlsFailed, .unsupportedAddress, .bodyConsumed,
-  ])
+  public static let networkFailures = FailureKinds.codes(.network)
 }
 
 extension Attempt.Outcome {
   /// Whether the server may have acted on the attempt.
   fileprivate var mayHaveArrived: Bool {
     guard case .failure(let code?, _) = self else { return true }
-    return !NetworkError.unsentCodes.contains(code)
+    return !code.kinds.contains(.unsent)
   }
-}
-
-extension StatusCodes {
-  /// The statuses with which a server says that the same request may succeed later: 408, 425, 429, 500, 502, 503, 504.
-  public static let transient: StatusCodes = [408, 425, 429, 500, 502, 503, 504]
 }

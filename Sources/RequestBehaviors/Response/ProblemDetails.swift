@@ -30,7 +30,7 @@ public struct ProblemDetails: Sendable, Hashable {
   /// not a JSON object or is longer than 64 KiB, or if the response is not verified.
   /// - Parameter response: A response with a body in memory.
   public init?(_ response: NetworkResponse) {
-    guard response.isVerified, let type = response.headers["Content-Type"].flatMap(MediaType.init),
+    guard response.isVerified, let type = response.headers[.contentType].flatMap(MediaType.init),
       type.type == "application", type.subtype == "problem+json"
     else { return nil }
     guard case .data(let data) = response.body, data.count <= 65_536,

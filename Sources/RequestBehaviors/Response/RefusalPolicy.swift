@@ -31,7 +31,7 @@ public struct RefusalPolicy: Sendable, Hashable {
   /// - Parameters:
   ///   - statuses: The statuses that refuse a request.
   ///   - statusesWithDelay: The statuses that refuse a request if the response also has a delay.
-  public init(statuses: StatusCodes = [421, 429], statusesWithDelay: StatusCodes = []) {
+  public init(statuses: StatusCodes = .refusals, statusesWithDelay: StatusCodes = []) {
     self.statuses = statuses
     self.statusesWithDelay = statusesWithDelay
   }

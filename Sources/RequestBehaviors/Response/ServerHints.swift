@@ -80,9 +80,9 @@ public struct ServerHints: Sendable, Hashable {
     // Most responses have no such field; one pass over the names finds out.
     guard headers.contains(where: { Self.isHint($0.name) }) else { return }
     let received = now()
-    let sent = headers["Date"].flatMap { HTTPDate.date(from: $0, now: received) } ?? received
+    let sent = headers[.date].flatMap { HTTPDate.date(from: $0, now: received) } ?? received
     let milliseconds = headers["retry-after-ms"].flatMap(Self.number).map { Duration(clamping: $0 / 1_000) }
-    retryAfter = milliseconds ?? headers["Retry-After"].flatMap { Self.delay($0, since: sent) }
+    retryAfter = milliseconds ?? headers[.retryAfter].flatMap { Self.delay($0, since: sent) }
     shouldRetry = ["x-should-retry", "Stripe-Should-Retry"].lazy.compactMap { headers[$0].flatMap(Self.flag) }.first
     limits = RateLimitFields.limits(in: headers) { Self.delay($0, since: sent) }
   }
@@ -93,7 +93,7 @@ public struct ServerHints: Sendable, Hashable {
   /// 503.
   public var delay: Duration? {
     if let retryAfter { return retryAfter }
-    let isRefusal = [413, 429, 503].contains(statusCode)
+    let isRefusal = StatusCodes.exhaustedLimit.contains(statusCode)
     return limits.filter { $0.remaining.map { $0 <= 0 } ?? isRefusal }.compactMap(\.resetsAfter).max()
   }
 

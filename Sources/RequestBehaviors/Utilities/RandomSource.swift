@@ -14,16 +14,18 @@ package struct RandomSource: RandomNumberGenerator {
     return key
   }()
 
-  /// Creates the generator.
-  package init() {}
+  private let override: Override?
+
+  /// Creates the generator of this thread; use it at once.
+  package init() {
+    override = pthread_getspecific(RandomSource.key).map { Unmanaged<Override>.fromOpaque($0).takeUnretainedValue() }
+  }
 
   /// Returns 64 random bits.
   package mutating func next() -> UInt64 {
-    guard let pointer = pthread_getspecific(RandomSource.key) else {
-      var system = SystemRandomNumberGenerator()
-      return system.next()
-    }
-    return Unmanaged<Override>.fromOpaque(pointer).takeUnretainedValue().generator.next()
+    if let override { return override.generator.next() }
+    var system = SystemRandomNumberGenerator()
+    return system.next()
   }
 
   /// Whether a generator that a seed decides replaces the system's on this thread.

@@ -18,7 +18,7 @@ extension LoopbackResponse {
     guard case .contentLength = framing, repeats == 1, status == 200 else { return self }
     let whole = header("Accept-Ranges", "bytes")
     // RFC 9110 §14.2: `Range` is defined for GET only, and a server ignores a range that it cannot serve.
-    guard request.method == .get, let value = request.headers["Range"], isMeant(by: request.headers["If-Range"]) else {
+    guard request.method == .get, let value = request.headers[.range], isMeant(by: request.headers[.ifRange]) else {
       return whole
     }
     switch LoopbackRange(value, of: body.count) {
@@ -42,7 +42,7 @@ extension LoopbackResponse {
   private func isMeant(by condition: String?) -> Bool {
     guard let condition else { return true }
     if condition.hasPrefix("W/") { return false }
-    return condition == headers["ETag"] || condition == headers["Last-Modified"]
+    return condition == headers[.eTag] || condition == headers[.lastModified]
   }
 }
 

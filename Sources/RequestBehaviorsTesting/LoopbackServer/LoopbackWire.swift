@@ -101,7 +101,7 @@ struct LoopbackWire {
       tail = Array("0\r\n\r\n".utf8)
     } else if isChunked {
       closes = true
-    } else if let own = response.headers["Content-Length"] {
+    } else if let own = response.headers[.contentLength] {
       if own != String(pieces.count * pieces.length) { closes = true }
     } else {
       append("Content-Length", String(pieces.count * pieces.length))
@@ -113,7 +113,7 @@ struct LoopbackWire {
     let length = body.count * repeats
     if response.headers.contains("Transfer-Encoding") {
       closes = true
-    } else if let own = response.headers["Content-Length"] {
+    } else if let own = response.headers[.contentLength] {
       if own != String(length) { closes = true }
     } else if !LoopbackWire.hasNoBody(response.status) {
       append("Content-Length", String(length))

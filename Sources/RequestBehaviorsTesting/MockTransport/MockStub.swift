@@ -155,7 +155,7 @@ public final class MockStub: Sendable {
 
   private func respond(_ status: Int, _ contentType: String, _ headers: HeaderFields, _ body: Data) -> MockStub {
     var headers = headers
-    if !headers.contains("Content-Type") { headers["Content-Type"] = contentType }
+    if !headers.contains("Content-Type") { headers[.contentType] = contentType }
     return respond(status, headers: headers, body: body)
   }
 

@@ -220,7 +220,7 @@ private struct Way {
     }
     var headers = response.headers
     if !headers.contains("Content-Length"), response.pause == .zero, request.method != .head {
-      headers["Content-Length"] = "\(response.chunks.reduce(0) { $0 + $1.count })"
+      headers[.contentLength] = "\(response.chunks.reduce(0) { $0 + $1.count })"
     }
     let stream = MockStream(steps, trailers: nil, to: request, sentAt: sentAt)
     let now = request.call.clock.now()

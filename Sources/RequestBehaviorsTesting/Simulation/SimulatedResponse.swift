@@ -40,7 +40,7 @@ public struct SimulatedResponse: Sendable {
   /// A response with JSON as its body.
   public static func json(_ text: String, status: Int = 200, headers: HeaderFields = [:]) -> SimulatedResponse {
     var fields = headers
-    if !fields.contains("Content-Type") { fields["Content-Type"] = "application/json" }
+    if !fields.contains("Content-Type") { fields[.contentType] = "application/json" }
     return .status(status, headers: fields, text: text)
   }
 

@@ -93,13 +93,19 @@ public struct Simulation: Sendable {
         .simulationUnavailable, "this Swift runtime has no hooks for jobs; on Linux link with -rdynamic if it is static"
       )
     }
-    return try await withCheckedThrowingContinuation { continuation in
+    // Through a lock, so that the thread sanitizer sees that all that the world wrote is there for the caller.
+    let result = Locked<Result<Summary, any Error>?>(nil)
+    await withCheckedContinuation { continuation in
       let thread = Thread {
-        continuation.resume(with: Result { try self.runHere() })
+        let ended = Result { try self.runHere() }
+        result.withLock { $0 = ended }
+        continuation.resume()
       }
       thread.stackSize = 8 << 20
       thread.start()
     }
+    guard let ended = result.withLock({ $0 }) else { throw CancellationError() }
+    return try ended.get()
   }
 
   private func runHere() throws -> Summary {

@@ -38,7 +38,7 @@ extension TransportConformance {
       for method in [RequestMethod.post, .put, .patch, .delete, .query] {
         let found = try await bench.received(try bench.request(method, body: .data(bytes)))
         try bench.hold(found.body == bytes, "\(method): \(found.body.count) bytes arrived, not as they are")
-        try bench.equal(found.headers["Content-Length"], "70000", "\(method): Content-Length")
+        try bench.equal(found.headers[.contentLength], "70000", "\(method): Content-Length")
       }
     },
     Case("an empty body and no body arrive as no bytes") { bench in

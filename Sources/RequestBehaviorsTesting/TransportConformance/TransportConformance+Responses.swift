@@ -18,7 +18,7 @@ extension TransportConformance {
         let response = try await bench.send(try bench.request())
         try bench.equal(response.statusCode, 401, "status for \(scheme)")
         try bench.equal(try response.text, "no", "body for \(scheme)")
-        try bench.equal(response.headers["WWW-Authenticate"], scheme, "WWW-Authenticate")
+        try bench.equal(response.headers[.wwwAuthenticate], scheme, "WWW-Authenticate")
       }
       try bench.equal(bench.server.requestCount, 3, "requests")
     },
@@ -27,7 +27,7 @@ extension TransportConformance {
         bench.server.enqueue(.redirect(to: "/elsewhere", status: status))
         let response = try await bench.send(try bench.request(.post, body: .data(Data("a".utf8))))
         try bench.equal(response.statusCode, status, "status")
-        try bench.equal(response.headers["Location"], "/elsewhere", "Location")
+        try bench.equal(response.headers[.location], "/elsewhere", "Location")
       }
       try bench.equal(bench.server.requests.map(\.path), Array(repeating: "/", count: 5), "requested paths")
     },
@@ -36,9 +36,9 @@ extension TransportConformance {
       try bench.equal(try await bench.send(try bench.request()).data.count, 0, "bytes of a 204")
       let notModified = try await bench.send(try bench.request(headers: ["If-None-Match": "\"a\""]))
       try bench.equal(notModified.statusCode, 304, "status")
-      try bench.equal(notModified.headers["ETag"], "\"a\"", "ETag of a 304")
+      try bench.equal(notModified.headers[.eTag], "\"a\"", "ETag of a 304")
       let head = try await bench.send(try bench.request(.head))
-      try bench.equal(head.headers["Content-Length"], "5", "Content-Length in answer to HEAD")
+      try bench.equal(head.headers[.contentLength], "5", "Content-Length in answer to HEAD")
       try bench.equal(try head.data.count, 0, "bytes in answer to HEAD")
     },
     Case("bodies are whole, however they are framed") { bench in
@@ -85,16 +85,16 @@ extension TransportConformance {
     Case("no cookies are kept") { bench in
       bench.server.enqueue(.status(200).header("Set-Cookie", "a=b; Path=/"), .status(200))
       let first = try await bench.send(try bench.request())
-      try bench.equal(first.headers["Set-Cookie"], "a=b; Path=/", "Set-Cookie")
+      try bench.equal(first.headers[.setCookie], "a=b; Path=/", "Set-Cookie")
       _ = try await bench.send(try bench.request())
-      try bench.equal(bench.server.requests.last?.headers["Cookie"], nil, "Cookie of the next request")
+      try bench.equal(bench.server.requests.last?.headers[.cookie], nil, "Cookie of the next request")
     },
     Case("nothing is cached") { bench in
       for text in ["one", "two"] {
         bench.server.enqueue(.text(text).header("Cache-Control", "max-age=3600").header("ETag", "\"\(text)\""))
         try bench.equal(try await bench.send(try bench.request()).text, text, "body")
       }
-      try bench.equal(bench.server.requests.last?.headers["If-None-Match"], nil, "If-None-Match of the next request")
+      try bench.equal(bench.server.requests.last?.headers[.ifNoneMatch], nil, "If-None-Match of the next request")
     },
     Case("64 sends at once get each their response") { bench in
       let gate = LoopbackGate()

@@ -26,6 +26,30 @@ import Testing
     #expect(file.text == "onetwo")
   }
 
+  @Test func `an error of the network is told by its kind`() async throws {
+    let order = ["id": 1]
+    var offers = 0
+    func offerToTryAgain() { offers += 1 }
+    mock.on(.post, "/orders").fail(.connectionLost)
+    do {
+      try await client.send(.post("orders", body: .json(order)))
+    } catch let error as NetworkError
+      where error.code.kinds.contains(.network)
+    {
+      offerToTryAgain()
+    }
+    #expect(offers == 1)
+  }
+
+  @Test func `names of fields are constants`() {
+    var headers: HeaderFields = [:]
+    headers[.contentType] = "text/plain"
+    print(headers["content-type"] ?? "none")  // text/plain
+    headers[.shopRegion] = "eu"
+    #expect(headers["Content-Type"] == "text/plain")
+    #expect(headers["x-shop-region"] == "eu")
+  }
+
   @Test func `fields and methods are written as literals`() throws {
     let key = "s3cret"
     var headers: HeaderFields = ["Accept": "application/json"]
@@ -85,4 +109,8 @@ import Testing
     #expect(path.template == "users/{}/repos")
     #expect(mock.sent.first?.url.absoluteString == "https://api.example.com/v1/users/a%2Fb%3Fc/repos")
   }
+}
+
+extension HeaderFields.Name {
+  static let shopRegion: Self = "X-Shop-Region"
 }

@@ -97,7 +97,7 @@ extension OAuth1Session {
     let now = request.call.clock.now()
     return OAuth1Clock.alternative(
       to: used, verdict: verdict,
-      serviceDate: response.headers["Date"].flatMap { HTTPDate.date(from: $0, now: used.date(at: now)) },
+      serviceDate: response.headers[.date].flatMap { HTTPDate.date(from: $0, now: used.date(at: now)) },
       device: deviceClock(for: request), now: now)
   }
 }

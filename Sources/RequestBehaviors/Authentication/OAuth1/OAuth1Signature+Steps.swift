@@ -118,9 +118,9 @@ extension OAuth1Signature {
   }
 
   static func formBody(_ body: Data?, headers: HeaderFields, options: OAuth1Options) throws -> Data? {
-    if isForm(contentType: headers["Content-Type"]) { return body ?? Data() }
+    if isForm(contentType: headers[.contentType]) { return body ?? Data() }
     guard options.location == .formBody else { return nil }
-    if let contentType = headers["Content-Type"] {
+    if let contentType = headers[.contentType] {
       throw NetworkError(
         .invalidRequest,
         "the OAuth 1.0a options send the protocol parameters in a form body, but Content-Type is \"\(contentType)\"; "

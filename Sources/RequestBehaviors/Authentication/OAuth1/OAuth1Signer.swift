@@ -50,7 +50,7 @@ struct OAuth1Signer: Sendable {
 
   private func sendsBodyHash(of request: NetworkRequest) -> Bool {
     guard options.includesBodyHash, !key.method.isPlaintext, options.location != .formBody else { return false }
-    let type = request.headers["Content-Type"] ?? request.body?.contentType
+    let type = request.headers[.contentType] ?? request.body?.contentType
     return !OAuth1Signature.isForm(contentType: type)
   }
 
@@ -64,7 +64,7 @@ struct OAuth1Signer: Sendable {
   private func signedOctets(of request: NetworkRequest) throws -> Data? {
     guard let body = request.body else { return nil }
     if let data = body.data { return data }
-    if OAuth1Signature.isForm(contentType: request.headers["Content-Type"]) || options.location == .formBody {
+    if OAuth1Signature.isForm(contentType: request.headers[.contentType]) || options.location == .formBody {
       throw NetworkError(
         .invalidRequest,
         "the body of \(request) is a stream or a file, but OAuth 1.0a signs its content; give it as form or data")
@@ -84,9 +84,9 @@ struct OAuth1Signer: Sendable {
   private func setContentType(_ request: inout NetworkRequest) {
     guard !request.headers.contains("Content-Type") else { return }
     if options.location == .formBody, request.body?.length ?? 0 == 0 {
-      request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+      request.headers[.contentType] = "application/x-www-form-urlencoded"
     } else if request.body != nil, request.body?.length != 0 {
-      request.headers["Content-Type"] = request.body?.contentType ?? "application/octet-stream"
+      request.headers[.contentType] = request.body?.contentType ?? "application/octet-stream"
     }
   }
 
@@ -119,7 +119,7 @@ struct OAuth1Signer: Sendable {
           .invalidRequest,
           "\(request.method) has no body to send the OAuth 1.0a parameters in; send them in the Authorization header")
       }
-      request.body = .data(signature.signedFormBody, contentType: request.headers["Content-Type"])
+      request.body = .data(signature.signedFormBody, contentType: request.headers[.contentType])
     case .query:
       request.url = signature.signedURL ?? request.url
     }

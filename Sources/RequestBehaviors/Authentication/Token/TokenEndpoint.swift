@@ -123,7 +123,7 @@ public struct TokenEndpoint: Sendable {
 
   /// The message tells only the form of the response, because there may be a token in it.
   private func notToken(_ answer: NetworkResponse, _ reason: String) -> NetworkError {
-    let type = answer.headers["Content-Type"] ?? "without a type"
+    let type = answer.headers[.contentType] ?? "without a type"
     return NetworkError(
       .tokenUnavailable,
       "the token endpoint answered \(answer.statusCode) with no token (\(type)): \(reason); is the URL right?",

@@ -24,7 +24,7 @@ struct TokenEndpointResponse: Sendable {
   /// Reads the response; `nil` if it is no JSON object.
   init?(_ response: NetworkResponse) {
     guard case .data(let data) = response.body else { return nil }
-    let type = response.headers["Content-Type"]?.lowercased() ?? ""
+    let type = response.headers[.contentType]?.lowercased() ?? ""
     if type.contains("html") { return nil }
     self.init(data)
   }

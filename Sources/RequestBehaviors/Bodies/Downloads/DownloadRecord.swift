@@ -37,7 +37,7 @@ struct DownloadRecord: Sendable, Hashable, Codable {
   init?(of headers: HeaderFields, for owner: DownloadOwner) {
     // Ranges count the bytes of the encoded content, but the file gets the decoded ones.
     guard !headers.hasContentEncoding else { return nil }
-    if HeaderFields.areEqual(headers["Accept-Ranges"] ?? "", "none") { return nil }
+    if HeaderFields.areEqual(headers[.acceptRanges] ?? "", "none") { return nil }
     guard let validator = DownloadRecord.strongValidator(in: headers) else { return nil }
     let salt = DownloadOwner.makeSalt()
     self.init(key: owner.key(salt: salt), salt: salt, validator: validator, total: headers.contentLength)
@@ -49,12 +49,12 @@ struct DownloadRecord: Sendable, Hashable, Codable {
   /// A date is strong only if the response was sent at least a second after it (§8.8.2.2). It is used only without a
   /// tag (§13.1.5).
   private static func strongValidator(in headers: HeaderFields) -> String? {
-    if let tag = headers["ETag"] {
+    if let tag = headers[.eTag] {
       return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 && HTTPSyntax.isFieldValue(tag) ? tag : nil
     }
     let now = Date(timeIntervalSince1970: 0)
-    guard let text = headers["Last-Modified"], let modified = HTTPDate.strictDate(from: text, now: now),
-      let sent = headers["Date"].flatMap({ HTTPDate.strictDate(from: $0, now: now) })
+    guard let text = headers[.lastModified], let modified = HTTPDate.strictDate(from: text, now: now),
+      let sent = headers[.date].flatMap({ HTTPDate.strictDate(from: $0, now: now) })
     else { return nil }
     return sent.timeIntervalSince(modified) >= 1 ? text : nil
   }

@@ -93,13 +93,13 @@ extension NetworkRequest {
     case nil: break
     }
     if command.file != nil || command.body != nil, !headers.contains("Content-Type"), let type = body?.contentType {
-      command.headers["Content-Type"] = type
+      command.headers[.contentType] = type
     }
     return command.text(multiline: isMultiline)
   }
 
   private func shown(_ data: Data, by redactor: Redactor) -> String {
-    redactor.redact(body: data, contentType: headers["Content-Type"] ?? body?.contentType, limit: 65_536)
+    redactor.redact(body: data, contentType: headers[.contentType] ?? body?.contentType, limit: 65_536)
   }
 }
 

@@ -84,13 +84,13 @@ struct LogRecorder {
     if settings.includesHeaders { record.responseHeaders = redactor.redact(response.headers) }
     guard case .data(let data) = response.body else { return }
     record.responseBytes = data.count
-    record.responseBody = excerpt(data, response.headers["Content-Type"], redactor)
+    record.responseBody = excerpt(data, response.headers[.contentType], redactor)
   }
 
   private func add(_ sent: NetworkRequest, to record: inout LogRecord, _ redactor: Redactor) {
     if settings.includesHeaders { record.requestHeaders = redactor.redact(sent.headers) }
     guard let data = sent.body?.data else { return }
-    record.requestBody = excerpt(data, sent.headers["Content-Type"] ?? sent.body?.contentType, redactor)
+    record.requestBody = excerpt(data, sent.headers[.contentType] ?? sent.body?.contentType, redactor)
   }
 
   private func excerpt(_ data: Data, _ contentType: String?, _ redactor: Redactor) -> String? {

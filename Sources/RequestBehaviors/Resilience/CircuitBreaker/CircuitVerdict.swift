@@ -33,18 +33,13 @@ extension CircuitVerdict {
       self = .none
       return
     }
-    self =
-      switch response.statusCode {
-      case 501, 505: .success
-      case 408, 429, 500...: .failure
-      default: .success
-      }
+    self = StatusCodes.brokenServer.contains(response.statusCode) ? .failure : .success
   }
 
   private init(_ error: any Error, of call: Call) {
     self = .none
     if error is CancellationError, call.isLate { self = .failure }
-    guard let error = error as? NetworkError, NetworkError.networkFailures.contains(error.code) else { return }
+    guard let error = error as? NetworkError, error.code.kinds.contains(.network) else { return }
     let offline: Set<URLError.Code> = [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff]
     if let cause = error.underlyingError as? URLError, offline.contains(cause.code) { return }
     self = .failure

@@ -26,7 +26,7 @@ enum Redirect {
   ) throws -> Decision {
     // Only a verified response of the server may say where to go next.
     guard response.isVerified, Redirect.statuses.contains(response.statusCode) else { return .stay }
-    guard let location = response.headers["Location"], !location.isEmpty else { return .stay }
+    guard let location = response.headers[.location], !location.isEmpty else { return .stay }
     // An inner behavior may have replaced the URL, so the location is resolved against the URL that was sent.
     let sent = response.request
     let next: NetworkRequest

@@ -115,7 +115,7 @@ public struct RetryBehavior: UniqueBehavior {
         outcome.response?.body.cancel()
         throw CancellationError()
       }
-      if let error = outcome.error as? NetworkError, RetryPolicy.finalErrors.contains(error.code) { return nil }
+      if let error = outcome.error as? NetworkError, error.code.kinds.contains(.final) { return nil }
       // The policy decides first, so that a decider gets its decision as a suggestion.
       let hints = outcome.response.map { ServerHints($0) }
       let situation = RetryPolicy.Situation(

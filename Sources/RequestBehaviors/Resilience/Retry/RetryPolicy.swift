@@ -94,12 +94,6 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The errors that are worth a retry by default: failures of a connection and timeouts.
   public static let defaultErrors = NetworkError.networkFailures
-
-  /// The errors after which a request is never repeated, whatever the policy or a decider says.
-  static let finalErrors: Set<NetworkError.Code> = [
-    .tooManyAttempts, .invalidBehavior, .bodyConsumed, .clientShutDown, .deadlineExceeded, .circuitOpen, .rateLimited,
-    .concurrencyLimited, .gateClosed, .offline,
-  ]
 }
 
 private enum RetryPolicyOption: RequestOption {

@@ -53,7 +53,7 @@ extension Redactor {
   /// Returns the secrets of a form or JSON body, which a server may repeat in the text of an error.
   private func secrets(inBodyOf request: NetworkRequest) -> [String] {
     guard let body = request.body, let data = body.data, data.count <= 65_536,
-      let type = (request.headers["Content-Type"] ?? body.contentType).flatMap({ MediaType($0) })
+      let type = (request.headers[.contentType] ?? body.contentType).flatMap({ MediaType($0) })
     else { return [] }
     if type.isForm { return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&") }
     // Searching for sensitive names costs far less than parsing, and most bodies have no such name.
