@@ -18,7 +18,7 @@ struct Picture {
     let (start, end) = (x(Double(Simulation.outage.lowerBound)), x(Double(Simulation.outage.upperBound)))
     var parts = [
       """
-      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 300" \
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 300" width="720" height="300" \
       font-family="-apple-system, Helvetica, Arial, sans-serif" font-size="12">
       <title>Requests a second that reach a server which fails for a minute</title>
       """,
