@@ -28,7 +28,10 @@ func message(for error: NetworkError) -> String {
     (try? error.decode(Problem.self).title) ?? "That is not valid."
   case .intercepted:
     "Sign in to the network first."
-  case .notSignedIn, .signedOut:
+  case .tokenUnavailable
+  where (error.underlyingError as? NetworkError)?.isTransient == true:
+    "There is no connection. Try again."
+  case .notSignedIn, .signedOut, .tokenUnavailable:
     "Sign in again."
   default:
     "Something went wrong (\(error.code))."
@@ -147,6 +150,12 @@ extension Request where Value == [Issue] {
     let client = NetworkClient(baseURL: baseURL, transport: mock)
     let error = try #require(await #expect(throws: NetworkError.self) { try await client.send(.get("x")) })
     #expect(message(for: error) == expected)
+  }
+
+  @Test func `a token that could not be got is a matter of the connection or of the user`() {
+    let lost = NetworkError(.tokenUnavailable, "", underlyingError: NetworkError(.connectionLost, ""))
+    #expect(message(for: lost) == "There is no connection. Try again.")
+    #expect(message(for: NetworkError(.tokenUnavailable, "")) == "Sign in again.")
   }
 
   @Test func `a typed endpoint says what it returns`() async throws {

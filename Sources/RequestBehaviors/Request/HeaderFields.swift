@@ -9,10 +9,11 @@
 /// ```
 ///
 /// A field that is marked sensitive is redacted in logs, errors and printed commands. It is removed on the way to an
-/// origin that its mark does not include, and never becomes part of a cache key. A name that means a credential counts
-/// as a mark. Such names are ``Redactor/defaultSensitiveFields``, for example `Authorization`, `Cookie`, `X-API-Key` or
-/// `X-Auth-Token`. Such a field of a request is for the request's origin; one that a behavior sets is for the base
-/// URL's. To send it elsewhere, mark it so; ``OriginScope/any`` allows every origin.
+/// origin that its mark does not include. A key of a stored or shared response has a digest of it, never its value. A
+/// name that means a credential counts as a mark. Such names are ``Redactor/defaultSensitiveFields``, for example
+/// `Authorization`, `Cookie`, `X-API-Key` or `X-Auth-Token`. Such a field of a request is for the request's origin; one
+/// that a behavior sets is for the base URL's. To send it elsewhere, mark it so; ``OriginScope/any`` allows every
+/// origin.
 ///
 /// Names and values are checked against RFC 9110 §5.1 and §5.5 when a request is sent, not here; an illegal one is a
 /// ``NetworkError/Code-swift.struct/invalidRequest`` that names the field.

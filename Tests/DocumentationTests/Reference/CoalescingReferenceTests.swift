@@ -3,6 +3,15 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
+/// Tells when a request has joined a batch.
+private struct Joins: CallObserver {
+  let continuation: AsyncStream<Void>.Continuation
+
+  func eventRecorded(_ event: Call.Event, of call: Call) {
+    if event.source == "BatchBehavior", event.message.hasPrefix("waits") { continuation.yield() }
+  }
+}
+
 /// The samples in the reference of what joins, holds or doubles requests.
 @Suite(.limited) struct CoalescingReferenceTests {
   private let mock = answering(#"{"name": "Mona"}"#)
@@ -69,18 +78,14 @@ import Testing
     _ = client
   }
 
-  @Test func `users are asked for together`() {
+  @Test func `users are asked for together`() async throws {
     let users = BatchBehavior(
       "users",
       group: { $0.endpoint == "users/{}" ? "users" : nil },
       merge: { requests in
         let ids = requests.map(\.url.lastPathComponent)
-        var merged = requests[0]
-        merged.url.deleteLastPathComponent()
-        merged.url.append(queryItems: [
-          URLQueryItem(name: "ids", value: ids.joined(separator: ","))
-        ])
-        return merged
+        return try requests[0].moved(
+          to: "../users?ids=" + ids.joined(separator: ","))
       },
       split: { response, requests in
         let users = try response.decode([String: User].self)
@@ -91,6 +96,21 @@ import Testing
           return .success(own)
         }
       })
-    #expect(users.name == "users")
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.get, "users").respond(200, jsonText: #"{"7":{"name":"Mona"},"8":{"name":"Lisa"}}"#)
+    let (joined, continuation) = AsyncStream.makeStream(of: Void.self)
+    let clock = ManualClock()
+    var configuration = RequestConfiguration(
+      baseURL: baseURL, behaviors: [users, Joins(continuation: continuation)])
+    configuration.clock = clock.requestClock
+    let client = NetworkClient(configuration: configuration, transport: mock)
+    async let seventh: User = client.send(.get("users/\(7)"))
+    async let eighth: User = client.send(.get("users/\(8)"))
+    for await _ in joined.prefix(2) {}
+    await clock.waitForSleepers(1)
+    clock.advance(by: .milliseconds(10))
+    #expect(try await [seventh.name, eighth.name] == ["Mona", "Lisa"])
+    #expect(mock.sent.map(\.url.path) == ["/v1/users"])
+    #expect(["ids=7,8", "ids=8,7"].contains(mock.sent.first?.url.query()))
   }
 }

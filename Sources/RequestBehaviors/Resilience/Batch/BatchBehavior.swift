@@ -8,12 +8,8 @@ import Foundation
 ///   group: { $0.endpoint == "users/{}" ? "users" : nil },
 ///   merge: { requests in
 ///     let ids = requests.map(\.url.lastPathComponent)
-///     var merged = requests[0]
-///     merged.url.deleteLastPathComponent()
-///     merged.url.append(queryItems: [
-///       URLQueryItem(name: "ids", value: ids.joined(separator: ","))
-///     ])
-///     return merged
+///     return try requests[0].moved(
+///       to: "../users?ids=" + ids.joined(separator: ","))
 ///   },
 ///   split: { response, requests in
 ///     let users = try response.decode([String: User].self)

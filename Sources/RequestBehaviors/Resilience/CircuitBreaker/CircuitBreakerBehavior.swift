@@ -17,9 +17,11 @@ import Foundation
 /// |---|---|
 /// | any status but those below | success: the server works, even if it rejects the request |
 /// | 408, 429, 500, 502, 503, 504 and other 5xx but 501 and 505 | failure |
-/// | no connection, connection lost, truncated body, timeout | failure; of a streamed body only the head is judged |
+/// | `cannotConnect`, `dnsFailed`, `connectionLost`, `truncatedBody` | failure; of a stream only the head is judged |
+/// | `timedOut`, `transportFailed` | failure |
 /// | cancelled because the call's deadline passed | failure |
 /// | cancelled otherwise, refused by the client, no network at all | nothing |
+/// | `tlsFailed`, `badResponse` and other codes | nothing |
 /// | unverified or intercepted, an error of a behavior's own | nothing: it may not come from the server |
 ///
 /// A cancelled probe frees its place. If a probe has no response within ``CircuitPolicy/probeInterval``, another may go

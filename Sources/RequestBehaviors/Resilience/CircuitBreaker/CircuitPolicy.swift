@@ -14,6 +14,7 @@ public struct CircuitPolicy: Sendable, Hashable {
   /// The longest time that it stays open.
   ///
   /// Each break is twice as long as the one before, up to this limit. By default all breaks are as long as the first.
+  /// Chance adds up to a tenth to each break, also to the longest.
   public var longestBreak: Duration
   /// The number of probes that may be under way at a time after a break; 3 by default.
   public var probes: Int

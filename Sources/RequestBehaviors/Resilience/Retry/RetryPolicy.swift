@@ -32,7 +32,8 @@
 /// | 421 | once, whatever the method | another connection may lead to the right server (RFC 9110 §15.5.20) |
 /// | 429 | yes, whatever the method | the server did not process the request (RFC 6585 §4) |
 /// | those of ``RefusalPolicy/statusesWithDelay`` | if they say when | the policy names them |
-/// | any with `x-should-retry` | as the field says | the server knows best |
+/// | any with `x-should-retry: false` | no | the server knows best |
+/// | any with `x-should-retry: true` | if the method or a key makes it harmless | the server knows best |
 /// | other statuses | no | the server would refuse it again |
 /// | `cannotConnect`, `dnsFailed`, `connectionLost`, `truncatedBody` | yes | network failures often pass |
 /// | `timedOut`, `transportFailed` | yes | network failures often pass |
