@@ -9,6 +9,15 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// The programs of the article "Recipes", as a user of the package would write them.
+let recipes = [
+  "FirstRequest", "FixedBearer", "FromURLSession", "OfflineFirst", "PollUntilDone", "UploadWithProgress",
+].map { name in
+  Target.executableTarget(
+    name: name, dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+    path: "Tests/Fixtures/Recipes/\(name)")
+}
+
 let package = Package(
   name: "RequestBehaviors",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -105,8 +114,8 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "QuickStart", "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
-        "TestLimits",
-      ],
+        "TestLimits", "TestSupport",
+      ] + recipes.map { .target(name: $0.name) },
       swiftSettings: strict),
-  ]
+  ] + recipes
 )

@@ -65,9 +65,10 @@ import Testing
     return (documents + files(under: "Sources", suffix: ".swift")).flatMap { (try? samples(in: $0)) ?? [] }
   }()
 
-  /// The sources of this target, whose lines begin after a line break each.
+  /// The sources of this target and the programs that it runs, whose lines begin after a line break each.
   private static let testedText: Data = {
-    let sources = files(under: "Tests/DocumentationTests", suffix: ".swift")
+    let folders = ["Tests/DocumentationTests", "Tests/Fixtures/Recipes"]
+    let sources = folders.flatMap { files(under: $0, suffix: ".swift") }
       .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
     return Data(sources.map { "\n" + trimmedLines(of: $0).joined(separator: "\n") }.joined(separator: "\n").utf8)
   }()
