@@ -69,7 +69,7 @@ check() {
   cat > "$modules/module.modulemap" <<M
 module CFaultVFS { header "$repository/Tests/Fixtures/CFaultVFS/include/CFaultVFS.h" export * }
 M
-  for name in Darwin Security AppleFoundation CryptoKit os; do stub "$platform" "$name"; done
+  for name in Darwin Security AppleFoundation CryptoKit os CoreData; do stub "$platform" "$name"; done
   [ "$platform" = macOS ] || stub "$platform" UIKit
   local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
     Sources/RequestBehaviorsCurl Sources/QuickStart)

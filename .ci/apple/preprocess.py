@@ -7,7 +7,8 @@ Blanked lines are kept, so that line numbers stay those of the sources.
 import os, re, sys
 
 platform, src, dst = sys.argv[1:4]
-MODULES = {"CryptoKit", "Darwin", "Dispatch", "Foundation", "ObjectiveC", "Security", "Synchronization", "Testing", "os"}
+MODULES = {"CoreData", "CryptoKit", "Darwin", "Dispatch", "Foundation", "ObjectiveC", "Security", "Synchronization", "Testing"}
+MODULES |= {"os"}
 MODULES |= {"CRequestBehaviorsCurl"} if platform == "macOS" else {"UIKit"}
 if platform == "watchOS":
     MODULES |= {"WatchKit"}
