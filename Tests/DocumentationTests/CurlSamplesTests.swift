@@ -90,5 +90,13 @@
       _ = transport
       #expect(settings.httpVersion == .http2OverTLS)
     }
+
+    @Test func `two lines make a client over libcurl`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      let baseURL = server.baseURL
+      let client = NetworkClient(
+        baseURL: baseURL, behaviors: [.logging()], transport: CurlTransport())
+      #expect(try await client.send(.get("x").returning(String.self)) == "hello")
+    }
   }
 #endif
