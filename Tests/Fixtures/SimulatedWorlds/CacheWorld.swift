@@ -53,7 +53,7 @@ extension SimulatedWorld {
     let store = MemoryCacheStore()
     let url = URL(string: "https://pages.example")!
     let sharesStore = includes("shared store")
-    let behaviors = commonBehaviors() + userBehaviors()
+    let behaviors = commonBehaviors(isNeverReset: false) + userBehaviors()
     let clients = (0..<2).map { number in
       client(
         baseURL: url,

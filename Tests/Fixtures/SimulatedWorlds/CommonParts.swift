@@ -4,12 +4,24 @@ import RequestBehaviorsTesting
 
 extension SimulatedWorld {
   /// A random list of the shipped behaviors that concern every request.
-  func commonBehaviors() -> [any RequestBehavior] {
+  ///
+  /// - Parameters:
+  ///   - hasDeadline: Whether a deadline may be among them; true by default.
+  ///   - isNeverReset: Whether the world has no reset, after which a limit counts anew; true by default.
+  /// - Returns: The behaviors, and probes of what they promise.
+  func commonBehaviors(hasDeadline: Bool = true, isNeverReset: Bool = true) -> [any RequestBehavior] {
     var behaviors: [any RequestBehavior] = []
     if includes("retry", chance: 0.7) { behaviors.append(.retry()) }
-    if includes("deadline") { behaviors.append(.deadline(.seconds(number(in: 5..<40, "deadline")))) }
+    if hasDeadline, includes("deadline") {
+      let limit = Duration.seconds(number(in: 5..<40, "deadline"))
+      behaviors += [.deadline(limit), deadlineProbe(limit)]
+    }
     if includes("breaker", chance: 0.3) { behaviors.append(.circuitBreaker()) }
-    if includes("concurrency limit", chance: 0.3) { behaviors.append(.concurrencyLimit(number(in: 1..<4, "limit"))) }
+    if includes("concurrency limit", chance: 0.3) {
+      let limit = number(in: 1..<4, "limit")
+      behaviors.append(.concurrencyLimit(limit))
+      if isNeverReset { behaviors.append(limitProbe(limit)) }
+    }
     if includes("rate limit", chance: 0.2) { behaviors.append(.rateLimit(5, burst: 5)) }
     if includes("hedging", chance: 0.3) { behaviors.append(.hedging(after: .milliseconds(150))) }
     if includes("coalescing", chance: 0.3) { behaviors.append(.coalescing()) }
@@ -17,12 +29,49 @@ extension SimulatedWorld {
     if includes("timing", chance: 0.2) { behaviors.append(.timing(LatencyStatistics())) }
     if includes("gate", chance: 0.2) {
       let gate = Gate()
-      behaviors.append(.gate(gate))
-      action("the gate closes") { gate.close() }
-      action("the gate opens", at: .after(span)) { gate.open() }
-      lastly("the gate is open") { gate.open() }
+      let closing = Closing()
+      behaviors += [.gate(gate), gateProbe(closing)]
+      let (clock, end) = (clock, span)
+      action("the gate closes") {
+        guard clock.now() < end else { return }
+        closing.time = clock.now()
+        gate.close()
+      }
+      // The requests that it releases must look again.
+      action("the gate opens for no time") {
+        guard clock.now() < end, !gate.isOpen else { return }
+        gate.open()
+        gate.close()
+      }
+      let open: @Sendable () -> Void = {
+        closing.time = nil
+        gate.open()
+      }
+      action("the gate opens", at: .after(end)) { open() }
+      lastly("the gate is open") { open() }
     }
+    checkCancellations()
     return behaviors
+  }
+
+  /// Checks that cancellations concern the calls that were cancelled, and all of them.
+  private func checkCancellations() {
+    check("CancellationError is for calls that are cancelled") { [unowned self] in
+      for call in calls where call.cancelledAt == nil && call.error is CancellationError {
+        throw BrokenRule("\(call.name) was not cancelled, and threw CancellationError")
+      }
+      return true
+    }
+    check("a call whose send is cancelled with it throws CancellationError") { [unowned self] in
+      for call in calls {
+        guard let time = call.cancelledAt, let error = call.error as? NetworkError, error.code != .deadlineExceeded
+        else { continue }
+        for attempt in error.attempts where attempt.endedAt == time {
+          if case .cancelled = attempt.outcome { throw BrokenRule("\(call.name) threw \(error)") }
+        }
+      }
+      return true
+    }
   }
 
   /// Behaviors of a user, with random subsets of the hooks at random places.
@@ -64,13 +113,44 @@ extension SimulatedWorld {
     return folder
   }
 
-  /// Checks at the end that no more sends were under way at a time than a limit allows.
+  /// Checks at the end that no more sends to a host were under way at a time than a limit allows.
   func limitProbe(_ limit: Int) -> any RequestBehavior {
     let counter = SendCounter()
     check("no more than \(limit) sends at a time") { counter.most <= limit }
     return ClosureBehavior("SendCounter", order: .last) { request, next in
-      counter.begin()
-      defer { counter.end() }
+      let host = request.url.host() ?? ""
+      counter.begin(host)
+      defer { counter.end(host) }
+      return try await next(request)
+    }
+  }
+
+  /// Checks at the end that no call went on for long after its deadline.
+  private func deadlineProbe(_ limit: Duration) -> any RequestBehavior {
+    let longest = Longest()
+    let clock = clock
+    check("a call ends at its deadline") {
+      guard longest.duration <= limit + .seconds(5) else {
+        throw BrokenRule("a call took \(longest.duration), and its deadline was \(limit)")
+      }
+      return true
+    }
+    return ClosureBehavior("DeadlineProbe", order: .outside(.deadline)) { request, next in
+      let start = clock.now()
+      defer {
+        if request.options.deadline == nil { longest.duration = max(longest.duration, clock.now() - start) }
+      }
+      return try await next(request)
+    }
+  }
+
+  /// Checks that a request comes through a gate only while it is open.
+  private func gateProbe(_ closing: Closing) -> any RequestBehavior {
+    let clock = clock
+    check("no request passes a closed gate") { !closing.hasLetPass }
+    return ClosureBehavior("GateProbe", order: .gate) { request, next in
+      // Some jobs may run between the gate and this.
+      if let time = closing.time, clock.now() - time > .seconds(1) { closing.hasLetPass = true }
       return try await next(request)
     }
   }
@@ -80,15 +160,26 @@ private struct Silent: LogSink {
   func log(_ record: LogRecord) {}
 }
 
-/// Counts the sends that are under way.
+/// Counts the sends to each host that are under way.
 ///
 /// All of it is used on the simulation's thread.
 private final class SendCounter: @unchecked Sendable {
-  private var count = 0
+  private var counts: [String: Int] = [:]
   private(set) var most = 0
-  func begin() {
-    count += 1
-    most = max(most, count)
+  func begin(_ host: String) {
+    counts[host, default: 0] += 1
+    most = max(most, counts[host] ?? 0)
   }
-  func end() { count -= 1 }
+  func end(_ host: String) { counts[host, default: 0] -= 1 }
+}
+
+/// All of it is used on the simulation's thread.
+private final class Longest: @unchecked Sendable { var duration = Duration.zero }
+
+/// When a gate was closed, and whether a request has passed it since.
+///
+/// All of it is used on the simulation's thread.
+private final class Closing: @unchecked Sendable {
+  var time: Duration?
+  var hasLetPass = false
 }

@@ -6,6 +6,8 @@ public import RequestBehaviorsTesting
 private final class FileServer: @unchecked Sendable {
   // Unchecked, because only the simulation's thread uses it.
   var version = 1
+  /// Whether it sends the rest of the file although the file is another one by now.
+  var ignoresIfRange = false
 
   func content(_ version: Int) -> String { (0..<6).map { "part \($0) of \(version);" }.joined() }
 
@@ -16,7 +18,9 @@ private final class FileServer: @unchecked Sendable {
     var bytes = whole[...]
     var status = 200
     let range = request.headers["Range"]?.dropFirst("bytes=".count).dropLast()
-    if let offset = range.flatMap({ Int($0) }), offset < whole.count, request.headers["If-Range"] == tag {
+    if let offset = range.flatMap({ Int($0) }), offset < whole.count,
+      ignoresIfRange || request.headers["If-Range"] == tag
+    {
       (status, bytes) = (206, whole[offset...])
       headers["Content-Range"] = "bytes \(offset)-\(whole.count - 1)/\(whole.count)"
     }
@@ -36,6 +40,7 @@ extension SimulatedWorld {
   public func buildDownloads() throws {
     let folder = try makeFolder()
     let server = FileServer()
+    server.ignoresIfRange = includes("If-Range is ignored", chance: 0.3)
     let pause = Duration.milliseconds(number(in: 1..<500, "pause"))
     network.serve("files.example") { server.respond($0, pause: pause) }
     network.troubles = [.refused, .lostBefore, .cut, .serverError]

@@ -15,7 +15,19 @@ extension SimulatedWorld {
     let folder = try makeFolder()
     let path = folder.appending(path: "notes.sqlite").path(percentEncoded: false)
     let migration = SQLiteMigration("notes") { try $0.createTable("note", for: Note.self) }
-    let stores = try (0..<2).map { _ in try SQLiteStore(path: path, migrations: [migration]) }
+    let state = NoteState()
+    // Nothing else of this world has the file open while a write runs, so no write need wait for long.
+    var configuration = SQLiteConfiguration(busyTimeout: .milliseconds(20))
+    if includes("cancellations between statements") {
+      // On one thread nothing else happens while a transaction runs; on several a cancellation comes at any time.
+      configuration.trace = { [weak self] _ in
+        guard let self, !state.tasks.isEmpty, chance(0.02, "cancellation between statements") else { return }
+        state.tasks[number(in: 0..<state.tasks.count, "cancelled between statements")].cancel()
+      }
+    }
+    let stores = try (0..<2).map { _ in
+      try SQLiteStore(path: path, configuration: configuration, migrations: [migration])
+    }
     let tokens = TokenServer(clock: clock, lifetime: .seconds(60)) { .milliseconds(100) }
     network.serve("auth.example", troubles: [.refused]) { tokens.refresh($0) }
     network.serve("notes.example") { request in
@@ -30,7 +42,6 @@ extension SimulatedWorld {
     let session = TokenSession(source: source, clock: clock)
     let behaviors = commonBehaviors() + [.tokenAuth(session)] + userBehaviors()
     let client = client(baseURL: URL(string: "https://notes.example")!, behaviors: behaviors)
-    let state = NoteState()
     action("anna signs in", at: .after(.zero)) {
       try await session.signIn(tokens.signIn("anna"), as: "anna")
       state.user = "anna"
@@ -39,13 +50,23 @@ extension SimulatedWorld {
       let store = stores[self.number(in: 0..<2, "store of save \(number)")]
       call("save \(number)", mayBeCancelled: true) {
         guard let user = state.user else { return }
-        _ = try await client.send(
-          Request<[Note]>.get("notes/\(number)").with(.saveRecords([Note].self, into: "note", in: store)))
-        state.acknowledged.append("\(user)-\(number)")
+        try await state.run {
+          _ = try await client.send(
+            Request<[Note]>.get("notes/\(number)").with(.saveRecords([Note].self, into: "note", in: store)))
+          state.acknowledged.append("\(user)-\(number)")
+        }
       }
       call("write \(number)", mayBeCancelled: true) {
-        try await store.write { _ = try $0.save(Note(id: "own-\(number)", user: "own"), into: "note") }
-        state.acknowledged.append("own-\(number)")
+        let id = "own-\(number)"
+        do {
+          try await state.run {
+            try await store.write { _ = try $0.save(Note(id: id, user: "own"), into: "note") }
+          }
+          state.acknowledged.append(id)
+        } catch {
+          state.refused.append(id)
+          throw error
+        }
       }
     }
     action("anna signs out") {
@@ -56,16 +77,20 @@ extension SimulatedWorld {
         try $0.query("SELECT * FROM note WHERE user = 'anna'", as: Note.self)
       }.count
     }
-    if includes("reader") {
-      call("reader", mayBeCancelled: true) {
+    // More of them than may read at a time.
+    let readers = includes("readers") ? number(in: 1..<7, "readers") : 0
+    for number in 0..<readers {
+      call("reader \(number)", mayBeCancelled: true) {
         for try await notes in stores[0].values({ try $0.query("SELECT * FROM note", as: Note.self) }) {
-          state.seen = notes.count
           if notes.contains(where: { $0.id == "last" }) { break }
         }
       }
     }
-    action("the last write", at: .after(span + .seconds(120))) {
-      try await stores[0].write { _ = try $0.save(Note(id: "last", user: "own"), into: "note") }
+    action("the last writes", at: .after(span + .seconds(120))) {
+      // Close together, so that a reader still reads when the next one comes.
+      for id in ["burst-0", "burst-1", "last"] {
+        try await stores[0].write { _ = try $0.save(Note(id: id, user: "own"), into: "note") }
+      }
     }
     lastly("both stores can write, and what was acknowledged is there") {
       for (index, store) in stores.enumerated() {
@@ -73,6 +98,9 @@ extension SimulatedWorld {
       }
       let notes = try await stores[1].read { try $0.query("SELECT * FROM note", as: Note.self) }
       for id in state.acknowledged where !notes.contains(where: { $0.id == id }) { throw BrokenRule("\(id) is lost") }
+      for id in state.refused where notes.contains(where: { $0.id == id }) {
+        throw BrokenRule("the write of \(id) threw an error, and \(id) is saved")
+      }
       if let count = state.rowsAtSignOut, notes.count(where: { $0.user == "anna" }) != count {
         throw BrokenRule("a note of anna was saved after she had signed out")
       }
@@ -87,5 +115,25 @@ private final class NoteState: @unchecked Sendable {
   var user: String?
   var acknowledged: [String] = []
   var rowsAtSignOut: Int?
-  var seen = 0
+  var refused: [String] = []
+  /// The writes that a cancellation between two statements may concern.
+  private(set) var tasks: [Task<Void, any Error>] = []
+
+  /// Runs work that a cancellation between two statements may concern.
+  ///
+  /// - Throws: An error of its own if that cancelled it; the error of the work.
+  func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await work() }
+    tasks.append(task)
+    defer { tasks.removeAll { $0 == task } }
+    do {
+      try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    } catch is CancellationError where !Task.isCancelled && task.isCancelled {
+      throw BrokenRule("it was cancelled between two statements")
+    }
+  }
 }

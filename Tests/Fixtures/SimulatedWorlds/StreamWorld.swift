@@ -22,7 +22,7 @@ extension SimulatedWorld {
     network.troubles = [.refused, .lostBefore, .cut, .serverError]
     let client = client(
       baseURL: URL(string: "https://feed.example")!,
-      behaviors: commonBehaviors().filter { !($0 is DeadlineBehavior) } + userBehaviors())
+      behaviors: commonBehaviors(hasDeadline: false) + userBehaviors())
     let state = EventState()
     for reader in 0..<2 {
       call("events \(reader)", mayBeCancelled: true) {
@@ -35,11 +35,19 @@ extension SimulatedWorld {
           }
         }
       }
-      call("lines \(reader)", mayBeCancelled: true) {
+      let limit =
+        includes("deadline of lines \(reader)") ? Duration.seconds(number(in: 1..<6, "limit of lines \(reader)")) : nil
+      let isSlow = includes("slow reader of lines \(reader)")
+      call("lines \(reader)", mayBeCancelled: true) { [clock] in
         var count = 0
-        for try await line in try await client.stream(.get("lines")).lines {
+        var request = Request<NetworkResponse>.get("lines")
+        // The body may last longer: it must then end with an error.
+        if let limit { request = request.with(.deadline(limit)) }
+        for try await line in try await client.stream(request).lines {
           if line != "line \(count)" { state.problems.append("reader \(reader) got \(line) instead of line \(count)") }
           count += 1
+          // The body may end with an error meanwhile.
+          if isSlow { try await clock.sleep(for: .milliseconds(700)) }
         }
         if count != 6 { state.problems.append("reader \(reader) got \(count) lines of 6 without an error") }
       }

@@ -58,6 +58,10 @@ final class TokenServer: @unchecked Sendable {
       violations.append("the refresh token \(spent) was sent again after it was spent")
       return .json(#"{"error":"invalid_grant"}"#, status: 400)
     }
+    let current = "a-\(family)-\(generation)"
+    if refusedAt[current] == nil, let issued = issuedAt[current], clock.now() - issued < lifetime * 9 / 10 {
+      violations.append("\(current) was refreshed after \(clock.now() - issued), and was still good")
+    }
     families[family]?.generation += 1
     let new = token(of: family)
     return .json(
@@ -94,10 +98,23 @@ final class TokenServer: @unchecked Sendable {
 extension SimulatedWorld {
   /// Two users on one session, one after the other, and a third with a session of her own.
   public func buildTokens() {
+    let state = UserState()
+    let isSlow = includes("slow token endpoint", chance: 0.3)
     let server = TokenServer(clock: clock, lifetime: .seconds(60)) { [unowned self] in
-      .milliseconds(number(in: 0..<3_000, "token delay"))
+      // Longer than sessions wait, and shorter than they give a request.
+      if isSlow, !state.isOver, chance(0.3, "slow token") { return .seconds(number(in: 5..<55, "token delay")) }
+      return .milliseconds(number(in: 0..<3_000, "token delay"))
     }
-    network.serve("auth.example", troubles: [.refused, .lostBefore, .tooManyRequests, .portal]) { server.refresh($0) }
+    let hasFirewall = includes("firewall", chance: 0.3)
+    let troubles: SimulatedNetwork.Troubles = [.refused, .lostBefore, .tooManyRequests, .portal]
+    network.serve("auth.example", troubles: troubles) { [unowned self] request in
+      // A page in the endpoint's place, which says nothing of the token.
+      if hasFirewall, !state.isOver, chance(0.3, "firewall") {
+        let status = [401, 403, 503][number(in: 0..<3, "firewall's status")]
+        return .status(status, headers: ["Content-Type": "text/html"], text: "<html>blocked</html>")
+      }
+      return server.refresh(request)
+    }
     network.serve("api.example") { server.api($0) }
     network.troubles = [.refused, .lostBefore, .lostAfter, .slow, .serverError, .repeated]
     span = .seconds(150)
@@ -106,7 +123,8 @@ extension SimulatedWorld {
     let session = TokenSession(name: "shared", source: source, store: store, clock: clock)
     let other = TokenSession(name: "other", source: source, clock: clock)
     // The API lets a response be kept for 30 seconds. One cache serves two users, one after the other.
-    let caches: [any RequestBehavior] = includes("cache") ? [.caching(MemoryCacheStore())] : []
+    let cacheStore = MemoryCacheStore()
+    let caches: [any RequestBehavior] = includes("cache") ? [.caching(cacheStore)] : []
     let clients = (0..<(includes("second client") ? 2 : 1)).map { _ in
       client(
         baseURL: URL(string: "https://api.example")!,
@@ -115,11 +133,11 @@ extension SimulatedWorld {
     // Another object on the same store, as an app's extension has one.
     let twin =
       includes("second session") ? TokenSession(name: "shared", source: source, store: store, clock: clock) : nil
-    let state = UserState()
     network.onSend = { [unowned self] request in
       guard let value = request.headers["Authorization"]?.dropFirst(7), let family = server.family(of: String(value))
       else { return }
-      if state.ended.contains(family) {
+      // The network gets a request some jobs after it was handed over, but at the same time.
+      if let end = state.ended[family], clock.now() > end {
         state.problems.append("\(value) left after its user had signed out, at \(clock.now())")
       }
     }
@@ -136,7 +154,7 @@ extension SimulatedWorld {
       let client = clients[self.number(in: 0..<clients.count, "client of call \(number)")]
       call("call \(number)", mayBeCancelled: true) { [clock] in
         guard state.isReady, let user = state.signedIn else { return }
-        let begun = clock.now()
+        let (begun, changes) = (clock.now(), state.changes)
         do {
           let text: String = try await client.send(.get("\(user)/\(number)"))
           if !text.contains(user) { state.problems.append("\(user) got \(text)") }
@@ -144,14 +162,22 @@ extension SimulatedWorld {
           // At the very moment of the change a call may begin as either user's.
           if (state.changedAt ?? .zero) != begun { state.problems.append("a call of \(user) had another's token") }
           throw error
+        } catch {
+          state.check(error, user, changes)
+          throw error
         }
       }
       // One URL for all users: only the owner tells whose response it is.
       call("me \(number)", mayBeCancelled: true) { [clock] in
         guard state.isReady, let user = state.signedIn else { return }
-        let begun = clock.now()
-        let text: String = try await client.send(.get("me"))
-        if !text.contains(user), (state.changedAt ?? .zero) != begun { state.problems.append("\(user) got \(text)") }
+        let (begun, changes) = (clock.now(), state.changes)
+        do {
+          let text: String = try await client.send(.get("me"))
+          if !text.contains(user), (state.changedAt ?? .zero) != begun { state.problems.append("\(user) got \(text)") }
+        } catch {
+          state.check(error, user, changes)
+          throw error
+        }
       }
       call("call of carl \(number)", mayBeCancelled: true) {
         guard state.isReady else { return }
@@ -172,9 +198,10 @@ extension SimulatedWorld {
         guard state.isReady else { return }
         state.signedIn = nil
         state.changedAt = clock.now()
+        state.changes += 1
         let former = state.family
         try await session.signOut()
-        state.ended.insert(former)
+        state.ended[former] = clock.now()
         log("anna has signed out")
         let token = server.signIn("bob")
         state.family = server.families.count
@@ -183,7 +210,15 @@ extension SimulatedWorld {
       }
     }
     lastly("the user can still work") { [unowned self] in
+      state.isOver = true
       if !state.isReady { try await first() }
+      // What a cache holds of a user ends with the sign-out.
+      for entry in await cacheStore.entries(limit: 1_000) where !state.ended.isEmpty {
+        guard let stored = await cacheStore.response(for: entry.key, matching: [:]) else { continue }
+        if String(decoding: stored.body, as: UTF8.self).contains("anna") {
+          state.problems.append("\(entry.key.url) of anna is in the cache after the sign-out")
+        }
+      }
       try await clock.sleep(for: .seconds(300))
       let user = state.signedIn ?? "anna"
       let text: String = try await clients[0].send(.get("\(user)/last"))
@@ -208,8 +243,18 @@ private final class UserState: @unchecked Sendable {
   var isReady = false
   var family = 0
   var changedAt: Duration?
-  var ended: Set<Int> = []
+  /// When the users of families had signed out.
+  var ended: [Int: Duration] = [:]
   var problems: [String] = []
+  /// How many sign-outs have begun.
+  var changes = 0
+  var isOver = false
+
+  /// Notes an error that a user cannot get who was signed in all the time.
+  func check(_ error: any Error, _ user: String, _ changesBefore: Int) {
+    guard let error = error as? NetworkError, error.code == .signedOut, changes == changesBefore else { return }
+    problems.append("\(user) is signed in and got \(error)")
+  }
 }
 
 /// A rule that does not hold, with the case.

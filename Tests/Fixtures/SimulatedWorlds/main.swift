@@ -5,7 +5,8 @@ import RequestBehaviorsTesting
 let worlds: [(name: String, build: @Sendable (SimulatedWorld) throws -> Void)] = [
   ("shop", { $0.buildShop() }), ("tokens", { $0.buildTokens() }), ("cache", { $0.buildCache() }),
   ("streams", { $0.buildStreams() }), ("portal", { $0.buildPortal() }), ("store", { try $0.buildStore() }),
-  ("downloads", { try $0.buildDownloads() }),
+  ("downloads", { try $0.buildDownloads() }), ("batch", { $0.buildBatch() }),
+  ("signatures", { $0.buildSignatures() }),
 ]
 let arguments = Array(CommandLine.arguments.dropFirst())
 let count = arguments.first.flatMap(UInt64.init) ?? 2_000
