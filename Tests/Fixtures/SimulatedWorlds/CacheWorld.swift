@@ -53,7 +53,15 @@ extension SimulatedWorld {
     let store = MemoryCacheStore()
     let url = URL(string: "https://pages.example")!
     let sharesStore = includes("shared store")
-    let behaviors = commonBehaviors(isNeverReset: false) + userBehaviors()
+    var behaviors = commonBehaviors(isNeverReset: false) + userBehaviors()
+    // Several users side by side, whose requests differ by nothing but what this adds further in.
+    let hasAccounts = includes("accounts", chance: 0.3)
+    if hasAccounts {
+      behaviors.append(
+        ClosureBehavior(
+          "Account", order: .authentication, headers: { _ in ["Authorization": "Basic \(Reader.user)"] },
+          scope: { _ in Reader.user }))
+    }
     let clients = (0..<2).map { number in
       client(
         baseURL: url,
@@ -72,8 +80,10 @@ extension SimulatedWorld {
         let plain = Request<Page>.get(RequestPath(encoded: path))
         let ticket = ClosureBehavior(
           "Ticket", order: .authentication, headers: { _ in ["Authorization": "Basic \(user)"] })
-        let page = try await clients[which].send(
-          credential ? plain.with(ticket) : plain.with(header: "X-Account", user))
+        let request = credential ? plain.with(ticket) : plain.with(header: "X-Account", user)
+        let page = try await Reader.$user.withValue(user) {
+          try await clients[which].send(hasAccounts ? plain : request)
+        }
         if page.user != user { state.problems.append("\(user) got the page of \(page.user)") }
         if page.version < written {
           state.problems.append("read \(number) began after version \(written) was written, and got \(page.version)")
@@ -101,6 +111,11 @@ extension SimulatedWorld {
       let _: Page = try await clients[0].send(.get("page0"))
     }
   }
+}
+
+/// The user whose account the requests of a task are for.
+private enum Reader {
+  @TaskLocal static var user = "public"
 }
 
 /// All of it is used on the simulation's thread.

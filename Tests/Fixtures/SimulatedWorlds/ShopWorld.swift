@@ -46,6 +46,23 @@ extension SimulatedWorld {
         _ = try await client.response(for: .get("status").returning(Data.self))
       }
     }
+    // Users who give up, which says nothing of the shop.
+    if includes("impatient users", chance: 0.2) {
+      for index in 0..<15 {
+        action("impatient look \(index)") { [unowned self] in
+          let look = Task { try await client.response(for: .get("status/\(index)").returning(Data.self)) }
+          try await clock.sleep(for: .milliseconds(number(in: 1..<400, "patience")))
+          look.cancel()
+          let time = clock.now()
+          guard case .failure(let error) = await look.result, hidesCancellation(at: time, error) else { return }
+          state.problems.append("impatient look \(index) threw \(error)")
+        }
+      }
+      check("users who give up get CancellationError") {
+        if let problem = state.problems.first { throw BrokenRule(problem) }
+        return true
+      }
+    }
     let isShutDown = includes("shutdown", chance: 0.15)
     if isShutDown {
       action("shutdown") { [clock] in
@@ -104,4 +121,5 @@ private final class ShopState: @unchecked Sendable {
   var shutdown: Duration?
   /// When the last call ended that had begun before the shutdown.
   var endOfThoseUnderWay: Duration?
+  var problems: [String] = []
 }

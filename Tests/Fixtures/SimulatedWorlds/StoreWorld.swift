@@ -17,7 +17,8 @@ extension SimulatedWorld {
     let migration = SQLiteMigration("notes") { try $0.createTable("note", for: Note.self) }
     let state = NoteState()
     // Nothing else of this world has the file open while a write runs, so no write need wait for long.
-    var configuration = SQLiteConfiguration(busyTimeout: .milliseconds(20))
+    var configuration = SQLiteConfiguration(
+      busyTimeout: .milliseconds(20), maximumReaders: number(in: 1..<5, "readers of a store"))
     if includes("cancellations between statements") {
       // On one thread nothing else happens while a transaction runs; on several a cancellation comes at any time.
       configuration.trace = { [weak self] _ in
@@ -81,8 +82,10 @@ extension SimulatedWorld {
     let readers = includes("readers") ? number(in: 1..<7, "readers") : 0
     for number in 0..<readers {
       call("reader \(number)", mayBeCancelled: true) {
-        for try await notes in stores[0].values({ try $0.query("SELECT * FROM note", as: Note.self) }) {
-          if notes.contains(where: { $0.id == "last" }) { break }
+        try await state.run {
+          for try await notes in stores[0].values({ try $0.query("SELECT * FROM note", as: Note.self) }) {
+            if notes.contains(where: { $0.id == "last" }) { break }
+          }
         }
       }
     }
@@ -116,7 +119,7 @@ private final class NoteState: @unchecked Sendable {
   var acknowledged: [String] = []
   var rowsAtSignOut: Int?
   var refused: [String] = []
-  /// The writes that a cancellation between two statements may concern.
+  /// The work that a cancellation between two statements may concern.
   private(set) var tasks: [Task<Void, any Error>] = []
 
   /// Runs work that a cancellation between two statements may concern.

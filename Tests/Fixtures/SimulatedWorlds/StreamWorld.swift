@@ -6,7 +6,7 @@ public import RequestBehaviorsTesting
 private func feed(_ request: NetworkRequest, pause: Duration) -> SimulatedResponse {
   let last = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
   guard last < 12 else { return .status(204) }
-  let chunks = (last + 1...12).map { "id: \($0)\ndata: event \($0)\n\n" }
+  let chunks = (last + 1...12).map { "data: event\ndata: number \($0)\nid: \($0)\n\n" }
   return .stream(chunks, every: pause, headers: ["Content-Type": "text/event-stream"])
 }
 
@@ -30,7 +30,7 @@ extension SimulatedWorld {
         for try await event in client.events(.get("events"), reconnecting: EventReconnection(delay: .milliseconds(200)))
         {
           last += 1
-          if event.data != "event \(last)" {
+          if event.data != "event\nnumber \(last)" {
             state.problems.append("reader \(reader) got \(event.data) instead of event \(last)")
           }
         }
