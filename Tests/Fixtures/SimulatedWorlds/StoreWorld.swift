@@ -70,6 +70,24 @@ extension SimulatedWorld {
         }
       }
     }
+    // All at one time, so that their writes are committed together.
+    if includes("saves together") {
+      network.latency = .microseconds(1)
+      call("saves together") {
+        guard let user = state.user else { return }
+        await withTaskGroup(of: Void.self) { group in
+          for number in 10..<18 {
+            group.addTask {
+              try? await state.run {
+                _ = try await client.send(
+                  Request<[Note]>.get("notes/\(number)").with(.saveRecords([Note].self, into: "note", in: stores[1])))
+                state.acknowledged.append("\(user)-\(number)")
+              }
+            }
+          }
+        }
+      }
+    }
     action("anna signs out") {
       guard state.user != nil else { return }
       state.user = nil

@@ -128,7 +128,7 @@ extension SimulatedWorld {
     let clients = (0..<(includes("second client") ? 2 : 1)).map { _ in
       client(
         baseURL: URL(string: "https://api.example")!,
-        behaviors: commonBehaviors() + [.tokenAuth(session)] + caches + userBehaviors())
+        behaviors: commonBehaviors() + [.tokenAuth(session)] + caches + userBehaviors() + state.ownerProbes)
     }
     // Another object on the same store, as an app's extension has one.
     let twin =
@@ -152,15 +152,17 @@ extension SimulatedWorld {
     action("anna signs in", at: .after(.zero)) { try await first() }
     for number in 0..<5 {
       let client = clients[self.number(in: 0..<clients.count, "client of call \(number)")]
-      call("call \(number)", mayBeCancelled: true) { [clock] in
+      call("call \(number)", mayBeCancelled: true) {
         guard state.isReady, let user = state.signedIn else { return }
-        let (begun, changes) = (clock.now(), state.changes)
+        let (owner, changes) = (OwnerMoment(), state.changes)
         do {
-          let text: String = try await client.send(.get("\(user)/\(number)"))
+          let text: String = try await OwnerMoment.$current.withValue(owner) {
+            try await client.send(.get("\(user)/\(number)"))
+          }
           if !text.contains(user) { state.problems.append("\(user) got \(text)") }
         } catch let error as NetworkError where error.response?.statusCode == 403 {
           // At the very moment of the change a call may begin as either user's.
-          if !state.isAtChange(begun) { state.problems.append("a call of \(user) had another's token") }
+          if owner.wasAsked(at: changes) { state.problems.append("a call of \(user) had another's token") }
           throw error
         } catch {
           state.check(error, user, changes)
@@ -168,12 +170,12 @@ extension SimulatedWorld {
         }
       }
       // One URL for all users: only the owner tells whose response it is.
-      call("me \(number)", mayBeCancelled: true) { [clock] in
+      call("me \(number)", mayBeCancelled: true) {
         guard state.isReady, let user = state.signedIn else { return }
-        let (begun, changes) = (clock.now(), state.changes)
+        let (owner, changes) = (OwnerMoment(), state.changes)
         do {
-          let text: String = try await client.send(.get("me"))
-          if !text.contains(user), !state.isAtChange(begun) { state.problems.append("\(user) got \(text)") }
+          let text: String = try await OwnerMoment.$current.withValue(owner) { try await client.send(.get("me")) }
+          if !text.contains(user), owner.wasAsked(at: changes) { state.problems.append("\(user) got \(text)") }
         } catch {
           state.check(error, user, changes)
           throw error
@@ -253,9 +255,16 @@ private final class UserState: @unchecked Sendable {
   var changes = 0
   var isOver = false
 
-  /// Whether a call began so shortly before a sign-out that it may not have asked for its owner yet.
-  func isAtChange(_ begun: Duration) -> Bool {
-    changedAt.map { $0 >= begun && $0 - begun <= .seconds(1) } ?? false
+  /// The first and the last behavior that is asked for the owner of a call.
+  var ownerProbes: [any RequestBehavior] {
+    [BehaviorOrder.first, .last].map { order in
+      ClosureBehavior(
+        "OwnerProbe", order: order,
+        scope: { [self] _ in
+          OwnerMoment.current?.changes.append(changes)
+          return nil
+        })
+    }
   }
 
   /// Notes an error that a user cannot get who was signed in all the time.
@@ -263,6 +272,17 @@ private final class UserState: @unchecked Sendable {
     guard let error = error as? NetworkError, error.code == .signedOut, changes == changesBefore else { return }
     problems.append("\(user) is signed in and got \(error)")
   }
+}
+
+/// How many sign-outs had begun when behaviors were asked for the owner of a call.
+///
+/// All of it is used on the simulation's thread.
+private final class OwnerMoment: @unchecked Sendable {
+  @TaskLocal static var current: OwnerMoment?
+  var changes: [Int] = []
+
+  /// Whether all of them were asked when so many sign-outs had begun.
+  func wasAsked(at count: Int) -> Bool { !changes.isEmpty && changes.allSatisfy { $0 == count } }
 }
 
 /// A rule that does not hold, with the case.
