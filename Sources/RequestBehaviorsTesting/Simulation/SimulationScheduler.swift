@@ -186,8 +186,8 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   private var paused: [CheckedContinuation<Void, Never>] = []
 
-  /// Whether a job could run now.
-  var hasReadyJobs: Bool { ready.first != nil }
+  /// Whether a job could run now, or could after a pause that lets others run.
+  var hasReadyJobs: Bool { ready.first != nil || !paused.isEmpty }
 
   /// Adds a line to the log, with step and time.
   func note(_ line: String) { log.add("\(steps) \(time.now): \(line)") }
