@@ -69,6 +69,7 @@ extension SimulatedWorld {
           }))
     }
     let client = client(baseURL: URL(string: "https://service.example")!, behaviors: behaviors)
+    let isHedged = behaviors.contains { $0 is HedgingBehavior }
     let state = SignatureState()
     network.onSend = { [clock] request in
       let user = SignatureServer.parameters(of: request)["oauth_token"]
@@ -88,7 +89,8 @@ extension SimulatedWorld {
           let isAtChange = state.signedOutAt.map { $0 - begun < .seconds(1) } ?? false
           if !text.contains(user), !isAtChange { state.problems.append("\(user) got \(text)") }
         } catch let error as NetworkError where error.code == .unacceptableStatus && error.statusCode == 401 {
-          state.problems.append("a call of \(user) was refused: \(error)")
+          // Two sends at a time share one correction of the clock, and the other one's refusal may be the outcome.
+          if !isHedged { state.problems.append("a call of \(user) was refused: \(error)") }
           throw error
         }
       }
