@@ -18,17 +18,25 @@ public struct BehaviorGroup: RequestBehavior {
   }
 
   let members: [Member]
+  /// The way in which the group is written in a list, such as `.resilience()`, for messages; empty by default.
+  public let name: String
 
   /// Creates a group.
   public init(_ behaviors: any RequestBehavior...) { self.init(behaviors) }
 
   /// Creates a group of the behaviors in an array.
-  public init(_ behaviors: [any RequestBehavior]) {
+  ///
+  /// - Parameters:
+  ///   - behaviors: The members.
+  ///   - name: The way in which the group is written in a list, for messages; empty by default.
+  public init(_ behaviors: [any RequestBehavior], name: String = "") {
     members = behaviors.map { Member(behavior: $0, order: nil) }
+    self.name = name
   }
 
   init(_ behavior: any RequestBehavior, order: BehaviorOrder, hooksOnly: Bool = false) {
     members = [Member(behavior: behavior, order: order, runsHooksOnly: hooksOnly)]
+    name = ""
   }
 }
 

@@ -23,6 +23,8 @@ public struct CallReport: Sendable {
   /// The end of a streamed response's body; `nil` for any other response.
   public let completion: BodyCompletion?
   /// The error that the caller's `send` threw or that ended a streamed body; `nil` if neither failed.
+  ///
+  /// It is the original one, even if the caller got the replacement of an ``ErrorMapper``.
   public let error: (any Error)?
   /// The stage that the call had reached when it ended.
   public let phase: Phase

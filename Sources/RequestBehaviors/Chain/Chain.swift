@@ -7,6 +7,8 @@ final class Chain: Sendable {
   let pipeline: Pipeline
   /// The behaviors of the list that hear how calls and attempts end.
   let observers: [any CallObserver]
+  /// The mapping of the errors that leave the client; `nil` if no behavior replaces errors.
+  let errorMapping: ErrorMapping?
   let transport: any Transport
   let configuration: RequestConfiguration
   let waits: ClientWaits
@@ -20,6 +22,8 @@ final class Chain: Sendable {
   private let endOfLimiters: Int
   /// The index of the first behavior further in than all caches.
   private let endOfCaches: Int
+  /// Whether no behavior gives requests their idempotency keys.
+  private let setsIdempotencyKeys: Bool
   private let lock = NSLock()
   // Protected by `lock`.
   nonisolated(unsafe) private var latestPlaces: [Place]
@@ -31,6 +35,7 @@ final class Chain: Sendable {
     self.base = base
     self.pipeline = pipeline
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
+    self.errorMapping = ErrorMapping(pipeline.entries)
     self.transport = transport
     self.configuration = configuration
     self.waits = waits
@@ -39,6 +44,7 @@ final class Chain: Sendable {
     self.endOfLimiters =
       pipeline.entries.firstIndex { $0.order.standard > .circuitBreaker } ?? pipeline.entries.count
     self.endOfCaches = pipeline.endOfCaches
+    self.setsIdempotencyKeys = pipeline.behavior(RetryBehavior.self) == nil
     self.latestPlaces = pipeline.entries.map { Place($0) }
   }
 
@@ -55,7 +61,12 @@ final class Chain: Sendable {
   }
 
   /// Runs the request through the whole list.
-  func run(_ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+  func run(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    var request = original
+    // The key also protects from a repeat by the user, by another behavior, or on the way.
+    if setsIdempotencyKeys, request.options.idempotencyKey != nil {
+      request.setIdempotencyKey(making: RandomSource.uuid)
+    }
     for observer in observers { observer.callStarted(request) }
     run.note(request.body)
     defer { run.end() }
@@ -160,7 +171,7 @@ final class Chain: Sendable {
     var request = original
     do {
       if hooks.contains(.headers) {
-        request.headers.add(try await behavior.headers(for: request), unlessSetBy: request.call.userHeaders)
+        request.headers.mergeBehaviors(try await behavior.headers(for: request), unlessIn: request.call.userHeaders)
       }
       if hooks.contains(.modify) { try await behavior.modify(&request) }
     } catch {
@@ -287,7 +298,7 @@ final class Chain: Sendable {
 
 extension HeaderFields {
   /// Sets the fields of a behavior, except those that the user set on the request.
-  fileprivate mutating func add(_ fields: HeaderFields, unlessSetBy user: HeaderFields) {
+  fileprivate mutating func mergeBehaviors(_ fields: HeaderFields, unlessIn user: HeaderFields) {
     guard !fields.isEmpty else { return }
     if user.isEmpty { return merge(fields) }
     merge(HeaderFields(fields.filter { !user.contains($0.name) }))

@@ -1,4 +1,4 @@
-/// Replaces the errors of everything further in by errors of your own.
+/// Replaces the errors that leave the client by errors of your own.
 ///
 /// ```swift
 /// let client = NetworkClient(
@@ -10,37 +10,31 @@
 ///   ])
 /// ```
 ///
-/// It is first in the list, so that no other behavior sees the replacement. Cancellation is never replaced. Errors of
-/// building the request and of decoding the response arise outside of the list and are not replaced.
-public struct MapErrorBehavior: UniqueBehavior {
+/// The closure gets each error that a caller would get, once, wherever it arises: building the request, encoding,
+/// sending, an unacceptable status, decoding, the rest of a streamed body, lines, events, downloads and pages. It gets
+/// no `CancellationError`; a cancelled call throws that. No behavior and no observer sees the replacement:
+/// ``CallReport/error`` and ``BodyCompletion/error`` are the original. So are the errors of prerequisite requests,
+/// which their behavior decides by.
+///
+/// A request's own replaces the configuration's.
+public struct MapErrorBehavior: UniqueBehavior, ErrorMapper {
   /// Outermost.
   public let order = BehaviorOrder.first
-  private let transform: @Sendable (any Error) async -> any Error
+  private let transform: @Sendable (any Error) -> any Error
 
   /// Creates a behavior that replaces errors.
   ///
   /// - Parameter transform: Returns the error to throw instead; it receives an unacceptable status as a
   ///   ``NetworkError``.
-  public init(_ transform: @escaping @Sendable (any Error) async -> any Error) { self.transform = transform }
+  public init(_ transform: @escaping @Sendable (any Error) -> any Error) { self.transform = transform }
 
-  /// Throws the replacement of an error further in, or of an unacceptable status.
-  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let response: NetworkResponse
-    do {
-      response = try await next(request)
-    } catch let error as CancellationError {
-      throw error
-    } catch {
-      throw await transform(error)
-    }
-    guard response.isAcceptable else { throw await transform(NetworkError.unacceptableStatus(response)) }
-    return response
-  }
+  /// Returns the replacement of an error.
+  public func mapped(_ error: any Error) -> any Error { transform(error) }
 }
 
 extension RequestBehavior where Self == MapErrorBehavior {
-  /// Replaces errors by errors of your own; see ``MapErrorBehavior``.
-  public static func mapError(_ transform: @escaping @Sendable (any Error) async -> any Error) -> MapErrorBehavior {
+  /// Replaces the errors that leave the client by errors of your own; see ``MapErrorBehavior``.
+  public static func mapError(_ transform: @escaping @Sendable (any Error) -> any Error) -> MapErrorBehavior {
     MapErrorBehavior(transform)
   }
 }

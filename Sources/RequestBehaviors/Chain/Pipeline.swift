@@ -29,13 +29,19 @@ public struct Pipeline: Sendable {
     let runsHooksOnly: Bool
     /// The behavior, if it adds credentials.
     public let credential: (any CredentialBehavior)?
+    /// The name of the group that lists the behavior; empty if there is none.
+    let group: String
 
-    init(_ behavior: any RequestBehavior, order: BehaviorOrder, source: Source, runsHooksOnly: Bool = false) {
+    init(
+      _ behavior: any RequestBehavior, order: BehaviorOrder, source: Source, runsHooksOnly: Bool = false,
+      group: String = ""
+    ) {
       self.behavior = behavior
       self.order = order
       self.source = source
       self.runsHooksOnly = runsHooksOnly
       self.credential = behavior as? any CredentialBehavior
+      self.group = group
     }
 
     /// Whether a request's options ask for the behavior's credentials; true for a behavior without credentials.
@@ -96,31 +102,47 @@ public struct Pipeline: Sendable {
   }
 
   private static func identities(of entries: [Entry]) throws -> Set<Identity> {
-    var seen: Set<Identity> = []
+    var seen: [Identity: Entry] = [:]
     for entry in entries {
       guard let identity = identity(of: entry) else { continue }
-      guard seen.insert(identity).inserted else {
-        throw NetworkError(
-          .invalidBehavior,
-          "\(entry.name) is listed twice in the \(entry.source.rawValue)'s behaviors; list it once, or give each a name"
-        )
-      }
+      if let first = seen.updateValue(entry, forKey: identity) { throw NetworkError.listedTwice(entry, first) }
     }
-    return seen
+    return Set(seen.keys)
   }
 
-  private static func flatten(
-    _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder?, hooksOnly: Bool = false
+  static func flatten(
+    _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder? = nil, hooksOnly: Bool = false,
+    in name: String = ""
   ) -> [Entry] {
     behaviors.flatMap { behavior -> [Entry] in
       guard let group = behavior as? BehaviorGroup else {
-        return [Entry(behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly)]
+        return [
+          Entry(behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly, group: name)
+        ]
       }
       return group.members.flatMap { member in
         flatten(
-          [member.behavior], source: source, order: order ?? member.order, hooksOnly: hooksOnly || member.runsHooksOnly)
+          [member.behavior], source: source, order: order ?? member.order,
+          hooksOnly: hooksOnly || member.runsHooksOnly, in: group.name.isEmpty ? name : group.name)
       }
     }
+  }
+}
+
+extension NetworkError {
+  /// The error of a behavior that stands twice in a list; it names the group that lists it, such as `.resilience()`.
+  fileprivate static func listedTwice(_ entry: Pipeline.Entry, _ first: Pipeline.Entry) -> NetworkError {
+    let place = "in the \(entry.source.rawValue)'s behaviors"
+    guard let group = [first.group, entry.group].first(where: { !$0.isEmpty }) else {
+      return NetworkError(
+        .invalidBehavior,
+        "\(entry.name) is listed twice \(place); list it once, or give one of them a name: if its factory takes one")
+    }
+    let isInBoth = first.group == entry.group
+    return NetworkError(
+      .invalidBehavior,
+      "\(entry.name) is listed twice \(place), \(isInBoth ? "both times" : "once") by \(group); "
+        + (isInBoth ? "list the group once" : "pass yours to \(group), or leave that one out by passing nil"))
   }
 }
 

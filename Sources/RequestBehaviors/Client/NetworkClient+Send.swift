@@ -27,10 +27,16 @@ extension NetworkClient {
   ///
   /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   public func send(_ request: Request<Void>) async throws {
+    do { _ = try await originalSend(request) } catch { throw errorMapping(of: request)(error) }
+  }
+
+  /// Sends a request and returns its response as behaviors get it, without its body and with the errors as they arise.
+  func originalSend(_ request: Request<Void>) async throws -> NetworkResponse {
     var performed = try await perform(request)
     performed.response.body.cancel()
     performed.response = performed.response.withoutStream
     report(performed)
+    return performed.response
   }
 
   /// Sends a request and returns a value made from the whole response, such as a ``NetworkResponse``.
@@ -39,6 +45,18 @@ extension NetworkClient {
   ///   value's type.
   @concurrent
   public func send<Value: ResponseConvertible>(_ request: Request<Value>) async throws -> Value {
+    do {
+      let value = try await originalSend(request)
+      guard let response = value as? NetworkResponse, let mapping = errorMapping(of: request) else { return value }
+      return response.leaving(with: mapping) as? Value ?? value
+    } catch {
+      throw errorMapping(of: request)(error)
+    }
+  }
+
+  /// Sends a request and returns a value made from the response as behaviors get it, with the errors as they arise.
+  @concurrent
+  func originalSend<Value: ResponseConvertible>(_ request: Request<Value>) async throws -> Value {
     let performed = try await perform(request, accept: request.asksForDecodable ? acceptedTypes : nil)
     let start = performed.call.clock.now()
     do {
@@ -56,6 +74,18 @@ extension NetworkClient {
   /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   @concurrent
   public func response<Value: Decodable & Sendable>(for request: Request<Value>) async throws -> Response<Value> {
+    do {
+      let performed = try await performBuffered(request)
+      return try decode(performed).leaving(with: errorMapping(of: performed))
+    } catch {
+      throw errorMapping(of: request)(error)
+    }
+  }
+
+  /// Sends a request and returns the decoded value with its response as behaviors get it, with the errors as they
+  /// arise.
+  @concurrent
+  func originalResponse<Value: Decodable & Sendable>(for request: Request<Value>) async throws -> Response<Value> {
     try decode(try await performBuffered(request))
   }
 
@@ -63,7 +93,12 @@ extension NetworkClient {
   ///
   /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   public func response<Value: Decodable>(for request: Request<Value>) async throws -> Response<Value> {
-    try decode(try await performBuffered(request))
+    do {
+      let performed = try await performBuffered(request)
+      return try decode(performed).leaving(with: errorMapping(of: performed))
+    } catch {
+      throw errorMapping(of: request)(error)
+    }
   }
 
   /// Performs a call and reads the body of its response into memory.

@@ -22,6 +22,12 @@ extension NetworkClient {
   /// - Throws: ``NetworkError``, `CancellationError` if the task was cancelled, or the error of a behavior.
   @concurrent
   public func stream(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
+    let mapping = errorMapping(of: request)
+    do { return try await originalStream(request).leaving(with: mapping) } catch { throw mapping(error) }
+  }
+
+  /// Sends a request and returns its response as behaviors get it, with the errors as they arise.
+  func originalStream(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
     var streamed = request
     streamed.options.delivery = .streamed
     let performed = try await perform(streamed)

@@ -17,7 +17,7 @@ public struct BodyCompletion: Sendable {
   public let trailers: HeaderFields?
   /// The error that the body ended with; `nil` if it was read to its end.
   ///
-  /// The error is a `CancellationError` if the body was cancelled or dropped.
+  /// The error is a `CancellationError` if the body was cancelled or dropped. No ``ErrorMapper`` has replaced it.
   public let error: (any Error)?
 
   /// Creates a completion.
@@ -42,7 +42,7 @@ extension NetworkResponse {
     case .file(let url):
       let stream = ByteStream(FileChunks(url))
       stream.source.follow(request.call.clock)
-      return stream
+      return stream.mappingErrors(with: errorMapping)
     case .stream(let stream): return stream
     }
   }

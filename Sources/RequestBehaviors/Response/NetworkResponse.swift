@@ -179,7 +179,7 @@ extension NetworkResponse {
   ///   file; ``buffered(upTo:)`` reads it.
   public var data: Data {
     get throws {
-      guard case .data(let data) = body else { throw NetworkError.bodyNotBuffered(self) }
+      guard case .data(let data) = body else { throw errorMapping(NetworkError.bodyNotBuffered(original)) }
       return data
     }
   }
@@ -197,7 +197,7 @@ extension NetworkResponse {
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit, with a redacted excerpt.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-    try ResponseDecoding(self).value(type)
+    do { return try ResponseDecoding(original).value(type) } catch { throw errorMapping(error) }
   }
 
   /// Returns the response with its whole body in memory.

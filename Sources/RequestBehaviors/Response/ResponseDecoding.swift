@@ -86,7 +86,7 @@ extension NetworkResponse {
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit.
   public func decode<Value: Decodable>(_ type: Value.Type, at path: String?) throws -> Value {
-    try ResponseDecoding(self, at: path).value(type)
+    do { return try ResponseDecoding(original, at: path).value(type) } catch { throw errorMapping(error) }
   }
 }
 

@@ -106,12 +106,12 @@ import Testing
     #expect(server.requests.value.count == 1)
   }
 
-  @Test func `a POST is not made again`() async throws {
-    let server = StreamFixture(.init("data: a\n\n"))
+  @Test func `a POST is not made again, with or without a rule`() async throws {
+    let server = StreamFixture(.init("data: a\n\n"), .init("data: b\n\n", error: .connectionLost))
     let events = server.client().events(.post("chat"), reconnecting: .automatic)
+    #expect(try await events.all().map(\.data) == ["a"])
     let error = await #expect(throws: NetworkError.self) { try await events.all() }
-    #expect(error?.code == .invalidRequest && server.requests.value.isEmpty)
-    #expect(try await server.client().events(.post("chat")).all().count == 1)
+    #expect(error?.code == .connectionLost && server.requests.value.count == 2)
   }
 
   @Test func `the events of one user do not go on for another`() async throws {

@@ -180,7 +180,7 @@ extension OAuth1Flow {
       parameters: parameters)
     // This request brings its own credentials, whatever the client requires of other requests.
     let request = Request<NetworkResponse>(method, url: url).with(\.authentication, .optional)
-      .without(OAuth1Behavior.self).with(behavior)
+      .without(OAuth1Behavior.self).without(MapErrorBehavior.self).with(behavior)
     let response: NetworkResponse
     do {
       response = try await client.send(request)

@@ -40,6 +40,19 @@ extension NetworkClient {
     _ request: Request<NetworkResponse>, to destination: URL, resumes: Bool = true, checksum: Checksum? = nil,
     limit: Int64? = nil
   ) async throws -> NetworkResponse {
+    let mapping = errorMapping(of: request)
+    do {
+      let response = try await originalDownload(
+        request, to: destination, resumes: resumes, checksum: checksum, limit: limit)
+      return response.leaving(with: mapping)
+    } catch {
+      throw mapping(error)
+    }
+  }
+
+  private func originalDownload(
+    _ request: Request<NetworkResponse>, to destination: URL, resumes: Bool, checksum: Checksum?, limit: Int64?
+  ) async throws -> NetworkResponse {
     let file: DownloadFile
     do {
       try checksum?.validate()

@@ -10,6 +10,8 @@ struct EventSource: Sendable {
   var reconnection: EventReconnection?
   /// The id that the first request sends; empty if it sends no id.
   var lastEventID = ""
+  /// The mapping of the errors that leave the iteration.
+  var errorMapping: ErrorMapping?
   /// Makes the opener of one iteration.
   let makeOpener: @Sendable () -> Opener
 }
@@ -19,6 +21,8 @@ struct EventReader {
   private let reconnection: EventReconnection?
   private let open: EventSource.Opener
   private let settings: ResponseEvents.Settings
+  /// The mapping of the errors that leave the iteration; reconnecting is decided by the original ones.
+  let errorMapping: ErrorMapping?
   private var parser: EventParser
   private var chunks: ByteStream.Iterator?
   private var isOver = false
@@ -31,6 +35,7 @@ struct EventReader {
     self.reconnection = source.reconnection
     self.open = source.makeOpener()
     self.settings = settings
+    self.errorMapping = source.errorMapping
     self.parser = EventParser(limit: settings.limit, lastEventID: source.lastEventID)
   }
 

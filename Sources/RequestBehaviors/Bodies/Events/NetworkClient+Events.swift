@@ -18,8 +18,8 @@ extension NetworkClient {
   ///
   /// With a rule for reconnecting, the request is repeated when its stream ends or breaks off, once a first response
   /// has been accepted. Each repeat is a call of its own with its own token and attempts, and sends the id of the
-  /// latest event as `Last-Event-ID`. Only `GET` requests are repeated. The events end for good with a 204, another
-  /// content type, an unacceptable status, or an error that is not transient. If there is no token for the repeat, the
+  /// latest event as `Last-Event-ID`. Only `GET` requests are repeated: the events of another one end with its stream,
+  /// whatever the rule. The events end for good with a 204, another content type, an unacceptable status, or an error that is not transient. If there is no token for the repeat, the
   /// reason for that counts. They belong to one user: when a user has signed in or out meanwhile, they end with
   /// ``NetworkError/Code-swift.struct/signedOut``.
   ///
@@ -43,18 +43,22 @@ extension EventSource {
     request.options.caching = .noStore
     request.options.timesEndAtHead = true
     let first = request
-    self.init(reconnection: reconnection, lastEventID: request.headers["Last-Event-ID"] ?? "") {
+    // Any other request may take effect again, so its events end with its stream.
+    let reconnection = request.method == .get ? reconnection : nil
+    self.init(
+      reconnection: reconnection, lastEventID: request.headers["Last-Event-ID"] ?? "",
+      errorMapping: client.errorMapping(of: request)
+    ) {
       // Each iteration starts anew, for the user who is signed in at that time.
       let user = EventUser()
       return { lastEventID in
-        guard reconnection == nil || first.method == .get else { throw NetworkError.notReconnectable(first.method) }
         var request = first
         // Outer spaces are not part of a field's value (RFC 9110 §5.5). An id with a control character cannot be sent,
         // and an empty one resets it.
         let id = HTTPSyntax.withoutOuterSpace(lastEventID)
         request.headers["Last-Event-ID"] = !id.isEmpty && HTTPSyntax.isFieldValue(id) ? id : nil
         if reconnection != nil { request.behaviors.append(SameUserBehavior(user: user)) }
-        return try await client.stream(request).eventStream()
+        return try await client.originalStream(request).eventStream()
       }
     }
   }
@@ -113,12 +117,6 @@ extension NetworkResponse {
 }
 
 extension NetworkError {
-  fileprivate static func notReconnectable(_ method: RequestMethod) -> NetworkError {
-    NetworkError(
-      .invalidRequest,
-      "events are reconnected for GET requests only, because a \(method) may take effect again; leave reconnecting out")
-  }
-
   fileprivate static func eventsOfAnotherUser() -> NetworkError {
     NetworkError(
       .signedOut,

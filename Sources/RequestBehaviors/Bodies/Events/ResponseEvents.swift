@@ -73,7 +73,9 @@ public struct ResponseEvents: AsyncSequence, Sendable {
     /// Returns the next event; `nil` at the end.
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
-    public mutating func next() async throws -> ServerSentEvent? { try await reader.next() }
+    public mutating func next() async throws -> ServerSentEvent? {
+      do { return try await reader.next() } catch { throw reader.errorMapping(error) }
+    }
   }
 
   private func changed(_ change: (inout Settings) -> Void) -> ResponseEvents {
@@ -111,7 +113,11 @@ public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> Value? {
-      while let event = try await events.next() {
+      do { return try await nextValue() } catch { throw events.reader.errorMapping(error) }
+    }
+
+    private mutating func nextValue() async throws -> Value? {
+      while let event = try await events.reader.next() {
         number += 1
         guard !event.data.isEmpty, let response = events.reader.response else { continue }
         let bytes = Data(event.data.utf8)
@@ -130,5 +136,8 @@ public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
 
 extension NetworkResponse {
   /// The server-sent events of the body, in memory or streamed.
-  public var events: ResponseEvents { ResponseEvents(source: EventSource { { _ in self } }) }
+  public var events: ResponseEvents {
+    let response = original
+    return ResponseEvents(source: EventSource(errorMapping: errorMapping) { { _ in response } })
+  }
 }

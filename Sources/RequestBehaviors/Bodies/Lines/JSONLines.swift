@@ -37,6 +37,10 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> Value? {
+      do { return try await nextValue() } catch { throw reader.errorMapping(error) }
+    }
+
+    private mutating func nextValue() async throws -> Value? {
       while let line = try await reader.next() {
         let bytes = reader.withBytes(of: line) { $0.isBlank ? nil : Data($0) }
         guard let bytes, let response = reader.response else { continue }
@@ -64,7 +68,7 @@ extension NetworkClient {
   /// - Returns: The values; iterating them throws the error of the request.
   public func jsonLines<Element: Decodable>(_ request: Request<Element>) -> JSONLines<Element> {
     let request = request.returning(NetworkResponse.self)
-    return JSONLines(source: LineSource { try await self.stream(request) })
+    return JSONLines(source: LineSource(errorMapping(of: request)) { try await self.originalStream(request) })
   }
 }
 

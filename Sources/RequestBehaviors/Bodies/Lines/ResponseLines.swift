@@ -45,7 +45,9 @@ public struct ResponseLines: AsyncSequence, Sendable {
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
     public mutating func next() async throws -> String? {
-      guard let line = try await reader.next() else { return nil }
+      let found: Range<Int>?
+      do { found = try await reader.next() } catch { throw reader.errorMapping(error) }
+      guard let line = found else { return nil }
       return reader.withBytes(of: line) { String(decoding: $0, as: UTF8.self) }
     }
   }
@@ -53,15 +55,24 @@ public struct ResponseLines: AsyncSequence, Sendable {
 
 extension NetworkResponse {
   /// The lines of the body, in memory or streamed.
-  public var lines: ResponseLines { ResponseLines(source: LineSource { self }) }
+  public var lines: ResponseLines { ResponseLines(source: LineSource(errorMapping) { original }) }
 }
 
 /// The source of lines, and their maximum length.
 struct LineSource: Sendable {
+  let errorMapping: ErrorMapping?
   let open: @Sendable () async throws -> NetworkResponse
   private(set) var limit = LineSplitter.standardLimit
 
-  init(_ open: @escaping @Sendable () async throws -> NetworkResponse) { self.open = open }
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - errorMapping: The mapping of the errors that leave the iteration.
+  ///   - open: Returns the response, as behaviors get it.
+  init(_ errorMapping: ErrorMapping?, _ open: @escaping @Sendable () async throws -> NetworkResponse) {
+    self.errorMapping = errorMapping
+    self.open = open
+  }
 
   func limited(to bytes: Int) -> LineSource {
     var source = self
@@ -82,6 +93,8 @@ struct LineReader {
   private(set) var number = 0
   /// The response whose body is read; `nil` before it has arrived.
   private(set) var response: NetworkResponse?
+  /// The mapping of the errors that leave the iteration.
+  var errorMapping: ErrorMapping? { source.errorMapping }
 
   init(_ source: LineSource) {
     self.source = source

@@ -19,6 +19,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
   let first: Request<Page>
   let rule: NextPage<Page>
   let origins: Set<Origin>
+  private var errorMapping: ErrorMapping? { client.errorMapping(of: first) }
 
   /// Creates an iterator, which begins with the first page.
   public func makeAsyncIterator() -> Iterator { Iterator(pages: self, next: .first) }
@@ -50,11 +51,16 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     public mutating func next() async throws -> Response<Page>? {
       let found = next
       next = .end
-      guard let request = try request(found) else { return nil }
-      let page = try await pages.client.response(for: request)
-      visited.insert(page.http.request.url.withoutFragment)
-      next = .after(page, request)
-      return page
+      do {
+        guard let request = try request(found) else { return nil }
+        // The rule reads the page as the client got it, so that an error of the rule is replaced once.
+        let page = try await pages.client.originalResponse(for: request)
+        visited.insert(page.http.request.url.withoutFragment)
+        next = .after(page, request)
+        return page.leaving(with: pages.errorMapping)
+      } catch {
+        throw pages.errorMapping(error)
+      }
     }
 
     /// Returns the request for the next page; `nil` if there is no next page, or if it has been requested before.

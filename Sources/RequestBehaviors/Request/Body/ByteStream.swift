@@ -15,6 +15,8 @@ public struct ByteStream: AsyncSequence, Sendable {
   public typealias Element = Data
 
   let source: ByteSource
+  /// The mapping of the errors that the reader gets.
+  private var errorMapping: ErrorMapping?
 
   /// Creates a stream of the chunks of another sequence.
   ///
@@ -56,6 +58,13 @@ public struct ByteStream: AsyncSequence, Sendable {
         trailers: { [source] in source.completion?.trailers }, onCancel: cancel, onFinish: finish))
   }
 
+  /// Returns the same stream for a reader outside of the client, whose errors are replaced.
+  func mappingErrors(with mapping: ErrorMapping?) -> ByteStream {
+    var stream = self
+    stream.errorMapping = mapping
+    return stream
+  }
+
   /// Ends the production of chunks; harmless when the stream has ended.
   public func cancel() { source.end(CancellationError()) }
 
@@ -66,7 +75,7 @@ public struct ByteStream: AsyncSequence, Sendable {
   func finish() { source.end(nil, isEarly: true) }
 
   /// Creates the iterator; only the first one delivers chunks.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(source)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(source), errorMapping: errorMapping) }
 
   /// Reads the rest of the stream into memory.
   ///
@@ -81,7 +90,7 @@ public struct ByteStream: AsyncSequence, Sendable {
       guard chunk.count <= limit - data.count else {
         let error = NetworkError.bodyTooLarge(limit: limit)
         cancel(throwing: error)
-        throw error
+        throw errorMapping(error)
       }
       data.append(chunk)
     }
@@ -91,11 +100,14 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// Delivers the chunks of a ``ByteStream``.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: Reader
+    fileprivate let errorMapping: ErrorMapping?
 
     /// Returns the next chunk, or `nil` at the end.
     ///
     /// - Throws: The error that the stream ended with; `CancellationError` if it was cancelled.
-    public mutating func next() async throws -> Data? { try await reader.next() }
+    public mutating func next() async throws -> Data? {
+      do { return try await reader.next() } catch { throw errorMapping(error) }
+    }
   }
 
   /// Ends a stream without keeping it alive.
