@@ -74,7 +74,8 @@ extension HedgingBehavior {
             + "make its delay shorter")
       }
     }
-    if let limiter = pipeline.behavior(ConcurrencyLimitBehavior.self)?.limiter, limiter.limit < 2 {
+    let permits = pipeline.entries.compactMap { ($0.behavior as? ConcurrencyLimitBehavior)?.limiter.limit }
+    if let lowest = permits.min(), lowest < 2 {
       warnings.append(
         "HedgingBehavior's second send waits for the first to give the only permit of ConcurrencyLimitBehavior back; "
           + "allow at least 2 requests at a time")

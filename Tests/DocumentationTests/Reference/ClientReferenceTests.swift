@@ -28,6 +28,29 @@ struct EchoTransport: Transport {
   private let mock = MockTransport(baseURL: baseURL)
   private var client: NetworkClient { NetworkClient(baseURL: baseURL, transport: mock) }
 
+  @Test func `many requests are sent, some at a time`() async throws {
+    mock.on(.get, "users/**").respond(jsonText: #"{"name": "x"}"#)
+    let logins = ["a", "b", "c"]
+    let names = Journal()
+    func save(_ user: User) { names.note(user.name) }
+    do {
+      let requests = logins.map { Request<User>.get("users/\($0)") }
+      for try await outcome in client.responses(to: requests, atMost: 16) {
+        switch outcome.result {
+        case .success(let response): save(response.value)
+        case .failure(let error): print(logins[outcome.index], error)
+        }
+      }
+    }
+    do {
+      let requests = logins.map { Request<User>.get("users/\($0)") }
+      for try await outcome in client.responses(to: requests, atMost: 16) {
+        save(try outcome.value)
+      }
+    }
+    #expect(names.entries == Array(repeating: "x", count: 6))
+  }
+
   @Test func `a client is made of a URL`() async throws {
     let server = try LoopbackServer()
     func use() async throws {

@@ -54,6 +54,24 @@ import Testing
     _ = client
   }
 
+  @Test func `a limit over all hosts stands beside one for each`() throws {
+    let crawler = NetworkClient(
+      configuration: RequestConfiguration(
+        behaviors: [
+          .concurrencyLimit(4),
+          .concurrencyLimit(64, name: "all", key: LimitKey.forAllRequests),
+        ]))
+    let entries = try crawler.pipeline(for: Request<Void>.get("x")).entries
+    #expect(entries.count { $0.behavior is ConcurrencyLimitBehavior } == 2)
+  }
+
+  // Compiled only.
+  func `the limits of the server are obeyed`() {
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.serverRateLimits(), .retry()])
+    _ = client
+  }
+
   // Compiled only.
   func `an urgent request goes first`() async throws {
     let client = NetworkClient(

@@ -7,18 +7,27 @@
 ///
 /// Further requests wait. Urgent requests go first (``RequestOptions/priority``), then earlier ones. Each send takes a
 /// permit and gives it back when its response has arrived or it has failed. A call holds no permit between two
-/// attempts. A streamed response holds its permit until its body has ended. If too many requests wait already, a
-/// request fails at once with ``NetworkError/Code-swift.struct/concurrencyLimited``.
+/// attempts. A streamed response holds its permit until its body has ended. Any number may wait, for as long as the
+/// call's deadline lets them. With a `queueLimit`, a request for which there is no place fails at once with
+/// ``NetworkError/Code-swift.struct/concurrencyLimited``.
 public struct ConcurrencyLimitBehavior: UniqueBehavior {
   /// Further in than the rate limit, so that a request that waits for the rate holds no permit.
   public let order = BehaviorOrder.inside(.rateLimit)
+
+  /// The name that tells two limits of one list apart; empty by default.
+  public let name: String
 
   let limiter: ConcurrencyLimiter
 
   /// Creates the behavior.
   ///
-  /// - Parameter limiter: The limit and the state.
-  public init(_ limiter: ConcurrencyLimiter) { self.limiter = limiter }
+  /// - Parameters:
+  ///   - limiter: The limit and the state.
+  ///   - name: The name that tells two limits of one list apart.
+  public init(_ limiter: ConcurrencyLimiter, name: String = "") {
+    self.limiter = limiter
+    self.name = name
+  }
 
   /// Sends the request once there is a permit.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
@@ -68,17 +77,27 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
 extension RequestBehavior where Self == ConcurrencyLimitBehavior {
   /// Limits the number of requests to each origin that are under way at a time; see ``ConcurrencyLimitBehavior``.
   ///
-  /// - Parameter limit: The number of requests that may be under way.
+  /// - Parameters:
+  ///   - limit: The number of requests that may be under way.
+  ///   - queueLimit: The number of requests that may wait for each key; by default any number.
+  ///   - name: The name that tells two limits of one list apart; empty by default.
+  ///   - key: Returns the key of the requests that are counted together; by default the origin.
+  ///     ``LimitKey/forAllRequests`` counts all of them together.
   /// - Returns: The behavior.
-  public static func concurrencyLimit(_ limit: Int) -> ConcurrencyLimitBehavior {
-    ConcurrencyLimitBehavior(ConcurrencyLimiter(limit))
+  public static func concurrencyLimit(
+    _ limit: Int, queueLimit: Int = .max, name: String = "",
+    key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
+  ) -> ConcurrencyLimitBehavior {
+    ConcurrencyLimitBehavior(ConcurrencyLimiter(limit, queueLimit: queueLimit, key: key), name: name)
   }
 
   /// Limits the number of requests under way at a time by a limiter; see ``ConcurrencyLimitBehavior``.
   ///
-  /// - Parameter limiter: The limit and the state.
+  /// - Parameters:
+  ///   - limiter: The limit and the state.
+  ///   - name: The name that tells two limits of one list apart; empty by default.
   /// - Returns: The behavior.
-  public static func concurrencyLimit(_ limiter: ConcurrencyLimiter) -> ConcurrencyLimitBehavior {
-    ConcurrencyLimitBehavior(limiter)
+  public static func concurrencyLimit(_ limiter: ConcurrencyLimiter, name: String = "") -> ConcurrencyLimitBehavior {
+    ConcurrencyLimitBehavior(limiter, name: name)
   }
 }

@@ -9,10 +9,22 @@
 /// ```
 ///
 /// Behaviors, clients and per-request copies that use the same limiter share its state.
+///
+/// A limit over all hosts stands beside one for each host. Each has a name, and the one over all hosts is listed last:
+/// a request that waits for its host then holds no permit of all hosts.
+///
+/// ```swift
+/// let crawler = NetworkClient(
+///   configuration: RequestConfiguration(
+///     behaviors: [
+///       .concurrencyLimit(4),
+///       .concurrencyLimit(64, name: "all", key: LimitKey.forAllRequests),
+///     ]))
+/// ```
 public final class ConcurrencyLimiter: Sendable {
   /// The number of requests of a key that may be under way.
   public let limit: Int
-  /// The number of requests that may wait for each key; 1,000 by default.
+  /// The number of requests that may wait for each key; by default any number.
   public let queueLimit: Int
 
   let key: @Sendable (NetworkRequest) -> LimitKey?
@@ -22,11 +34,11 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Parameters:
   ///   - limit: The number of requests of a key that may be under way; at least one.
-  ///   - queueLimit: The number of requests that may wait for each key.
+  ///   - queueLimit: The number of requests that may wait for each key; by default any number.
   ///   - key: Returns the key of the requests that are counted together, `nil` for a request that is not limited; by
   ///     default the origin.
   public init(
-    _ limit: Int, queueLimit: Int = 1_000,
+    _ limit: Int, queueLimit: Int = .max,
     key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
   ) {
     self.limit = max(limit, 1)
@@ -83,6 +95,7 @@ public final class ConcurrencyLimiter: Sendable {
   struct Turn: Sendable {
     fileprivate let lane: Locked<Lane>
     fileprivate let id: UInt64
+    fileprivate let priority: RequestPriority
     /// The waiter that gets the permit.
     let waiter: Waiter<Permit>
   }
@@ -95,7 +108,7 @@ public final class ConcurrencyLimiter: Sendable {
       guard state.permits.waiting.count < queueLimit else { return .refused }
       state.lastWaiter += 1
       state.permits.wait(state.lastWaiter, priority)
-      let turn = Turn(lane: lane, id: state.lastWaiter, waiter: Waiter())
+      let turn = Turn(lane: lane, id: state.lastWaiter, priority: priority, waiter: Waiter())
       state.waiters[turn.id] = turn.waiter
       return .wait(turn)
     }
@@ -105,7 +118,7 @@ public final class ConcurrencyLimiter: Sendable {
   func leave(_ turn: Turn) {
     turn.lane.withLock { lane in
       lane.waiters[turn.id] = nil
-      lane.permits.leave(turn.id)
+      lane.permits.leave(turn.id, turn.priority)
     }
     turn.waiter.settle(.failure(CancellationError()))
     if let permit = turn.waiter.settledValue { release(permit) }
@@ -144,7 +157,7 @@ public final class ConcurrencyLimiter: Sendable {
 
 /// The permits and waiters of a key, as a pure value.
 struct PermitQueue: Sendable {
-  private(set) var waiting: [(id: UInt64, priority: RequestPriority)] = []
+  private(set) var waiting = WaitingLine<(id: UInt64, priority: RequestPriority)>()
   var inUse = 0
 
   var isIdle: Bool { inUse == 0 && waiting.isEmpty }
@@ -156,22 +169,29 @@ struct PermitQueue: Sendable {
     return true
   }
 
-  /// Adds a waiter behind those of the same priority.
+  /// Adds a waiter behind those of the same priority; its identifier is greater than theirs.
   mutating func wait(_ id: UInt64, _ priority: RequestPriority) {
-    let index = waiting.firstIndex { $0.priority < priority } ?? waiting.endIndex
-    waiting.insert((id, priority), at: index)
+    waiting.insert((id, priority), at: place(of: id, priority))
   }
 
-  /// Removes a waiter.
-  mutating func leave(_ id: UInt64) { waiting.removeAll { $0.id == id } }
+  /// Removes a waiter, if it still waits.
+  mutating func leave(_ id: UInt64, _ priority: RequestPriority) {
+    let place = place(of: id, priority)
+    if place < waiting.count, waiting[place].id == id { waiting.remove(at: place) }
+  }
+
+  private func place(of id: UInt64, _ priority: RequestPriority) -> Int {
+    waiting.place { $0.priority == priority ? $0.id < id : $0.priority > priority }
+  }
 
   /// Gives a permit back.
   mutating func giveBack() { inUse = max(0, inUse - 1) }
 
   /// Takes a permit for the first waiter, and returns its identifier.
   mutating func grant(upTo limit: Int) -> UInt64? {
-    guard inUse < limit, !waiting.isEmpty else { return nil }
+    guard inUse < limit, let first = waiting.first else { return nil }
     inUse += 1
-    return waiting.removeFirst().id
+    waiting.remove(at: 0)
+    return first.id
   }
 }

@@ -13,6 +13,9 @@ public enum LimitKey: Hashable, Sendable {
 
   /// Returns the default key of a request: its origin.
   public static let byOrigin: @Sendable (NetworkRequest) -> LimitKey? = { $0.origin.map { .origin($0) } }
+
+  /// Returns one key for all requests, whatever host they go to.
+  public static let forAllRequests: @Sendable (NetworkRequest) -> LimitKey? = { _ in "all requests" }
 }
 
 extension LimitKey: ExpressibleByStringLiteral, CustomStringConvertible {

@@ -22,12 +22,20 @@ public struct RateLimitBehavior: UniqueBehavior {
   /// A prerequisite request takes a permit of its own: no permit or lock is held meanwhile.
   public let runsForPrerequisites = true
 
+  /// The name that tells two limits of one list apart; empty by default.
+  public let name: String
+
   let limiter: RateLimiter
 
   /// Creates the behavior.
   ///
-  /// - Parameter limiter: The rate and the state.
-  public init(_ limiter: RateLimiter) { self.limiter = limiter }
+  /// - Parameters:
+  ///   - limiter: The rate and the state.
+  ///   - name: The name that tells two limits of one list apart.
+  public init(_ limiter: RateLimiter, name: String = "") {
+    self.limiter = limiter
+    self.name = name
+  }
 
   /// Sends the request once there is a permit.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
@@ -113,17 +121,47 @@ extension RequestBehavior where Self == RateLimitBehavior {
   /// - Parameters:
   ///   - rate: The number of requests per second; at least one per day. An infinite rate is no limit.
   ///   - burst: The number of requests that may go at once after a pause; at least one.
+  ///   - queueLimit: The number of requests that may wait for each key; by default any number.
   ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests to its origin.
+  ///   - name: The name that tells two limits of one list apart; empty by default.
+  ///   - key: Returns the key of the requests that are counted together; by default the origin.
   /// - Returns: The behavior.
   public static func rateLimit(
-    _ rate: Double, burst: Int, refusals: RefusalPolicy = .standard
+    _ rate: Double, burst: Int, queueLimit: Int = .max, refusals: RefusalPolicy = .standard, name: String = "",
+    key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
   ) -> RateLimitBehavior {
-    RateLimitBehavior(RateLimiter(rate: rate, burst: burst, refusals: refusals))
+    RateLimitBehavior(
+      RateLimiter(rate: rate, burst: burst, queueLimit: queueLimit, refusals: refusals, key: key), name: name)
   }
 
   /// Limits the rate of requests by a limiter; see ``RateLimitBehavior``.
   ///
-  /// - Parameter limiter: The rate and the state.
+  /// - Parameters:
+  ///   - limiter: The rate and the state.
+  ///   - name: The name that tells two limits of one list apart; empty by default.
   /// - Returns: The behavior.
-  public static func rateLimit(_ limiter: RateLimiter) -> RateLimitBehavior { RateLimitBehavior(limiter) }
+  public static func rateLimit(_ limiter: RateLimiter, name: String = "") -> RateLimitBehavior {
+    RateLimitBehavior(limiter, name: name)
+  }
+
+  /// Obeys the limits that a server announces, and sets none of its own.
+  ///
+  /// ```swift
+  /// let client = NetworkClient(
+  ///   baseURL: baseURL, behaviors: [.serverRateLimits(), .retry()])
+  /// ```
+  ///
+  /// Requests go without delay until the server says that a limit is used up, or refuses a request and says when to
+  /// come back. All requests to its origin then wait until that time; see ``RateLimitBehavior``. A
+  /// ``rateLimit(_:burst:queueLimit:refusals:name:key:)`` obeys the server too, so list only one of the two.
+  ///
+  /// - Parameters:
+  ///   - longestPause: The longest pause that a server may ask for; 120 seconds by default.
+  ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests to its origin.
+  /// - Returns: The behavior.
+  public static func serverRateLimits(
+    longestPause: Duration = .seconds(120), refusals: RefusalPolicy = .standard
+  ) -> RateLimitBehavior {
+    RateLimitBehavior(RateLimiter(rate: .infinity, burst: 1, longestPause: longestPause, refusals: refusals))
+  }
 }

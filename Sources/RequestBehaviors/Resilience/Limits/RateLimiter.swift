@@ -14,7 +14,7 @@ public final class RateLimiter: Sendable {
   public let rate: Double
   /// The number of requests that may go at once after a pause.
   public let burst: Int
-  /// The number of requests that may wait for each key; 1,000 by default.
+  /// The number of requests that may wait for each key; by default any number.
   public let queueLimit: Int
   /// The longest pause that a server may ask for; 120 seconds by default.
   public let longestPause: Duration
@@ -31,13 +31,13 @@ public final class RateLimiter: Sendable {
   /// - Parameters:
   ///   - rate: The number of requests of a key per second; at least one per day. An infinite rate is no limit.
   ///   - burst: The number of requests that may go at once after a pause; at least one.
-  ///   - queueLimit: The number of requests that may wait for each key.
+  ///   - queueLimit: The number of requests that may wait for each key; by default any number.
   ///   - longestPause: The longest pause that a server may ask for.
   ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests of its key.
   ///   - key: Returns the key of the requests that are counted together, `nil` for a request that is not limited; by
   ///     default the origin.
   public init(
-    rate: Double, burst: Int, queueLimit: Int = 1_000, longestPause: Duration = .seconds(120),
+    rate: Double, burst: Int, queueLimit: Int = .max, longestPause: Duration = .seconds(120),
     refusals: RefusalPolicy = .standard,
     key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
   ) {
@@ -60,7 +60,7 @@ public final class RateLimiter: Sendable {
   /// The state of a key: its permits, and the queue of its waiting requests.
   struct Lane: Sendable {
     fileprivate var bucket: TokenBucket
-    fileprivate var queue: [(place: Place, waiter: Waiter<Void>?)] = []
+    fileprivate var queue = WaitingLine<(place: Place, waiter: Waiter<Void>?)>()
     fileprivate var lastNumber: UInt64 = 0
   }
 
@@ -111,7 +111,7 @@ public final class RateLimiter: Sendable {
     let turn = lane.withLock { lane -> Turn in
       // Each request ahead takes a permit before this one does.
       let own = place ?? Place(priority: priority, number: lane.lastNumber + 1)
-      let ahead = lane.queue.count { $0.place < own }
+      let ahead = lane.queue.place { $0.place < own }
       let delay = lane.bucket.delay(for: ahead + 1, at: now)
       if delay == .zero, lane.bucket.take(at: now) {
         next = lane.remove(own)
@@ -146,7 +146,8 @@ public final class RateLimiter: Sendable {
 extension RateLimiter.Lane {
   /// Removes a place, and returns the waiter of the request that is the first in the queue now, if it has one.
   fileprivate mutating func remove(_ place: RateLimiter.Place) -> Waiter<Void>? {
-    queue.removeAll { $0.place == place }
+    let index = queue.place { $0.place < place }
+    if index < queue.count, queue[index].place == place { queue.remove(at: index) }
     guard let first = queue.first else { return nil }
     queue[0].waiter = nil
     return first.waiter

@@ -1,0 +1,263 @@
+/// The outcomes of many requests, in the order in which they end.
+///
+/// ```swift
+/// let requests = logins.map { Request<User>.get("users/\($0)") }
+/// for try await outcome in client.responses(to: requests, atMost: 16) {
+///   switch outcome.result {
+///   case .success(let response): save(response.value)
+///   case .failure(let error): print(logins[outcome.index], error)
+///   }
+/// }
+/// ```
+///
+/// Each request has one outcome and is a call of its own, with its retries and tokens; a failure does not end the
+/// others. A request is taken from the list and sent when fewer than the maximum number are under way or have an
+/// outcome that is not read yet. So a slow loop holds back the requests, and the list may be of any length: a lazy one
+/// is read as it is needed.
+///
+/// Leaving the loop cancels the requests under way, and so does cancelling the task that reads, which then throws a
+/// `CancellationError`. Iterating again sends all requests anew.
+public struct Responses<Value: Sendable>: AsyncSequence {
+  /// An outcome of a request.
+  public typealias Element = RequestOutcome<Value>
+
+  typealias Performer = @Sendable (Request<Value>) async throws -> Response<Value>
+
+  let client: NetworkClient
+  let makeRequests: () -> AnyIterator<Request<Value>>
+  let limit: Int
+  let deadline: Duration?
+  let perform: Performer
+
+  /// Creates the iterator; the first requests are sent when the first outcome is asked for.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// Delivers the outcomes.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let requests: AnyIterator<Request<Value>>
+    private let limit: Int
+    private let owner: Owner
+    private var count = 0
+    private var hasMore = true
+
+    fileprivate init(_ responses: Responses) {
+      requests = responses.makeRequests()
+      limit = responses.limit < 1 ? 1 : responses.limit
+      owner = Owner(RequestsUnderWay(responses.client, responses.deadline, responses.perform))
+    }
+
+    /// Returns the next outcome; `nil` after the last one.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled. There are no more outcomes then.
+    public mutating func next() async throws -> RequestOutcome<Value>? {
+      let underWay = owner.underWay
+      do {
+        try Task.checkCancellation()
+        while hasMore, underWay.count < limit {
+          guard let request = requests.next() else {
+            hasMore = false
+            break
+          }
+          underWay.start(request, count)
+          count += 1
+        }
+        if let outcome = try await underWay.next() { return outcome }
+        underWay.end()
+        return nil
+      } catch {
+        // The task was cancelled.
+        hasMore = false
+        underWay.end()
+        throw error
+      }
+    }
+
+    /// Cancels the requests under way when the iterator is dropped.
+    private final class Owner: Sendable {
+      let underWay: RequestsUnderWay<Value>
+      init(_ underWay: RequestsUnderWay<Value>) { self.underWay = underWay }
+      deinit { underWay.end() }
+    }
+  }
+}
+
+/// How one of many requests ended; see ``Responses``.
+public struct RequestOutcome<Value: Sendable>: Sendable {
+  /// The place of the request in the list, from 0.
+  public let index: Int
+  /// The request.
+  public let request: Request<Value>
+  /// The response, or the error that `response(for:)` throws.
+  public let result: Result<Response<Value>, any Error>
+
+  /// The decoded value of the response.
+  ///
+  /// - Throws: The error of the request.
+  public var value: Value {
+    get throws { try result.get().value }
+  }
+}
+
+extension NetworkClient {
+  /// Sends many requests, a limited number at a time, and returns their outcomes as they end.
+  ///
+  /// ```swift
+  /// let requests = logins.map { Request<User>.get("users/\($0)") }
+  /// for try await outcome in client.responses(to: requests, atMost: 16) {
+  ///   save(try outcome.value)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - requests: The requests; they are taken one after the other as others end.
+  ///   - limit: The number of requests that may be under way, or have ended and are not read yet; at least one.
+  ///   - deadline: The time in which all of them must end, from the first one on. Then those under way are cancelled
+  ///     and the others are not sent. Each has an error of code ``NetworkError/Code-swift.struct/deadlineExceeded``. By
+  ///     default there is no such time.
+  /// - Returns: The outcomes.
+  public func responses<Value: Decodable & Sendable>(
+    to requests: some Sequence<Request<Value>>, atMost limit: Int, deadline: Duration? = nil
+  ) -> Responses<Value> {
+    responses(to: requests, limit, deadline) { try await self.originalResponse(for: $0) }
+  }
+
+  /// Sends many requests, a limited number at a time, and returns their responses as they end; see
+  /// ``Responses``.
+  public func responses(
+    to requests: some Sequence<Request<NetworkResponse>>, atMost limit: Int, deadline: Duration? = nil
+  ) -> Responses<NetworkResponse> {
+    responses(to: requests, limit, deadline) { request in
+      let response = try await self.originalSend(request)
+      return Response(value: response, http: response)
+    }
+  }
+
+  /// Sends many requests, a limited number at a time, and drops the bodies of their responses; see
+  /// ``Responses``.
+  public func responses(
+    to requests: some Sequence<Request<Void>>, atMost limit: Int, deadline: Duration? = nil
+  ) -> Responses<Void> {
+    responses(to: requests, limit, deadline) { request in
+      Response(value: (), http: try await self.originalSend(request))
+    }
+  }
+
+  private func responses<Value: Sendable>(
+    to requests: some Sequence<Request<Value>>, _ limit: Int, _ deadline: Duration?,
+    _ perform: @escaping Responses<Value>.Performer
+  ) -> Responses<Value> {
+    Responses(
+      client: self, makeRequests: { AnyIterator(requests.makeIterator()) }, limit: limit, deadline: deadline,
+      perform: perform)
+  }
+}
+
+/// The requests of one iteration: those under way, and the outcomes that are not read yet.
+final class RequestsUnderWay<Value: Sendable>: Sendable {
+  private struct State: Sendable {
+    var tasks: [Int: Task<Void, Never>] = [:]
+    var ready = WaitingLine<RequestOutcome<Value>>()
+    var reader: Waiter<Void>?
+    var timer: RequestClock.Timer?
+    var isLate = false
+    var hasEnded = false
+  }
+
+  private let client: NetworkClient
+  private let deadline: Duration?
+  private let perform: Responses<Value>.Performer
+  private let state = Locked(State())
+
+  init(_ client: NetworkClient, _ deadline: Duration?, _ perform: @escaping Responses<Value>.Performer) {
+    self.client = client
+    self.deadline = deadline
+    self.perform = perform
+  }
+
+  /// The number of requests that are under way or have an outcome that is not read.
+  var count: Int { state.withLock { $0.tasks.count + $0.ready.count } }
+
+  /// Sends a request, unless the time for all of them is over.
+  func start(_ request: Request<Value>, _ index: Int) {
+    if index == 0, let deadline { startTimer(deadline) }
+    if state.withLock({ $0.isLate }) { return finish(request, index, .failure(lateError)) }
+    // Under the lock, so that a task that ends at once finds its entry.
+    state.withLock { state in
+      state.tasks[index] = Task { @concurrent in
+        let result: Result<Response<Value>, any Error>
+        do { result = .success(try await self.perform(request)) } catch { result = .failure(error) }
+        self.finish(request, index, result)
+      }
+    }
+  }
+
+  /// Waits for an outcome; `nil` if no request is under way.
+  func next() async throws -> RequestOutcome<Value>? {
+    while true {
+      let (outcome, reader) = state.withLock { state -> (RequestOutcome<Value>?, Waiter<Void>?) in
+        if let first = state.ready.first {
+          state.ready.remove(at: 0)
+          return (first, nil)
+        }
+        guard !state.tasks.isEmpty else { return (nil, nil) }
+        let reader = Waiter<Void>()
+        state.reader = reader
+        return (nil, reader)
+      }
+      guard let reader else { return outcome }
+      try await reader.value()
+    }
+  }
+
+  /// Cancels the requests under way and drops the outcomes.
+  func end() {
+    let (tasks, timer) = state.withLock { state in
+      state.hasEnded = true
+      defer { (state.tasks, state.ready, state.timer) = ([:], WaitingLine(), nil) }
+      return (state.tasks.values, state.timer)
+    }
+    timer?.cancel()
+    for task in tasks { task.cancel() }
+  }
+
+  private func finish(_ request: Request<Value>, _ index: Int, _ result: Result<Response<Value>, any Error>) {
+    let (isLate, hasEnded) = state.withLock { ($0.isLate, $0.hasEnded) }
+    if hasEnded { return }
+    let mapping = client.errorMapping(of: request)
+    let settled: Result<Response<Value>, any Error> =
+      switch result {
+      case .success(let response): .success(response.leaving(with: mapping))
+      // Only the time for all cancels a request whose outcome is wanted.
+      case .failure(let error): .failure(mapping(isLate && error is CancellationError ? lateError : error))
+      }
+    let reader = state.withLock { state -> Waiter<Void>? in
+      guard !state.hasEnded else { return nil }
+      state.tasks[index] = nil
+      state.ready.insert(RequestOutcome(index: index, request: request, result: settled), at: state.ready.count)
+      defer { state.reader = nil }
+      return state.reader
+    }
+    reader?.settle(.success(()))
+  }
+
+  // MARK: - The time for all
+
+  private func startTimer(_ deadline: Duration) {
+    // The timer must not keep the requests alive after the loop was left.
+    let timer = client.configuration.clock.schedule(after: deadline) { [weak self] in self?.endLate() }
+    state.withLock { $0.timer = timer }
+  }
+
+  private func endLate() {
+    let tasks = state.withLock { state in
+      state.isLate = true
+      return Array(state.tasks.values)
+    }
+    for task in tasks { task.cancel() }
+  }
+
+  private var lateError: NetworkError {
+    NetworkError(
+      .deadlineExceeded, "the requests took longer than \((deadline ?? .zero).inWords), the deadline for all of them")
+  }
+}
