@@ -97,6 +97,11 @@ extension OAuth1Session {
       return OAuth1Explanation(
         signature: nil, isSignatureReproduced: nil, problem: refusal?.problem, findings: findings)
     }
+    // The surest finding, if the service shows its own steps.
+    if let response {
+      let steps = OAuth1ServiceSteps(response).findings(comparedTo: signature, sent)
+      findings += steps.map { redactor.redact(text: $0) }
+    }
     // Only with the private key could an RSA signature be made again.
     let isReproduced = signatureMethod.isRSA ? nil : signature.signature == sent["oauth_signature"]
     if isReproduced == false {
