@@ -58,6 +58,7 @@ private struct Shuffling: RandomNumberGenerator {
     let oauth1 = OAuth1Session(consumer: OAuth1Consumer(key: "k", secret: "s"))
     let (key, secret) = ("k3y", "s3cret")
     let reports = Reports()
+    let signature = MessageSignature(keyID: "app", hmacSHA256: Data("k".utf8), covering: ["@method", "@target-uri"])
 
     let (gate, connectivity) = (Gate(), Connectivity(AsyncStream { _ in }))
     let usersInOne = BatchBehavior(group: { _ in nil }, merge: { $0[0] }, split: { _, _ in [] })
@@ -118,6 +119,7 @@ private struct Shuffling: RandomNumberGenerator {
 
       // Signing: after all that changes the request.
       .oauth1(oauth1),
+      .messageSignature(signature),
 
       // Verification: a forged response reaches nothing above.
       .nonceVerification(),
@@ -190,7 +192,8 @@ private struct Shuffling: RandomNumberGenerator {
     "BasicAuthBehavior": "`.basicAuth(user:password:)`", "RateLimitBehavior": "`.rateLimit(10)`",
     "ConcurrencyLimitBehavior": "`.concurrencyLimit(8)` (inside of the rate limit)",
     "CircuitBreakerBehavior": "`.circuitBreaker()`",
-    "OAuth1Behavior": "`.oauth1(session)`", "NonceVerificationBehavior": "`.nonceVerification()`",
+    "OAuth1Behavior": "`.oauth1(session)`", "MessageSignatureBehavior": "`.messageSignature(signature)`",
+    "NonceVerificationBehavior": "`.nonceVerification()`",
     "TraceContextBehavior": "`.traceContext()`",
   ]
 

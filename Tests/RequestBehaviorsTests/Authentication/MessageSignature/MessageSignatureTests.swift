@@ -1,0 +1,196 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// HTTP message signatures (RFC 9421).
+@Suite(.limited) struct MessageSignatureTests {
+  /// The key of appendix B.1.5.
+  private let key = Data(
+    base64Encoded: "uzvJfB4u3N0Jy4T7NZ75MDVcr8zSTInedJtkgcu46YW4XByzNJjxBdtjUkdJPBtbmHhIDi6pcl8jsasjlTMtDQ==")!
+  private let created = Date(timeIntervalSince1970: 1_618_884_473)
+
+  /// The request of appendix B.2.
+  private var request: NetworkRequest {
+    NetworkRequest(
+      .post, url: URL(string: "https://example.com/foo?param=Value&Pet=dog")!,
+      headers: [
+        "Date": "Tue, 20 Apr 2021 02:07:55 GMT", "Content-Type": "application/json",
+        "Content-Digest":
+          "sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:",
+      ], body: .data(Data(#"{"hello": "world"}"#.utf8)))
+  }
+
+  private func signature(_ components: [SignatureComponent]) -> MessageSignature {
+    MessageSignature(keyID: "k", hmacSHA256: key, covering: components)
+  }
+
+  @Test func `the request of appendix B.2.5 has the signature of the RFC`() async throws {
+    var signature = MessageSignature(
+      keyID: "test-shared-secret", hmacSHA256: key, covering: ["date", "@authority", "content-type"])
+    signature.label = "sig-b25"
+    let signed = try await signature.signed(request, created: created)
+    #expect(
+      signed.headers["Signature-Input"]
+        == #"sig-b25=("date" "@authority" "content-type");created=1618884473;keyid="test-shared-secret""#)
+    #expect(signed.headers["Signature"] == "sig-b25=:pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=:")
+  }
+
+  @Test func `the signature base of appendix B.2.6 is that of the RFC`() throws {
+    let signature = MessageSignature(
+      keyID: "test-key-ed25519", algorithm: nil,
+      covering: ["date", "@method", "@path", "@authority", "content-type", "content-length"]
+    ) { $0 }
+    #expect(
+      try signature.base(of: request, created: created) == """
+        "date": Tue, 20 Apr 2021 02:07:55 GMT
+        "@method": POST
+        "@path": /foo
+        "@authority": example.com
+        "content-type": application/json
+        "content-length": 18
+        "@signature-params": ("date" "@method" "@path" "@authority" "content-type" "content-length")\
+        ;created=1618884473;keyid="test-key-ed25519"
+        """)
+  }
+
+  /// The parts of a request as section 2.2 derives them.
+  @Test(arguments: [
+    ("@method", "https://www.example.com/path?param=value", "GET"),
+    ("@target-uri", "https://www.example.com/path?param=value#part", "https://www.example.com/path?param=value"),
+    ("@authority", "https://WWW.Example.com/", "www.example.com"),
+    ("@authority", "https://www.example.com:443/", "www.example.com"),
+    ("@authority", "http://www.example.com:8080/", "www.example.com:8080"),
+    ("@authority", "http://[::1]:8080/", "[::1]:8080"),
+    ("@scheme", "HTTP://www.example.com/", "http"),
+    ("@request-target", "https://www.example.com/path?param=value", "/path?param=value"),
+    ("@request-target", "https://www.example.com", "/"),
+    ("@path", "https://www.example.com/path?param=value", "/path"),
+    ("@path", "https://www.example.com", "/"),
+    ("@path", "https://www.example.com/a%20b", "/a%20b"),
+    ("@query", "https://www.example.com/path?param=value&foo=bar&baz=bat%2Dman", "?param=value&foo=bar&baz=bat%2Dman"),
+    ("@query", "https://www.example.com/path", "?"),
+  ])
+  func `derived parts are those of the RFC`(name: String, url: String, value: String) throws {
+    let request = NetworkRequest(url: try #require(URL(string: url)))
+    let base = try signature([SignatureComponent(name)]).base(of: request, created: created)
+    #expect(base.hasPrefix("\"\(name)\": \(value)\n"))
+  }
+
+  @Test func `an item of the query is covered by its name, as section 2.2.8 says`() throws {
+    let url =
+      "https://www.example.com/parameters?var=this%20is%20a%20big%0Amultiline%20value&bar=with+plus+whitespace"
+      + "&fa%C3%A7ade%22%3A%20=something"
+    let request = NetworkRequest(url: try #require(URL(string: url)))
+    let base = try signature([.query("var"), .query("bar"), .query("façade\": ")]).base(of: request, created: created)
+    #expect(
+      base.hasPrefix(
+        """
+        "@query-param";name="var": this%20is%20a%20big%0Amultiline%20value
+        "@query-param";name="bar": with%20plus%20whitespace
+        "@query-param";name="fa%C3%A7ade%22%3A%20": something
+
+        """))
+  }
+
+  @Test func `several values of a field are one, without outer spaces`() throws {
+    var request = request
+    request.headers.append("X-List", "a ")
+    request.headers.append("x-list", " b")
+    #expect(try signature(["X-List"]).base(of: request, created: created).hasPrefix("\"x-list\": a, b\n"))
+  }
+
+  @Test(arguments: ["x-none", "@nothing", "@status", "host"])
+  func `a part that the request does not have fails before anything is sent`(name: String) async throws {
+    let mock = MockTransport()
+    mock.on().respond()
+    let behavior = MessageSignatureBehavior(signature([SignatureComponent(name)]))
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [behavior], transport: mock)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.code == .invalidRequest && error?.message.contains("\"\(name)\"") == true)
+    #expect(mock.sent.isEmpty)
+  }
+
+  @Test func `a part twice, and an item that is there twice, are refused`() {
+    #expect(throws: NetworkError.self) { try signature(["@method", "@method"]).base(of: request, created: created) }
+    let twice = NetworkRequest(url: URL(string: "https://h/?a=1&a=2")!)
+    #expect(throws: NetworkError.self) { try signature([.query("a")]).base(of: twice, created: created) }
+  }
+
+  @Test func `the parameters of a signature are in the order of the type`() async throws {
+    var signature = MessageSignature(keyID: #"k"1\"#, algorithm: "ed25519", covering: ["@method"]) { $0 }
+    signature.lifetime = .seconds(60)
+    signature.tag = "app"
+    let signed = try await signature.signed(request, created: created, nonce: "n")
+    #expect(
+      signed.headers["Signature-Input"]
+        == #"sig1=("@method");created=1618884473;expires=1618884533;nonce="n";alg="ed25519";keyid="k\"1\\";tag="app""#)
+  }
+
+  @Test func `the digest of the body is added, of bytes, a file and no body`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data("x".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let bodies: [(RequestBody?, Digest)] = [
+      (.data(Data("x".utf8)), .sha256(of: "x")), (.file(file), .sha256(of: "x")), (nil, .sha256(of: "")),
+    ]
+    for (body, digest) in bodies {
+      let request = NetworkRequest(.post, url: URL(string: "https://h/")!, body: body)
+      let signed = try await signature([.contentDigest]).signed(request, created: created)
+      #expect(signed.headers["Content-Digest"] == "sha-256=:\(digest.base64):")
+    }
+  }
+
+  @Test func `the digest of a stream is refused, and one that the user set is kept`() async throws {
+    let body = RequestBody.stream { ByteStream(chunks: [Data("x".utf8)]) }
+    var request = NetworkRequest(.post, url: URL(string: "https://h/")!, body: body)
+    let error = await #expect(throws: NetworkError.self) {
+      try await signature([.contentDigest]).signed(request, created: created)
+    }
+    #expect(error?.message.contains("stream") == true)
+    request.headers["Content-Digest"] = "sha-256=:eA==:"
+    let signed = try await signature([.contentDigest]).signed(request, created: created)
+    #expect(signed.headers["Content-Digest"] == "sha-256=:eA==:")
+  }
+
+  @Test func `each send is signed anew, and beside other signatures`() async throws {
+    let clock = LeapingClock(date: created)
+    let transport = ClosureTransport(statuses: [503, 200])
+    var (first, second) = (signature(["@method"]), signature(["@path"]))
+    (first.includesNonce, second.label) = (true, "sig2")
+    let retry = RetryBehavior(RetryPolicy(backoff: Backoff(base: .seconds(5), floor: .seconds(5))))
+    let client = NetworkClient(
+      transport, clock.requestClock, [.messageSignature(first), .messageSignature(second), retry])
+    try await client.send(.get("x"))
+    let inputs = transport.sent.map { $0.headers["Signature-Input"] ?? "" }
+    #expect(inputs.count == 2 && inputs[0] != inputs[1])
+    #expect(inputs.allSatisfy { $0.contains("sig1=(") && $0.contains(", sig2=(") })
+    #expect(inputs[0].contains("created=1618884473") && !inputs[1].contains("created=1618884473"))
+    #expect(transport.sent.allSatisfy { $0.headers.values(for: "Signature").count == 1 })
+  }
+
+  @Test func `no other origin gets a signature, and no description shows it`() async throws {
+    let transport = ClosureTransport(500)
+    let client = NetworkClient(transport, [.messageSignature(signature(["@method"]))])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    let value = try #require(error?.request?.headers["Signature"]?.dropFirst(7).dropLast(2))
+    #expect(try !#require(error?.request).curlCommand().contains(value))
+    _ = try? await client.send(.get(url: #require(URL(string: "https://other.example/"))))
+    _ = try? await client.send(.get("x").with(\.authentication, .none))
+    #expect(transport.sent.map { $0.headers.contains("Signature") } == [true, false, false])
+    var dumped = ""
+    dump(signature(["@method"]), to: &dumped)
+    #expect(!dumped.contains(key.base64EncodedString()) && dumped.contains("@method"))
+  }
+
+  @Test func `a response is shared only if the behavior names its owner`() async throws {
+    for owner in [nil, "app"] {
+      let transport = ClosureTransport(200, "x", headers: ["Cache-Control": "max-age=60"])
+      let behavior = MessageSignatureBehavior(signature(["@method"]), owner: owner)
+      let client = NetworkClient(transport, [.caching(MemoryCacheStore()), behavior])
+      for _ in 0..<2 { let _: String = try await client.send(.get("x")) }
+      #expect(transport.sent.count == (owner == nil ? 2 : 1))
+      #expect(try client.pipeline(for: Request<Void>.get("x")).warnings.isEmpty == (owner != nil))
+    }
+  }
+}
