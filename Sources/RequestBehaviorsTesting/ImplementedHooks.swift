@@ -40,7 +40,6 @@ private func callHooks(of behavior: any RequestBehavior) async {
   let call = Call(clock: .immediate)
   var request = NetworkRequest(url: mock.baseURL, call: call)
   let response = NetworkResponse(request: request, statusCode: 200, source: .mock)
-  _ = behavior.order
   _ = behavior.runsForPrerequisites
   _ = await behavior.scope(for: request)
   await behavior.scopeEnded("")
@@ -56,10 +55,8 @@ private func callHooks(of behavior: any RequestBehavior) async {
   await behavior.reset()
 }
 
-/// A member of `RequestBehavior` that has a default.
+/// A member of `RequestBehavior` that has a default, other than `order`, which is no hook.
 public enum BehaviorHook: String, CaseIterable, Sendable {
-  /// `order`
-  case order
   /// `headers(for:)`
   case headers
   /// `modify(_:)`

@@ -33,11 +33,23 @@ public enum CachingMode: Sendable, Hashable {
 private enum Caching: RequestOption {
   static let defaultValue = CachingMode.standard
   static let isPortable = true
+
+  static func warning(for value: CachingMode, in pipeline: Pipeline) -> String? {
+    switch value {
+    // The last two hold without a cache too.
+    case .standard, .onlyIfCached, .noStore: nil
+    case .reload, .revalidate, .preferStale: warning("caching", isObeyedBy: CachingBehavior.self, in: pipeline)
+    }
+  }
 }
 
 private enum StaleIfError: RequestOption {
   static let defaultValue: Duration? = nil
   static let isPortable = true
+
+  static func warning(for value: Duration?, in pipeline: Pipeline) -> String? {
+    value == nil ? nil : warning("staleIfError", isObeyedBy: CachingBehavior.self, in: pipeline)
+  }
 }
 
 extension RequestOptions {

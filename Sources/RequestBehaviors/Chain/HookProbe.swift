@@ -7,7 +7,7 @@ import Foundation
 package final class HookProbe: Sendable {
   /// A member of ``RequestBehavior`` that has a default.
   package enum Hook: String, Sendable {
-    case order, headers, modify, beforeSend, afterSuccess, afterFailure, intercept, runsForPrerequisites
+    case headers, modify, beforeSend, afterSuccess, afterFailure, intercept, runsForPrerequisites
     case scope, scopeEnded, verifies, warnings, reset
   }
 

@@ -150,10 +150,7 @@ public protocol RequestBehavior: Sendable {
 // Each default notes itself in the probe of the task. Once it is known as a default, requests no longer call it.
 extension RequestBehavior {
   /// The middle, by default.
-  public var order: BehaviorOrder {
-    HookProbe.current?.note(.order, of: Self.self)
-    return .middle
-  }
+  public var order: BehaviorOrder { .middle }
 
   /// Returns no fields by default.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {

@@ -36,10 +36,15 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// With a key the client repeats a POST or PATCH that may have taken effect. A server that does not know the field
   /// ignores it and carries the request out again: an order is placed twice, a comment is posted twice. So set it only
   /// for servers that document the field.
-  public static let generated = IdempotencyKey(source: .generated)
+  public static let generated = IdempotencyKey(from: .generated)
+
+  private init(from source: Source) { self.source = source }
+
+  /// Creates a key that is derived from the data of the request.
+  public init(_ value: String) { self.init(from: .value(value)) }
 
   /// A key that the caller derives from the data of the request.
-  public static func value(_ value: String) -> IdempotencyKey { IdempotencyKey(source: .value(value)) }
+  public static func value(_ value: String) -> IdempotencyKey { IdempotencyKey(value) }
 
   /// Returns the same key for another field.
   ///

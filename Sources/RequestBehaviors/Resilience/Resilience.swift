@@ -30,6 +30,6 @@ extension RequestBehavior where Self == BehaviorGroup {
     let members: [(any RequestBehavior)?] = [
       deadline, coalescing, retry, hedging, rateLimit, concurrencyLimit, circuitBreaker,
     ]
-    return BehaviorGroup(members.compactMap { $0 })
+    return BehaviorGroup(members.compactMap { $0 }, name: ".resilience()")
   }
 }

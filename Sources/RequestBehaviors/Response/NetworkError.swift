@@ -158,10 +158,21 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
     var text = message + context
     // The text of an encoder's error shows the value that could not be encoded; the message has the other facts.
     if let underlyingError, !(underlyingError is EncodingError) {
-      text += " (\(redactor.redact(text: "\(underlyingError)")))"
+      text += " (\(redactor.redact(text: NetworkError.text(of: underlyingError, after: message))))"
     }
     // The message was redacted when it was created, when some secrets of the call may have been unknown.
     return redactor.knownSecrets.hide(in: text)
+  }
+
+  /// Returns the text of a cause: for an error of the platform its kind, with its sentence unless the message has it.
+  ///
+  /// The platform's own text is a dump that repeats the sentence and the URL several times.
+  private static func text(of cause: any Error, after message: String) -> String {
+    let isPlatforms = cause is URLError || cause is POSIXError || cause is CocoaError || type(of: cause) is NSError.Type
+    guard isPlatforms else { return "\(cause)" }
+    let kind = "\((cause as NSError).domain) \((cause as NSError).code)"
+    let sentence = cause.localizedDescription
+    return message.contains(sentence) ? kind : "\(kind): \(sentence)"
   }
 
   /// A redactor that hides the known secrets of the request, the response and the call.

@@ -36,7 +36,7 @@ import Testing
       func afterSuccess(_ response: NetworkResponse, for request: Request<String>) async throws {}
       func reset() async throws {}
     }
-    #expect(await implementedHooks(of: NearMiss()) == [.order])
+    #expect(await implementedHooks(of: NearMiss()) == [])
   }
 
   @Test func `what other behaviors leave to their defaults does not count`() async {
@@ -83,10 +83,10 @@ import Testing
   }
 
   @Test func `shipped behaviors implement what they say`() async {
-    #expect(await implementedHooks(of: EmptyBehavior()) == [.order])
+    #expect(await implementedHooks(of: EmptyBehavior()) == [])
     #expect(
       await implementedHooks(of: ClosureBehavior())
-        == [.order, .headers, .modify, .beforeSend, .afterSuccess, .afterFailure, .intercept])
+        == [.headers, .modify, .beforeSend, .afterSuccess, .afterFailure, .intercept])
   }
 
   private struct Idle: ActivityIndicator, BackgroundTaskRunner {
@@ -100,6 +100,6 @@ import Testing
   }
 
   @Test func `a behavior that also intercepts prerequisites implements the property`() async {
-    #expect(await implementedHooks(of: RedirectsBehavior()) == [.order, .intercept, .runsForPrerequisites])
+    #expect(await implementedHooks(of: RedirectsBehavior()) == [.intercept, .runsForPrerequisites])
   }
 }

@@ -78,6 +78,19 @@ import Testing
     try await server.client([.retry()]).download(.get("file"), to: server.destination)
     #expect(server.ranges == ["all -", "all -", "all -"])
     #expect(try Data(contentsOf: server.destination) == server.content.value)
+    let events = server.requests.value.last?.call.events.map(\.message) ?? []
+    #expect(events.contains { $0.contains("begins anew: the server had sent no strong validator") })
+  }
+
+  @Test func `a download that does not resume says so, and a first one says nothing`() async throws {
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(server.requests.value.last?.call.events.contains { $0.message.contains("anew") } == false)
+    try await server.client().download(.get("file"), to: server.destination, resumes: false)
+    let events = server.requests.value.last?.call.events.map(\.message) ?? []
+    #expect(events.contains { $0.contains("begins anew: only a GET") })
   }
 
   @Test func `a file that changed meanwhile is begun anew`() async throws {

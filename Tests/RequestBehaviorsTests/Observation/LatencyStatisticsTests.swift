@@ -39,8 +39,28 @@ import Testing
   @Test func `memory is fixed: endpoints past the limit count as one`() async throws {
     let timings = LatencyStatistics(limit: 2)
     let client = client(.timing(timings))
-    for id in 1...9 { try await client.send(.get(url: #require(URL(string: "https://h/\(id)")))) }
-    #expect(timings.endpoints.map(\.name) == ["(other)", "GET /1", "GET /2"])
+    for id in 1...9 { try await client.send(.get(RequestPath(encoded: "path-\(id)"))) }
+    #expect(timings.endpoints.map(\.name) == ["(other)", "GET path-1", "GET path-2"])
+    timings.reset()
+    try await client.send(.get("path-9"))
+    #expect(timings.endpoints.map(\.name) == ["GET path-9"])
+  }
+
+  @Test func `requests made from URLs are one endpoint for each host, and on the own host without identifiers`()
+    async throws
+  {
+    let timings = LatencyStatistics()
+    let client = client(.timing(timings))
+    for id in 1...500 {
+      try await client.send(.get(url: #require(URL(string: "https://h\(id % 2).example/page-\(id)"))))
+      try await client.send(.get(url: #require(URL(string: "https://api.example.com/v1/users/\(id + 1_000)"))))
+    }
+    let uuid = "0b7f5c1e-8a5d-4f3e-9c55-2d1f7a9b6c10"
+    try await client.send(.get(url: #require(URL(string: "https://api.example.com/v1/files/\(uuid)/text"))))
+    #expect(
+      Set(timings.endpoints.map(\.name)) == [
+        "GET h0.example", "GET h1.example", "GET /v1/users/{}", "GET /v1/files/{}/text",
+      ])
   }
 
   @Test func `a cancelled call says nothing about a server`() async {

@@ -47,7 +47,13 @@ import Testing
   @Test func `a group beside a member of one's own says how to replace it`() throws {
     let client = NetworkClient(ClosureTransport(), [.resilience(), .retry()])
     let error = #expect(throws: NetworkError.self) { try client.pipeline(for: Request<Void>.get("x")) }
-    #expect(error?.message.contains("RetryBehavior is listed twice") == true)
+    #expect(
+      error?.message
+        == "RetryBehavior is listed twice in the configuration's behaviors, once by .resilience(); pass yours to "
+        + ".resilience(), or leave that one out by passing nil")
+    let twice = NetworkClient(ClosureTransport(), [.resilience(), .resilience()])
+    let other = #expect(throws: NetworkError.self) { try twice.pipeline(for: Request<Void>.get("x")) }
+    #expect(other?.message.hasSuffix("both times by .resilience(); list the group once") == true)
     let replaced = NetworkClient(ClosureTransport(), [.resilience(retry: .retry(.none))])
     #expect(try replaced.pipeline(for: Request<Void>.get("x")).entries.count == 5)
   }

@@ -175,7 +175,15 @@ import Testing
     #expect(
       try warnings(request: request) == ["the option deadline is set, but nothing obeys it; list a DeadlineBehavior"])
     #expect(try warnings(.resilience(), request: request.with(\.deadline, .seconds(30))) == [])
-    #expect(try warnings(options: options { $0.idempotencyKey = .generated }).count == 1)
+    #expect(try warnings(options: options { $0.idempotencyKey = .generated }) == [])
+    for mode in [CachingMode.reload, .revalidate, .preferStale] {
+      #expect(
+        try warnings(options: options { $0.caching = mode })
+          == ["the option caching is set, but nothing obeys it; list a CachingBehavior"])
+    }
+    #expect(try warnings(.caching(MemoryCacheStore()), options: options { $0.caching = .reload }) == [])
+    #expect(try warnings(options: options { $0.caching = .noStore }) == [])
+    #expect(try warnings(options: options { $0.staleIfError = .seconds(1) }).count == 1)
     #expect(try warnings(options: options { $0.retryPolicy = RetryPolicy.none }) == [])
     let both = options {
       $0.retryPolicy = .standard

@@ -180,6 +180,8 @@ extension TokenCoordinator {
   /// Tells subscribers how a refresh failed.
   private func tell(_ outcome: TokenState.RefreshOutcome, _ cause: any Error) {
     switch outcome {
+    // Where no user has signed in there is nothing to refresh, and the callers' error says so.
+    case .fail where (cause as? NetworkError)?.code == .notSignedIn: break
     case .fail: broadcast.publish(.refreshFailed(cause))
     case .signOut: broadcast.publish(.signedOut(.refused(cause)))
     case .use, .ignore: break

@@ -24,12 +24,16 @@ struct DownloadBehavior: ResumingBehavior {
     let owner = mayResume ? DownloadOwner(request) : nil
     file.belong(to: request.call)
     var partial: DownloadStep.Partial?
-    if let owner { partial = await file.resumable(for: owner) }
+    switch await file.found(for: owner) {
+    case .nothing: break
+    case .unusable(let reason): noteRestart(reason, request)
+    case .partial(let found): partial = found
+    }
 
     var response = try await next(request.asking(forRestAfter: partial))
     var step = DownloadStep(after: partial, response, isPartWanted: isPartWanted)
     if case .restart(let reason) = step {
-      request.call.record("the download begins anew: \(reason)", from: "DownloadBehavior", kind: .download)
+      noteRestart(reason, request)
       response.body.cancel()
       partial = nil
       response = try await next(request)
@@ -41,6 +45,10 @@ struct DownloadBehavior: ResumingBehavior {
     try await verify(response)
     response.body = .file(file.partial)
     return response
+  }
+
+  private func noteRestart(_ reason: String, _ request: NetworkRequest) {
+    request.call.record("the download begins anew: \(reason)", from: "DownloadBehavior", kind: .download)
   }
 
   /// Takes a step.

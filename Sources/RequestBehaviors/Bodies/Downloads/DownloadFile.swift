@@ -91,19 +91,24 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Returns the beginning from an earlier download, if it can be resumed.
+  /// Returns the beginning from an earlier download or attempt, or the reason why it cannot be resumed.
   ///
-  /// - Parameter owner: The owner of this download.
-  /// - Returns: The length of the beginning, and its record.
-  func resumable(for owner: DownloadOwner) async -> DownloadStep.Partial? {
-    let found: DownloadStep.Partial?? = try? await run { [self] in
-      guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }), owner.owns(record) else {
-        return nil
-      }
+  /// - Parameter owner: The owner of this download; `nil` if it does not resume.
+  /// - Returns: The length of the beginning and its record, or the reason.
+  func found(for owner: DownloadOwner?) async -> DownloadStep.Found {
+    let found = try? await run { [self] () -> DownloadStep.Found in
       let length = try file?.length() ?? 0
-      return length > 0 ? DownloadStep.Partial(record: record, length: length) : nil
+      guard length > 0 else { return .nothing }
+      guard let owner else { return .unusable("only a GET for the whole file is resumed, unless resumes is false") }
+      guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }) else {
+        return .unusable("the server had sent no strong validator for the unfinished file")
+      }
+      guard owner.owns(record) else {
+        return .unusable("the unfinished file is of another URL, another user or other credentials")
+      }
+      return .partial(DownloadStep.Partial(record: record, length: length))
     }
-    return found ?? nil
+    return found ?? .unusable("the unfinished file could not be read")
   }
 
   /// Begins with an empty file.

@@ -22,6 +22,16 @@ enum DownloadStep: Sendable, Hashable {
     let length: Int64
   }
 
+  /// What an earlier download has left.
+  enum Found: Sendable, Hashable {
+    /// No bytes.
+    case nothing
+    /// Bytes that cannot be resumed; with the reason.
+    case unusable(String)
+    /// Bytes whose rest can be asked for.
+    case partial(Partial)
+  }
+
   /// Decides what to do.
   ///
   /// | asked for | status | step |

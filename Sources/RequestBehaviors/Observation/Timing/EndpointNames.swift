@@ -2,7 +2,8 @@ import Foundation
 
 /// Limits the number of distinct endpoint names, because each costs memory in every metric that has it as a label.
 ///
-/// The paths of requests made from URLs are names too, and servers can create an unlimited number of such URLs.
+/// Servers can create an unlimited number of URLs. So a request that was made from a URL has a name without the parts
+/// that look like identifiers, and on another origin than the client's only the host as its name.
 struct EndpointNames: Sendable {
   static let other = "(other)"
 
@@ -14,7 +15,7 @@ struct EndpointNames: Sendable {
   /// Returns the name of the endpoint; ``other`` if too many names are known.
   mutating func name(for request: NetworkRequest?) -> String {
     guard let request else { return EndpointNames.other }
-    let name = "\(EndpointNames.method(request.method)) \(request.endpoint)"
+    let name = "\(EndpointNames.method(request.method)) \(EndpointNames.place(of: request))"
     if known.contains(name) { return name }
     guard known.count < limit else { return EndpointNames.other }
     known.insert(name)
@@ -24,11 +25,40 @@ struct EndpointNames: Sendable {
   /// Returns the template of the full path, such as `/v1/users/{}`; ``other`` if too many are known.
   mutating func template(for request: NetworkRequest?) -> String {
     guard let request else { return EndpointNames.other }
-    let template = EndpointNames.template(of: request)
+    let template = EndpointNames.limitedTemplate(of: request)
     if known.contains(template) { return template }
     guard known.count < limit else { return EndpointNames.other }
     known.insert(template)
     return template
+  }
+
+  /// Returns the template; for a request made from a URL the path without identifiers, or the host of another origin.
+  private static func place(of request: NetworkRequest) -> String {
+    guard isMadeFromURL(request) else { return request.endpoint }
+    return isForeign(request) ? request.origin?.host ?? other : withoutIdentifiers(request.endpoint)
+  }
+
+  private static func limitedTemplate(of request: NetworkRequest) -> String {
+    guard isMadeFromURL(request) else { return template(of: request) }
+    return isForeign(request) ? "/{}" : withoutIdentifiers(request.endpoint)
+  }
+
+  /// Whether the template is the path of the URL itself.
+  private static func isMadeFromURL(_ request: NetworkRequest) -> Bool {
+    request.endpoint.hasPrefix("/") && request.endpoint == request.url.path(percentEncoded: true)
+  }
+
+  private static func isForeign(_ request: NetworkRequest) -> Bool { request.origin != request.call.baseOrigin }
+
+  /// Returns the path with `{}` for each segment that looks like an identifier: a number, a UUID or a hash.
+  private static func withoutIdentifiers(_ path: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+      let bytes = segment.utf8
+      let isNumber = bytes.count >= 3 && bytes.allSatisfy { (0x30...0x39).contains($0) }
+      let hasDigit = bytes.contains { (0x30...0x39).contains($0) }
+      let isHash = bytes.count >= 16 && hasDigit && segment.allSatisfy { $0.isHexDigit || $0 == "-" }
+      return isNumber || isHash ? "{}" : String(segment)
+    }.joined(separator: "/")
   }
 
   /// Returns the path's template, with the path of the base URL before a relative one.

@@ -24,6 +24,7 @@ public final class LatencyStatistics: Sendable {
     public fileprivate(set) var durations = DurationHistogram()
   }
 
+  private let limit: Int
   private let lock = NSLock()
   // Both protected by `lock`.
   nonisolated(unsafe) private var names: EndpointNames
@@ -32,7 +33,10 @@ public final class LatencyStatistics: Sendable {
   /// Creates an empty collection.
   ///
   /// - Parameter limit: The number of endpoints with an entry of their own; 200 by default.
-  public init(limit: Int = 200) { names = EndpointNames(limit: limit) }
+  public init(limit: Int = 200) {
+    self.limit = limit
+    names = EndpointNames(limit: limit)
+  }
 
   /// The statistics so far; the endpoint with the largest total duration is first.
   public var endpoints: [Endpoint] {
@@ -40,9 +44,12 @@ public final class LatencyStatistics: Sendable {
       .sorted { ($1.durations.total, $0.name) < ($0.durations.total, $1.name) }
   }
 
-  /// Removes all statistics.
+  /// Removes all statistics; later endpoints have entries of their own again.
   public func reset() {
-    lock.withLock { measured = [:] }
+    lock.withLock {
+      measured = [:]
+      names = EndpointNames(limit: limit)
+    }
   }
 
   func record(_ report: CallReport) {

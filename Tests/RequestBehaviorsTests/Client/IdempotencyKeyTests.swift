@@ -1,0 +1,51 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// The key of a request without a behavior that repeats it.
+@Suite(.limited) struct IdempotencyKeyTests {
+  @Test func `a key is sent without a retry`() async throws {
+    let transport = ClosureTransport()
+    let client = NetworkClient(transport)
+    try await client.send(.post("payments").with(\.idempotencyKey, IdempotencyKey("order-1")))
+    try await client.send(.post("payments").with(\.idempotencyKey, .generated))
+    try await client.send(.get("payments").with(\.idempotencyKey, .generated))
+    try await client.send(.post("payments"))
+    let keys = transport.sent.map { $0.headers["Idempotency-Key"] }
+    #expect(keys[0] == "order-1" && keys[1]?.count == 36)
+    #expect(keys[2] == nil && keys[3] == nil)
+    #expect(IdempotencyKey("a") == .value("a"))
+  }
+
+  @Test func `every send of a call has the same key, whatever repeats it`() async throws {
+    let transport = ClosureTransport(statuses: [503, 503, 200])
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      var response = try await next(request)
+      while response.statusCode == 503 { response = try await next(request) }
+      return response
+    }
+    let client = NetworkClient(transport, [again])
+    try await client.send(.post("x").with(\.idempotencyKey, .generated))
+    let keys = transport.sent.map { $0.headers["Idempotency-Key"] }
+    #expect(keys.count == 3 && keys[0] != nil && Set(keys).count == 1)
+  }
+
+  @Test func `two calls have different keys, and a field of the user's own wins`() async throws {
+    let transport = ClosureTransport()
+    let client = NetworkClient(transport).with { $0.options.idempotencyKey = .generated }
+    for _ in 0..<2 { try await client.send(.post("x")) }
+    try await client.send(.post("x").with(header: "Idempotency-Key", "mine"))
+    let keys = transport.sent.map { $0.headers["Idempotency-Key"] }
+    #expect(keys[0] != keys[1] && keys[2] == "mine")
+  }
+
+  @Test func `a hedged request has one key`() async throws {
+    let clock = LeapingClock()
+    let transport = ClosureTransport()
+    let hedging = HedgingBehavior(HedgingPolicy(delay: .fixed(.seconds(1))))
+    let client = NetworkClient(transport, clock.requestClock, [hedging])
+    try await client.send(.post("x").with(\.idempotencyKey, .generated))
+    #expect(Set(transport.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
+  }
+}
