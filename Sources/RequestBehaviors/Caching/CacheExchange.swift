@@ -265,6 +265,9 @@ struct FetchedResponse: Sendable {
 
   /// Whether an error is a failure of the server or of the way to it, which a stale response may replace.
   ///
+  /// A server that is not the right one, or a response that may be another's, is no such failure: old data must not
+  /// hide an untrusted certificate, a portal or an attack.
+  ///
   /// The cancellation of a call by its deadline counts as one; a cancellation by the user does not. If the request's
   /// token could not be got, the reason counts.
   static func isServerFailure(_ error: any Error, call: Call) -> Bool {

@@ -40,9 +40,9 @@ public struct FailureKinds: OptionSet, Sendable, Hashable {
     .truncatedBody: [.network, .transient, .staleInstead],
     .timedOut: [.network, .transient, .staleInstead],
     .transportFailed: [.network, .transient, .staleInstead],
-    .tlsFailed: [.unsent, .staleInstead],
-    .badResponse: [.staleInstead],
-    .intercepted: [.transient, .staleInstead],
+    // Stale data would hide a server that cannot be trusted.
+    .tlsFailed: [.unsent],
+    .intercepted: [.transient],
     // Refusals of the library. A call past its deadline may have sent a request before.
     .circuitOpen: [.refusal, .transient, .unsent, .final, .staleInstead],
     .offline: [.refusal, .transient, .unsent, .final, .staleInstead],

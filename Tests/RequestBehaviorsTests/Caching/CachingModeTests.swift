@@ -86,7 +86,7 @@ import Testing
     #expect(try await fixture.send().statusCode == status)
   }
 
-  @Test(arguments: [NetworkError.Code.cannotConnect, .dnsFailed, .connectionLost, .timedOut, .intercepted])
+  @Test(arguments: [NetworkError.Code.cannotConnect, .dnsFailed, .connectionLost, .timedOut, .truncatedBody])
   func `RFC 5861 §4: a stale response stands in where the server cannot be reached`(code: NetworkError.Code)
     async throws
   {
@@ -100,6 +100,17 @@ import Testing
     let error = await #expect(throws: NetworkError.self) { try await fixture.send() }
     #expect(error?.code == code)
     #expect(try await fixture.send(.get("a").with(\.staleIfError, .seconds(99))).source == .stale)
+  }
+
+  @Test(arguments: [NetworkError.Code.tlsFailed, .badResponse, .intercepted])
+  func `a server that may be another one is not hidden behind a stale response`(code: NetworkError.Code) async throws {
+    let fixture = CacheFixture(
+      [Reply(headers: ["Cache-Control": "max-age=60, stale-if-error=600"], body: "body"), Reply(fails: code)],
+      policy: CachePolicy(staleIfError: .seconds(600)))
+    try await fixture.send()
+    fixture.wait(90)
+    let error = await #expect(throws: NetworkError.self) { try await fixture.send() }
+    #expect(error?.code == code)
   }
 
   @Test(arguments: ["must-revalidate", "no-cache"])
