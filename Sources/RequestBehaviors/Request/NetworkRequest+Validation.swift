@@ -5,17 +5,24 @@ extension NetworkRequest {
   ///
   /// Every transport calls this before it sends. Methods and header names must be tokens (RFC 9110 §5.6.2). Values must
   /// not contain CR, LF, NUL or other controls (§5.5). The URL must be absolute http or https without a user name. A
-  /// method without body semantics must have no body. The transport sets the framing: `Content-Length`,
+  /// method without body semantics must have no body. `CONNECT` is the transport's own. The transport sets the framing: `Content-Length`,
   /// `Transfer-Encoding` and `Host` are refused unless ``RequestOptions/allowsFramingHeaders`` is set.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` or
   ///   ``NetworkError/Code-swift.struct/invalidRequest`` that names the value and the rule.
   public func validate() throws {
-    if origin == nil || url.user(percentEncoded: true) != nil, let problem = RequestURL.problem(of: url) {
+    let isSuspect = origin.map { RequestURL.isAmbiguousAddress($0.host) } ?? true
+    if isSuspect || url.user(percentEncoded: true) != nil, let problem = RequestURL.problem(of: url) {
       throw NetworkError(.invalidURL, "the URL \(problem)")
     }
     guard HTTPSyntax.isToken(method.rawValue) else {
       throw NetworkError(.invalidRequest, "the method \"\(method.rawValue.debugEscaped)\" is not a token")
+    }
+    if method.rawValue == "CONNECT" {
+      throw NetworkError(
+        .invalidRequest,
+        "CONNECT asks a proxy for a tunnel (RFC 9110 §9.3.6), which is the transport's to do; set the transport's proxy"
+      )
     }
     if method.forbidsBody, body != nil {
       throw NetworkError(

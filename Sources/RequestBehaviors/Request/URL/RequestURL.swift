@@ -76,7 +76,39 @@ enum RequestURL {
       return "\"\(shown)\" has a user name or password in it, which would be sent in the clear; use BasicAuthBehavior"
     }
     if let port = url.port, !(1...65_535).contains(port) { return "\"\(shown)\" has the port \(port)" }
+    if isAmbiguousAddress(host) {
+      return "\"\(shown)\" has a host that some systems read as a number, and so as another address; write an IPv4 "
+        + "address as four decimal numbers"
+    }
     return nil
+  }
+
+  /// Whether a host ends in a number but is not an IPv4 address of four decimal numbers (RFC 3986 §7.4).
+  ///
+  /// Systems read `0177.1` and `2130706433` as 127.0.0.1, so that a check of the host's name would not see where the
+  /// request goes. No name in the DNS ends in a number.
+  static func isAmbiguousAddress(_ host: String) -> Bool {
+    // Nearly every name ends in another letter.
+    guard let end = host.utf8.last,
+      end == 0x2E || end == 0x78 || end == 0x58 || Character(Unicode.Scalar(end)).isHexDigit,
+      !host.utf8.contains(UInt8(ascii: ":"))
+    else { return false }
+    let name = (host.utf8.contains(UInt8(ascii: "%")) ? host.removingPercentEncoding : nil) ?? host
+    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+    let given = labels.last == "" ? labels.dropLast() : labels[...]
+    guard let last = given.last, let first = last.utf8.first, (0x30...0x39).contains(first) else { return false }
+    let isHexadecimal = last.lowercased().hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
+    guard isHexadecimal || last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
+    // A dot after the address, and escapes in it, are read differently too.
+    return given.count != 4 || labels.count != 4 || name != host || !given.allSatisfy(isOctet)
+  }
+
+  /// Whether a label is a number from 0 to 255 without leading zeros, which some systems read as octal.
+  private static func isOctet(_ label: Substring) -> Bool {
+    guard (1...3).contains(label.utf8.count), label.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return false
+    }
+    return UInt8(label) != nil && (label == "0" || label.first != "0")
   }
 
   /// Returns the scheme and authority of an origin, as a URL begins with them.
