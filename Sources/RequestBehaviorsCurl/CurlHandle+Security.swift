@@ -16,13 +16,13 @@
       // Only a libcurl over OpenSSL has this option.
       if configuration.requiresTLSClosure { _ = rb_curl_set_ssl_callback(easy, curlPreparesTLS) }
       do {
-        try setAuthorities(configuration.trust.basis)
+        try setAuthorities(configuration.trust.basis, proxy: configuration.proxy)
       } catch let error as RefusedOption {
         throw error.networkError(.unsupportedTrust)
       }
     }
 
-    private func setAuthorities(_ basis: TrustPolicy.Basis) throws {
+    private func setAuthorities(_ basis: TrustPolicy.Basis, proxy: CurlTransport.Proxy) throws {
       switch basis {
       case .system: return
       case .anchors(let certificates, let besidesSystem):
@@ -40,6 +40,11 @@
         try set(CURLOPT_CAINFO, nil as String?, name: "CAINFO")
         try set(CURLOPT_CAPATH, nil as String?, name: "CAPATH")
         try set(CURLOPT_CAINFO_BLOB, bundle, name: "CAINFO_BLOB")
+        // A proxy that is reached over TLS is trusted by the same rules.
+        if proxy == .none { return }
+        try set(CURLOPT_PROXY_CAINFO, nil as String?, name: "PROXY_CAINFO")
+        try set(CURLOPT_PROXY_CAPATH, nil as String?, name: "PROXY_CAPATH")
+        try set(CURLOPT_PROXY_CAINFO_BLOB, bundle, name: "PROXY_CAINFO_BLOB")
       #if canImport(ObjectiveC)
         case .closure:
           throw NetworkError(.unsupportedTrust, "libcurl asks no closure whom to trust; use anchors and pins")

@@ -53,6 +53,7 @@
       try setDefaults()
       try setSecurity(configuration)
       try setProxy(configuration.proxy)
+      if let path = configuration.unixSocketPath { try set(CURLOPT_UNIX_SOCKET_PATH, path, name: "UNIX_SOCKET_PATH") }
       try setConnections(configuration)
     }
 

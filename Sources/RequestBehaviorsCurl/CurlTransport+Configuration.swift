@@ -70,6 +70,21 @@
       /// The proxy for all requests; none by default, even if the environment names one.
       public var proxy = Proxy.none
 
+      /// The path of a Unix domain socket that all connections are made to, such as `/run/docker.sock`; `nil`, the
+      /// default, to connect to the URL's host.
+      ///
+      /// The URL still decides about the `Host` field and TLS. No proxy is used. A path that is too long for the system
+      /// fails the send.
+      ///
+      /// ```swift
+      /// var settings = CurlTransport.Configuration()
+      /// settings.unixSocketPath = "/run/docker.sock"
+      /// let engine = NetworkClient(
+      ///   baseURL: URL(string: "http://localhost/v1.44")!,
+      ///   transport: .curl(settings))
+      /// ```
+      public var unixSocketPath: String?
+
       /// The value of `User-Agent` for requests that do not set it; `nil` for no such field.
       public var userAgent: String? = "RequestBehaviors"
 

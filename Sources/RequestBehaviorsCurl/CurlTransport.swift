@@ -9,8 +9,7 @@
   /// refused.
   ///
   /// ```swift
-  /// let client = NetworkClient(
-  ///   configuration: configuration, transport: CurlTransport())
+  /// let client = NetworkClient(baseURL: baseURL, transport: .curl())
   /// ```
   ///
   /// It runs on Linux and macOS, with libcurl 7.81 or later. One thread serves all requests of a transport; the first
@@ -85,6 +84,20 @@
       await withUnsafeContinuation { continuation in
         loop.post(.close { continuation.resume() })
       }
+    }
+  }
+
+  extension Transport where Self == CurlTransport {
+    /// Returns a transport over the system's libcurl, with connections of its own; see ``CurlTransport``.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings; the default settings if omitted.
+    ///   - clock: The clock that measures timeouts; by default the system's.
+    /// - Returns: The transport.
+    public static func curl(
+      _ configuration: CurlTransport.Configuration = CurlTransport.Configuration(), clock: RequestClock = .system
+    ) -> CurlTransport {
+      CurlTransport(configuration: configuration, clock: clock)
     }
   }
 

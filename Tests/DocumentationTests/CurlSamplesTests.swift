@@ -17,10 +17,20 @@
         #expect(try await client.send(.get("x").returning(String.self)) == "hello")
       }
       do {
-        let client = NetworkClient(
-          configuration: configuration, transport: CurlTransport())
+        let baseURL = server.baseURL
+        let client = NetworkClient(baseURL: baseURL, transport: .curl())
         #expect(try await client.send(.get("x").returning(String.self)) == "hello")
       }
+    }
+
+    // Compiled only.
+    func `a container engine listens on a socket`() {
+      var settings = CurlTransport.Configuration()
+      settings.unixSocketPath = "/run/docker.sock"
+      let engine = NetworkClient(
+        baseURL: URL(string: "http://localhost/v1.44")!,
+        transport: .curl(settings))
+      _ = engine
     }
 
     @Test func `proxies and limits of the documentation are those of a transport`() throws {

@@ -35,6 +35,19 @@
       #expect(try await code(.secure, CurlTransport.Configuration(trust: other)) == .tlsFailed)
     }
 
+    @Test func `a proxy that is reached over TLS is trusted by the same authorities`() async throws {
+      let proxy = try CurlTransport.Proxy.url(server.url(.secure))
+      let request = NetworkRequest(url: try #require(URL(string: "http://behind.test/")))
+      let trusting = CurlTransport(configuration: .init(trust: try server.trust, proxy: proxy))
+      #expect(try await trusting.send(request).text.hasPrefix("TLSv1.3") == true)
+      let other = try TrustPolicy.anchors([server.certificate("other")])
+      for trust in [TrustPolicy.system, other] {
+        let transport = CurlTransport(configuration: .init(trust: trust, proxy: proxy))
+        let error = await #expect(throws: NetworkError.self) { try await transport.send(request) }
+        #expect(error?.code == .tlsFailed)
+      }
+    }
+
     @Test func `an authority beside the system's is trusted`() async throws {
       let trust = try TrustPolicy.anchors([server.certificate("ca")], besidesSystem: true)
       #expect(try await send(.secure, CurlTransport.Configuration(trust: trust)).statusCode == 200)
