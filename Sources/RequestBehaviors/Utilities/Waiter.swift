@@ -1,5 +1,3 @@
-import Foundation
-
 /// A value that one task waits for and another task settles, once.
 ///
 /// Cancelling the waiting task settles it too: a later ``settle(_:)`` returns `false`, because the value is no longer
@@ -11,9 +9,7 @@ package final class Waiter<Value: Sendable>: Sendable {
     case settled(Result<Value, any Error>)
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State.open
+  private let state = Locked(State.open)
 
   /// Creates a waiter that is not settled.
   package init() {}
@@ -24,7 +20,7 @@ package final class Waiter<Value: Sendable>: Sendable {
   /// - Returns: Whether this call settled the value.
   @discardableResult
   package func settle(_ result: Result<Value, any Error>) -> Bool {
-    let (isFirst, continuation) = lock.withLock { () -> (Bool, CheckedContinuation<Value, any Error>?) in
+    let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
       switch state {
       case .settled: return (false, nil)
       case .open:
@@ -41,7 +37,7 @@ package final class Waiter<Value: Sendable>: Sendable {
 
   /// The value; `nil` if it is not settled, or settled with an error.
   package var settledValue: Value? {
-    lock.withLock {
+    state.withLock { state in
       guard case .settled(.success(let value)) = state else { return nil }
       return value
     }
@@ -54,7 +50,7 @@ package final class Waiter<Value: Sendable>: Sendable {
   package func value() async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let settled = lock.withLock { () -> Result<Value, any Error>? in
+        let settled = state.withLock { state -> Result<Value, any Error>? in
           if case .settled(let result) = state { return result }
           state = .waiting(continuation)
           return nil
