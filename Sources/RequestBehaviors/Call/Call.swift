@@ -1,5 +1,3 @@
-import Foundation
-
 /// The shared state of all that serves one `send`: its identity, clock and attempts, and values of behaviors.
 ///
 /// Every request and response of the call refers to it. It stores facts only (``Attempt``) and none of these, so that a
@@ -138,12 +136,10 @@ public final class Call: Sendable {
 }
 
 private enum CallCounter {
-  private static let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private static var last: UInt64 = 0
+  private static let last = Locked<UInt64>(0)
 
   static func next() -> Call.ID {
-    lock.withLock {
+    last.withLock { last in
       last += 1
       return Call.ID(number: last)
     }

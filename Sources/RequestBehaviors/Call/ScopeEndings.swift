@@ -1,5 +1,3 @@
-import Foundation
-
 /// Tells the behaviors of a client and its variants that an owner has ended: the user has left.
 ///
 /// An object that signs users in and out stores the one of each call that it serves (``Call/scopeEndings``), weakly,
@@ -24,22 +22,25 @@ public final class ScopeEndings: Sendable {
   /// one of them was its own. A server with a session for each user has thousands of them while a long call runs.
   private static let limit = 100_000
 
-  private let lock = NSLock()
-  // All protected by `lock`.
-  nonisolated(unsafe) private var members: [Member] = []
-  nonisolated(unsafe) private var lastNumber: UInt64 = 0
-  nonisolated(unsafe) private var lastForgotten: UInt64 = 0
-  // Protected by `lock` too: the number of each owner's latest ending, by the hash of the owner. Two owners of one hash
-  // would only end a call too much.
-  nonisolated(unsafe) private var numbers: [Int: UInt64] = [:]
+  private struct State {
+    var members: [Member] = []
+    var lastNumber: UInt64 = 0
+    var lastForgotten: UInt64 = 0
+    /// The number of each owner's latest ending, by the hash of the owner.
+    ///
+    /// Two owners of one hash would only end a call too much.
+    var numbers: [Int: UInt64] = [:]
+  }
+
+  private let state = Locked(State())
   /// The data that the client and its variants keep of owners.
   public let leftovers = ScopeLeftovers()
 
   /// Adds a client's list, and drops those of clients that are gone.
   func add(_ chain: Chain) {
-    lock.withLock {
-      members.removeAll { $0.chain == nil }
-      members.append(Member(chain: chain))
+    state.withLock { state in
+      state.members.removeAll { $0.chain == nil }
+      state.members.append(Member(chain: chain))
     }
   }
 
@@ -57,16 +58,16 @@ public final class ScopeEndings: Sendable {
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func note(_ scope: String) {
-    let chains = lock.withLock {
-      lastNumber += 1
-      numbers[scope.hashValue] = lastNumber
+    let chains = state.withLock { state in
+      state.lastNumber += 1
+      state.numbers[scope.hashValue] = state.lastNumber
       // Half are dropped at once, so that sorting is rare.
-      if numbers.count > ScopeEndings.limit {
-        let oldest = numbers.values.sorted()[numbers.count / 2]
-        numbers = numbers.filter { $0.value > oldest }
-        lastForgotten = oldest
+      if state.numbers.count > ScopeEndings.limit {
+        let oldest = state.numbers.values.sorted()[state.numbers.count / 2]
+        state.numbers = state.numbers.filter { $0.value > oldest }
+        state.lastForgotten = oldest
       }
-      return members.compactMap(\.chain)
+      return state.members.compactMap(\.chain)
     }
     var told: Set<ObjectIdentifier> = []
     for chain in chains {
@@ -82,7 +83,7 @@ public final class ScopeEndings: Sendable {
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
     var removed: Set<String> = []
-    for chain in lock.withLock({ members.compactMap(\.chain) }) {
+    for chain in state.withLock({ $0.members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries {
         await entry.behavior.scopeEnded(scope)
         if let cache = entry.behavior as? CachingBehavior { removed.insert(cache.leftoverID) }
@@ -93,14 +94,14 @@ public final class ScopeEndings: Sendable {
   }
 
   /// The number of endings so far.
-  var count: UInt64 { lock.withLock { lastNumber } }
+  var count: UInt64 { state.withLock { $0.lastNumber } }
 
   /// Whether one of the owners has ended since there were so many endings.
   func hasEnded(_ scopes: [String], since count: UInt64) -> Bool {
     guard !scopes.isEmpty else { return false }
-    return lock.withLock {
-      guard count < lastNumber else { return false }
-      return count < lastForgotten || scopes.contains { numbers[$0.hashValue].map { $0 > count } ?? false }
+    return state.withLock { state in
+      guard count < state.lastNumber else { return false }
+      return count < state.lastForgotten || scopes.contains { state.numbers[$0.hashValue].map { $0 > count } ?? false }
     }
   }
 }

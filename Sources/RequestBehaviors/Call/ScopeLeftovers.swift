@@ -1,5 +1,3 @@
-import Foundation
-
 /// The removals of the data that behaviors keep of owners.
 ///
 /// A behavior that keeps data of users in a store registers the removal when it stores something. The removal then runs
@@ -11,12 +9,11 @@ public final class ScopeLeftovers: Sendable {
   /// Removes the data of one owner.
   public typealias Removal = @Sendable () async -> Void
 
-  private let lock = NSLock()
-  // Protected by `lock`: how the data of each owner are removed, by the name of the data.
-  nonisolated(unsafe) private var removals: [String: [String: Removal]] = [:]
+  /// How the data of each owner are removed, by the name of the data.
+  private let removals = Locked<[String: [String: Removal]]>([:])
 
   /// Whether no removal is registered.
-  public var isEmpty: Bool { lock.withLock { removals.isEmpty } }
+  public var isEmpty: Bool { removals.withLock { $0.isEmpty } }
 
   /// Registers a removal that runs when the owner ends; it replaces an earlier one of the same data.
   ///
@@ -25,14 +22,14 @@ public final class ScopeLeftovers: Sendable {
   ///   - scope: The owner, as ``RequestBehavior/scope(for:)`` returned it.
   ///   - remove: Removes the data.
   public func add(_ id: String, of scope: String, _ remove: @escaping Removal) {
-    lock.withLock { removals[scope, default: [:]][id] = remove }
+    removals.withLock { $0[scope, default: [:]][id] = remove }
   }
 
   /// Drops the removals of data that are gone or that no longer belong to an owner.
   ///
   /// - Parameter id: The name of the data.
   public func forget(_ id: String) {
-    lock.withLock {
+    removals.withLock { removals in
       for scope in removals.keys { removals[scope]?[id] = nil }
       removals = removals.filter { !$0.value.isEmpty }
     }
@@ -44,7 +41,7 @@ public final class ScopeLeftovers: Sendable {
   ///   - scope: The owner.
   ///   - removed: The names of data that have been removed already; none by default.
   public func remove(of scope: String, except removed: Set<String> = []) async {
-    let due = lock.withLock { removals.removeValue(forKey: scope) ?? [:] }
+    let due = removals.withLock { $0.removeValue(forKey: scope) ?? [:] }
     for (id, remove) in due.sorted(by: { $0.key < $1.key }) where !removed.contains(id) { await remove() }
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The waits of the calls of a client and its variants, so that shutting the client down ends them.
 ///
 /// Only a wait has a task of its own. A call that does not wait runs in its caller's task, which the client must not
@@ -19,9 +17,7 @@ final class ClientWaits: Sendable {
   /// The waits of the client itself, if these are those of its lasting work.
   private let parent: ClientWaits?
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
 
   /// Creates the waits of a client.
   ///
@@ -35,7 +31,7 @@ final class ClientWaits: Sendable {
   var root: ClientWaits { parent?.root ?? self }
 
   /// Whether the client was shut down.
-  var isShutDown: Bool { lock.withLock { state.isShutDown } }
+  var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
   /// Waits until the work is done, the caller's task is cancelled, or the client is shut down.
   ///
@@ -73,7 +69,7 @@ final class ClientWaits: Sendable {
     _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
     // The entry comes before the task, which removes it and may be quick.
-    let id = lock.withLock {
+    let id = state.withLock { state in
       state.lastID += 1
       state.endings[state.lastID] = {}
       return state.lastID
@@ -84,7 +80,7 @@ final class ClientWaits: Sendable {
       completion(outcome)
       return try outcome.get()
     }
-    let isTooLate = lock.withLock {
+    let isTooLate = state.withLock { state in
       // The task may have ended by now and removed its entry.
       if state.endings[id] != nil { state.endings[id] = { task.cancel() } }
       return state.isShutDown
@@ -106,7 +102,7 @@ final class ClientWaits: Sendable {
 
   /// Ends the waits under way, and refuses later ones.
   func shutDown() {
-    let (endings, unbegun) = lock.withLock {
+    let (endings, unbegun) = state.withLock { state in
       state.isShutDown = true
       // In the order in which they began.
       let unbegun = state.lasting.filter { !$0.value.hasBegun }
@@ -118,7 +114,7 @@ final class ClientWaits: Sendable {
 
   /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
   func add(_ ending: @escaping @Sendable () -> Void) -> UInt64? {
-    lock.withLock {
+    state.withLock { state in
       guard !state.isShutDown else { return nil }
       state.lastID += 1
       state.endings[state.lastID] = ending
@@ -127,7 +123,7 @@ final class ClientWaits: Sendable {
   }
 
   /// Removes the closure of a wait that has ended by itself.
-  func remove(_ id: UInt64) { lock.withLock { _ = state.endings.removeValue(forKey: id) } }
+  func remove(_ id: UInt64) { state.withLock { _ = $0.endings.removeValue(forKey: id) } }
 }
 
 // MARK: - Lasting work
@@ -135,7 +131,7 @@ final class ClientWaits: Sendable {
 extension ClientWaits {
   /// Adds lasting work that has not begun.
   fileprivate func add(_ work: LastingWork.Entry) -> UInt64 {
-    let (id, isTooLate) = lock.withLock {
+    let (id, isTooLate) = state.withLock { state in
       state.lastID += 1
       state.lasting[state.lastID] = work
       return (state.lastID, state.isShutDown)
@@ -146,14 +142,14 @@ extension ClientWaits {
 
   /// Returns whether the work has begun; it cannot begin once the client is shut down.
   fileprivate func beginLasting(_ id: UInt64) -> Bool {
-    lock.withLock {
+    state.withLock { state in
       if !state.isShutDown { state.lasting[id]?.hasBegun = true }
       return state.lasting[id]?.hasBegun ?? false
     }
   }
 
   fileprivate func endLasting(_ id: UInt64) {
-    let released = lock.withLock { () -> [Waiter<Void>] in
+    let released = state.withLock { state -> [Waiter<Void>] in
       state.lasting[id] = nil
       guard !state.lasting.values.contains(where: \.hasBegun) else { return [] }
       defer { state.finishers = [] }
@@ -167,7 +163,7 @@ extension ClientWaits {
   /// - Parameter clock: The clock of the limit.
   func finishLastingWork(on clock: RequestClock) async {
     let waiter = Waiter<Void>()
-    let limit = lock.withLock { () -> Duration? in
+    let limit = state.withLock { state -> Duration? in
       let limit = state.lasting.values.filter(\.hasBegun).map(\.limit).max()
       if limit != nil { state.finishers.append(waiter) }
       return limit
@@ -180,7 +176,7 @@ extension ClientWaits {
     // In a task of its own: a result that is lost because the caller was cancelled is lost for other clients too.
     await Task { try? await waiter.value() }.value
     timer.cancel()
-    for work in lock.withLock({ Array(state.lasting.values) }) { work.waits.shutDown() }
+    for work in state.withLock({ Array($0.lasting.values) }) { work.waits.shutDown() }
   }
 }
 
