@@ -1,5 +1,3 @@
-import Foundation
-
 /// Tells the clients of a session that an owner has ended: the user has signed out or been replaced.
 final class SessionScopes: Sendable {
   private struct Client {
@@ -9,33 +7,36 @@ final class SessionScopes: Sendable {
     let leftovers: ScopeLeftovers
   }
 
-  private let lock = NSLock()
-  // All protected by `lock`.
-  nonisolated(unsafe) private var clients: [Client] = []
-  nonisolated(unsafe) private var telling: Task<Void, Never>?
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
+  private struct State {
+    var clients: [Client] = []
+    var telling: Task<Void, Never>?
+    var waiters: [Waiter<Void>] = []
+  }
+
+  private let state = Locked(State())
 
   /// Adds the client of a call.
   func follow(_ call: Call) {
     guard let endings = call.scopeEndings else { return }
     let id = ObjectIdentifier(endings)
-    lock.withLock {
+    state.withLock { state in
       // In place, because copying a weak reference costs more than the rest.
-      for index in clients.indices where clients[index].id == id && clients[index].endings != nil { return }
-      clients.removeAll { $0.endings == nil && $0.leftovers.isEmpty }
-      clients.append(Client(id: id, endings: endings, leftovers: endings.leftovers))
+      for index in state.clients.indices where state.clients[index].id == id && state.clients[index].endings != nil {
+        return
+      }
+      state.clients.removeAll { $0.endings == nil && $0.leftovers.isEmpty }
+      state.clients.append(Client(id: id, endings: endings, leftovers: endings.leftovers))
     }
   }
 
   /// Tells the clients that an owner has ended, after those that ended before.
   func end(_ scope: String) {
-    lock.withLock {
-      let clients = clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
+    state.withLock { state in
+      let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
       guard !clients.isEmpty else { return }
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
-      telling = Task { [telling] in
+      state.telling = Task { [telling = state.telling] in
         await telling?.value
         for client in clients {
           await client.endings?.tell(scope)
@@ -47,17 +48,17 @@ final class SessionScopes: Sendable {
   }
 
   /// Adds a waiter for the owner of its call to become known.
-  func add(_ waiter: Waiter<Void>) { lock.withLock { waiters.append(waiter) } }
+  func add(_ waiter: Waiter<Void>) { state.withLock { $0.waiters.append(waiter) } }
 
   /// Releases those who wait for the owner to become known.
   func release() {
-    let released = lock.withLock {
-      defer { waiters = [] }
-      return waiters
+    let released = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
     }
     for waiter in released { waiter.settle(.success(())) }
   }
 
   /// Waits until the clients know of all owners that have ended.
-  func wait() async { await lock.withLock { telling }?.value }
+  func wait() async { await state.withLock { $0.telling }?.value }
 }

@@ -31,13 +31,14 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   let trustsClockOverHTTP: Bool
   let makeNonce: @Sendable () -> String
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var signer: OAuth1Signer?
-  // Protected by `lock`: grows with every sign-in and sign-out.
-  nonisolated(unsafe) private var userNumber = 0
-  // Protected by `lock`.
-  nonisolated(unsafe) private var clocks = OAuth1Clocks()
+  private let state: Locked<State>
+
+  private struct State {
+    var signer: OAuth1Signer?
+    /// Grows with every sign-in and sign-out.
+    var userNumber = 0
+    var clocks = OAuth1Clocks()
+  }
 
   /// Creates a session.
   ///
@@ -64,13 +65,14 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     self.name = name
     self.trustsClockOverHTTP = trustsClockOverHTTP
     self.makeNonce = makeNonce ?? { Nonce.make(.hexadecimal) }
-    signer = credentials.map {
+    let signer = credentials.map {
       OAuth1Signer(consumer: consumer, credentials: $0, method: signatureMethod, options: options)
     }
+    state = Locked(State(signer: signer))
   }
 
   /// The credentials of the signed-in user; `nil` if no user is signed in.
-  public var credentials: OAuth1Credentials? { lock.withLock { signer?.credentials } }
+  public var credentials: OAuth1Credentials? { state.withLock { $0.signer?.credentials } }
 
   /// Signs with these credentials from now on.
   ///
@@ -78,9 +80,9 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   public func signIn(_ credentials: OAuth1Credentials) {
     let new = OAuth1Signer(consumer: consumer, credentials: credentials, method: signatureMethod, options: options)
     let ended = scope
-    lock.withLock {
-      signer = new
-      userNumber += 1
+    state.withLock { state in
+      state.signer = new
+      state.userNumber += 1
     }
     if let ended, ended != scope { scopes.end(ended) }
   }
@@ -92,9 +94,9 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// still go; this method does not wait for it.
   public func signOut() {
     let ended = scope
-    lock.withLock {
-      signer = nil
-      userNumber += 1
+    state.withLock { state in
+      state.signer = nil
+      state.userNumber += 1
     }
     if let ended { scopes.end(ended) }
   }
@@ -111,18 +113,18 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     credentials.map { CredentialDigest.make(of: consumer.secret + "&" + $0.secret, salt: salt) }
   }
 
-  var currentSigner: OAuth1Signer? { lock.withLock { signer } }
+  var currentSigner: OAuth1Signer? { state.withLock { $0.signer } }
 
   /// The number of the signed-in user, which differs for every sign-in; `nil` if no user is signed in.
-  var user: Int? { lock.withLock { signer == nil ? nil : userNumber } }
+  var user: Int? { state.withLock { $0.signer == nil ? nil : $0.userNumber } }
 
-  func learnedClock(of origin: Origin) -> OAuth1Clock? { lock.withLock { clocks[origin] } }
+  func learnedClock(of origin: Origin) -> OAuth1Clock? { state.withLock { $0.clocks[origin] } }
 
-  func keep(_ clock: OAuth1Clock, of origin: Origin) { lock.withLock { clocks.keep(clock, of: origin) } }
+  func keep(_ clock: OAuth1Clock, of origin: Origin) { state.withLock { $0.clocks.keep(clock, of: origin) } }
 
-  func forget(_ clock: OAuth1Clock, of origin: Origin) { lock.withLock { clocks.forget(clock, of: origin) } }
+  func forget(_ clock: OAuth1Clock, of origin: Origin) { state.withLock { $0.clocks.forget(clock, of: origin) } }
 
-  func forgetClocks() { lock.withLock { clocks = OAuth1Clocks() } }
+  func forgetClocks() { state.withLock { $0.clocks = OAuth1Clocks() } }
 
   /// The consumer's key and whether a user is signed in, without secrets.
   public var description: String {

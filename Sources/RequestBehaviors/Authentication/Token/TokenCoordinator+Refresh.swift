@@ -1,5 +1,3 @@
-import Foundation
-
 extension TokenCoordinator {
   /// The refreshes whose source runs in this task.
   ///
@@ -229,16 +227,18 @@ struct TokenRequestCheck: RequestBehavior {
 
 /// Counts the sends of a source: a request that was refused before it left does not count as having asked for a token.
 final class TokenRequestTally: Sendable {
-  private let lock = NSLock()
-  // Both protected by `lock`.
-  nonisolated(unsafe) private var calls = 0
-  nonisolated(unsafe) private var sends = 0
+  private struct Counts {
+    var calls = 0
+    var sends = 0
+  }
+
+  private let counts = Locked(Counts())
 
   func note(_ report: CallReport) {
     let count = report.call.attemptCount
-    lock.withLock {
-      calls += 1
-      sends += count
+    counts.withLock { counts in
+      counts.calls += 1
+      counts.sends += count
     }
   }
 
@@ -246,8 +246,8 @@ final class TokenRequestTally: Sendable {
   ///
   /// A source that did not use its client may have asked elsewhere, unless it says that the user must sign in.
   func tellsOfRequest(endingIn error: any Error) -> Bool {
-    let (calls, sends) = lock.withLock { (self.calls, self.sends) }
-    if calls > 0 { return sends > 0 }
+    let counts = counts.withLock { $0 }
+    if counts.calls > 0 { return counts.sends > 0 }
     guard let error = error as? NetworkError else { return true }
     return error.code != .notSignedIn || error.response != nil
   }

@@ -1,5 +1,3 @@
-import Foundation
-
 // MARK: - Reading and writing
 
 extension TokenCoordinator {
@@ -240,15 +238,13 @@ enum TokenCoordinators {
     weak var coordinator: TokenCoordinator?
   }
 
-  private static let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private static var entries: [Place: Entry] = [:]
+  private static let entries = Locked<[Place: Entry]>([:])
 
   /// Returns the coordinator of a store; it stays the same as long as a session uses it.
   static func coordinator(
     of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?
   ) -> TokenCoordinator {
-    lock.withLock {
+    entries.withLock { entries in
       let place = Place(store)
       if let coordinator = entries[place]?.coordinator { return coordinator }
       entries = entries.filter { $0.value.coordinator != nil }

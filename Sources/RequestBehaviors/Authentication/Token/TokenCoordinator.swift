@@ -1,13 +1,21 @@
-import Foundation
-
 /// The state of all sessions over one store, and the waiters for it to change.
 final class TokenCoordinator: Sendable {
   /// Names the coordinator where only its identity counts.
   typealias ID = ObjectIdentifier
 
-  private struct Waiter: Sendable {
-    let isRefused: Bool
-    let continuation: CheckedContinuation<IssuedToken?, any Error>
+  private struct State {
+    var token: TokenState
+    var clock: RequestClock
+    /// Whether the clock is one that a user or a client gave.
+    var hasClock: Bool
+    var waiters: [UInt64: (isRefused: Bool, waiter: Waiter<IssuedToken?>)] = [:]
+    var lastWaiter: UInt64 = 0
+    /// The task of a refresh.
+    var run: Task<Void, Never>?
+    /// The timer of the wait for a refresh.
+    var timer: Task<Void, Never>?
+    /// The task that tries to save again.
+    var retry: Task<Void, Never>?
   }
 
   /// The kind of token that a request needs.
@@ -23,33 +31,15 @@ final class TokenCoordinator: Sendable {
   let scopes = SessionScopes()
   /// The requests with a token of this session that are being handed to transports.
   let handOvers = HandOvers()
-  private let lock = NSLock()
-  // All of these are protected by `lock`.
-  nonisolated(unsafe) private var state: TokenState
-  nonisolated(unsafe) private var clock: RequestClock
-  // Protected by `lock` too: whether the clock is one that a user or a client gave.
-  nonisolated(unsafe) private var hasClock: Bool
-  // Protected by `lock` too: the waiters, and those that left before they waited.
-  nonisolated(unsafe) private var waiters: [UInt64: Waiter] = [:]
-  nonisolated(unsafe) private var leavers: Set<UInt64> = []
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var lastWaiter: UInt64 = 0
-  // Protected by `lock` too: the task of a refresh, the timer of the wait for it, and the task that tries to save
-  // again.
-  nonisolated(unsafe) private var run: Task<Void, Never>?
-  nonisolated(unsafe) private var timer: Task<Void, Never>?
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var retry: Task<Void, Never>?
+  private let state: Locked<State>
 
   init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?) {
     self.store = store
     self.policy = policy
-    self.clock = clock ?? .system
-    self.hasClock = clock != nil
-    self.state = TokenState(policy: policy)
+    state = Locked(State(token: TokenState(policy: policy), clock: clock ?? .system, hasClock: clock != nil))
   }
 
-  deinit { retry?.cancel() }
+  deinit { state.withLock { $0.retry }?.cancel() }
 
   var id: ID { ObjectIdentifier(self) }
 
@@ -57,19 +47,19 @@ final class TokenCoordinator: Sendable {
   ///
   /// Before the store is read, neither is certain, and the owner may change.
   var user: (scope: String, generation: Int?, isKnown: Bool) {
-    lock.withLock { (state.scope, state.user, state.isLoaded) }
+    state.withLock { ($0.token.scope, $0.token.user, $0.token.isLoaded) }
   }
 
   /// Whether there is a token, fresh or not.
   var hasToken: Bool { update { state, _ in state.hasToken } }
 
   /// The number of the signed-in user: grows with every sign-in and sign-out.
-  var generation: Int { lock.withLock { state.generation } }
+  var generation: Int { state.withLock { $0.token.generation } }
 
   /// The newest token of the same user; `nil` if that is this one, or if the user has left.
   func newest(after issued: IssuedToken) -> IssuedToken? {
-    lock.withLock {
-      guard let newest = state.issued, newest.generation == issued.generation, newest.version > issued.version
+    state.withLock { state in
+      guard let newest = state.token.issued, newest.generation == issued.generation, newest.version > issued.version
       else { return nil }
       return newest
     }
@@ -93,19 +83,20 @@ final class TokenCoordinator: Sendable {
   ///
   /// A session without a clock of its own uses this one from now on.
   func lookUp(_ clock: RequestClock) -> Lookup {
-    lock.withLock {
-      if !hasClock {
-        state.follow(clock, now: self.clock.now())
-        self.clock = clock
-        hasClock = true
+    state.withLock { state in
+      if !state.hasClock {
+        state.token.follow(clock, now: state.clock.now())
+        state.clock = clock
+        state.hasClock = true
       }
-      return Lookup(&state, now: self.clock.now())
+      let now = state.clock.now()
+      return Lookup(&state.token, now: now)
     }
   }
 
   /// Changes the state in place and returns the closure's result; the closure gets the session's clock.
   func update<Result>(_ change: (inout TokenState, RequestClock) throws -> Result) rethrows -> Result {
-    try lock.withLock { try change(&state, clock) }
+    try state.withLock { try change(&$0.token, $0.clock) }
   }
 
   // MARK: - Waiting
@@ -116,68 +107,60 @@ final class TokenCoordinator: Sendable {
   func wait(
     for need: Need, snapshot: SessionSnapshot, launch: (TokenState.Refresh) -> Task<Void, Never>
   ) async throws -> IssuedToken? {
-    let waiter = lock.withLock {
-      lastWaiter += 1
-      return lastWaiter
-    }
-    defer { lock.withLock { _ = leavers.remove(waiter) } }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        if let answer = enter(waiter, need, snapshot, continuation, launch) { continuation.resume(with: answer) }
-      }
-    } onCancel: {
-      leave(waiter, CancellationError())
+    switch enter(need, snapshot, launch) {
+    case .over(let result): return try result.get()
+    case .wait(let number, let waiter):
+      // The refresh goes on when a waiter leaves.
+      defer { state.withLock { _ = $0.waiters.removeValue(forKey: number) } }
+      return try await waiter.value()
     }
   }
 
-  /// Decides for a waiter, and stores it if it has to wait.
+  /// The decision about a request that needs a token.
+  private enum Entry {
+    case over(Result<IssuedToken?, any Error>)
+    case wait(UInt64, Waiter<IssuedToken?>)
+  }
+
+  /// Decides for a request, and stores its waiter if it has to wait.
   private func enter(
-    _ waiter: UInt64, _ need: Need, _ snapshot: SessionSnapshot,
-    _ continuation: CheckedContinuation<IssuedToken?, any Error>,
-    _ launch: (TokenState.Refresh) -> Task<Void, Never>
-  ) -> Result<IssuedToken?, any Error>? {
-    lock.withLock {
-      // A task cancelled before it waited must not wait for ever. A call keeps its user.
-      if leavers.contains(waiter) { return .failure(CancellationError()) }
-      guard snapshot.generation == state.generation else { return .failure(NetworkError.signedOut()) }
-      let now = clock.now()
+    _ need: Need, _ snapshot: SessionSnapshot, _ launch: (TokenState.Refresh) -> Task<Void, Never>
+  ) -> Entry {
+    state.withLock { state in
+      // A task that was cancelled before it waited begins no refresh. A call keeps its user.
+      if Task.isCancelled { return .over(.failure(CancellationError())) }
+      guard snapshot.generation == state.token.generation else { return .over(.failure(NetworkError.signedOut())) }
+      let now = state.clock.now()
       let decision =
         switch need {
-        case .token: state.acquire(now: now, snapshot: snapshot.failures)
-        case .newer(let refused): state.renew(refused, now: now, snapshot: snapshot.failures)
+        case .token: state.token.acquire(now: now, snapshot: snapshot.failures)
+        case .newer(let refused): state.token.renew(refused, now: now, snapshot: snapshot.failures)
         }
       switch decision {
-      case .use(let issued): return .success(issued)
-      case .stand: return .success(nil)
-      case .fail(let error): return .failure(error)
+      case .use(let issued): return .over(.success(issued))
+      case .stand: return .over(.success(nil))
+      case .fail(let error): return .over(.failure(error))
       case .wait: break
-      case .start(let refresh): run = launch(refresh)
+      case .start(let refresh): state.run = launch(refresh)
       }
+      let waiter = Waiter<IssuedToken?>()
+      state.lastWaiter += 1
+      state.waiters[state.lastWaiter] = (need.isRefused, waiter)
       // One timer serves all waiters of a refresh.
-      waiters[waiter] = Waiter(isRefused: need.isRefused, continuation: continuation)
-      if timer == nil, let refresh = state.refresh { timer = makeTimer(refresh) }
-      return nil
+      if state.timer == nil, let refresh = state.token.refresh {
+        state.timer = makeTimer(refresh, clock: state.clock, limit: state.token.policy.timeout)
+      }
+      return .wait(state.lastWaiter, waiter)
     }
   }
 
-  /// Makes the task that releases the waiters of a refresh that takes too long; called under the lock.
-  private func makeTimer(_ refresh: TokenState.Refresh) -> Task<Void, Never> {
-    let (clock, limit) = (clock, state.policy.timeout)
-    return Task {
+  /// Makes the task that releases the waiters of a refresh that takes too long.
+  private func makeTimer(_ refresh: TokenState.Refresh, clock: RequestClock, limit: Duration) -> Task<Void, Never> {
+    Task {
       guard (try? await clock.sleep(for: limit)) != nil else { return }
       let outcome = self.complete(isCancelling: true) { state, _ in state.timeOut(on: refresh) }
       if case .fail(let error) = outcome { self.broadcast.publish(.refreshFailed(error)) }
     }
-  }
-
-  /// Releases one waiter with an error; the refresh goes on.
-  private func leave(_ waiter: UInt64, _ error: any Error) {
-    let left = lock.withLock {
-      let left = waiters.removeValue(forKey: waiter)
-      if left == nil { leavers.insert(waiter) }
-      return left
-    }
-    left?.continuation.resume(throwing: error)
   }
 
   /// Changes the state, then releases all waiters with the outcome.
@@ -192,30 +175,30 @@ final class TokenCoordinator: Sendable {
   func complete(
     isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.RefreshOutcome
   ) -> TokenState.RefreshOutcome {
-    var released: [UInt64: Waiter] = [:]
+    var released: [UInt64: (isRefused: Bool, waiter: Waiter<IssuedToken?>)] = [:]
     var endedRun: Task<Void, Never>?
     var endedTimer: Task<Void, Never>?
     var spare: IssuedToken?
-    let outcome = lock.withLock {
+    let outcome = state.withLock { state in
       // Under the same lock as the change, so that no call sees the new user before the old owner has ended.
-      let scope = state.hasToken ? state.scope : nil
-      let outcome = change(&state, clock)
-      if let scope, state.scope != scope { scopes.end(scope) }
-      if state.isLoaded { scopes.release() }
+      let scope = state.token.hasToken ? state.token.scope : nil
+      let outcome = change(&state.token, state.clock)
+      if let scope, state.token.scope != scope { scopes.end(scope) }
+      if state.token.isLoaded { scopes.release() }
       guard !outcome.isIgnored else { return outcome }
-      swap(&released, &waiters)
-      swap(&endedTimer, &timer)
+      swap(&released, &state.waiters)
+      swap(&endedTimer, &state.timer)
       // An overdue refresh goes on, and a sign-out must still be able to cancel it.
-      if state.refresh == nil { swap(&endedRun, &run) }
-      if case .fail = outcome { spare = state.unexpired(now: clock.now()) }
+      if state.token.refresh == nil { swap(&endedRun, &state.run) }
+      if case .fail = outcome { spare = state.token.unexpired(now: state.clock.now()) }
       return outcome
     }
     endedTimer?.cancel()
     if isCancelling { endedRun?.cancel() }
     // In the order of arrival. Outside of the lock, because resumed tasks may take it.
-    for (_, waiter) in released.sorted(by: { $0.key < $1.key }) {
-      let issued = waiter.isRefused ? nil : spare
-      waiter.continuation.resume(with: issued.map { .success($0) } ?? outcome.result)
+    for (_, entry) in released.sorted(by: { $0.key < $1.key }) {
+      let issued = entry.isRefused ? nil : spare
+      entry.waiter.settle(issued.map { .success($0) } ?? outcome.result)
     }
     return outcome
   }
@@ -224,9 +207,9 @@ final class TokenCoordinator: Sendable {
 
   /// Tries again to store the last change, after longer and longer waits, until it is stored or the session is gone.
   func saveLater() {
-    lock.withLock {
-      guard retry == nil, state.isUnsaved else { return }
-      retry = Task { [weak self, clock] in
+    state.withLock { state in
+      guard state.retry == nil, state.token.isUnsaved else { return }
+      state.retry = Task { [weak self, clock = state.clock] in
         var delay = Duration.seconds(1)
         while (try? await clock.sleep(for: delay)) != nil, await self?.saveAgain() == false {
           delay = min(delay * 2, .seconds(60))
@@ -238,9 +221,9 @@ final class TokenCoordinator: Sendable {
   /// Tries once more; returns whether no further try is needed.
   private func saveAgain() async -> Bool {
     await saveUnsaved()
-    return lock.withLock {
-      if !state.isUnsaved { retry = nil }
-      return !state.isUnsaved
+    return state.withLock { state in
+      if !state.token.isUnsaved { state.retry = nil }
+      return !state.token.isUnsaved
     }
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The events of a session, beginning when this sequence was made.
 ///
 /// ```swift
@@ -37,34 +35,36 @@ public struct TokenEvents: AsyncSequence, Sendable {
 
 /// Hands events to every subscriber.
 final class TokenBroadcast: Sendable {
-  private let lock = NSLock()
-  // Both protected by `lock`.
-  nonisolated(unsafe) private var subscribers: [Int: AsyncStream<TokenEvent>.Continuation] = [:]
-  nonisolated(unsafe) private var lastID = 0
+  private struct State {
+    var subscribers: [Int: AsyncStream<TokenEvent>.Continuation] = [:]
+    var lastID = 0
+  }
+
+  private let state = Locked(State())
 
   func subscribe() -> TokenEvents {
     let (stream, continuation) = AsyncStream.makeStream(of: TokenEvent.self)
-    let id = lock.withLock {
-      lastID += 1
-      subscribers[lastID] = continuation
-      return lastID
+    let id = state.withLock { state in
+      state.lastID += 1
+      state.subscribers[state.lastID] = continuation
+      return state.lastID
     }
     continuation.onTermination = { [weak self] _ in self?.remove(id) }
     return TokenEvents(stream)
   }
 
   /// The number of subscribers.
-  var subscriberCount: Int { lock.withLock { subscribers.count } }
+  var subscriberCount: Int { state.withLock { $0.subscribers.count } }
 
   func publish(_ event: TokenEvent) {
     // In the order in which they subscribed.
-    let subscribers = lock.withLock { self.subscribers.sorted { $0.key < $1.key } }
+    let subscribers = state.withLock { $0.subscribers.sorted { $0.key < $1.key } }
     for (_, subscriber) in subscribers { subscriber.yield(event) }
   }
 
-  private func remove(_ id: Int) { lock.withLock { subscribers[id] = nil } }
+  private func remove(_ id: Int) { state.withLock { $0.subscribers[id] = nil } }
 
-  deinit { for subscriber in subscribers.values { subscriber.finish() } }
+  deinit { for subscriber in state.withLock({ $0.subscribers }).values { subscriber.finish() } }
 }
 
 /// An event of a session.

@@ -45,9 +45,7 @@ public final class TokenSession: Sendable {
 
   let source: any TokenSource
   let coordinator: TokenCoordinator
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var environment: ServerEnvironment?
+  private let environment = Locked<ServerEnvironment?>(nil)
 
   /// Creates a session; it reads and sends nothing before a request needs it.
   ///
@@ -124,14 +122,14 @@ public final class TokenSession: Sendable {
 extension TokenSession {
   /// Records the server of the first client; all token requests go there from then on.
   func follow(_ call: Call) {
-    lock.withLock {
+    environment.withLock { environment in
       guard environment == nil, let own = call.options.environment, own.origin == call.baseOrigin else { return }
       environment = own
     }
   }
 
   /// The server of the first client; `nil` if that client had no base URL.
-  var firstEnvironment: ServerEnvironment? { lock.withLock { environment } }
+  var firstEnvironment: ServerEnvironment? { environment.withLock { $0 } }
 }
 
 /// Makes the id under which an account owns responses and files.
