@@ -1,5 +1,3 @@
-import Foundation
-
 /// The work in progress at a cache: the fetches of each URL, and the validations that other requests wait for.
 final class CacheActivity: Sendable {
   private struct Fetches {
@@ -33,9 +31,7 @@ final class CacheActivity: Sendable {
     var mark: CacheMark?
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
 
   // MARK: - Shared stores
 
@@ -43,15 +39,13 @@ final class CacheActivity: Sendable {
     weak var activity: CacheActivity?
   }
 
-  private static let registryLock = NSLock()
-  // Protected by `registryLock`.
-  nonisolated(unsafe) private static var registry: [ObjectIdentifier: Shared] = [:]
+  private static let registry = Locked<[ObjectIdentifier: Shared]>([:])
 
   /// Returns the activity at a store, which all behaviors that use the store share.
   static func shared(by store: any CacheStore) -> CacheActivity {
     // A store that is a value cannot be shared.
     guard type(of: store) is AnyClass else { return CacheActivity() }
-    return registryLock.withLock {
+    return registry.withLock { registry in
       let id = ObjectIdentifier(store as AnyObject)
       if let activity = registry[id]?.activity { return activity }
       registry = registry.filter { $0.value.activity != nil }
@@ -70,7 +64,7 @@ final class CacheActivity: Sendable {
   ///   - sinceOldest: Whether the fetch counts as begun together with the oldest one under way.
   /// - Returns: The fetch.
   func beginFetch(of key: CacheKey, sinceOldest: Bool = false) -> Fetch {
-    lock.withLock {
+    state.withLock { state in
       let url = key.url
       state.fetches[url, default: Fetches()].count += 1
       return Fetch(
@@ -81,7 +75,7 @@ final class CacheActivity: Sendable {
 
   /// Records that a fetch has ended.
   func end(_ fetch: Fetch) {
-    lock.withLock {
+    state.withLock { state in
       guard var fetches = state.fetches[fetch.url] else { return }
       fetches.count -= 1
       state.fetches[fetch.url] = fetches.count > 0 ? fetches : nil
@@ -90,16 +84,16 @@ final class CacheActivity: Sendable {
   }
 
   /// Records that the responses of a URL are no longer valid, including those under way.
-  func invalidate(_ url: String) { lock.withLock { state.fetches[url]?.invalidations += 1 } }
+  func invalidate(_ url: String) { state.withLock { $0.fetches[url]?.invalidations += 1 } }
 
   /// Records that the responses of an owner must be removed, including those under way.
-  func end(scope: String) { lock.withLock { if !state.fetches.isEmpty { state.endedScopes.append(scope) } } }
+  func end(scope: String) { state.withLock { if !$0.fetches.isEmpty { $0.endedScopes.append(scope) } } }
 
   /// Whether the URL of a fetch became invalid, or one of its owners signed out, while the fetch was under way.
   ///
   /// Its response may then be older than the change, so it is not stored.
   func isOutdated(_ fetch: Fetch) -> Bool {
-    lock.withLock {
+    state.withLock { state in
       state.fetches[fetch.url]?.invalidations != fetch.invalidations
         || state.endedScopes.dropFirst(fetch.scopeEndings).contains { fetch.scopes.contains($0) }
     }
@@ -121,21 +115,21 @@ final class CacheActivity: Sendable {
 
   /// Records that the responses of a URL could not be removed when they became invalid.
   func distrust(url: String) {
-    lock.withLock {
+    state.withLock { state in
       if state.unremovedURLs.count == CacheActivity.unremovedLimit { state.mustBeEmptied = true }
       if !state.mustBeEmptied { state.unremovedURLs.insert(url) }
     }
   }
 
   /// Records that the responses of an owner could not be removed when that owner signed out.
-  func distrust(scope: String) { lock.withLock { _ = state.unremovedScopes.insert(scope) } }
+  func distrust(scope: String) { state.withLock { _ = $0.unremovedScopes.insert(scope) } }
 
   /// Records that the store could not be emptied.
-  func distrustAll() { lock.withLock { state.mustBeEmptied = true } }
+  func distrustAll() { state.withLock { $0.mustBeEmptied = true } }
 
   /// Returns what must be removed before anything of a key is used; `nil` if every removal succeeded.
   func distrusted(of key: CacheKey) -> Distrusted? {
-    lock.withLock {
+    state.withLock { state in
       if state.mustBeEmptied { return Distrusted(isURL: true, scopes: key.scopes, isEverything: true) }
       guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
       let scopes = key.scopes.filter { state.unremovedScopes.contains($0) }
@@ -146,7 +140,7 @@ final class CacheActivity: Sendable {
 
   /// Records that the responses have been removed.
   func trust(_ removed: Distrusted, of key: CacheKey) {
-    lock.withLock {
+    state.withLock { state in
       if removed.isURL { state.unremovedURLs.remove(key.url) }
       state.unremovedScopes.subtract(removed.scopes)
     }
@@ -154,7 +148,7 @@ final class CacheActivity: Sendable {
 
   /// Records that the store is empty.
   func trustAll() {
-    lock.withLock { (state.unremovedURLs, state.unremovedScopes, state.mustBeEmptied) = ([], [], false) }
+    state.withLock { ($0.unremovedURLs, $0.unremovedScopes, $0.mustBeEmptied) = ([], [], false) }
   }
 
   // MARK: - Validations
@@ -192,7 +186,7 @@ final class CacheActivity: Sendable {
   /// - Returns: The result of the other validation, or `own` if the caller has to validate.
   /// - Throws: `CancellationError`, or the error of a client that was shut down.
   func beginValidation(of key: ValidationKey, for call: Call) async throws -> Validation {
-    let waiter: Waiter<Validation>? = lock.withLock {
+    let waiter: Waiter<Validation>? = state.withLock { state in
       guard state.waiting[key] != nil else {
         state.waiting[key] = []
         return nil
@@ -214,15 +208,15 @@ final class CacheActivity: Sendable {
   ///
   /// - Returns: Whether the caller is to validate.
   func beginRefresh(of key: ValidationKey) -> Bool {
-    lock.withLock { state.waiting[key] == nil && state.refreshed.insert(key.key).inserted }
+    state.withLock { $0.waiting[key] == nil && $0.refreshed.insert(key.key).inserted }
   }
 
   /// Records that a validation in the background has ended.
-  func endRefresh(of key: CacheKey) { lock.withLock { _ = state.refreshed.remove(key) } }
+  func endRefresh(of key: CacheKey) { state.withLock { _ = $0.refreshed.remove(key) } }
 
   /// Ends a validation, and resumes the requests that wait for it.
   func endValidation(of key: ValidationKey, _ outcome: Validation) {
-    let waiters = lock.withLock { state.waiting.removeValue(forKey: key) ?? [] }
+    let waiters = state.withLock { $0.waiting.removeValue(forKey: key) ?? [] }
     for waiter in waiters { waiter.settle(.success(outcome)) }
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Shows on an indicator whether any request is under way.
 ///
 /// It counts the calls of every client that lists it. The indicator changes on the main actor, after a delay in both
@@ -50,9 +48,7 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
     private let indicator: any ActivityIndicator
     private let showDelay: Duration
     private let hideDelay: Duration
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var state = ActivityState()
+    private let state = Locked(ActivityState())
 
     init(_ indicator: any ActivityIndicator, showDelay: Duration, hideDelay: Duration) {
       self.indicator = indicator
@@ -60,14 +56,14 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
       self.hideDelay = hideDelay
     }
 
-    var count: Int { lock.withLock { state.count } }
+    var count: Int { state.withLock { $0.count } }
 
     func begin(_ clock: RequestClock) {
-      if let change = lock.withLock({ state.begin() }) { schedule(change, after: showDelay, clock) }
+      if let change = state.withLock({ $0.begin() }) { schedule(change, after: showDelay, clock) }
     }
 
     func end(_ clock: RequestClock) {
-      if let change = lock.withLock({ state.end() }) { schedule(change, after: hideDelay, clock) }
+      if let change = state.withLock({ $0.end() }) { schedule(change, after: hideDelay, clock) }
     }
 
     /// Settles a change after a delay; it has no effect if another change has replaced it by then.
@@ -80,7 +76,7 @@ public struct ActivityIndicatorBehavior: UniqueBehavior {
 
     @MainActor
     private func settle(_ change: ActivityState.Change) {
-      if let isActive = lock.withLock({ state.settle(change) }) { indicator.setActive(isActive) }
+      if let isActive = state.withLock({ $0.settle(change) }) { indicator.setActive(isActive) }
     }
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reports attempts and calls to a metrics system, with the names of OpenTelemetry's semantic conventions for HTTP.
 ///
 /// | metric | meaning |
@@ -79,16 +77,14 @@ public struct MetricsBehavior: UniqueBehavior, CallObserver {
   }
 
   /// The methods and templates of requests; the number of templates is limited.
-  private final class Names: Sendable {
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var names: EndpointNames
+  private struct Names: Sendable {
+    private let names: Locked<EndpointNames>
 
-    init(limit: Int) { names = EndpointNames(limit: limit) }
+    init(limit: Int) { names = Locked(EndpointNames(limit: limit)) }
 
     func attributes(of request: NetworkRequest?) -> [MetricAttribute] {
       let method = request.map { EndpointNames.method($0.method) } ?? "_OTHER"
-      let template = lock.withLock { names.template(for: request) }
+      let template = names.withLock { $0.template(for: request) }
       return [
         MetricAttribute("http.request.method", .string(method)), MetricAttribute("url.template", .string(template)),
       ]

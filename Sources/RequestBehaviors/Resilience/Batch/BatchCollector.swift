@@ -1,5 +1,3 @@
-import Foundation
-
 /// The batches that requests may still join.
 final class BatchCollector: Sendable {
   typealias Outcome = Result<NetworkResponse, any Error>
@@ -24,9 +22,7 @@ final class BatchCollector: Sendable {
 
     let key: Key
     let place: DetachedNext
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var state = State()
+    private let state = Locked(State())
 
     init(_ key: Key, _ place: DetachedNext) {
       self.key = key
@@ -37,7 +33,7 @@ final class BatchCollector: Sendable {
 
     /// Adds a request, and returns the number of requests.
     func add(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int {
-      lock.withLock {
+      state.withLock { state in
         state.members.append((request, waiter))
         return state.members.count
       }
@@ -52,8 +48,8 @@ final class BatchCollector: Sendable {
     /// - Parameter waiter: The waiter that left.
     /// - Returns: Whether no waiter is left; then the work is cancelled.
     fileprivate func leave(_ waiter: Waiter<Outcome>) -> Bool {
-      let (isAbandoned, task, timer) = lock.withLock {
-        () -> (Bool, Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
+      let (isAbandoned, task, timer) = state.withLock {
+        state -> (Bool, Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
         if state.hasGone { state.left += 1 } else { state.members.removeAll { $0.waiter === waiter } }
         return (state.left == state.members.count, state.task, state.timer)
       }
@@ -67,32 +63,31 @@ final class BatchCollector: Sendable {
     ///
     /// Returns false if it was sent already, or if it has no requests.
     func go() -> Bool {
-      lock.withLock {
+      state.withLock { state in
         defer { state.hasGone = true }
         return !state.hasGone && !state.members.isEmpty
       }
     }
 
-    func keep(timer: Task<Void, any Error>) { lock.withLock { state.timer = timer } }
+    func keep(timer: Task<Void, any Error>) { state.withLock { $0.timer = timer } }
 
     func keep(work: Task<NetworkResponse, any Error>) {
-      let isAbandoned = lock.withLock {
+      let isAbandoned = state.withLock { state in
         state.task = work
         return state.left == state.members.count
       }
       if isAbandoned { work.cancel() }
     }
 
-    var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] { lock.withLock { state.members } }
+    var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] { state.withLock { $0.members } }
   }
 
   let window: Duration
   private let size: Int
   private let merge: BatchBehavior.Merge
   private let split: BatchBehavior.Split
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var open: [Key: Batch] = [:]
+  /// The batches that accept more requests.
+  private let open = Locked<[Key: Batch]>([:])
 
   init(
     window: Duration, size: Int, merge: @escaping BatchBehavior.Merge, split: @escaping BatchBehavior.Split
@@ -104,7 +99,7 @@ final class BatchCollector: Sendable {
   }
 
   /// Makes later requests begin new batches.
-  func reset() { lock.withLock { open = [:] } }
+  func reset() { open.withLock { $0 = [:] } }
 
   /// Adds a request to the open batch of a key, or begins one.
   ///
@@ -112,7 +107,7 @@ final class BatchCollector: Sendable {
   func add(
     _ request: NetworkRequest, _ waiter: Waiter<Outcome>, to key: Key, _ makePlace: () -> DetachedNext
   ) -> Batch {
-    let (batch, count) = lock.withLock { () -> (Batch, Int) in
+    let (batch, count) = open.withLock { open -> (Batch, Int) in
       let batch = open[key] ?? Batch(key, makePlace())
       let count = batch.add(request, waiter)
       open[key] = count < size ? batch : nil
@@ -141,7 +136,7 @@ final class BatchCollector: Sendable {
   ///
   /// A batch without waiters accepts no more requests.
   func leave(_ batch: Batch, _ waiter: Waiter<Outcome>) {
-    lock.withLock { if batch.leave(waiter), open[batch.key] === batch { open[batch.key] = nil } }
+    open.withLock { if batch.leave(waiter), $0[batch.key] === batch { $0[batch.key] = nil } }
   }
 
   /// Closes a batch to further requests.
@@ -149,7 +144,7 @@ final class BatchCollector: Sendable {
   /// Returns false if it was sent already.
   private func close(_ batch: Batch) -> Bool {
     // After a reset the batch is no longer open, or another one has its key. It is still sent.
-    lock.withLock { if open[batch.key] === batch { open[batch.key] = nil } }
+    open.withLock { if $0[batch.key] === batch { $0[batch.key] = nil } }
     return batch.go()
   }
 

@@ -15,16 +15,16 @@ public final class Coalescer: Sendable {
 
   /// One send for all callers that make the same request.
   final class Flight: Sendable {
+    private struct State {
+      var waiters: [Int: Waiter<Outcome>] = [:]
+      var count = 0
+      var task: Task<NetworkResponse, any Error>?
+      var isOver = false
+    }
+
     let key: SharingKey
     let place: DetachedNext
-    private let lock = NSLock()
-    // All protected by `lock`.
-    nonisolated(unsafe) private var waiters: [Int: Waiter<Outcome>] = [:]
-    nonisolated(unsafe) private var count = 0
-    // Protected by `lock` too.
-    nonisolated(unsafe) private var task: Task<NetworkResponse, any Error>?
-    // Protected by `lock` too.
-    nonisolated(unsafe) private var isOver = false
+    private let state = Locked(State())
 
     init(_ key: SharingKey, _ place: DetachedNext) {
       self.key = key
@@ -35,11 +35,11 @@ public final class Coalescer: Sendable {
     ///
     /// - Returns: Its number, from 1; `nil` if the flight has ended or was abandoned.
     func join(_ waiter: Waiter<Outcome>) -> Int? {
-      lock.withLock {
-        guard !isOver else { return nil }
-        count += 1
-        waiters[count] = waiter
-        return count
+      state.withLock { state in
+        guard !state.isOver else { return nil }
+        state.count += 1
+        state.waiters[state.count] = waiter
+        return state.count
       }
     }
 
@@ -49,25 +49,25 @@ public final class Coalescer: Sendable {
     ///
     /// - Returns: Whether the flight's task was cancelled.
     func leave(_ number: Int) -> Bool {
-      let abandoned = lock.withLock { () -> Task<NetworkResponse, any Error>? in
-        waiters[number] = nil
-        guard waiters.isEmpty, !isOver else { return nil }
-        isOver = true
-        return task
+      let abandoned = state.withLock { state -> Task<NetworkResponse, any Error>? in
+        state.waiters[number] = nil
+        guard state.waiters.isEmpty, !state.isOver else { return nil }
+        state.isOver = true
+        return state.task
       }
       abandoned?.cancel()
       return abandoned != nil
     }
 
     /// Records the task: the first caller begins it before it waits, so no caller can have left.
-    func begin(_ task: Task<NetworkResponse, any Error>) { lock.withLock { self.task = task } }
+    func begin(_ task: Task<NetworkResponse, any Error>) { state.withLock { $0.task = task } }
 
     /// Gives the result to all waiters, or only to the first if it cannot be shared.
     func end(_ result: Result<NetworkResponse, any Error>) {
-      let waiting = lock.withLock {
-        isOver = true
-        defer { waiters = [:] }
-        return waiters.sorted { $0.key < $1.key }
+      let waiting = state.withLock { state in
+        state.isOver = true
+        defer { state.waiters = [:] }
+        return state.waiters.sorted { $0.key < $1.key }
       }
       let (knowsOwner, isForOne) = (place.knowsOwner, isForOne(result))
       var isTaken = false
@@ -87,31 +87,29 @@ public final class Coalescer: Sendable {
     }
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var flights: [SharingKey: Flight] = [:]
+  private let flights = Locked<[SharingKey: Flight]>([:])
 
   /// Creates a coalescer without flights.
   public init() {}
 
   /// The number of requests in flight that others may join.
-  public var flightCount: Int { lock.withLock { flights.count } }
+  public var flightCount: Int { flights.withLock { $0.count } }
 
   /// Makes later requests start new flights.
   ///
   /// The current flights still end for their waiters.
-  public func reset() { lock.withLock { flights = [:] } }
+  public func reset() { flights.withLock { $0 = [:] } }
 
   /// Makes later requests for a URL start new flights, because the resource has changed.
   ///
   /// - Parameter url: The URL; its fragment does not matter.
   public func forget(_ url: URL) {
     let text = url.normalizedText
-    lock.withLock { flights = flights.filter { $0.key.url != text } }
+    flights.withLock { $0 = $0.filter { $0.key.url != text } }
   }
 
   /// Makes later requests start new flights if their response would belong to an owner.
-  func forget(scope: String) { lock.withLock { flights = flights.filter { !$0.key.scopes.contains(scope) } } }
+  func forget(scope: String) { flights.withLock { $0 = $0.filter { !$0.key.scopes.contains(scope) } } }
 
   /// Joins the flight of a key, or starts one.
   ///
@@ -123,7 +121,7 @@ public final class Coalescer: Sendable {
   func join(
     _ key: SharingKey, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
   ) -> (flight: Flight, number: Int, isNew: Bool) {
-    lock.withLock {
+    flights.withLock { flights in
       if let flight = flights[key], let number = flight.join(waiter) { return (flight, number, false) }
       let flight = Flight(key, makePlace())
       let number = flight.join(waiter) ?? 1
@@ -143,7 +141,7 @@ public final class Coalescer: Sendable {
 
   /// Removes a flight, so that no request joins it any more.
   func remove(_ flight: Flight) {
-    lock.withLock { if flights[flight.key] === flight { flights[flight.key] = nil } }
+    flights.withLock { if $0[flight.key] === flight { $0[flight.key] = nil } }
   }
 }
 

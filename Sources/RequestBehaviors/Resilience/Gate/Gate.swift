@@ -1,5 +1,3 @@
-import Foundation
-
 /// Holds requests while it is closed, and releases them all when it opens.
 ///
 /// ```swift
@@ -18,12 +16,13 @@ public final class Gate: Sendable {
   /// How many requests may wait; 1,000 by default.
   public let queueLimit: Int
 
-  private let lock = NSLock()
-  // All protected by `lock`.
-  nonisolated(unsafe) private var isClosed: Bool
-  nonisolated(unsafe) private var waiters: [UInt64: Waiter<Void>] = [:]
-  // Protected by `lock` too.
-  nonisolated(unsafe) private var lastWaiter: UInt64 = 0
+  private struct State {
+    var isClosed: Bool
+    var waiters: [UInt64: Waiter<Void>] = [:]
+    var lastWaiter: UInt64 = 0
+  }
+
+  private let state: Locked<State>
 
   /// Creates a gate.
   ///
@@ -32,31 +31,31 @@ public final class Gate: Sendable {
   ///   - longestWait: How long a request waits at most; `nil` for no limit.
   ///   - queueLimit: How many requests may wait.
   public init(isOpen: Bool = true, longestWait: Duration? = nil, queueLimit: Int = 1_000) {
-    self.isClosed = !isOpen
+    state = Locked(State(isClosed: !isOpen))
     self.longestWait = longestWait
     self.queueLimit = queueLimit
   }
 
   /// Whether requests pass.
-  public var isOpen: Bool { lock.withLock { !isClosed } }
+  public var isOpen: Bool { state.withLock { !$0.isClosed } }
 
   /// How many requests wait.
-  public var waitingCount: Int { lock.withLock { waiters.count } }
+  public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
   /// Lets requests pass, and releases all waiting requests together.
   public func open() {
-    lock.withLock { isClosed = false }
+    state.withLock { $0.isClosed = false }
     release()
   }
 
   /// Holds requests from now on.
-  public func close() { lock.withLock { isClosed = true } }
+  public func close() { state.withLock { $0.isClosed = true } }
 
   /// Wakes all waiting requests, which then check the gate again.
   func release() {
-    let released = lock.withLock {
-      defer { waiters = [:] }
-      return waiters.sorted { $0.key < $1.key }.map(\.value)
+    let released = state.withLock { state in
+      defer { state.waiters = [:] }
+      return state.waiters.sorted { $0.key < $1.key }.map(\.value)
     }
     for waiter in released { waiter.settle(.success(())) }
   }
@@ -69,17 +68,17 @@ public final class Gate: Sendable {
   }
 
   func enter() -> Entry {
-    lock.withLock {
-      guard isClosed else { return .pass }
-      guard waiters.count < queueLimit else { return .refused }
-      lastWaiter += 1
+    state.withLock { state in
+      guard state.isClosed else { return .pass }
+      guard state.waiters.count < queueLimit else { return .refused }
+      state.lastWaiter += 1
       let waiter = Waiter<Void>()
-      waiters[lastWaiter] = waiter
-      return .wait(lastWaiter, waiter)
+      state.waiters[state.lastWaiter] = waiter
+      return .wait(state.lastWaiter, waiter)
     }
   }
 
-  func leave(_ id: UInt64) { lock.withLock { _ = waiters.removeValue(forKey: id) } }
+  func leave(_ id: UInt64) { state.withLock { _ = $0.waiters.removeValue(forKey: id) } }
 
   /// Waits until the gate is open.
   ///
@@ -118,25 +117,14 @@ public final class Gate: Sendable {
       try await call.wait { try await waiter.value() }
       return true
     }
-    let isLate = GateTimeout()
+    let isLate = Locked(false)
     let timer = Task {
       try await call.clock.sleep(for: end - call.clock.now())
-      isLate.set()
+      isLate.withLock { $0 = true }
       waiter.settle(.success(()))
     }
     defer { timer.cancel() }
     try await call.wait { try await waiter.value() }
-    return !isLate.isSet || isOpen
+    return !isLate.withLock { $0 } || isOpen
   }
-}
-
-/// Whether a wait ended because of its time limit.
-private final class GateTimeout: Sendable {
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var value = false
-
-  var isSet: Bool { lock.withLock { value } }
-
-  func set() { lock.withLock { value = true } }
 }
