@@ -1,5 +1,3 @@
-import Foundation
-
 /// The progress of a request's transfer: the bytes sent and received so far, and the expected totals.
 ///
 /// Create one for each request, and read its states while the request is under way:
@@ -54,19 +52,20 @@ public final class TransferProgress: Sendable {
     }
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var current = State()
-  // Protected by `lock`: the number of received bytes that existed before the transmission.
-  nonisolated(unsafe) private var alreadyReceived: Int64 = 0
-  // Protected by `lock`: the number of changes of the state.
-  nonisolated(unsafe) private var version = 0
-  // Protected by `lock`.
-  nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
-  nonisolated(unsafe) private var followers: [@Sendable (TransferProgress) -> Void] = []
+  private struct Record {
+    var current = State()
+    /// The number of received bytes that existed before the transmission.
+    var alreadyReceived: Int64 = 0
+    /// The number of changes of the state.
+    var version = 0
+    var waiters: [Waiter<Void>] = []
+    var followers: [@Sendable (TransferProgress) -> Void] = []
+  }
+
+  private let record: Locked<Record>
 
   /// Creates a progress for reading its ``states``.
-  public init() {}
+  public init() { record = Locked(Record()) }
 
   /// Creates a progress that calls a closure.
   ///
@@ -74,11 +73,11 @@ public final class TransferProgress: Sendable {
   ///   are skipped.
   public init(_ onChange: @escaping @MainActor @Sendable (State) -> Void) {
     let call = MainActorCall(onChange)
-    followers = [call.schedule]
+    record = Locked(Record(followers: [call.schedule]))
   }
 
   /// The current state of the transfer.
-  public var state: State { lock.withLock { current } }
+  public var state: State { record.withLock { $0.current } }
 
   /// The states from now on; the last one has `isFinished` set.
   public var states: States { States(progress: self) }
@@ -91,27 +90,29 @@ public final class TransferProgress: Sendable {
   /// - Returns: The counter for this transmission.
   public func begin(sending length: Int64?) -> Attempt {
     var number = 0
-    change(of: nil) { state in
-      alreadyReceived = 0
-      number = state.attempt + 1
-      state = State()
-      state.attempt = number
-      state.expectedToSend = length
+    change(of: nil) { record in
+      record.alreadyReceived = 0
+      number = record.current.attempt + 1
+      record.current = State()
+      record.current.attempt = number
+      record.current.expectedToSend = length
     }
     return Attempt(progress: self, number: number)
   }
 
   /// Records that the body of the response continues existing bytes.
   func resume(at count: Int64) {
-    change(of: nil) { state in
-      alreadyReceived = count
-      state.received = state.received.saturatingAdd(count)
-      if let expected = state.expectedToReceive { state.expectedToReceive = expected.saturatingAdd(count) }
+    change(of: nil) { record in
+      record.alreadyReceived = count
+      record.current.received = record.current.received.saturatingAdd(count)
+      if let expected = record.current.expectedToReceive {
+        record.current.expectedToReceive = expected.saturatingAdd(count)
+      }
     }
   }
 
   /// Records that the call has ended; the client calls it, and the state does not change afterwards.
-  public func finish() { change(of: nil) { $0.isFinished = true } }
+  public func finish() { change(of: nil) { $0.current.isFinished = true } }
 
   /// A counter for the bytes of one transmission, used by its transport.
   public struct Attempt: Sendable {
@@ -124,9 +125,9 @@ public final class TransferProgress: Sendable {
     ///   - count: The total number of bytes so far.
     ///   - expected: The expected total; `nil` keeps the known value.
     public func sent(_ count: Int64, of expected: Int64? = nil) {
-      progress.change(of: number) { state in
-        state.sent = count
-        if let expected { state.expectedToSend = expected }
+      progress.change(of: number) { record in
+        record.current.sent = count
+        if let expected { record.current.expectedToSend = expected }
       }
     }
 
@@ -136,9 +137,9 @@ public final class TransferProgress: Sendable {
     ///   - count: The total number of bytes so far.
     ///   - expected: The expected total; `nil` keeps the known value.
     public func received(_ count: Int64, of expected: Int64? = nil) {
-      progress.change(of: number) { state in
-        state.received = count.saturatingAdd(progress.alreadyReceived)
-        if let expected { state.expectedToReceive = expected.saturatingAdd(progress.alreadyReceived) }
+      progress.change(of: number) { record in
+        record.current.received = count.saturatingAdd(record.alreadyReceived)
+        if let expected { record.current.expectedToReceive = expected.saturatingAdd(record.alreadyReceived) }
       }
     }
   }
@@ -147,17 +148,17 @@ public final class TransferProgress: Sendable {
   ///
   /// It does nothing if the call has ended, if the change is about an earlier transmission, or if the state stays
   /// equal.
-  private func change(of attempt: Int?, _ change: (inout State) -> Void) {
-    let (woken, followers) = lock.withLock { () -> ([Waiter<Void>], [@Sendable (TransferProgress) -> Void]) in
+  private func change(of attempt: Int?, _ change: (inout Record) -> Void) {
+    let (woken, followers) = record.withLock { record -> ([Waiter<Void>], [@Sendable (TransferProgress) -> Void]) in
       // Work after the end of the call, such as a refresh of a cache, is not part of the call.
-      if current.isFinished { return ([], []) }
-      if let attempt, attempt != current.attempt { return ([], []) }
-      let before = current
-      change(&current)
-      guard current != before else { return ([], []) }
-      version += 1
-      defer { waiters = [] }
-      return (waiters, self.followers)
+      if record.current.isFinished { return ([], []) }
+      if let attempt, attempt != record.current.attempt { return ([], []) }
+      let before = record.current
+      change(&record)
+      guard record.current != before else { return ([], []) }
+      record.version += 1
+      defer { record.waiters = [] }
+      return (record.waiters, record.followers)
     }
     for waiter in woken { waiter.settle(.success(())) }
     for follower in followers { follower(self) }
@@ -165,7 +166,7 @@ public final class TransferProgress: Sendable {
 
   /// Adds a closure that is called now and after each change, on the path of the transfer.
   func follow(_ follower: @escaping @Sendable (TransferProgress) -> Void) {
-    lock.withLock { followers.append(follower) }
+    record.withLock { $0.followers.append(follower) }
     follower(self)
   }
 }
@@ -181,20 +182,18 @@ extension Int64 {
 /// Calls a closure on the main actor, once for all changes since the previous call.
 private final class MainActorCall: Sendable {
   private let closure: @MainActor @Sendable (TransferProgress.State) -> Void
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var isScheduled = false
+  private let isScheduled = Locked(false)
 
   init(_ closure: @escaping @MainActor @Sendable (TransferProgress.State) -> Void) { self.closure = closure }
 
   func schedule(_ progress: TransferProgress) {
-    let isFirst = lock.withLock {
+    let isFirst = isScheduled.withLock { isScheduled in
       defer { isScheduled = true }
       return !isScheduled
     }
     guard isFirst else { return }
     Task { @MainActor in
-      lock.withLock { isScheduled = false }
+      isScheduled.withLock { $0 = false }
       closure(progress.state)
     }
   }
@@ -245,11 +244,11 @@ extension TransferProgress {
   }
 
   private func look(after seen: Int) -> Look {
-    lock.withLock {
-      if version > seen { return .changed(current, version: version) }
-      if current.isFinished { return .finished }
+    record.withLock { record in
+      if record.version > seen { return .changed(record.current, version: record.version) }
+      if record.current.isFinished { return .finished }
       let waiter = Waiter<Void>()
-      waiters.append(waiter)
+      record.waiters.append(waiter)
       return .unchanged(waiter)
     }
   }

@@ -21,28 +21,27 @@ final class ByteSource: Sendable {
     var observers: [@Sendable (BodyCompletion) -> Void] = []
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state: State
+  private let state: Locked<State>
 
   init(
     makeReader: @escaping @Sendable () -> AnyReader, trailers: @escaping @Sendable () -> HeaderFields?,
     onCancel: @escaping @Sendable () -> Void, onFinish: (@Sendable () -> Void)? = nil
   ) {
-    state = State(makeReader: makeReader, trailers: trailers, onCancel: onCancel, onFinish: onFinish ?? onCancel)
+    state = Locked(
+      State(makeReader: makeReader, trailers: trailers, onCancel: onCancel, onFinish: onFinish ?? onCancel))
   }
 
   deinit { end(CancellationError()) }
 
   /// How the stream ended; `nil` while it has not.
-  var completion: BodyCompletion? { lock.withLock { state.completion } }
+  var completion: BodyCompletion? { state.withLock { $0.completion } }
 
   /// Sets the clock that gives the time at which the stream ended.
-  func follow(_ clock: RequestClock) { lock.withLock { state.clock = clock } }
+  func follow(_ clock: RequestClock) { state.withLock { $0.clock = clock } }
 
   /// Returns the reader of the chunks; `nil` on every further call, and when the stream has ended.
   func takeReader() -> AnyReader? {
-    let makeReader = lock.withLock {
+    let makeReader = state.withLock { state in
       defer { state.makeReader = nil }
       return state.makeReader
     }
@@ -50,7 +49,7 @@ final class ByteSource: Sendable {
   }
 
   /// Counts a chunk that was delivered.
-  func count(_ bytes: Int) { lock.withLock { state.byteCount += Int64(bytes) } }
+  func count(_ bytes: Int) { state.withLock { $0.byteCount += Int64(bytes) } }
 
   /// Ends the stream, unless it has ended already.
   ///
@@ -59,8 +58,8 @@ final class ByteSource: Sendable {
   ///   - isEarly: Whether the reader needs no more chunks although there are some left.
   func end(_ error: (any Error)?, isEarly: Bool = false) {
     // Callbacks run outside of the lock: they may wait for another task, or release one.
-    let trailers = error == nil && !isEarly ? lock.withLock { state.trailers }() : nil
-    let ended = lock.withLock { () -> (completion: BodyCompletion, before: State)? in
+    let trailers = error == nil && !isEarly ? state.withLock { $0.trailers }() : nil
+    let ended = state.withLock { state -> (completion: BodyCompletion, before: State)? in
       guard state.completion == nil else { return nil }
       let before = state
       let completion = BodyCompletion(
@@ -76,7 +75,7 @@ final class ByteSource: Sendable {
   }
 
   func onCompletion(_ note: @escaping @Sendable (BodyCompletion) -> Void) {
-    let completion = lock.withLock {
+    let completion = state.withLock { state in
       if state.completion == nil { state.observers.append(note) }
       return state.completion
     }

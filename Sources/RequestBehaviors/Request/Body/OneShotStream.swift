@@ -2,16 +2,19 @@ import Foundation
 
 /// A stream that can be read once, and knows whether reading has begun.
 public final class OneShotStream: Sendable {
+  private struct State {
+    var isConsumed = false
+    /// The levels of the chain at which the body is being sent.
+    var levels: Set<Int> = []
+  }
+
   private let stream: ByteStream
-  private let lock = NSLock()
-  // Both protected by `lock`.
-  nonisolated(unsafe) private var consumed = false
-  nonisolated(unsafe) private var levels: Set<Int> = []
+  private let state = Locked(State())
 
   init(_ stream: ByteStream) { self.stream = stream }
 
   /// Whether the first chunk has been asked for, or the stream was cancelled.
-  public var isConsumed: Bool { lock.withLock { consumed } }
+  public var isConsumed: Bool { state.withLock { $0.isConsumed } }
 
   /// Returns the stream for sending; it counts as consumed from its first `next()` on.
   ///
@@ -27,7 +30,7 @@ public final class OneShotStream: Sendable {
   }
 
   func cancel() {
-    lock.withLock { consumed = true }
+    state.withLock { $0.isConsumed = true }
     stream.cancel()
   }
 
@@ -37,18 +40,18 @@ public final class OneShotStream: Sendable {
   }
 
   private func consume() throws -> ByteStream {
-    let isFirst = lock.withLock {
-      defer { consumed = true }
-      return !consumed
+    let isFirst = state.withLock { state in
+      defer { state.isConsumed = true }
+      return !state.isConsumed
     }
     guard isFirst else { throw NetworkError.bodyConsumed() }
     return stream
   }
 
   /// Enters a level of the chain; returns `false` if the body is already being sent at that level.
-  func enter(level: Int) -> Bool { lock.withLock { levels.insert(level).inserted } }
+  func enter(level: Int) -> Bool { state.withLock { $0.levels.insert(level).inserted } }
 
-  func leave(level: Int) { lock.withLock { _ = levels.remove(level) } }
+  func leave(level: Int) { state.withLock { _ = $0.levels.remove(level) } }
 }
 
 extension OneShotStream {
@@ -56,11 +59,13 @@ extension OneShotStream {
   private final class Reading: AsyncSequence, Sendable {
     typealias Element = Data
 
+    private struct State {
+      var stream: ByteStream?
+      var isCancelled = false
+    }
+
     private let owner: OneShotStream
-    private let lock = NSLock()
-    // Both protected by `lock`.
-    nonisolated(unsafe) private var stream: ByteStream?
-    nonisolated(unsafe) private var isCancelled = false
+    private let state = Locked(State())
 
     init(_ owner: OneShotStream) { self.owner = owner }
 
@@ -79,19 +84,19 @@ extension OneShotStream {
     }
 
     private func open() throws -> ByteStream {
-      try lock.withLock {
-        if isCancelled { throw CancellationError() }
+      try state.withLock { state in
+        if state.isCancelled { throw CancellationError() }
         let opened = try owner.consume()
-        stream = opened
+        state.stream = opened
         return opened
       }
     }
 
     /// Ends the stream if this reader has begun it; otherwise only keeps this reader from beginning.
     func cancel() {
-      let stream = lock.withLock {
-        isCancelled = true
-        return self.stream
+      let stream = state.withLock { state in
+        state.isCancelled = true
+        return state.stream
       }
       stream?.cancel()
     }

@@ -88,23 +88,25 @@ struct MultipartStream: AsyncSequence, Sendable {
 
   /// The part that is being read, so that ending the form's stream can end it.
   fileprivate final class Reading: Sendable {
-    private let lock = NSLock()
-    // Both protected by `lock`.
-    nonisolated(unsafe) private var stream: ByteStream?
-    nonisolated(unsafe) private var isCancelled = false
+    private struct State {
+      var stream: ByteStream?
+      var isCancelled = false
+    }
+
+    private let state = Locked(State())
 
     func begin(_ stream: ByteStream) {
-      let isCancelled = lock.withLock {
-        self.stream = stream
-        return self.isCancelled
+      let isCancelled = state.withLock { state in
+        state.stream = stream
+        return state.isCancelled
       }
       if isCancelled { stream.cancel() }
     }
 
     func cancel() {
-      let stream = lock.withLock {
-        isCancelled = true
-        return self.stream
+      let stream = state.withLock { state in
+        state.isCancelled = true
+        return state.stream
       }
       stream?.cancel()
     }
