@@ -16,6 +16,20 @@ package final class SpooledBody: Sendable {
     var fileCount: Int64 = 0
     var end: Result<Void, any Error>?
     var waiter: CheckedContinuation<Void, Never>?
+
+    /// Whether the reader has a next step.
+    var isReady: Bool { !memory.isEmpty || fileCount > 0 || (end != nil && !isWriting) }
+
+    /// Decides about the next step of the reader.
+    mutating func takeStep() -> Step {
+      if !memory.isEmpty {
+        defer { memory = Data() }
+        return .chunk(memory)
+      }
+      if fileCount > 0, let file = files.first { return .file(file) }
+      if let end, !isWriting { return .end(end) }
+      return .wait
+    }
   }
 
   /// The next step of the reader.
@@ -27,9 +41,7 @@ package final class SpooledBody: Sendable {
   }
 
   private let settings: BodySpool
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
 
   /// Creates an empty body.
   ///
@@ -37,7 +49,7 @@ package final class SpooledBody: Sendable {
   package init(_ settings: BodySpool) { self.settings = settings }
 
   /// Whether the body has ended and takes no more bytes.
-  package var isEnded: Bool { lock.withLock { state.end != nil } }
+  package var isEnded: Bool { state.withLock { $0.end != nil } }
 
   /// Takes a chunk.
   ///
@@ -46,7 +58,7 @@ package final class SpooledBody: Sendable {
   /// - Throws: ``NetworkError`` if the reader lags too far behind, or a file cannot be written.
   package func push(_ chunk: Data) throws {
     // The lock is not held while a file is written, so that the reader does not wait for the disk.
-    let (waiter, target) = try lock.withLock { () -> (CheckedContinuation<Void, Never>?, Target) in
+    let (waiter, target) = try state.withLock { state -> (CheckedContinuation<Void, Never>?, Target) in
       guard state.end == nil else { return (nil, .memory) }
       // While bytes are in a file, later chunks must go behind them, even if there is room in memory.
       if state.fileCount == 0, state.memory.count + chunk.count <= settings.memoryLimit {
@@ -79,11 +91,11 @@ package final class SpooledBody: Sendable {
   /// It is not called under the lock, because the reader must not wait for the disk.
   private func addFile() throws -> SpoolFile {
     do {
-      let file = try SpoolFile(in: settings, held: lock.withLock { state.fileCount })
-      lock.withLock { if state.end == nil { state.files.append(file) } }
+      let file = try SpoolFile(in: settings, held: state.withLock { $0.fileCount })
+      state.withLock { if $0.end == nil { $0.files.append(file) } }
       return file
     } catch {
-      lock.withLock { state.isWriting = false }
+      state.withLock { $0.isWriting = false }
       throw error
     }
   }
@@ -92,7 +104,7 @@ package final class SpooledBody: Sendable {
   private func write(_ chunk: Data, to file: SpoolFile) throws {
     // The write is not under the lock, because the reader must not wait for the disk.
     let outcome = Result { try file.write(chunk) }
-    let waiter = lock.withLock {
+    let waiter = state.withLock { state in
       state.isWriting = false
       if case .success = outcome {
         file.written += Int64(chunk.count)
@@ -113,7 +125,7 @@ package final class SpooledBody: Sendable {
   ///
   /// The held bytes can still be read.
   package func end(_ result: Result<Void, any Error>) {
-    let waiter = lock.withLock {
+    let waiter = state.withLock { state in
       if state.end == nil { state.end = result }
       defer { state.waiter = nil }
       return state.waiter
@@ -124,7 +136,7 @@ package final class SpooledBody: Sendable {
   /// Ends the body, and drops the held bytes.
   package func cancel() {
     end(.failure(CancellationError()))
-    let held = lock.withLock {
+    let held = state.withLock { state in
       defer { (state.memory, state.files, state.fileCount) = (Data(), [], 0) }
       return state.files
     }
@@ -137,7 +149,7 @@ package final class SpooledBody: Sendable {
   /// - Throws: The error that the body ended with, when everything before it was delivered.
   package func next() async throws -> Data? {
     while true {
-      switch lock.withLock({ takeStep() }) {
+      switch state.withLock({ $0.takeStep() }) {
       case .chunk(let chunk): return chunk
       case .end(let result):
         try result.get()
@@ -149,25 +161,11 @@ package final class SpooledBody: Sendable {
     }
   }
 
-  /// Decides about the next step.
-  ///
-  /// It is called under the lock.
-  private func takeStep() -> Step {
-    if !state.memory.isEmpty {
-      defer { state.memory = Data() }
-      return .chunk(state.memory)
-    }
-    if state.fileCount > 0, let file = state.files.first { return .file(file) }
-    if let end = state.end, !state.isWriting { return .end(end) }
-    return .wait
-  }
-
   private func wait() async {
     await withCheckedContinuation { continuation in
-      let isReady = lock.withLock {
-        let isReady = !state.memory.isEmpty || state.fileCount > 0 || (state.end != nil && !state.isWriting)
-        if !isReady { state.waiter = continuation }
-        return isReady
+      let isReady = state.withLock { state in
+        if !state.isReady { state.waiter = continuation }
+        return state.isReady
       }
       if isReady { continuation.resume() }
     }
@@ -177,14 +175,14 @@ package final class SpooledBody: Sendable {
   private var chunkLength: Int { settings.memoryLimit > 0 ? settings.memoryLimit : 64 * 1_024 }
 
   private func read(_ file: SpoolFile) async throws -> Data? {
-    let count = lock.withLock { min(Int(file.written - file.read), chunkLength) }
+    let count = state.withLock { _ in min(Int(file.written - file.read), chunkLength) }
     let chunk: Data
     do {
       chunk = try await FileQueue.run { try file.read(count) }
     } catch {
       throw settings.isUnreadable(error)
     }
-    let finished = lock.withLock { () -> SpoolFile? in
+    let finished = state.withLock { state -> SpoolFile? in
       // A body that was cancelled meanwhile has no files left.
       guard state.files.first === file else { return nil }
       file.read += Int64(count)

@@ -18,9 +18,8 @@
     private let policy: TrustPolicy
     private let identity: ClientIdentity?
     private let queue = DispatchQueue(label: "RequestBehaviors.ServerTrust", attributes: .concurrent)
-    private let lock = NSLock()
-    // Protected by `lock`: opening the identity takes long.
-    nonisolated(unsafe) private var openedIdentity: Result<URLCredential, NetworkError>?
+    /// Kept, because opening the identity takes long.
+    private let openedIdentity = Locked<Result<URLCredential, NetworkError>?>(nil)
 
     init(_ policy: TrustPolicy, _ identity: ClientIdentity?) {
       self.policy = policy
@@ -76,7 +75,7 @@
     }
 
     private func showIdentity() -> Disposition {
-      let result = lock.withLock {
+      let result = openedIdentity.withLock { openedIdentity in
         let result = openedIdentity ?? openIdentity()
         openedIdentity = result
         return result

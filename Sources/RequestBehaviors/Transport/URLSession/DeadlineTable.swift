@@ -1,5 +1,5 @@
 /// The time limits of a transfer.
-package struct TransferDeadline {
+package struct TransferDeadline: Sendable {
   /// The time limit that a transfer has exceeded.
   package enum Expiry: Hashable {
     /// No byte was sent or received for this time.
@@ -45,7 +45,7 @@ package struct TransferDeadline {
 /// The transfers in flight, with their time limits.
 ///
 /// A deadline moves with every byte. So the table keeps only the values from which it computes a deadline.
-package struct DeadlineTable<ID: Hashable> {
+package struct DeadlineTable<ID: Hashable & Sendable>: Sendable {
   package typealias Expiry = TransferDeadline.Expiry
 
   private typealias Entry = TransferDeadline

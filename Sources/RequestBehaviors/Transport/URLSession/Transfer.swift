@@ -8,7 +8,7 @@ import Foundation
 ///
 /// The caller's outcome is settled once, from any thread. Later outcomes are ignored.
 final class Transfer: @unchecked Sendable {
-  // Unchecked because a comment beside each variable names what protects it.
+  // Unchecked because a comment beside each variable names the only place that uses it.
 
   /// The response that URLSession delivered.
   struct Received: Sendable {
@@ -26,13 +26,15 @@ final class Transfer: @unchecked Sendable {
   /// The body of a streamed response; `nil` for one in memory.
   let stream: SpooledBody?
 
-  private let lock = NSLock()
-  // Both protected by `lock`.
-  private var continuation: Continuation?
-  private var outcome: Result<Received, any Error>?
-  // Protected by `lock` too.
-  private var hasHead = false
-  private var watch: Task<Void, Never>?
+  private struct State {
+    var continuation: Continuation?
+    var outcome: Result<Received, any Error>?
+    var hasHead = false
+    /// Watches the body while it is sent.
+    var watch: Task<Void, Never>?
+  }
+
+  private let state = Locked(State())
 
   // Used on the registry's queue only.
   var urlRequest: URLRequest
@@ -61,7 +63,7 @@ final class Transfer: @unchecked Sendable {
 
   /// Whether the caller's outcome is settled, and the body of a streamed response has ended.
   var isSettled: Bool {
-    switch lock.withLock({ outcome }) {
+    switch state.withLock({ $0.outcome }) {
     case .success: stream?.isEnded != false
     case .failure: true
     case nil: false
@@ -74,7 +76,7 @@ final class Transfer: @unchecked Sendable {
   ///
   /// URLSession does not tell when it has a connection, so a request counts as sent once URLSession has it.
   var stage: NetworkError.Progress.Stage {
-    if lock.withLock({ hasHead }) { return .headReceived }
+    if state.withLock({ $0.hasHead }) { return .headReceived }
     return task == nil ? .notSent : .sent
   }
 
@@ -82,9 +84,9 @@ final class Transfer: @unchecked Sendable {
   ///
   /// If the outcome is settled already, it resumes the continuation and returns false.
   func attach(_ continuation: Continuation) -> Bool {
-    let early = lock.withLock {
-      if outcome == nil { self.continuation = continuation }
-      return outcome
+    let early = state.withLock { state in
+      if state.outcome == nil { state.continuation = continuation }
+      return state.outcome
     }
     guard let early else { return true }
     continuation.resume(with: early)
@@ -93,18 +95,18 @@ final class Transfer: @unchecked Sendable {
 
   /// Keeps a task that watches the body while it is sent.
   func keep(_ watch: Task<Void, Never>) {
-    let isLate = lock.withLock {
-      if outcome == nil { self.watch = watch }
-      return outcome != nil
+    let isLate = state.withLock { state in
+      if state.outcome == nil { state.watch = watch }
+      return state.outcome != nil
     }
     if isLate { watch.cancel() }
   }
 
   /// Ends the task that watches the body, because no more of it will be sent.
   func stopWatching() {
-    let watch = lock.withLock {
-      defer { self.watch = nil }
-      return self.watch
+    let watch = state.withLock { state in
+      defer { state.watch = nil }
+      return state.watch
     }
     watch?.cancel()
   }
@@ -114,11 +116,11 @@ final class Transfer: @unchecked Sendable {
   /// Returns false if it was settled before.
   @discardableResult
   func settle(_ result: Result<Received, any Error>) -> Bool {
-    let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
-      guard outcome == nil else { return (false, nil) }
-      outcome = result
-      defer { continuation = nil }
-      return (true, continuation)
+    let (isFirst, waiting) = state.withLock { state -> (Bool, Continuation?) in
+      guard state.outcome == nil else { return (false, nil) }
+      state.outcome = result
+      defer { state.continuation = nil }
+      return (true, state.continuation)
     }
     if isFirst { stopWatching() }
     waiting?.resume(with: result)
@@ -154,7 +156,7 @@ extension Transfer {
   /// Returns why the response is refused, `nil` if it is not.
   func didReceive(_ response: HTTPURLResponse) -> NetworkError? {
     self.response = response
-    lock.withLock { hasHead = true }
+    state.withLock { $0.hasHead = true }
     firstByte = request.call.clock.now()
     let framing = ResponseFraming(response, to: request.method)
     self.framing = framing

@@ -10,9 +10,8 @@ import Foundation
 /// Tasks are created, resumed and cancelled on one serial queue: on Linux these calls wait for URLSession, and threads
 /// of Swift's pool must not wait. URLSession chooses the threads of the callbacks, which come one after the other.
 final class TransferRegistry: NSObject, @unchecked Sendable {
-  // Unchecked because `lock` protects the state that callbacks use too, and `queue` protects the rest; see below. The
-  // queue uses the shared threads, which are awake more often than a thread of its own. That saves a request a thread
-  // change.
+  // Unchecked because the state that callbacks do not use is used on `queue` only; see below. The queue uses the shared
+  // threads, which are awake more often than a thread of its own. That saves a request a thread change.
   let queue = DispatchQueue(label: "RequestBehaviors.URLSessionTransport", target: .global())
   /// Whether the platform adds cookies to requests.
   let addsCookies: Bool
@@ -32,10 +31,13 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   var session: URLSession?
   private var timer: DeadlineTimer
 
-  private let lock = NSLock()
-  // Both protected by `lock`, which is never held while URLSession is called.
-  private var transfers: [ObjectIdentifier: Transfer] = [:]
-  private var deadlines = DeadlineTable<Transfer>()
+  private struct Table {
+    var transfers: [ObjectIdentifier: Transfer] = [:]
+    var deadlines = DeadlineTable<Transfer>()
+  }
+
+  // URLSession is never called under its lock.
+  private let table = Locked(Table())
 
   init(_ configuration: URLSessionTransport.Configuration, spool: BodySpool, clock: RequestClock) {
     let platform = configuration.makePlatform()
@@ -82,7 +84,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   /// Ends all transfers, and refuses further ones.
   func close(completion: @escaping @Sendable () -> Void = {}) {
     queue.async {
-      for transfer in self.lock.withLock({ self.deadlines.ids }) {
+      for transfer in self.table.withLock({ $0.deadlines.ids }) {
         transfer.failShutDown()
         self.end(transfer)
       }
@@ -98,12 +100,12 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
 
 extension TransferRegistry {
   /// Returns the transfer of a task.
-  func transfer(of task: URLSessionTask) -> Transfer? { lock.withLock { transfers[ObjectIdentifier(task)] } }
+  func transfer(of task: URLSessionTask) -> Transfer? { table.withLock { $0.transfers[ObjectIdentifier(task)] } }
 
   /// Records that bytes were sent or received, or came from the source of the request's body.
   func touch(_ transfer: Transfer) {
     let now = clock.now()
-    lock.withLock { deadlines.touch(transfer, at: now) }
+    table.withLock { $0.deadlines.touch(transfer, at: now) }
   }
 
   /// Removes the total time limit of a stream's body, if its request says so and the response is acceptable.
@@ -113,14 +115,14 @@ extension TransferRegistry {
     else {
       return
     }
-    lock.withLock { deadlines.endTotal(transfer) }
+    table.withLock { $0.deadlines.endTotal(transfer) }
   }
 
   /// Removes a task that has ended, and returns its transfer.
   func remove(_ task: URLSessionTask) -> Transfer? {
-    lock.withLock {
-      guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(task)) else { return nil }
-      deadlines.remove(transfer)
+    table.withLock { table in
+      guard let transfer = table.transfers.removeValue(forKey: ObjectIdentifier(task)) else { return nil }
+      table.deadlines.remove(transfer)
       return transfer
     }
   }
@@ -174,13 +176,13 @@ extension TransferRegistry {
     let session = isAlone ? makeSession() : session
     let task = makeTask(session)
     transfer.task = task
-    lock.withLock { transfers[ObjectIdentifier(task)] = transfer }
+    table.withLock { $0.transfers[ObjectIdentifier(task)] = transfer }
     task.resume()
     if isAlone { session.finishTasksAndInvalidate() }
   }
 
   func end(_ transfer: Transfer) {
-    lock.withLock { deadlines.remove(transfer) }
+    table.withLock { $0.deadlines.remove(transfer) }
     transfer.reading?.cancel()
     transfer.reading = nil
     // A task that has ended is not in the registry.
@@ -237,8 +239,8 @@ extension TransferRegistry {
   private func watch(_ transfer: Transfer) {
     let options = transfer.request.options
     let now = clock.now()
-    let deadline = lock.withLock {
-      deadlines.insert(transfer, idle: options.idleTimeout, total: options.timeout, at: now)
+    let deadline = table.withLock {
+      $0.deadlines.insert(transfer, idle: options.idleTimeout, total: options.timeout, at: now)
     }
     if let deadline { arm(deadline) }
   }
@@ -252,12 +254,12 @@ extension TransferRegistry {
   private func expire() {
     timer.stop()
     let now = clock.now()
-    for (transfer, expiry) in lock.withLock({ deadlines.expired(at: now) }) {
+    for (transfer, expiry) in table.withLock({ $0.deadlines.expired(at: now) }) {
       var error = NetworkError(.timedOut, expiry.message)
       error.progress = NetworkError.Progress(transfer.stage)
       transfer.fail(error)
       end(transfer)
     }
-    if let next = lock.withLock({ deadlines.earliest }) { arm(next) }
+    if let next = table.withLock({ $0.deadlines.earliest }) { arm(next) }
   }
 }
