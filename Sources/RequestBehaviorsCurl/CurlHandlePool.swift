@@ -1,5 +1,5 @@
 #if canImport(CRequestBehaviorsCurl)
-  import Foundation
+  import RequestBehaviors
 
   /// Keeps the handles of a transport for further requests, because creating one costs more than a request.
   final class CurlHandlePool: Sendable {
@@ -16,9 +16,7 @@
 
     private let configuration: CurlTransport.Configuration
     private let share: CurlShare
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var state = State()
+    private let state = Locked(State())
 
     /// Creates an empty pool.
     init(_ configuration: CurlTransport.Configuration, _ share: CurlShare) {
@@ -29,12 +27,12 @@
     /// Returns a handle that is ready for a request.
     ///
     /// - Throws: The error of a new handle if libcurl refuses an option of the configuration.
-    func take() throws -> CurlHandle { try lock.withLock { state.spare.popLast() } ?? CurlHandle(configuration, share) }
+    func take() throws -> CurlHandle { try state.withLock { $0.spare.popLast() } ?? CurlHandle(configuration, share) }
 
     /// Keeps a handle for a further request.
     func put(_ handle: CurlHandle) {
       handle.reset()
-      lock.withLock {
+      state.withLock { state in
         guard !state.isClosed, state.spare.count + state.worn.count < CurlHandlePool.limit else { return }
         if CurlLibrary.canReuseHandles { state.spare.append(handle) } else { state.worn.append(handle) }
       }
@@ -45,15 +43,15 @@
     /// The loop's thread calls it when the requests of its turn are on their way.
     func renew() {
       guard !CurlLibrary.canReuseHandles else { return }
-      while let handle = lock.withLock({ state.worn.popLast() }) {
+      while let handle = state.withLock({ $0.worn.popLast() }) {
         // A handle that cannot be renewed is released.
-        if (try? handle.renew()) != nil { lock.withLock { if !state.isClosed { state.spare.append(handle) } } }
+        if (try? handle.renew()) != nil { state.withLock { if !$0.isClosed { $0.spare.append(handle) } } }
       }
     }
 
     /// Releases the handles, and keeps none from then on.
     func close() {
-      let handles = lock.withLock {
+      let handles = state.withLock { state in
         state.isClosed = true
         defer { (state.spare, state.worn) = ([], []) }
         return state.spare + state.worn

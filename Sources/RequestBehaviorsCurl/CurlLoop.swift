@@ -7,8 +7,7 @@
   ///
   /// The first transfer starts the thread. The thread keeps the loop alive until the loop is closed.
   final class CurlLoop: @unchecked Sendable {
-    // Unchecked because `lock` protects the state that other threads use, and the rest is used on the loop's thread
-    // only.
+    // Unchecked because all but `shared` and the constants is used on the loop's thread only.
 
     enum Command {
       case start(CurlTransfer)
@@ -23,15 +22,18 @@
 
     private enum Phase { case unstarted, running, closed }
 
+    private struct Shared {
+      var phase = Phase.unstarted
+      var commands: [Command] = []
+      var isAsleep = false
+    }
+
     /// The unused handles.
     let handles: CurlHandlePool
     let multi: UnsafeMutableRawPointer
     private let clock: RequestClock
-    private let lock = NSLock()
-    // All protected by `lock`.
-    private var phase = Phase.unstarted
-    private var commands: [Command] = []
-    private var isAsleep = false
+    /// The state that other threads use.
+    private let shared = Locked(Shared())
 
     // Used on the thread only.
     var transfers: [CurlTransfer] = []
@@ -70,25 +72,25 @@
 
     /// Hands a command to the thread.
     func post(_ command: Command) {
-      let isTaken = lock.withLock {
-        guard phase != .closed else { return false }
-        if phase == .unstarted {
+      let isTaken = shared.withLock { shared in
+        guard shared.phase != .closed else { return false }
+        if shared.phase == .unstarted {
           if case .close = command {
             // Without a transfer no thread is needed.
-            phase = .closed
+            shared.phase = .closed
             curl_multi_cleanup(multi)
             return false
           }
-          phase = .running
+          shared.phase = .running
           let thread = Thread { self.run() }
           thread.name = "RequestBehaviorsCurl"
           thread.start()
-        } else if isAsleep {
-          isAsleep = false
+        } else if shared.isAsleep {
+          shared.isAsleep = false
           // This is called under the lock, so that the handle still exists.
           curl_multi_wakeup(multi)
         }
-        commands.append(command)
+        shared.commands.append(command)
         return true
       }
       if !isTaken { refuse(command) }
@@ -115,9 +117,9 @@
       var batch: [Command] = []
       var completions: [@Sendable () -> Void] = []
       while completions.isEmpty {
-        lock.withLock {
-          isAsleep = false
-          swap(&batch, &commands)
+        shared.withLock { shared in
+          shared.isAsleep = false
+          swap(&batch, &shared.commands)
         }
         now = clock.now()
         for command in batch {
@@ -157,9 +159,9 @@
 
     /// Waits until a connection, one of libcurl's timers or a command has something to do.
     private func sleep() {
-      let isIdle = lock.withLock {
-        isAsleep = commands.isEmpty
-        return isAsleep
+      let isIdle = shared.withLock { shared in
+        shared.isAsleep = shared.commands.isEmpty
+        return shared.isAsleep
       }
       guard isIdle else { return }
       var activity: Int32 = 0
@@ -186,11 +188,11 @@
     private func close() {
       endAll()
       timer.stop()
-      let refused = lock.withLock {
-        phase = .closed
+      let refused = shared.withLock { shared in
+        shared.phase = .closed
         curl_multi_cleanup(multi)
-        defer { commands = [] }
-        return commands
+        defer { shared.commands = [] }
+        return shared.commands
       }
       for command in refused { refuse(command) }
       handles.close()

@@ -6,14 +6,14 @@
   ///
   /// When it is full, libcurl waits.
   final class CurlStream: Sendable {
-    typealias Waiter = UnsafeContinuation<Result<Data?, any Error>, Never>
+    typealias Continuation = UnsafeContinuation<Result<Data?, any Error>, Never>
 
     fileprivate struct State {
       var chunks: [Data] = []
       var count = 0
       var end: Result<Void, any Error>?
       var trailers: HeaderFields?
-      var waiter: Waiter?
+      var waiter: Continuation?
       /// Whether libcurl waits for the reader.
       var isPaused = false
     }
@@ -21,22 +21,20 @@
     /// The number of bytes that are held before libcurl waits.
     fileprivate static let capacity = 128 * 1_024
 
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var state = State()
+    private let state = Locked(State())
 
     /// Whether the body has ended.
-    var isEnded: Bool { lock.withLock { state.end != nil } }
+    var isEnded: Bool { state.withLock { $0.end != nil } }
 
     /// The fields that came after the body.
-    var trailers: HeaderFields? { lock.withLock { state.trailers } }
+    var trailers: HeaderFields? { state.withLock { $0.trailers } }
 
     /// Returns whether the buffer has room.
     ///
     /// - Parameter orPauses: Whether libcurl waits if there is no room.
     /// - Returns: Whether there is room. It is true after the body has ended.
     func hasRoom(orPauses: Bool = false) -> Bool {
-      lock.withLock {
+      state.withLock { state in
         let hasRoom = state.hasRoom || state.end != nil
         if orPauses { state.isPaused = !hasRoom }
         return hasRoom
@@ -47,7 +45,7 @@
     ///
     /// If libcurl must wait, it takes none and returns false.
     func push(_ bytes: UnsafeRawBufferPointer) -> Bool {
-      let (isTaken, waiter) = lock.withLock { () -> (Bool, Waiter?) in
+      let (isTaken, waiter) = state.withLock { state -> (Bool, Continuation?) in
         // Bytes that come after the end, such as after a cancellation, are dropped.
         if state.end != nil { return (true, nil) }
         if let waiter = state.waiter {
@@ -68,7 +66,7 @@
     ///
     /// The held bytes can still be read. Only the first call counts.
     func end(_ result: Result<Void, any Error>, trailers: HeaderFields? = nil) {
-      let waiter = lock.withLock { () -> Waiter? in
+      let waiter = state.withLock { state -> Continuation? in
         guard state.end == nil else { return nil }
         (state.end, state.trailers) = (result, trailers)
         defer { state.waiter = nil }
@@ -83,12 +81,12 @@
     /// - Returns: The chunk; `nil` at the end.
     /// - Throws: The error that the body ended with.
     func next(resume: () -> Void) async throws -> Data? {
-      if let (result, wasPaused) = lock.withLock({ state.take() }) {
+      if let (result, wasPaused) = state.withLock({ $0.take() }) {
         if wasPaused { resume() }
         return try result.get()
       }
-      let result = await withUnsafeContinuation { (waiter: Waiter) in
-        let early = lock.withLock { () -> (result: Result<Data?, any Error>, wasPaused: Bool)? in
+      let result = await withUnsafeContinuation { (waiter: Continuation) in
+        let early = state.withLock { state -> (result: Result<Data?, any Error>, wasPaused: Bool)? in
           if let taken = state.take() { return taken }
           // A stream has one reader. A second reader gets the end of the stream.
           if state.waiter != nil { return (.success(nil), false) }
@@ -100,7 +98,7 @@
         waiter.resume(returning: early.result)
       }
       // The thread sanitizer sees no order between an early resumption and the code after it.
-      lock.withLock {}
+      state.withLock { _ in }
       return try result.get()
     }
   }

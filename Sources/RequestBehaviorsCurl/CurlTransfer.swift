@@ -30,10 +30,12 @@
     let sent: Duration
     private let progress: TransferProgress.Attempt?
 
-    private let lock = NSLock()
-    // Both protected by `lock`.
-    private var continuation: Continuation?
-    private var outcome: Outcome?
+    private struct Settlement {
+      var continuation: Continuation?
+      var outcome: Outcome?
+    }
+
+    private let settlement = Locked(Settlement())
 
     // The type's documentation names the owner of all other state.
     let bodyLimit: Int
@@ -98,13 +100,13 @@
     }
 
     /// Whether the caller's outcome is settled.
-    var isSettled: Bool { lock.withLock { outcome != nil } }
+    var isSettled: Bool { settlement.withLock { $0.outcome != nil } }
 
     /// Takes the continuation of the caller, and resumes it if the outcome is settled already.
     func attach(_ continuation: Continuation) {
-      let early = lock.withLock {
-        if outcome == nil { self.continuation = continuation }
-        return outcome
+      let early = settlement.withLock { settlement in
+        if settlement.outcome == nil { settlement.continuation = continuation }
+        return settlement.outcome
       }
       if let early { continuation.resume(returning: early) }
     }
@@ -114,11 +116,11 @@
     /// Returns false if it was settled before.
     @discardableResult
     func settle(_ outcome: Outcome) -> Bool {
-      let (isFirst, waiting) = lock.withLock { () -> (Bool, Continuation?) in
-        guard self.outcome == nil else { return (false, nil) }
-        self.outcome = outcome
-        defer { continuation = nil }
-        return (true, continuation)
+      let (isFirst, waiting) = settlement.withLock { settlement -> (Bool, Continuation?) in
+        guard settlement.outcome == nil else { return (false, nil) }
+        settlement.outcome = outcome
+        defer { settlement.continuation = nil }
+        return (true, settlement.continuation)
       }
       waiting?.resume(returning: outcome)
       return isFirst
@@ -127,7 +129,7 @@
     /// Shows the thread sanitizer that the loop's work happened before the code that follows.
     ///
     /// The sanitizer misses that order when a continuation is resumed before its task has gone to sleep.
-    func synchronize() { lock.withLock {} }
+    func synchronize() { settlement.withLock { _ in } }
 
     /// Ends the caller's wait, or the body if it has begun.
     ///

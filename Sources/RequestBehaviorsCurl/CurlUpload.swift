@@ -41,30 +41,28 @@
     /// The number of bytes; `nil` if the stream does not say.
     let length: Int64?
     private let stream: ByteStream?
-    private let lock = NSLock()
-    // Protected by `lock`.
-    nonisolated(unsafe) private var state = State()
+    private let state: Locked<State>
 
     /// Creates an upload of bytes in memory.
     init(_ data: Data) {
       length = Int64(data.count)
       stream = nil
-      state.chunk = data
-      state.isComplete = true
+      state = Locked(State(chunk: data, isComplete: true))
     }
 
     /// Creates an upload of a stream.
     init(_ stream: ByteStream, length: Int64?) {
       self.length = length
       self.stream = stream
+      state = Locked(State())
     }
 
     /// When the stream delivered its last chunk, on the transport's clock.
-    var lastActivity: Duration? { stream == nil ? nil : lock.withLock { state.lastChunk } }
+    var lastActivity: Duration? { stream == nil ? nil : state.withLock { $0.lastChunk } }
 
     /// Returns whether libcurl waits although there are bytes for it, and resets that.
     func takeWakeup() -> Bool {
-      lock.withLock {
+      state.withLock { state in
         guard state.isStarving, state.isReady, !state.awaitsLeave else { return false }
         state.isStarving = false
         return true
@@ -75,7 +73,7 @@
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
       // The stream is read from the first time that libcurl asks for bytes: there is a connection then. It begins
       // outside of the lock, because its start takes the lock, too.
-      let (mayBegin, begin) = lock.withLock { () -> (Bool, (@Sendable () -> Void)?) in
+      let (mayBegin, begin) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
         guard !state.awaitsLeave else {
           state.isStarving = true
           return (false, nil)
@@ -85,7 +83,7 @@
       }
       guard mayBegin else { return .notYet }
       begin?()
-      let (reading, source) = lock.withLock { () -> (Reading, UnsafeContinuation<Void, Never>?) in
+      let (reading, source) = state.withLock { state -> (Reading, UnsafeContinuation<Void, Never>?) in
         if let failure = state.failure { return (.failed(failure), nil) }
         // The stream is read further only when its chunk has been taken, so that a slow server slows down the stream.
         if !state.chunk.isEmpty {
@@ -121,7 +119,7 @@
     ///   - clock: The clock that measures the second.
     ///   - wake: Called when the second is over.
     func awaitLeave(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
-      lock.withLock {
+      state.withLock { state in
         state.awaitsLeave = true
         state.endWait = { [weak self] in
           guard (try? await clock.sleep(for: CurlUpload.patience)) != nil else { return }
@@ -133,7 +131,7 @@
 
     /// Starts the second: the head of the request is sent now.
     func connectionIsReady() {
-      lock.withLock {
+      state.withLock { state in
         guard state.awaitsLeave, !state.isOver, let endWait = state.endWait else { return }
         state.endWait = nil
         state.wait = Task.detached { await endWait() }
@@ -142,7 +140,7 @@
 
     /// Allows the body to be sent.
     func allow() {
-      let wait = lock.withLock {
+      let wait = state.withLock { state in
         state.awaitsLeave = false
         defer { state.wait = nil }
         return state.wait
@@ -164,7 +162,7 @@
     ///   - wake: Called when libcurl waits and there are bytes for it.
     func start(clock: RequestClock, wake: @escaping @Sendable () -> Void) {
       guard let stream else { return }
-      lock.withLock {
+      state.withLock { state in
         if !state.isOver { state.begin = { [self] in pump(stream, clock, wake) } }
       }
     }
@@ -194,7 +192,7 @@
           self.fail(error, wake)
         }
       }
-      let isOver = lock.withLock {
+      let isOver = state.withLock { state in
         state.pump = pump
         return state.isOver
       }
@@ -205,7 +203,7 @@
     ///
     /// It does nothing if the stream was read to its end.
     func cancel() {
-      let (pump, source, isAtEnd) = lock.withLock {
+      let (pump, source, isAtEnd) = state.withLock { state in
         state.isOver = true
         state.chunk = Data()
         (state.begin, state.endWait) = (nil, nil)
@@ -220,7 +218,7 @@
 
     /// Counts a chunk, and returns whether it completes the announced length.
     private func count(_ chunk: Data, at now: Duration) throws -> Bool {
-      try lock.withLock {
+      try state.withLock { state in
         state.count += Int64(chunk.count)
         state.lastChunk = now
         guard let length else { return false }
@@ -233,7 +231,7 @@
     }
 
     private func offer(_ chunk: Data, _ wake: () -> Void) throws {
-      try lock.withLock {
+      try state.withLock { state in
         guard !state.isOver else { throw CancellationError() }
         state.chunk = chunk
       }
@@ -242,7 +240,7 @@
 
     private func waitUntilTaken() async {
       await withUnsafeContinuation { continuation in
-        let isTaken = lock.withLock {
+        let isTaken = state.withLock { state in
           if state.chunk.isEmpty || state.isOver { return true }
           state.source = continuation
           return false
@@ -252,7 +250,7 @@
     }
 
     private func complete(_ wake: () -> Void) throws {
-      try lock.withLock {
+      try state.withLock { state in
         if let length, state.count != length {
           throw NetworkError(
             .bodyUnreadable, "the body stream has \(state.count) bytes where it was said to have \(length)")
@@ -270,7 +268,7 @@
         } else {
           NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
         }
-      lock.withLock { state.failure = failure }
+      state.withLock { $0.failure = failure }
       if takeWakeup() { wake() }
     }
   }
