@@ -1,13 +1,11 @@
 internal import CRequestBehaviorsSQLite
-import Foundation
+import RequestBehaviors
 
 /// The cancellation of one unit of work.
-final class Interruption: @unchecked Sendable {
-  private let lock = NSLock()
-  // Set under `lock`, so that no waiting continuation is missed.
+final class Interruption: Sendable {
+  // Set under the lock of `waiting`, so that no waiting continuation is missed.
   private let cancelled = AtomicFlag()
-  // Protected by `lock`.
-  private var waiting: CheckedContinuation<Void, any Error>?
+  private let waiting = Locked<CheckedContinuation<Void, any Error>?>(nil)
 
   var isCancelled: Bool { cancelled.isSet }
 
@@ -16,7 +14,7 @@ final class Interruption: @unchecked Sendable {
   ///
   /// - Returns: Whether the work was not cancelled.
   func wait(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
-    let isWanted = lock.withLock {
+    let isWanted = waiting.withLock { waiting in
       if !isCancelled { waiting = continuation }
       return !isCancelled
     }
@@ -26,14 +24,14 @@ final class Interruption: @unchecked Sendable {
 
   /// Returns whether the work may begin; a later cancellation only sets ``isCancelled``.
   func begin() -> Bool {
-    lock.withLock {
+    waiting.withLock { waiting in
       waiting = nil
       return !isCancelled
     }
   }
 
   func cancel() {
-    let left = lock.withLock {
+    let left = waiting.withLock { waiting in
       defer { waiting = nil }
       cancelled.isSet = true
       return waiting

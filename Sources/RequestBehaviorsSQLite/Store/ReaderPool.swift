@@ -1,17 +1,18 @@
 import Dispatch
-import Foundation
 import RequestBehaviors
 
 /// A pool of read-only connections, which are opened when they are needed.
-final class ReaderPool: WorkQueue, @unchecked Sendable {
+final class ReaderPool: WorkQueue {
   private typealias Receiver = @Sendable (ConnectionLane) -> Void
 
-  // All that follows, except the constants, is protected by `lock`.
-  private let lock = NSLock()
-  private var idle: [ConnectionLane] = []
-  private var lanes: [ConnectionLane] = []
-  private var waiting: [Receiver] = []
-  private var handedOut = 0
+  private struct State {
+    var idle: [ConnectionLane] = []
+    var lanes: [ConnectionLane] = []
+    var waiting: [Receiver] = []
+    var handedOut = 0
+  }
+
+  private let state = Locked(State())
   private let maximum: Int
   private let makeLane: @Sendable () -> ConnectionLane
 
@@ -20,7 +21,7 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
     self.makeLane = makeLane
   }
 
-  var all: [ConnectionLane] { lock.withLock { lanes } }
+  var all: [ConnectionLane] { state.withLock { $0.lanes } }
 
   /// Runs the job on the reader that was used last, on a new one, or on the first that becomes free.
   func enqueue(_ job: @escaping ConnectionLane.Job) {
@@ -39,8 +40,8 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
   ///
   /// Later jobs are not waited for.
   func drain() async {
-    let last = lock.withLock { handedOut + waiting.count }
-    while lock.withLock({ handedOut < last }) {
+    let last = state.withLock { $0.handedOut + $0.waiting.count }
+    while state.withLock({ $0.handedOut < last }) {
       for lane in all { await lane.drain() }
     }
     for lane in all { await lane.drain() }
@@ -54,41 +55,40 @@ final class ReaderPool: WorkQueue, @unchecked Sendable {
   }
 
   private func waitForLane() -> ConnectionLane {
-    // The semaphore orders the two threads' use of `borrowed`.
-    nonisolated(unsafe) var borrowed: ConnectionLane?
+    let borrowed = Locked<ConnectionLane?>(nil)
     let ready = DispatchSemaphore(value: 0)
     borrow { lane in
-      borrowed = lane
+      borrowed.withLock { $0 = lane }
       ready.signal()
     }
     // A simulation has one thread: what the other readers are to do has not run yet.
-    while RandomSource.isReplaced, borrowed == nil { for lane in all { lane.runQueued() } }
+    while RandomSource.isReplaced, borrowed.withLock({ $0 == nil }) { for lane in all { lane.runQueued() } }
     ready.wait()
-    return borrowed ?? makeLane()
+    return borrowed.withLock { $0 } ?? makeLane()
   }
 
   /// Hands a reader to the closure, now or when one becomes free.
   private func borrow(_ receive: @escaping Receiver) {
-    let lane = lock.withLock { () -> ConnectionLane? in
-      if let lane = idle.popLast() { return lane }
-      if lanes.count < maximum {
-        lanes.append(makeLane())
-        return lanes.last
+    let lane = state.withLock { state -> ConnectionLane? in
+      if let lane = state.idle.popLast() { return lane }
+      if state.lanes.count < maximum {
+        state.lanes.append(makeLane())
+        return state.lanes.last
       }
-      waiting.append(receive)
+      state.waiting.append(receive)
       return nil
     }
     if let lane { receive(lane) }
   }
 
   private func giveBack(_ lane: ConnectionLane) {
-    let receive = lock.withLock { () -> Receiver? in
-      guard !waiting.isEmpty else {
-        idle.append(lane)
+    let receive = state.withLock { state -> Receiver? in
+      guard !state.waiting.isEmpty else {
+        state.idle.append(lane)
         return nil
       }
-      handedOut += 1
-      return waiting.removeFirst()
+      state.handedOut += 1
+      return state.waiting.removeFirst()
     }
     receive?(lane)
   }
