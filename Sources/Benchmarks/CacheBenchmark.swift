@@ -197,12 +197,10 @@ private func consume(_ value: Int) {}
 
 /// A counter.
 private final class Numbers: Sendable {
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var last = 0
+  private let last = Locked(0)
 
   func next() -> Int {
-    lock.withLock {
+    last.withLock { last in
       last += 1
       return last
     }

@@ -134,14 +134,12 @@ private struct ChildTaskBehavior: RequestBehavior {
 
 /// A transport that responds when all callers have come, and counts them.
 private final class CountingTransport: Transport {
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var sends = 0
+  private let sends = Locked(0)
 
-  var count: Int { lock.withLock { sends } }
+  var count: Int { sends.withLock { $0 } }
 
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
-    lock.withLock { sends += 1 }
+    sends.withLock { $0 += 1 }
     try await Task.sleep(for: .seconds(1))
     return NetworkResponse(request: request, statusCode: 200)
   }

@@ -29,16 +29,14 @@ public final class ManualClock: Sendable {
     var cancelled: Set<UInt64> = []
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state: State
+  private let state: Locked<State>
   private let watchers = LoopbackWatchers()
 
   /// Creates a clock that starts at a date.
   ///
   /// - Parameter date: The wall-clock date at which it starts; by default 2020-01-01T00:00:00Z.
   public init(date: Date = Date(timeIntervalSince1970: 1_577_836_800)) {
-    state = State(date: date)
+    state = Locked(State(date: date))
   }
 
   /// The clock to pass to the code under test.
@@ -47,17 +45,17 @@ public final class ManualClock: Sendable {
   }
 
   /// The monotonic time: the time by which the clock has been advanced since its creation.
-  public var now: Duration { lock.withLock { state.now } }
+  public var now: Duration { state.withLock { $0.now } }
 
   /// The wall-clock date.
-  public var date: Date { lock.withLock { state.date } }
+  public var date: Date { state.withLock { $0.date } }
 
   /// Moves the monotonic time and the date forward and wakes the sleepers that are due, earliest first.
   ///
   /// - Parameter duration: The time; a negative duration moves nothing.
   public func advance(by duration: Duration) {
     guard duration > .zero else { return }
-    let due = lock.withLock {
+    let due = state.withLock { state in
       state.now += duration
       state.date += TimeInterval(duration.components.seconds) + TimeInterval(duration.components.attoseconds) * 1e-18
       // Sleepers that are due at the same time wake in the order in which they began to sleep.
@@ -71,10 +69,10 @@ public final class ManualClock: Sendable {
   }
 
   /// Sets the wall clock without moving the monotonic time, as a user or a time server does.
-  public func setDate(_ date: Date) { lock.withLock { state.date = date } }
+  public func setDate(_ date: Date) { state.withLock { $0.date = date } }
 
   /// The number of sleepers.
-  public var sleeperCount: Int { lock.withLock { state.sleepers.count } }
+  public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// Waits until there are at least a number of sleepers, or the task is cancelled.
   ///
@@ -84,11 +82,11 @@ public final class ManualClock: Sendable {
   }
 
   private func sleep(for duration: Duration) async throws {
-    let id = lock.withLock {
+    let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
     }
-    defer { lock.withLock { _ = state.cancelled.remove(id) } }
+    defer { state.withLock { _ = $0.cancelled.remove(id) } }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in begin(id, for: duration, continuation) }
     } onCancel: {
@@ -97,7 +95,7 @@ public final class ManualClock: Sendable {
   }
 
   private func begin(_ id: UInt64, for duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
-    let isCancelled = lock.withLock {
+    let isCancelled = state.withLock { state in
       if state.cancelled.contains(id) { return true }
       state.sleepers[id] = Sleeper(deadline: state.now + duration, continuation: continuation)
       return false
@@ -107,7 +105,7 @@ public final class ManualClock: Sendable {
   }
 
   private func cancel(_ id: UInt64) {
-    let sleeper = lock.withLock {
+    let sleeper = state.withLock { state in
       let sleeper = state.sleepers.removeValue(forKey: id)
       if sleeper == nil { state.cancelled.insert(id) }
       return sleeper

@@ -1,4 +1,4 @@
-import Foundation
+import RequestBehaviors
 
 /// The result of work that ends at once when the work ends, it is cancelled, or another task ends it.
 ///
@@ -10,9 +10,7 @@ final class PendingResult<Value: Sendable>: Sendable {
     var outcome: Result<Value, any Error>?
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
   private let dispose: @Sendable (Value) -> Void
 
   /// Creates a result that has not ended.
@@ -31,7 +29,7 @@ final class PendingResult<Value: Sendable>: Sendable {
 
   /// Ends the result unless it has already ended.
   func end(_ outcome: Result<Value, any Error>) {
-    let ended: State? = lock.withLock {
+    let ended = state.withLock { state -> State? in
       guard state.outcome == nil else { return nil }
       let before = state
       state = State(outcome: outcome)
@@ -49,7 +47,7 @@ final class PendingResult<Value: Sendable>: Sendable {
     _ continuation: CheckedContinuation<Value, any Error>,
     _ work: @escaping @Sendable () async throws -> Value
   ) {
-    let outcome = lock.withLock {
+    let outcome = state.withLock { state in
       if state.outcome == nil { state.continuation = continuation }
       return state.outcome
     }
@@ -59,7 +57,7 @@ final class PendingResult<Value: Sendable>: Sendable {
       do { end(.success(try await work())) } catch { end(.failure(error)) }
     }
     // The result may have ended before the task is stored, and would then not cancel it.
-    let isOver = lock.withLock {
+    let isOver = state.withLock { state in
       if state.outcome == nil { state.task = task }
       return state.outcome != nil
     }

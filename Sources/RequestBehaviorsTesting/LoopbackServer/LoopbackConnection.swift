@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// A connection of the server, on its own thread, which may block.
 final class LoopbackConnection: Sendable {
@@ -175,16 +176,21 @@ extension LoopbackConnection {
     of handler: @escaping @Sendable (LoopbackRequest) async throws -> LoopbackResponse, _ request: LoopbackRequest
   ) throws -> Result<LoopbackResponse, any Error> {
     let waker = try preparedWaker()
-    let box = LoopbackBox()
+    let outcome = Locked<Result<LoopbackResponse, any Error>?>(nil)
     let task = Task.detached {
-      do { box.set(.success(try await handler(request))) } catch { box.set(.failure(error)) }
+      do {
+        let response = try await handler(request)
+        outcome.withLock { $0 = .success(response) }
+      } catch {
+        outcome.withLock { $0 = .failure(error) }
+      }
       waker.wake()
     }
-    do { try wait { box.isSet } } catch {
+    do { try wait { outcome.withLock { $0 != nil } } } catch {
       task.cancel()
       throw error
     }
-    return box.value ?? .failure(End.gone)
+    return outcome.withLock { $0 } ?? .failure(End.gone)
   }
 
   private func preparedWaker() throws -> LoopbackWaker {
@@ -218,15 +224,4 @@ extension LoopbackConnection {
     let (seconds, attoseconds) = duration.components
     return UInt64(min(seconds, 1_000_000_000)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
   }
-}
-
-/// The outcome of an asynchronous handler.
-private final class LoopbackBox: Sendable {
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var result: Result<LoopbackResponse, any Error>?
-
-  var value: Result<LoopbackResponse, any Error>? { lock.withLock { result } }
-  var isSet: Bool { lock.withLock { result != nil } }
-  func set(_ result: Result<LoopbackResponse, any Error>) { lock.withLock { self.result = result } }
 }

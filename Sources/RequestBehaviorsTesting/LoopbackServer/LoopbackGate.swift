@@ -1,4 +1,4 @@
-import Foundation
+import RequestBehaviors
 
 /// A gate that holds back responses of a ``LoopbackServer`` until a test opens it.
 ///
@@ -19,23 +19,21 @@ public final class LoopbackGate: Sendable {
     var wakers: [Int: LoopbackWaker] = [:]
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
   private let watchers = LoopbackWatchers()
 
   /// Creates a closed gate.
   public init() {}
 
   /// Whether the gate lets responses through.
-  public var isOpen: Bool { lock.withLock { state.isOpen } }
+  public var isOpen: Bool { state.withLock { $0.isOpen } }
 
   /// The number of responses that have reached the gate so far, including those that have passed it.
-  public var arrivalCount: Int { lock.withLock { state.arrivals } }
+  public var arrivalCount: Int { state.withLock { $0.arrivals } }
 
   /// Lets all responses through: those that wait now and those that come later.
   public func open() {
-    let wakers = lock.withLock {
+    let wakers = state.withLock { state in
       state.isOpen = true
       defer { state.wakers = [:] }
       return Array(state.wakers.values)
@@ -44,7 +42,7 @@ public final class LoopbackGate: Sendable {
   }
 
   /// Holds back the responses that come from now on.
-  public func close() { lock.withLock { state.isOpen = false } }
+  public func close() { state.withLock { $0.isOpen = false } }
 
   /// Waits until a number of responses have reached the gate since it was created, or the task is cancelled.
   public func waitForArrivals(_ count: Int) async {
@@ -53,7 +51,7 @@ public final class LoopbackGate: Sendable {
 
   /// Counts an arrival and returns its number, under which it is held if the gate is closed.
   func arrive(_ waker: LoopbackWaker) -> Int {
-    let id = lock.withLock {
+    let id = state.withLock { state in
       state.arrivals += 1
       state.nextID += 1
       if !state.isOpen { state.wakers[state.nextID] = waker }
@@ -64,9 +62,9 @@ public final class LoopbackGate: Sendable {
   }
 
   /// Returns whether the arrival must still wait.
-  func holds(_ id: Int) -> Bool { lock.withLock { state.wakers[id] != nil } }
+  func holds(_ id: Int) -> Bool { state.withLock { $0.wakers[id] != nil } }
 
-  func leave(_ id: Int) { lock.withLock { state.wakers[id] = nil } }
+  func leave(_ id: Int) { state.withLock { $0.wakers[id] = nil } }
 }
 
 /// Tasks that wait for a condition which other tasks or threads change.
@@ -82,22 +80,20 @@ final class LoopbackWatchers: Sendable {
     var cancelled: Set<Int> = []
   }
 
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
 
   /// Returns when the condition holds, or the task is cancelled.
   ///
   /// The condition is checked now and at each ``notify()``.
   func wait(until condition: @escaping @Sendable () -> Bool) async {
-    let id = lock.withLock {
+    let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         // The check is under the lock, so that no change slips in before the watcher is added.
-        let isOver = lock.withLock {
+        let isOver = state.withLock { state in
           if state.cancelled.contains(id) || condition() { return true }
           state.watchers[id] = Watcher(condition: condition, continuation: continuation)
           return false
@@ -107,14 +103,14 @@ final class LoopbackWatchers: Sendable {
     } onCancel: {
       cancel(id)
     }
-    lock.withLock { _ = state.cancelled.remove(id) }
+    state.withLock { _ = $0.cancelled.remove(id) }
   }
 
   /// Resumes the watchers whose condition now holds.
   ///
   /// Call it after each change, without holding a lock that a condition takes.
   func notify() {
-    let content = lock.withLock {
+    let content = state.withLock { state in
       if state.watchers.isEmpty { return [Watcher]() }
       let ids = state.watchers.filter { $0.value.condition() }.keys
       return ids.compactMap { state.watchers.removeValue(forKey: $0) }
@@ -123,7 +119,7 @@ final class LoopbackWatchers: Sendable {
   }
 
   private func cancel(_ id: Int) {
-    let watcher = lock.withLock {
+    let watcher = state.withLock { state in
       state.cancelled.insert(id)
       return state.watchers.removeValue(forKey: id)
     }

@@ -48,6 +48,12 @@ final class MockStream: Sendable {
     var next = 0
     var pause: PendingResult<Void>?
     var isCancelled = false
+
+    mutating func takeStep(of steps: [MockStreamStep]) -> MockStreamStep? {
+      guard next < steps.count else { return nil }
+      defer { next += 1 }
+      return steps[next]
+    }
   }
 
   private let steps: [MockStreamStep]
@@ -55,9 +61,7 @@ final class MockStream: Sendable {
   private let clock: RequestClock
   private let idleTimeout: Duration?
   private let deadline: Duration?
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
 
   /// Creates the body of a response to a request.
   init(_ steps: [MockStreamStep], trailers: HeaderFields?, to request: NetworkRequest, sentAt start: Duration) {
@@ -80,7 +84,7 @@ final class MockStream: Sendable {
   }
 
   private func cancel() {
-    let pause = lock.withLock {
+    let pause = state.withLock { state in
       state.isCancelled = true
       return state.pause
     }
@@ -88,7 +92,7 @@ final class MockStream: Sendable {
   }
 
   private func nextChunk() async throws -> Data? {
-    while let step = lock.withLock({ takeStep() }) {
+    while let step = state.withLock({ $0.takeStep(of: steps) }) {
       try Task.checkCancellation()
       switch step.kind {
       case .chunk(let data): return data
@@ -99,18 +103,12 @@ final class MockStream: Sendable {
     return nil
   }
 
-  private func takeStep() -> MockStreamStep? {
-    guard state.next < steps.count else { return nil }
-    defer { state.next += 1 }
-    return steps[state.next]
-  }
-
   /// Waits until the time or one of the request's timeouts is over, or the stream is cancelled.
   private func wait(_ duration: Duration) async throws {
     let limit = [idleTimeout, deadline.map { max(.zero, $0 - clock.now()) }].compactMap(\.self).min()
     let time = min(duration, limit ?? duration)
     let pause = PendingResult<Void>()
-    let isCancelled = lock.withLock {
+    let isCancelled = state.withLock { state in
       state.pause = pause
       return state.isCancelled
     }

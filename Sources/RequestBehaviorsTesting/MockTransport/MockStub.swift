@@ -12,13 +12,14 @@ public import RequestBehaviors
 /// ``times(_:)`` limits how often the response before it is sent. After the last one has been sent that often, the stub
 /// is used up, and requests go on to the next stub that matches.
 public final class MockStub: Sendable {
+  private struct State {
+    var script = MockScript()
+    var answered: [NetworkRequest] = []
+  }
+
   private let matcher: MockMatcher
   private let encoder: any BodyEncoder
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var script = MockScript()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var answered: [NetworkRequest] = []
+  private let state = Locked(State())
 
   init(_ matcher: MockMatcher, encoder: any BodyEncoder) {
     self.matcher = matcher
@@ -26,7 +27,7 @@ public final class MockStub: Sendable {
   }
 
   /// The requests to which the stub responded, as they were sent.
-  public var sent: [NetworkRequest] { lock.withLock { answered } }
+  public var sent: [NetworkRequest] { state.withLock { $0.answered } }
 
   /// Adds a response of bytes.
   ///
@@ -160,7 +161,7 @@ public final class MockStub: Sendable {
   }
 
   private func add(_ kind: MockResponse.Kind) -> MockStub {
-    lock.withLock { script.add(kind) }
+    state.withLock { $0.script.add(kind) }
     return self
   }
 }
@@ -174,7 +175,7 @@ extension MockStub {
   /// - Returns: The stub.
   @discardableResult
   public func times(_ count: Int) -> MockStub {
-    lock.withLock { script.modifyLast { $0.limit = max(count, 0) } }
+    state.withLock { $0.script.modifyLast { $0.limit = max(count, 0) } }
     return self
   }
 
@@ -187,14 +188,14 @@ extension MockStub {
   /// - Returns: The stub.
   @discardableResult
   public func delayed(by duration: Duration) -> MockStub {
-    lock.withLock { script.modifyLast { $0.delay = duration } }
+    state.withLock { $0.script.modifyLast { $0.delay = duration } }
     return self
   }
 
   /// Marks the stub as optional: ``MockTransport/verify()`` does not check whether it was used.
   @discardableResult
   public func optional() -> MockStub {
-    lock.withLock { script.isOptional = true }
+    state.withLock { $0.script.isOptional = true }
     return self
   }
 }
@@ -205,15 +206,15 @@ extension MockStub {
   /// Returns the next response if the stub matches the request, otherwise the reason why it does not.
   func answer(to request: NetworkRequest) -> Result<MockResponse, MockMismatch> {
     if let mismatch = matcher.mismatch(with: request) { return .failure(mismatch) }
-    return lock.withLock {
-      let answer = script.next()
-      if case .success = answer { answered.append(request) }
+    return state.withLock { state in
+      let answer = state.script.next()
+      if case .success = answer { state.answered.append(request) }
       return answer
     }
   }
 
   /// The message of ``MockTransport/verify()`` about the stub; `nil` if there is no problem.
-  var problem: String? { lock.withLock { script.problem }.map { "\(self): \($0)" } }
+  var problem: String? { state.withLock { $0.script.problem }.map { "\(self): \($0)" } }
 }
 
 extension MockStub: CustomStringConvertible {

@@ -56,9 +56,7 @@ public final class MockTransport: Transport {
   private let answer: (@Sendable (NetworkRequest) async throws -> NetworkResponse)?
   /// Whether requests are kept for ``sent``; they hold their calls.
   private let keepsRequests: Bool
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var state = State()
+  private let state = Locked(State())
   private let watchers = LoopbackWatchers()
 
   /// Creates a transport without stubs.
@@ -138,14 +136,14 @@ public final class MockTransport: Transport {
       method: method, path: path.map { MockPath($0, baseURL: baseURL) }, query: query.items, headers: headers,
       condition: condition)
     let stub = MockStub(matcher, encoder: encoder)
-    lock.withLock { state.stubs.append(stub) }
+    state.withLock { $0.stubs.append(stub) }
     return stub
   }
 
   /// The requests so far, in the order in which they came, each as it would have gone over the wire.
   ///
   /// Bodies of files and streams are in memory. The list contains requests that no stub matched, but not invalid ones.
-  public var sent: [NetworkRequest] { lock.withLock { state.sent } }
+  public var sent: [NetworkRequest] { state.withLock { $0.sent } }
 
   /// Waits until a number of requests have been sent, and returns all requests so far.
   ///
@@ -163,7 +161,7 @@ public final class MockTransport: Transport {
   ///
   /// - Throws: ``MockVerificationError``, which lists the problems.
   public func verify() throws {
-    let (stubs, unmatched, open) = lock.withLock {
+    let (stubs, unmatched, open) = state.withLock { state in
       (state.stubs, state.unmatched, state.openStreams.sorted { $0.key < $1.key }.map(\.value.request))
     }
     let problems = stubs.compactMap(\.problem)
@@ -185,40 +183,40 @@ public final class MockTransport: Transport {
     let progress = request.options.progress?.begin(sending: request.body?.length)
     let shown = try await request.withBodyInMemory()
     if let length = shown.body?.length { progress?.sent(length, of: length) }
-    if keepsRequests { lock.withLock { state.sent.append(shown) } }
+    if keepsRequests { state.withLock { $0.sent.append(shown) } }
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
     guard exchange.mayWait else { return watched(try exchange.immediateResponse()).counted(by: progress) }
     let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
     let number = try enter(pending)
-    defer { lock.withLock { _ = state.pendingResults.removeValue(forKey: number) } }
+    defer { state.withLock { _ = $0.pendingResults.removeValue(forKey: number) } }
     return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
   /// The requests whose streamed response has not ended, in the order in which they were sent.
   var openStreamRequests: [NetworkRequest] {
-    lock.withLock { state.openStreams.sorted { $0.key < $1.key }.map(\.value.request) }
+    state.withLock { $0.openStreams.sorted { $0.key < $1.key }.map(\.value.request) }
   }
 
   /// Records a streamed body as open until it has ended, without retaining it.
   private func watched(_ response: NetworkResponse) -> NetworkResponse {
     guard case .stream(let stream) = response.body else { return response }
     let open = OpenStream(request: response.request, canceller: stream.canceller)
-    let number = lock.withLock {
+    let number = state.withLock { state in
       state.lastNumber += 1
       state.openStreams[state.lastNumber] = open
       return state.lastNumber
     }
     stream.onCompletion { [weak self] _ in
       guard let self else { return }
-      lock.withLock { _ = state.openStreams.removeValue(forKey: number) }
+      state.withLock { _ = $0.openStreams.removeValue(forKey: number) }
     }
     return response
   }
 
   /// Ends delayed responses and streams with the code `clientShutDown`; later sends fail with that code too.
   public func shutdown() async {
-    let (pendingResults, streams) = lock.withLock {
+    let (pendingResults, streams) = state.withLock { state in
       state.isShutDown = true
       // They end in the order in which they began.
       return (
@@ -233,11 +231,11 @@ public final class MockTransport: Transport {
   private static let shutDownError = NetworkError(.clientShutDown, "the mock transport was shut down")
 
   private func checkIsRunning() throws {
-    if lock.withLock({ state.isShutDown }) { throw MockTransport.shutDownError }
+    if state.withLock({ $0.isShutDown }) { throw MockTransport.shutDownError }
   }
 
   private func enter(_ pending: PendingResult<NetworkResponse>) throws -> Int {
-    try lock.withLock {
+    try state.withLock { state in
       if state.isShutDown { throw MockTransport.shutDownError }
       state.lastNumber += 1
       state.pendingResults[state.lastNumber] = pending
@@ -247,14 +245,14 @@ public final class MockTransport: Transport {
 
   private func answer(to request: NetworkRequest) throws -> MockResponse {
     var mismatches: [String] = []
-    for stub in lock.withLock({ state.stubs }) {
+    for stub in state.withLock({ $0.stubs }) {
       switch stub.answer(to: request) {
       case .success(let answer): return answer
       case .failure(let mismatch): mismatches.append("\(stub): \(mismatch.reason)")
       }
     }
     if let answer { return MockResponse(kind: .closure(answer)) }
-    lock.withLock { state.unmatched.append(request) }
+    state.withLock { $0.unmatched.append(request) }
     throw NetworkError.unmatchedRequest(request, mismatches)
   }
 }
