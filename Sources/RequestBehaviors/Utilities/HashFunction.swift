@@ -130,54 +130,96 @@
     }
   }
 
-  @inline(__always)
+  // A debug build inlines only what is transparent, and runs iterators and closures as they are written.
+  @_transparent
   private func rotl(_ x: UInt32, _ n: UInt32) -> UInt32 { x &<< n | x &>> (32 &- n) }
 
-  @inline(__always)
+  @_transparent
   private func rotr(_ x: UInt32, _ n: UInt32) -> UInt32 { x &>> n | x &<< (32 &- n) }
 
-  @inline(__always)
+  @_transparent
   private func load(_ block: UnsafeRawPointer, _ index: Int) -> UInt32 {
     UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
   }
 
-  // FIPS 180-4 §6.1.2, unrolled by five rounds, after which the working variables are in their places again unmoved.
+  // FIPS 180-4 §6.1.2. The loops have no closures and no iterators, so that a debug build is quick too.
   private func compressSHA1(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 80) { buffer in
       guard let w = buffer.baseAddress else { return }
-      for t in 0..<16 { w[t] = load(block, t) }
-      for t in 16..<80 { w[t] = rotl(w[t &- 3] ^ w[t &- 8] ^ w[t &- 14] ^ w[t &- 16], 1) }
-
-      var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
-
-      @inline(__always)
-      func five(_ t: Int, _ k: UInt32, _ f: (UInt32, UInt32, UInt32) -> UInt32) {
-        e = e &+ (w[t] &+ k) &+ rotl(a, 5) &+ f(b, c, d)
-        b = rotl(b, 30)
-        d = d &+ (w[t &+ 1] &+ k) &+ rotl(e, 5) &+ f(a, b, c)
-        a = rotl(a, 30)
-        c = c &+ (w[t &+ 2] &+ k) &+ rotl(d, 5) &+ f(e, a, b)
-        e = rotl(e, 30)
-        b = b &+ (w[t &+ 3] &+ k) &+ rotl(c, 5) &+ f(d, e, a)
-        d = rotl(d, 30)
-        a = a &+ (w[t &+ 4] &+ k) &+ rotl(b, 5) &+ f(c, d, e)
-        c = rotl(c, 30)
+      var t = 0
+      while t < 16 {
+        w[t] = load(block, t)
+        t &+= 1
       }
-      for t in stride(from: 0, to: 20, by: 5) { five(t, 0x5a82_7999) { $2 ^ ($0 & ($1 ^ $2)) } }
-      for t in stride(from: 20, to: 40, by: 5) { five(t, 0x6ed9_eba1) { $0 ^ $1 ^ $2 } }
-      for t in stride(from: 40, to: 60, by: 5) { five(t, 0x8f1b_bcdc) { ($0 & $1) &+ ($2 & ($0 ^ $1)) } }
-      for t in stride(from: 60, to: 80, by: 5) { five(t, 0xca62_c1d6) { $0 ^ $1 ^ $2 } }
-
+      while t < 80 {
+        w[t] = rotl(w[t &- 3] ^ w[t &- 8] ^ w[t &- 14] ^ w[t &- 16], 1)
+        t &+= 1
+      }
+      var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+      t = 0
+      while t < 20 {
+        let next = rotl(a, 5) &+ (d ^ (b & (c ^ d))) &+ e &+ 0x5a82_7999 &+ w[t]
+        e = d
+        d = c
+        c = rotl(b, 30)
+        b = a
+        a = next
+        t &+= 1
+      }
+      while t < 40 {
+        let next = rotl(a, 5) &+ (b ^ c ^ d) &+ e &+ 0x6ed9_eba1 &+ w[t]
+        e = d
+        d = c
+        c = rotl(b, 30)
+        b = a
+        a = next
+        t &+= 1
+      }
+      while t < 60 {
+        let next = rotl(a, 5) &+ ((b & c) | (d & (b | c))) &+ e &+ 0x8f1b_bcdc &+ w[t]
+        e = d
+        d = c
+        c = rotl(b, 30)
+        b = a
+        a = next
+        t &+= 1
+      }
+      while t < 80 {
+        let next = rotl(a, 5) &+ (b ^ c ^ d) &+ e &+ 0xca62_c1d6 &+ w[t]
+        e = d
+        d = c
+        c = rotl(b, 30)
+        b = a
+        a = next
+        t &+= 1
+      }
       state = state &+ [a, b, c, d, e, 0, 0, 0]
     }
+  }
+
+  @_transparent
+  private func round(
+    _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
+    _ h: inout UInt32, _ wk: UInt32
+  ) {
+    let t1 = h &+ wk &+ (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) &+ (g ^ (e & (f ^ g)))
+    d = d &+ t1
+    h = t1 &+ (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) &+ ((a & b) | (c & (a | b)))
   }
 
   // FIPS 180-4 §6.2.2, unrolled by eight rounds.
   private func compressSHA256(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { buffer in
       guard let w = buffer.baseAddress else { return }
-      for t in 0..<16 { w[t] = load(block, t) }
-      for t in 16..<64 {
+      var m = 0
+      while m < 16 {
+        w[m] = load(block, m)
+        m &+= 1
+      }
+      var n = 16
+      while n < 64 {
+        let t = n
+        n &+= 1
         let x = w[t &- 15]
         let y = w[t &- 2]
         let s0 = rotr(x, 7) ^ rotr(x, 18) ^ (x &>> 3)
@@ -187,18 +229,10 @@
       var (a, b, c, d) = (state[0], state[1], state[2], state[3])
       var (e, f, g, h) = (state[4], state[5], state[6], state[7])
 
-      @inline(__always)
-      func round(
-        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
-        _ h: inout UInt32, _ wk: UInt32
-      ) {
-        let t1 = h &+ wk &+ (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) &+ (g ^ (e & (f ^ g)))
-        d = d &+ t1
-        h = t1 &+ (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) &+ ((a & b) | (c & (a | b)))
-      }
       sha256Constants.withUnsafeBufferPointer { table in
         guard let k = table.baseAddress else { return }
-        for t in stride(from: 0, to: 64, by: 8) {
+        var t = 0
+        while t < 64 {
           round(a, b, c, &d, e, f, g, &h, w[t] &+ k[t])
           round(h, a, b, &c, d, e, f, &g, w[t &+ 1] &+ k[t &+ 1])
           round(g, h, a, &b, c, d, e, &f, w[t &+ 2] &+ k[t &+ 2])
@@ -207,6 +241,7 @@
           round(d, e, f, &g, h, a, b, &c, w[t &+ 5] &+ k[t &+ 5])
           round(c, d, e, &f, g, h, a, &b, w[t &+ 6] &+ k[t &+ 6])
           round(b, c, d, &e, f, g, h, &a, w[t &+ 7] &+ k[t &+ 7])
+          t &+= 8
         }
       }
       state = state &+ [a, b, c, d, e, f, g, h]
