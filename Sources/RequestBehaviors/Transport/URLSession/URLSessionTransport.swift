@@ -65,6 +65,12 @@ public final class URLSessionTransport: Transport {
     }
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
+    #if canImport(FoundationNetworking)
+      // The platform would tell every server the program's name and the version of libcurl.
+      if !request.headers.contains("User-Agent") {
+        urlRequest.setValue("RequestBehaviors", forHTTPHeaderField: "User-Agent")
+      }
+    #endif
     // The transport enforces the time limits itself, so URLSession's own limit must never expire.
     urlRequest.timeoutInterval = URLRequest.longestTimeout
     let transfer = Transfer(registry.addsCookies ? request.withCookies : request, urlRequest, responseSpool)
