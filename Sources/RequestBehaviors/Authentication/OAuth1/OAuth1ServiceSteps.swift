@@ -66,7 +66,9 @@ struct OAuth1ServiceSteps: Sendable {
   private static func parameters(in text: String) -> String? {
     let separators: Set<UInt8> = [UInt8(ascii: "&"), UInt8(ascii: "=")]
     let runs = Array(text.utf8).split { !isPart($0) && !separators.contains($0) }
-    return runs.lazy.map { String(decoding: $0, as: UTF8.self) }.first { run in
+    // A full stop at the end belongs to the sentence around it.
+    let trimmed = runs.lazy.map { $0.last == UInt8(ascii: ".") ? $0.dropLast() : $0 }
+    return trimmed.map { String(decoding: $0, as: UTF8.self) }.first { run in
       let names = run.split(separator: "&").map { $0.prefix { $0 != "=" } }
       return names.contains("oauth_consumer_key") && names.contains("oauth_nonce")
         && !names.contains("oauth_signature")
