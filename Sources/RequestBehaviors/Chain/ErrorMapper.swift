@@ -1,8 +1,8 @@
 /// A behavior that replaces the errors that leave the client it is listed for.
 ///
 /// The client asks it once for each error that a caller would get, wherever the error arises; ``MapErrorBehavior``
-/// lists the places. A `CancellationError` is never replaced. Of several in a list the innermost is asked first, and the
-/// next one gets its replacement.
+/// lists the places. A `CancellationError` is never replaced. Of several in a list the innermost is asked first, and
+/// the next one gets its replacement.
 public protocol ErrorMapper: RequestBehavior {
   /// Returns the error that the caller gets.
   ///

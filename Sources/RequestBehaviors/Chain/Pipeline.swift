@@ -29,7 +29,7 @@ public struct Pipeline: Sendable {
     let runsHooksOnly: Bool
     /// The behavior, if it adds credentials.
     public let credential: (any CredentialBehavior)?
-    /// The name of the group that lists the behavior; empty if there is none.
+    /// The name of the group that lists the behavior; empty without a group.
     let group: String
 
     init(
@@ -130,7 +130,7 @@ public struct Pipeline: Sendable {
 }
 
 extension NetworkError {
-  /// The error of a behavior that stands twice in a list; it names the group that lists it, such as `.resilience()`.
+  /// The error of a behavior that is twice in a list; it names the group that lists it, such as `.resilience()`.
   fileprivate static func listedTwice(_ entry: Pipeline.Entry, _ first: Pipeline.Entry) -> NetworkError {
     let place = "in the \(entry.source.rawValue)'s behaviors"
     guard let group = [first.group, entry.group].first(where: { !$0.isEmpty }) else {

@@ -5,8 +5,9 @@ extension NetworkRequest {
   ///
   /// Every transport calls this before it sends. Methods and header names must be tokens (RFC 9110 §5.6.2). Values must
   /// not contain CR, LF, NUL or other controls (§5.5). The URL must be absolute http or https without a user name. A
-  /// method without body semantics must have no body. `CONNECT` is the transport's own. The transport sets the framing: `Content-Length`,
-  /// `Transfer-Encoding` and `Host` are refused unless ``RequestOptions/allowsFramingHeaders`` is set.
+  /// method without body semantics must have no body. `CONNECT` is the transport's own. The transport sets the framing:
+  /// `Content-Length`, `Transfer-Encoding` and `Host` are refused unless ``RequestOptions/allowsFramingHeaders`` is
+  /// set.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` or
   ///   ``NetworkError/Code-swift.struct/invalidRequest`` that names the value and the rule.

@@ -50,7 +50,7 @@ public struct MessageSignatureBehavior: UniqueBehavior, CredentialBehavior {
     request = try await signature.signed(
       request, created: request.call.clock.date(), nonce: signature.includesNonce ? makeNonce() : nil)
     guard let value = request.headers["Signature"] else { return }
-    // Whoever has the signature can repeat the request until it expires.
+    // A reader of the signature can repeat the request until it expires.
     request.headers.set("Signature", value, sensitive: origins)
   }
 

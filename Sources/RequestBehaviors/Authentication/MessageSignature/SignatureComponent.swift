@@ -39,7 +39,7 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
   /// Returns the component of one item of the query, which must be there once (§2.2.8).
   public static func query(_ item: String) -> SignatureComponent { SignatureComponent(queryItem: item) }
 
-  /// The identifier as it stands in `Signature-Input`.
+  /// The identifier in `Signature-Input`.
   public var description: String {
     let name = StructuredText.quoted(name)
     guard let item else { return name }

@@ -22,7 +22,7 @@ enum DownloadStep: Sendable, Hashable {
     let length: Int64
   }
 
-  /// What an earlier download has left.
+  /// The bytes that an earlier download has left.
   enum Found: Sendable, Hashable {
     /// No bytes.
     case nothing

@@ -19,9 +19,9 @@ extension NetworkClient {
   /// With a rule for reconnecting, the request is repeated when its stream ends or breaks off, once a first response
   /// has been accepted. Each repeat is a call of its own with its own token and attempts, and sends the id of the
   /// latest event as `Last-Event-ID`. Only `GET` requests are repeated: the events of another one end with its stream,
-  /// whatever the rule. The events end for good with a 204, another content type, an unacceptable status, or an error that is not transient. If there is no token for the repeat, the
-  /// reason for that counts. They belong to one user: when a user has signed in or out meanwhile, they end with
-  /// ``NetworkError/Code-swift.struct/signedOut``.
+  /// whatever the rule. The events end for good with a 204, another content type, an unacceptable status, or an error
+  /// that is not transient. If there is no token for the repeat, the reason for that counts. They belong to one user:
+  /// when a user has signed in or out meanwhile, they end with ``NetworkError/Code-swift.struct/signedOut``.
   ///
   /// - Parameters:
   ///   - request: The request.

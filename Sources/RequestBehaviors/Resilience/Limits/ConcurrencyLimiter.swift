@@ -10,8 +10,8 @@
 ///
 /// Behaviors, clients and per-request copies that use the same limiter share its state.
 ///
-/// A limit over all hosts stands beside one for each host. Each has a name, and the one over all hosts is listed last:
-/// a request that waits for its host then holds no permit of all hosts.
+/// A list may have a limit over all hosts beside one for each host. Each has a name, and the one over all hosts is
+/// listed last: a request that waits for its host then holds no permit of all hosts.
 ///
 /// ```swift
 /// let crawler = NetworkClient(

@@ -152,8 +152,8 @@ extension RequestBehavior where Self == RateLimitBehavior {
   /// ```
   ///
   /// Requests go without delay until the server says that a limit is used up, or refuses a request and says when to
-  /// come back. All requests to its origin then wait until that time; see ``RateLimitBehavior``. A
-  /// ``rateLimit(_:burst:queueLimit:refusals:name:key:)`` obeys the server too, so list only one of the two.
+  /// come back. All requests to its origin then wait until that time; see ``RateLimitBehavior``. `.rateLimit(…)` obeys
+  /// the server too, so list only one of the two.
   ///
   /// - Parameters:
   ///   - longestPause: The longest pause that a server may ask for; 120 seconds by default.

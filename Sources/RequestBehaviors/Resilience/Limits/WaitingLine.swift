@@ -19,6 +19,7 @@ struct WaitingLine<Element: Sendable>: Sendable {
   /// Returns the place of the first element that does not go before another one.
   ///
   /// - Parameter goesBefore: Whether an element goes before the other one; it is true for the first ones only.
+  /// - Returns: The place; the count if all go before.
   func place(after goesBefore: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
