@@ -105,7 +105,7 @@
       let server = try LoopbackServer { _ in .text("hello") }
       let baseURL = server.baseURL
       let client = NetworkClient(
-        baseURL: baseURL, behaviors: [.logging()], transport: CurlTransport())
+        baseURL: baseURL, behaviors: [.logging()], transport: .curl())
       #expect(try await client.send(.get("x").returning(String.self)) == "hello")
     }
   }

@@ -28,8 +28,8 @@ public struct HeadersBehavior: UniqueBehavior {
 
   /// Creates a behavior that sets fixed fields.
   ///
-  /// Mark a secret with ``HeaderFields/set(_:_:sensitive:)``, or send it with ``APIKeyBehavior``. A field whose name
-  /// means a credential counts as marked for the base URL's origin.
+  /// Mark a secret with ``HeaderFields/set(_:_:sensitive:)-(String,_,_)``, or send it with ``APIKeyBehavior``. A field
+  /// whose name means a credential counts as marked for the base URL's origin.
   ///
   /// - Parameter headers: The fields.
   public init(_ headers: HeaderFields) {

@@ -31,7 +31,7 @@ import Testing
       "# RequestBehaviors",
       "> A Swift 6 HTTP client of composable request behaviors, on Linux and on Apple systems, without dependencies.",
       "Write the library's own calls, not those of URLSession or Alamofire. On Linux, servers and tools pass\n"
-        + "`transport: CurlTransport()` of the product `RequestBehaviorsCurl`.",
+        + "`transport: .curl()` of the product `RequestBehaviorsCurl`.",
       "## Ten calls", "```\(calls)```",
       "## The traps", plain(section("The traps", of: glance)),
     ]
