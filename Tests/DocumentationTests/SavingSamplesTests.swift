@@ -2,6 +2,7 @@ import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 struct Tag: Codable, Equatable, Sendable {
@@ -62,9 +63,8 @@ private struct Artwork: Codable, Sendable {
   let model = TagList(client: client, store: store)
   try await model.refresh()
   let following = Task { try await model.follow() }
-  // The main actor runs its tasks in order: when this one runs, the model has asked for what is there.
-  await Task {}.value
-  // Closing lets that read end, and ends the loop.
+  _ = try await eventually { !model.tags.isEmpty }
+  // Closing ends the loop.
   await store.close()
   try await following.value
   return model.tags.map(\.name)

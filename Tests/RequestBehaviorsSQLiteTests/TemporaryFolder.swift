@@ -60,8 +60,12 @@ struct TestStore {
 /// Begins work of a store, and returns when it is queued there.
 @MainActor func queue<T: Sendable>(_ work: @escaping @MainActor () async throws -> T) async -> Task<T, any Error> {
   let task = Task { try await work() }
-  // The main actor runs its tasks in order: when this one runs, the work has come as far as it can without waiting.
-  await Task {}.value
+  // The main actor runs its tasks in order, but the work hops off it and back on its way to the store. So this goes the
+  // same way behind it, some times more often than the work does.
+  for _ in 0..<5 {
+    await Task.detached {}.value
+    await Task {}.value
+  }
   return task
 }
 

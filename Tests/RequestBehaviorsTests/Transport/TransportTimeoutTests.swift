@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited(to: .seconds(120))) struct TransportTimeoutTests {
@@ -98,11 +99,19 @@ import Testing
     let stages: [NetworkError.Progress.Stage] = [.sent, .headReceived, .notSent]
     for (request, stage) in zip(requests, stages) {
       let count = server.requestCount
-      let failure = Task { try await transport.failure(of: request) }
+      let hasEnded = Locked(false)
+      let failure = Task {
+        defer { hasEnded.withLock { $0 = true } }
+        return try await transport.failure(of: request)
+      }
       if stage != .notSent { _ = await server.waitForRequests(count + 1) }
       await clock.waitForSleepers(1)
-      // The head counts when it is there: only then it is late.
-      clock.advance(by: .seconds(300))
+      // A head that comes after the clock has moved begins its time anew.
+      let ends = try await eventually {
+        clock.advance(by: .seconds(300))
+        return hasEnded.withLock { $0 }
+      }
+      #expect(ends)
       let error = try await failure.value
       #expect(error.code == .timedOut)
       if stage != .headReceived { #expect(error.progress?.stage == stage) }
