@@ -271,19 +271,8 @@ final class Chain: Sendable {
   /// Removes every sensitive field that is not for the request's origin, and adds all of them to the call's secrets.
   private func withholdForeignSecrets(_ request: inout NetworkRequest) {
     request.call.noteSecrets(in: request.headers)
-    removeForeignSecrets(&request)
-  }
-
-  private func removeForeignSecrets(_ request: inout NetworkRequest) {
-    request.headers.markCredentials(as: .baseURL)
-    guard request.headers.contains(where: \.isSensitive) else { return }
-    guard let origin = request.origin else { return request.headers.removeAll(where: \.isSensitive) }
-    let base = request.call.baseOrigin
-    func isForeign(_ field: HeaderFields.Field) -> Bool { field.sensitivity?.includes(origin, base: base) == false }
-    // Most requests have no such field, and the list need not be copied.
-    let withheld = request.headers.filter(isForeign).map(\.name)
-    guard !withheld.isEmpty else { return }
-    request.headers.removeAll(where: isForeign)
+    let withheld = request.headers.removeForeignSecrets(for: request.origin, base: request.call.baseOrigin)
+    guard !withheld.isEmpty, let origin = request.origin else { return }
     for name in withheld { request.call.record(withheld: name, from: origin, by: "NetworkClient") }
   }
 

@@ -126,24 +126,15 @@ public struct HeaderFields: Sendable, Hashable {
     try fields.removeAll(where: shouldRemove)
   }
 
-  /// Marks the unmarked fields whose names mean a credential.
-  mutating func markCredentials(as scope: OriginScope) {
-    func isUnmarked(_ field: Field) -> Bool { !field.isSensitive && field.isNamedLikeCredential }
+  /// Marks fields as secrets.
+  ///
+  /// - Parameters:
+  ///   - scope: The origins that may receive the values.
+  ///   - shouldMark: Whether a field is to be marked.
+  mutating func mark(as scope: OriginScope, where shouldMark: (Field) -> Bool) {
     // Avoids copying the list if there is no field to mark.
-    guard fields.contains(where: isUnmarked) else { return }
-    for index in fields.indices where isUnmarked(fields[index]) { fields[index].sensitivity = scope }
-  }
-
-  /// Marks every unmarked field, except those that another list has with the same value.
-  mutating func markUnmarked(as scope: OriginScope, except others: HeaderFields = HeaderFields()) {
-    // Avoids copying, as above: the fields of a behavior are mostly marked already.
-    guard fields.contains(where: { !$0.isSensitive }) else { return }
-    for index in fields.indices where !fields[index].isSensitive {
-      let isOther = others.contains { other in
-        other.value == fields[index].value && HeaderFields.areEqual(other.name, fields[index].name)
-      }
-      if !isOther { fields[index].sensitivity = scope }
-    }
+    guard fields.contains(where: shouldMark) else { return }
+    for index in fields.indices where shouldMark(fields[index]) { fields[index].sensitivity = scope }
   }
 
   /// Returns the list without white space around values, because it is not part of them (RFC 9110 §5.5).

@@ -35,14 +35,6 @@ extension NetworkRequest {
     for name in HeaderFields.conditions { headers.remove(name) }
     options.isCacheValidation = false
   }
-
-  /// Removes everything that is for the previous origin only; later hops do not restore it.
-  private mutating func leave(_ left: Origin?) {
-    headers.markCredentials(as: .baseURL)
-    headers.leave(left, for: origin, base: call.baseOrigin)
-    removeIdempotencyKey()
-    options = options.portable()
-  }
 }
 
 extension RequestURL {
@@ -93,19 +85,6 @@ extension URLComponents {
 extension String {
   fileprivate func prefix(through index: String.Index?) -> String {
     index.map { String(self[...$0]) } ?? "/"
-  }
-}
-
-extension HeaderFields {
-  /// Removes the fields that must not go to another origin: `Host`, `Origin`, and the sensitive fields that are not for
-  /// both origins.
-  mutating func leave(_ left: Origin?, for other: Origin?, base: Origin?) {
-    removeAll { field in
-      if ["Host", "Origin"].contains(where: { HeaderFields.areEqual($0, field.name) }) { return true }
-      guard let scope = field.sensitivity else { return false }
-      guard let left, let other else { return true }
-      return !scope.includes(left, base: base) || !scope.includes(other, base: base)
-    }
   }
 }
 

@@ -107,14 +107,4 @@ extension Request {
     copy.query = Query()
     return copy
   }
-
-  /// Prepares the request for another origin, to which a link led.
-  ///
-  /// It removes the secret fields that are for other origins, and the options that are not portable.
-  mutating func leave(_ origin: Origin?, for other: Origin, base: Origin?) {
-    if let origin { headers.markCredentials(as: .only([origin])) }
-    headers.leave(origin, for: other, base: base)
-    headers.removeIdempotencyKey(in: options.idempotencyKey?.name)
-    options = options.portable()
-  }
 }

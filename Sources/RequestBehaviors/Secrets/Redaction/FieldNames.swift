@@ -71,24 +71,3 @@ struct FieldNames: Sendable {
     return name[index].isASCIIUppercase && (!name[index - 1].isASCIIUppercase || precedesLowercase)
   }
 }
-
-/// The names of header fields that mean a credential for the standard redactor.
-///
-/// Every field of every send is checked, and programs use few names, so each verdict is stored. A first check takes 0.6
-/// µs and four allocations, a stored verdict a tenth of that and no allocation.
-enum CredentialFieldNames {
-  // A program that makes up names may have more; these are checked each time.
-  private static let limit = 1_000
-
-  private static let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private static var verdicts: [String: Bool] = [:]
-
-  /// Whether the name means a credential: `Authorization`, `Cookie`, `X-API-Key` and their like.
-  static func contains(_ name: String) -> Bool {
-    if let verdict = lock.withLock({ verdicts[name] }) { return verdict }
-    let verdict = Redactor.standard.isSensitive(field: name)
-    lock.withLock { if verdicts.count < limit { verdicts[name] = verdict } }
-    return verdict
-  }
-}
