@@ -72,6 +72,17 @@ import Testing
     #expect(try await bench.ids == [])
   }
 
+  @Test func `a write that is queued behind many saves runs after them`() async throws {
+    let bench = try GroupBench()
+    let store = bench.store
+    let counting: @MainActor () async throws -> Void = {
+      let count = try await store.write { try $0.first("SELECT count(*) FROM artwork", as: Int.self) }
+      #expect(count == 100)
+    }
+    let results = try await bench.together(bench.saves(1...100) + [counting])
+    #expect(results.succeeded.allSatisfy { $0 })
+  }
+
   // MARK: While others of the group run
 
   @Test func `a save that is cancelled while another of its commit runs is undone, the others are saved`() async throws

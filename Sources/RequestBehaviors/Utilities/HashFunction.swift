@@ -157,35 +157,18 @@
       }
       var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
       t = 0
-      while t < 20 {
-        let next = rotl(a, 5) &+ (d ^ (b & (c ^ d))) &+ e &+ 0x5a82_7999 &+ w[t]
-        e = d
-        d = c
-        c = rotl(b, 30)
-        b = a
-        a = next
-        t &+= 1
-      }
-      while t < 40 {
-        let next = rotl(a, 5) &+ (b ^ c ^ d) &+ e &+ 0x6ed9_eba1 &+ w[t]
-        e = d
-        d = c
-        c = rotl(b, 30)
-        b = a
-        a = next
-        t &+= 1
-      }
-      while t < 60 {
-        let next = rotl(a, 5) &+ ((b & c) | (d & (b | c))) &+ e &+ 0x8f1b_bcdc &+ w[t]
-        e = d
-        d = c
-        c = rotl(b, 30)
-        b = a
-        a = next
-        t &+= 1
-      }
       while t < 80 {
-        let next = rotl(a, 5) &+ (b ^ c ^ d) &+ e &+ 0xca62_c1d6 &+ w[t]
+        let (mixed, constant): (UInt32, UInt32)
+        if t < 20 {
+          (mixed, constant) = (d ^ (b & (c ^ d)), 0x5a82_7999)
+        } else if t < 40 {
+          (mixed, constant) = (b ^ c ^ d, 0x6ed9_eba1)
+        } else if t < 60 {
+          (mixed, constant) = ((b & c) | (d & (b | c)), 0x8f1b_bcdc)
+        } else {
+          (mixed, constant) = (b ^ c ^ d, 0xca62_c1d6)
+        }
+        let next = rotl(a, 5) &+ mixed &+ e &+ constant &+ w[t]
         e = d
         d = c
         c = rotl(b, 30)

@@ -3,8 +3,7 @@ public import RequestBehaviors
 
 /// The parts of a simulation: a network with servers, clients, calls, actions, and checks.
 ///
-/// The closure of ``Simulation/init(seed:stepLimit:_:)`` builds the world; it runs before any of the calls. Everything
-/// in
+/// The closure of ``Simulation/init(seed:stepLimit:_:)`` builds the world; it runs before any of the calls. All of
 /// it runs on one thread, so servers and checks may share state without a lock.
 public final class SimulatedWorld: @unchecked Sendable {
   // Unchecked, because only the simulation's thread uses it.
@@ -21,30 +20,6 @@ public final class SimulatedWorld: @unchecked Sendable {
     public static let any = Moment(kind: .any)
     /// After a time.
     public static func after(_ duration: Duration) -> Moment { Moment(kind: .after(duration)) }
-  }
-
-  /// A call or an action of the world.
-  public final class Activity: @unchecked Sendable {
-    // Unchecked, because only the simulation's thread uses it.
-
-    /// Its name.
-    public let name: String
-    /// How it ended; `nil` while it has not.
-    public fileprivate(set) var result: Result<Void, any Error>?
-    /// The virtual time at which the simulation cancelled it; `nil` if it did not.
-    public fileprivate(set) var cancelledAt: Duration?
-
-    fileprivate var task: Task<Void, Never>?
-    fileprivate var label = 0
-    fileprivate var jobsBeforeCancellation: Int?
-    fileprivate var endedAt: Duration?
-
-    fileprivate init(_ name: String) { self.name = name }
-
-    /// Whether it ended without an error.
-    public var hasSucceeded: Bool { if case .success? = result { true } else { false } }
-    /// The error that it threw.
-    public var error: (any Error)? { if case .failure(let error)? = result { error } else { nil } }
   }
 
   /// The seed.
@@ -331,19 +306,4 @@ extension SimulatedWorld {
 
   /// The calls that something still holds.
   var heldCalls: [String] { probes.flatMap(\.heldCalls) }
-}
-
-/// Which parts take part, and which were asked for.
-final class PartRecord {
-  private let excluded: Set<String>
-  private(set) var included: [String] = []
-  private var known: Set<String> = []
-
-  init(_ excluded: Set<String>) { self.excluded = excluded }
-
-  func includes(_ part: String) -> Bool {
-    guard !excluded.contains(part) else { return false }
-    if known.insert(part).inserted { included.append(part) }
-    return true
-  }
 }
