@@ -14,7 +14,8 @@ let recipes = [
   "FirstRequest", "FixedBearer", "FromURLSession", "OfflineFirst", "PollUntilDone", "UploadWithProgress",
 ].map { name in
   Target.executableTarget(
-    name: name, dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+    name: name,
+    dependencies: ["RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
     path: "Tests/Fixtures/Recipes/\(name)")
 }
 
@@ -23,15 +24,20 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "RequestBehaviors", targets: ["RequestBehaviors"]),
+    .library(name: "RequestBehaviorsCaching", targets: ["RequestBehaviorsCaching"]),
+    .library(name: "RequestBehaviorsOAuth1", targets: ["RequestBehaviorsOAuth1"]),
     .library(name: "RequestBehaviorsSQLite", targets: ["RequestBehaviorsSQLite"]),
     .library(name: "RequestBehaviorsCurl", targets: ["RequestBehaviorsCurl"]),
     .library(name: "RequestBehaviorsTesting", targets: ["RequestBehaviorsTesting"]),
   ],
   targets: [
     .target(name: "RequestBehaviors", swiftSettings: strict),
+    .target(name: "RequestBehaviorsCaching", dependencies: ["RequestBehaviors"], swiftSettings: strict),
+    .target(name: "RequestBehaviorsOAuth1", dependencies: ["RequestBehaviors"], swiftSettings: strict),
     .systemLibrary(name: "CRequestBehaviorsSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
-      name: "RequestBehaviorsSQLite", dependencies: ["CRequestBehaviorsSQLite", "RequestBehaviors"],
+      name: "RequestBehaviorsSQLite",
+      dependencies: ["CRequestBehaviorsSQLite", "RequestBehaviors", "RequestBehaviorsCaching"],
       swiftSettings: strict),
     // Elsewhere the system has no libcurl, and the sources are empty. (`#if os` here would mean the host's.)
     .systemLibrary(name: "CRequestBehaviorsCurl", providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"])]),
@@ -41,10 +47,13 @@ let package = Package(
         .target(name: "CRequestBehaviorsCurl", condition: .when(platforms: [.linux, .macOS])), "RequestBehaviors",
       ],
       swiftSettings: strict),
-    .target(name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors"], swiftSettings: strict),
+    .target(
+      name: "RequestBehaviorsTesting", dependencies: ["RequestBehaviors", "RequestBehaviorsCaching"],
+      swiftSettings: strict),
 
     .executableTarget(
-      name: "QuickStart", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting"], swiftSettings: strict),
+      name: "QuickStart", dependencies: ["RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsTesting"],
+      swiftSettings: strict),
     .target(name: "CAllocationCounter"),
     .target(
       name: "CCurlBaseline",
@@ -52,8 +61,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CAllocationCounter", "CCurlBaseline", "CRequestBehaviorsSQLite", "RequestBehaviors", "RequestBehaviorsCurl",
-        "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+        "CAllocationCounter", "CCurlBaseline", "CRequestBehaviorsSQLite", "RequestBehaviors", "RequestBehaviorsCaching",
+        "RequestBehaviorsCurl", "RequestBehaviorsOAuth1", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
       ],
       swiftSettings: strict),
 
@@ -75,25 +84,39 @@ let package = Package(
       name: "ResilienceSoak", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],
       path: "Tests/Fixtures/ResilienceSoak", swiftSettings: strict),
     .executableTarget(
-      name: "SimulatedWorlds", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting"],
+      name: "SimulatedWorlds",
+      dependencies: [
+        "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsSQLite",
+        "RequestBehaviorsTesting",
+      ],
       path: "Tests/Fixtures/SimulatedWorlds", swiftSettings: strict),
     .executableTarget(
-      name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
+      name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsSQLite"],
       path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
     .target(name: "CFaultVFS", dependencies: ["CRequestBehaviorsSQLite"], path: "Tests/Fixtures/CFaultVFS"),
     .testTarget(
       name: "RequestBehaviorsTests",
       dependencies: [
-        "RequestBehaviors", "RequestBehaviorsTesting", "ResilienceSoak", "RetryStorm", "TestLimits", "TestSupport",
-        "TokenFileWriter", "TransportProbe",
+        "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsTesting",
+        "ResilienceSoak", "RetryStorm", "TestLimits", "TestSupport", "TokenFileWriter", "TransportProbe",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RequestBehaviorsCachingTests",
+      dependencies: ["RequestBehaviorsCaching", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RequestBehaviorsOAuth1Tests",
+      dependencies: [
+        "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
-        "CFaultVFS", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport", "CrashingWriter",
-        "TokenFileWriter",
+        "CFaultVFS", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits",
+        "TestSupport", "CrashingWriter", "TokenFileWriter",
       ],
       swiftSettings: strict),
     .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),
@@ -108,13 +131,14 @@ let package = Package(
       dependencies: ["CurlProbe", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RequestBehaviorsTestingTests", dependencies: ["RequestBehaviorsTesting", "TestLimits", "TestSupport"],
+      name: "RequestBehaviorsTestingTests",
+      dependencies: ["RequestBehaviorsCaching", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "QuickStart", "RequestBehaviors", "RequestBehaviorsCurl", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
-        "TestLimits", "TestSupport",
+        "QuickStart", "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsCurl", "RequestBehaviorsOAuth1",
+        "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
       ] + recipes.map { .target(name: $0.name) },
       swiftSettings: strict),
   ] + recipes

@@ -71,9 +71,11 @@ module CFaultVFS { header "$repository/Tests/Fixtures/CFaultVFS/include/CFaultVF
 M
   for name in Darwin Security AppleFoundation CryptoKit os CoreData; do stub "$platform" "$name"; done
   [ "$platform" = macOS ] || stub "$platform" UIKit
-  local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
+  local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsCaching Sources/RequestBehaviorsOAuth1
+    Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
     Sources/RequestBehaviorsCurl Sources/QuickStart)
   [ -n "${SOURCES_ONLY:-}" ] || folders+=(Tests/TestSupport Tests/TestLimits Tests/RequestBehaviorsTests
+    Tests/RequestBehaviorsCachingTests Tests/RequestBehaviorsOAuth1Tests
     Tests/RequestBehaviorsTestingTests Tests/RequestBehaviorsSQLiteTests Tests/RequestBehaviorsCurlTests
     Tests/DocumentationTests)
   for folder in "${folders[@]}"; do

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsOAuth1
 
 extension Benchmark {
   /// A benchmark of the cost of a signature beside the hash that is in it.

@@ -1,5 +1,7 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
@@ -208,7 +210,9 @@ private struct Shuffling: RandomNumberGenerator {
       }
       .filter { seen.insert($0).inserted && $0 != "TenantBehavior" }
       let cells = names.map { name in
-        let type = name == "SaveBehavior" ? "`\(name)`" : "``\(name)``"
+        // The pages of the core have no links to other modules.
+        let isOfOtherModule = ["SaveBehavior", "CachingBehavior", "OAuth1Behavior"].contains(name)
+        let type = isOfOtherModule ? "`\(name)`" : "``\(name)``"
         return "\(type) \(Self.factories[name] ?? "(how is it listed?)")"
       }
       rows.append("| `.\(order)` | \(cells.isEmpty ? "–" : cells.joined(separator: "; ")) | \(why) |")
@@ -228,7 +232,7 @@ private struct Shuffling: RandomNumberGenerator {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     var declared: Set<String> = []
-    for module in ["RequestBehaviors", "RequestBehaviorsSQLite"] {
+    for module in Repository.modules {
       let folder = root.appending(path: "Sources/\(module)")
       let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
       for case let file as URL in try #require(files) where file.pathExtension == "swift" {

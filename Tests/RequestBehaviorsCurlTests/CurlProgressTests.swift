@@ -27,10 +27,12 @@
     @Test func `what finds no connection cannot have arrived`() async throws {
       server.stop()
       let refused = try await transport.failure(of: post())
-      #expect(refused.code == .cannotConnect && refused.progress == NetworkError.Progress(.notSent))
+      #expect(refused.code == .cannotConnect)
+      #expect(refused.progress == NetworkError.Progress(.notSent))
       let url = try #require(URL(string: "http://nonexistent.invalid/"))
       let unknown = try await transport.failure(of: NetworkRequest(.post, url: url))
-      #expect(unknown.code == .dnsFailed && unknown.progress == NetworkError.Progress(.notSent))
+      #expect(unknown.code == .dnsFailed)
+      #expect(unknown.progress == NetworkError.Progress(.notSent))
     }
 
     @Test func `what finds no secure connection cannot have arrived`() async throws {
@@ -45,10 +47,13 @@
       var settings = CurlTransport.Configuration()
       settings.userAgent = String(repeating: "x", count: 9_000_000)
       let error = try await CurlTransport(configuration: settings).failure(of: post())
-      #expect(error.code == .refusedOption && !error.mayHaveArrived)
+      #expect(error.code == .refusedOption)
+      #expect(!error.mayHaveArrived)
       let file = URL(fileURLWithPath: "/nonexistent")
       let missing = try await transport.failure(of: post(.file(file)))
-      #expect(missing.code == .bodyUnreadable && !missing.mayHaveArrived && missing.request != nil)
+      #expect(missing.code == .bodyUnreadable)
+      #expect(!missing.mayHaveArrived)
+      #expect(missing.request != nil)
     }
 
     // MARK: - Sent
@@ -57,14 +62,17 @@
     func `what a server has read before the connection ends may have arrived`(fault: LoopbackFault) async throws {
       server.enqueue(.status(200).fault(fault, at: .request))
       let error = try await transport.failure(of: post())
-      #expect(error.code == .connectionLost && error.mayHaveArrived)
+      #expect(error.code == .connectionLost)
+      #expect(error.mayHaveArrived)
       #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: false))
     }
 
     @Test func `what a server takes the connection for and never reads is in doubt`() async throws {
       server.enqueue(.status(200).fault(.close, at: .accept))
       let error = try await transport.failure(of: post(.data(Data(count: 10 << 20))))
-      #expect(error.code == .connectionLost && error.progress?.stage == .sent && error.mayHaveArrived)
+      #expect(error.code == .connectionLost)
+      #expect(error.progress?.stage == .sent)
+      #expect(error.mayHaveArrived)
     }
 
     @Test(arguments: [LoopbackFault.close, .reset], [1, 1 << 20])
@@ -74,7 +82,8 @@
       server.enqueue(.text("first").fault(fault, at: .nextRequest))
       _ = try await transport.send(post())
       let error = try await transport.failure(of: post(.data(Data(count: count))))
-      #expect(error.code == .connectionLost && error.mayHaveArrived)
+      #expect(error.code == .connectionLost)
+      #expect(error.mayHaveArrived)
       #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: true))
       #expect(server.requestCount == 1)
     }
@@ -106,7 +115,9 @@
     @Test func `a body that cannot be read to its end may have arrived in part`() async throws {
       let body = RequestBody.stream(length: 10) { ByteStream(chunks: [Data(count: 3)]) }
       let error = try await transport.failure(of: post(body))
-      #expect(error.code == .bodyUnreadable && error.progress?.stage == .sent && error.mayHaveArrived)
+      #expect(error.code == .bodyUnreadable)
+      #expect(error.progress?.stage == .sent)
+      #expect(error.mayHaveArrived)
     }
 
     // MARK: - With a head
@@ -116,7 +127,9 @@
         server.enqueue(
           .text("12345").fault(fault, at: .body(after: 2)), .text("12345").fault(fault, at: .body(after: 2)))
         for error in [try await transport.failure(of: post()), try await endOfStream()] {
-          #expect(error.code == code && error.progress?.stage == .headReceived && error.mayHaveArrived)
+          #expect(error.code == code)
+          #expect(error.progress?.stage == .headReceived)
+          #expect(error.mayHaveArrived)
         }
       }
     }
@@ -130,7 +143,8 @@
         #expect(error.code == .badResponse && error.progress?.stage == .headReceived, "\(error)")
       }
       let large = try await transport.failure(of: server.request(.post) { $0.bodyLimit = 2 })
-      #expect(large.code == .bodyTooLarge && large.progress?.stage == .headReceived)
+      #expect(large.code == .bodyTooLarge)
+      #expect(large.progress?.stage == .headReceived)
     }
 
     // MARK: - Shutting down

@@ -18,7 +18,8 @@ import Testing
     let error = #expect(throws: SQLiteError.self) {
       try store.writeAndWait { try $0.ingest(json, into: "t", columns: paths) }
     }
-    #expect(error?.code == .misuse && error?.message.contains(word) == true)
+    #expect(error?.code == .misuse)
+    #expect(error?.message.contains(word) == true)
   }
 
   @Test func `what stands where an object should be is an error, null is none`() throws {
@@ -44,11 +45,13 @@ import Testing
       return (error?.row, error?.message ?? "")
     }
     let constraint = message(#"[{"id":1,"n":1},{"id":2,"n":null}]"#)
-    #expect(constraint.row == 1 && constraint.text.hasSuffix("(before byte 33 of the JSON)"))
+    #expect(constraint.row == 1)
+    #expect(constraint.text.hasSuffix("(before byte 33 of the JSON)"))
     let date = message(#"[{"id":1,"n":1,"day":1e18}]"#)
     #expect(date.row == 0 && date.text.contains("of the JSON)"))
     let kind = message(#"[{"id":"x"}]"#)
-    #expect(kind.row == 0 && kind.text.hasSuffix("(byte 10 of the JSON)"))
+    #expect(kind.row == 0)
+    #expect(kind.text.hasSuffix("(byte 10 of the JSON)"))
     #expect(message(#"{"items":[{"id":2,"n":1}],"items":[]}"#, at: "items").text.contains("twice"))
   }
 
@@ -82,7 +85,8 @@ import Testing
     try store.writeAndWait { _ = try $0.save(item, into: "item") }
     let json = try JSONEncoder().encode([item])
     let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.ingest(json, into: "item") } }
-    #expect(error?.code == .mismatch && error?.message.contains("BLOB") == true)
+    #expect(error?.code == .mismatch)
+    #expect(error?.message.contains("BLOB") == true)
     #expect(try store.readAndWait { try $0.query("SELECT * FROM item", as: Item.self) } == [item])
   }
 }

@@ -1,5 +1,5 @@
 /// Tells the clients of a session that an owner has ended: the user has signed out or been replaced.
-final class SessionScopes: Sendable {
+package final class SessionScopes: Sendable {
   private struct Client {
     let id: ObjectIdentifier
     weak var endings: ScopeEndings?
@@ -15,8 +15,10 @@ final class SessionScopes: Sendable {
 
   private let state = Locked(State())
 
+  package init() {}
+
   /// Adds the client of a call.
-  func follow(_ call: Call) {
+  package func follow(_ call: Call) {
     guard let endings = call.scopeEndings else { return }
     let id = ObjectIdentifier(endings)
     state.withLock { state in
@@ -30,7 +32,7 @@ final class SessionScopes: Sendable {
   }
 
   /// Tells the clients that an owner has ended, after those that ended before.
-  func end(_ scope: String) {
+  package func end(_ scope: String) {
     state.withLock { state in
       let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
       guard !clients.isEmpty else { return }
@@ -48,10 +50,10 @@ final class SessionScopes: Sendable {
   }
 
   /// Adds a waiter for the owner of its call to become known.
-  func add(_ waiter: Waiter<Void>) { state.withLock { $0.waiters.append(waiter) } }
+  package func add(_ waiter: Waiter<Void>) { state.withLock { $0.waiters.append(waiter) } }
 
   /// Releases those who wait for the owner to become known.
-  func release() {
+  package func release() {
     let released = state.withLock { state in
       defer { state.waiters = [] }
       return state.waiters
@@ -60,5 +62,5 @@ final class SessionScopes: Sendable {
   }
 
   /// Waits until the clients know of all owners that have ended.
-  func wait() async { await state.withLock { $0.telling }?.value }
+  package func wait() async { await state.withLock { $0.telling }?.value }
 }

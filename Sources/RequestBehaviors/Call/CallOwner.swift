@@ -140,3 +140,12 @@ extension NetworkError {
     )
   }
 }
+
+/// The numbers of the sign-ins that a call belongs to, by session.
+///
+/// A session of your own, which counts its sign-ins, records the number when a call begins. Calls of two sign-ins do not
+/// share a response then, even if their owners have one name.
+public enum SignInNumbers: CallKey {
+  /// No session has recorded a number.
+  public static let defaultValue: [ObjectIdentifier: Int] = [:]
+}

@@ -86,7 +86,7 @@ public final class ScopeEndings: Sendable {
     for chain in state.withLock({ $0.members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries {
         await entry.behavior.scopeEnded(scope)
-        if let cache = entry.behavior as? CachingBehavior { removed.insert(cache.leftoverID) }
+        if let cache = entry.behavior as? any ResponseCache { removed.insert(cache.leftoverID) }
       }
     }
     // These are the data of variants that are gone, of requests with behaviors of their own, and of downloads.

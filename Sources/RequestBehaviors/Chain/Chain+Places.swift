@@ -23,7 +23,7 @@ extension Pipeline {
   /// The index of the first behavior that is further in than all caches, and than the place of a cache.
   var endOfCaches: Int {
     let end = entries.firstIndex { $0.order.standard > .caching } ?? entries.count
-    let last = entries.lastIndex { $0.behavior is CachingBehavior }
+    let last = entries.lastIndex { $0.behavior is any ResponseCache }
     return max(end, last.map { $0 + 1 } ?? 0)
   }
 }

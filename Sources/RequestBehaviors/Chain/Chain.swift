@@ -44,7 +44,7 @@ final class Chain: Sendable {
     self.endOfLimiters =
       pipeline.entries.firstIndex { $0.order.standard > .circuitBreaker } ?? pipeline.entries.count
     self.endOfCaches = pipeline.endOfCaches
-    self.setsIdempotencyKeys = pipeline.behavior(RetryBehavior.self) == nil
+    self.setsIdempotencyKeys = !pipeline.hasBehaviorThatSetsIdempotencyKeys
     self.latestPlaces = pipeline.entries.map { Place($0) }
   }
 

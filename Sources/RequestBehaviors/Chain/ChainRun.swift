@@ -12,15 +12,9 @@ final class ChainRun: Sendable {
   private let state = Locked(State())
 
   private struct State {
-    var lastOutcome: Outcome?
+    var lastOutcome: Result<NetworkResponse, any Error>?
     var oneShotBodies: [OneShotStream] = []
     var steps = Steps()
-  }
-
-  /// The outcome of an attempt.
-  private enum Outcome: Sendable {
-    case response(NetworkResponse)
-    case failure(any Error)
   }
 
   init(_ chain: Chain, _ call: Call) {
@@ -45,7 +39,7 @@ extension ChainRun {
       "the call made \(Call.maximumAttempts) sends, as many as a call may; something repeats without end",
       request: request)
     switch state.withLock({ $0.lastOutcome }) {
-    case .response(let response): error.response = response
+    case .success(let response): error.response = response
     case .failure(let failure): error.underlyingError = failure
     case nil: break
     }
@@ -56,13 +50,13 @@ extension ChainRun {
     call.endAttempt(number, .response(response))
     // An acceptable first response is never reported by an error.
     if number == 1, response.isAcceptable { return }
-    state.withLock { $0.lastOutcome = .response(response) }
+    state.withLock { $0.lastOutcome = .success(response) }
   }
 
   /// Records the head of a streamed response, and the rest when its body has ended.
   func endAttempt(_ number: Int, with response: NetworkResponse, at stream: ByteStream, of request: NetworkRequest) {
     // A closure that waits for the end of the body would keep it alive if it referred to it, and so would this state.
-    state.withLock { $0.lastOutcome = .response(response.withoutStream) }
+    state.withLock { $0.lastOutcome = .success(response.withoutStream) }
     call.noteHead(of: number, response.statusCode)
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
     let head = call.attempts[number - 1]
@@ -90,7 +84,7 @@ extension ChainRun {
   var lastFailure: (any Error)? {
     switch state.withLock({ $0.lastOutcome }) {
     case .failure(let error): error
-    case .response(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
+    case .success(let response) where !response.isAcceptable: NetworkError.unacceptableStatus(response)
     default: nil
     }
   }

@@ -13,7 +13,10 @@ extension Pipeline {
   /// Behaviors that ``RequestBehavior/ordered(_:)`` put on the wrong side of each other are named too
   /// (<doc:TheStandardOrder>).
   public var warnings: [String] {
-    entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + options.warnings(in: self)
+    let all = entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + options.warnings(in: self)
+    // Two behaviors of a type give the same warnings.
+    var known: Set<String> = []
+    return all.filter { known.insert($0).inserted }
   }
 
   /// Returns a warning for each behavior that adds a credential further in than another one, and returns no owner.

@@ -50,7 +50,7 @@ public struct SharingKey: Hashable, Sendable {
     guard !chain.transport.addsCredentials(to: request) else { return nil }
     list = ObjectIdentifier(chain.base ?? chain)
     scopes = request.call.scopes
-    signIns = request.call.tokenSignIns.merging(request.call.oauth1SignIns) { first, _ in first }
+    signIns = request.call.tokenSignIns.merging(request.call[SignInNumbers.self]) { first, _ in first }
     credentials = [
       request.credentialDigest(salt: SharingKey.salt),
       chain.credentialDigest(for: request, below: index, salt: SharingKey.salt),

@@ -30,9 +30,6 @@ public struct HeaderFields: Sendable, Hashable {
     /// Whether the value is a secret.
     public var isSensitive: Bool { sensitivity != nil }
 
-    /// Whether the name alone tells that the value is a credential.
-    public var isNamedLikeCredential: Bool { CredentialFieldNames.contains(name) }
-
     /// Creates a field.
     public init(_ name: String, _ value: String, sensitive scope: OriginScope? = nil) {
       self.name = name

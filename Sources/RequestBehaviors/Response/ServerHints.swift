@@ -101,7 +101,7 @@ public struct ServerHints: Sendable, Hashable {
   func availableAt(after response: NetworkResponse) -> Date? {
     guard let delay else { return nil }
     let clock = response.request.call.clock
-    return clock.date().addingTimeInterval((delay - (clock.now() - response.timings.latest)).seconds)
+    return clock.date().addingTimeInterval((delay - (clock.now() - response.timings.latest)).inSeconds)
   }
 
   private static func isHint(_ name: String) -> Bool {

@@ -29,6 +29,11 @@ enum CredentialFieldNames {
   }
 }
 
+extension HeaderFields.Field {
+  /// Whether the name alone tells that the value is a credential.
+  public var isNamedLikeCredential: Bool { CredentialFieldNames.contains(name) }
+}
+
 // MARK: - Marks
 
 extension HeaderFields {

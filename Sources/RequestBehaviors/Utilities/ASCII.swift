@@ -10,7 +10,7 @@ extension UInt8 {
 
 extension [UInt8] {
   /// The octets as lower-case hexadecimal digits.
-  var hexadecimal: String {
+  package var hexadecimal: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(unsafeUninitializedCapacity: count * 2) { buffer in
       for (index, byte) in enumerated() {

@@ -1,19 +1,19 @@
 /// An authentication scheme with its parameters, as in a challenge or in credentials (RFC 9110 §11.2).
-struct AuthenticationScheme: Sendable {
-  var name: String
-  var parameters: [(name: String, value: String)] = []
+package struct AuthenticationScheme: Sendable {
+  package var name: String
+  package var parameters: [(name: String, value: String)] = []
 
   /// The protection space (RFC 9110 §11.5); `nil` if there is no such parameter.
-  var realm: String? { parameters.first { $0.name.lowercased() == "realm" }?.value }
+  package var realm: String? { parameters.first { $0.name.lowercased() == "realm" }?.value }
 
   /// The error code of a challenge (RFC 6750 §3.1); `nil` if there is no such parameter.
-  var error: String? { parameters.first { $0.name.lowercased() == "error" }?.value }
+  package var error: String? { parameters.first { $0.name.lowercased() == "error" }?.value }
 
   /// Parses the value of a `WWW-Authenticate` or `Authorization` field.
   ///
   /// - Parameter field: One or more schemes; commas separate both the schemes and their parameters (RFC 9110 §11.6.1).
   /// - Returns: The schemes in their order. Parameters before the first scheme belong to a scheme without a name.
-  static func list(_ field: String) -> [AuthenticationScheme] {
+  package static func list(_ field: String) -> [AuthenticationScheme] {
     var schemes: [AuthenticationScheme] = []
     for item in items(of: field) {
       let equals = item.firstIndex(of: "=")

@@ -13,23 +13,13 @@ public struct Digest: Sendable, Hashable {
   /// The octets: 20 of SHA-1, 32 of SHA-256.
   public let bytes: Data
 
-  private init(_ octets: [UInt8]) { bytes = Data(octets) }
+  init(_ octets: [UInt8]) { bytes = Data(octets) }
 
   /// Returns the SHA-256 hash of bytes (FIPS 180-4).
   public static func sha256(of data: Data) -> Digest { hash(data, by: .sha256) }
 
   /// Returns the SHA-256 hash of a text in UTF-8 (FIPS 180-4).
   public static func sha256(of text: String) -> Digest { sha256(of: Data(text.utf8)) }
-
-  /// Returns the SHA-256 hash of a file's contents, which are read in parts.
-  ///
-  /// - Parameter file: The URL of a regular file.
-  /// - Returns: The hash.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if the file cannot be read;
-  ///   `CancellationError` if the task is cancelled.
-  public static func sha256(ofFile file: URL) async throws -> Digest {
-    Digest(try await HashFunction.sha256.digest(ofFile: file))
-  }
 
   /// Returns the SHA-1 hash of bytes (FIPS 180-4), for APIs that still ask for it: it no longer protects from a forger.
   public static func sha1(of data: Data) -> Digest { hash(data, by: .sha1) }

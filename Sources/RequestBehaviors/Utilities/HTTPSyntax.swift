@@ -1,31 +1,31 @@
 import Foundation
 
 /// The character rules of HTTP (RFC 9110 §5).
-enum HTTPSyntax {
+package enum HTTPSyntax {
   /// Returns whether the text is a token (§5.6.2).
-  static func isToken(_ text: String) -> Bool {
+  package static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { isTokenCharacter($0) }
   }
 
   /// Returns whether the text is a valid field value (§5.5): no control character except tab, no space at either end.
-  static func isFieldValue(_ text: String) -> Bool {
+  package static func isFieldValue(_ text: String) -> Bool {
     let bytes = text.utf8
     return !hasOuterSpace(text) && bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
   }
 
-  static func hasOuterSpace(_ text: String) -> Bool {
+  package static func hasOuterSpace(_ text: String) -> Bool {
     guard let first = text.utf8.first, let last = text.utf8.last else { return false }
     return isSpace(first) || isSpace(last)
   }
 
   /// Returns the text without spaces and tabs at either end.
-  static func withoutOuterSpace(_ text: String) -> String {
+  package static func withoutOuterSpace(_ text: String) -> String {
     let bytes = text.utf8.drop(while: isSpace)
     guard let last = bytes.lastIndex(where: { !isSpace($0) }) else { return "" }
     return String(text[bytes.startIndex...last])
   }
 
-  static func isFraming(_ name: String) -> Bool {
+  package static func isFraming(_ name: String) -> Bool {
     let count = name.utf8.count
     guard count == 4 || count == 14 || count == 17 else { return false }
     return ["host", "content-length", "transfer-encoding"].contains(name.lowercased())
@@ -33,7 +33,7 @@ enum HTTPSyntax {
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  static func isTokenCharacter(_ byte: UInt8) -> Bool {
+  package static func isTokenCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -49,7 +49,7 @@ enum HTTPSyntax {
 
 extension URL {
   /// The text of the URL without its fragment, which is never sent (RFC 9110 §7.1).
-  var textWithoutFragment: String {
+  package var textWithoutFragment: String {
     let text = absoluteString
     guard let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
     return String(text[..<end])
@@ -59,7 +59,7 @@ extension URL {
   /// §4.2.3).
   ///
   /// It has no fragment. Scheme and host are in lower case, the default port is dropped, and an empty path is `/`.
-  var normalizedText: String {
+  package var normalizedText: String {
     let text = textWithoutFragment
     guard let mark = text.range(of: "://") else { return text }
     let rest = text[mark.upperBound...]

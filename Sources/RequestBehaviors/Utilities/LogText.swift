@@ -1,13 +1,5 @@
 import Foundation
 
-extension Duration {
-  /// The duration in seconds, for metrics and log records.
-  var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
-}
-
 /// The format of numbers, dates and text in logs.
 enum LogText {
   /// Returns a duration in milliseconds: with one decimal below a second, without decimals above.

@@ -1,4 +1,5 @@
 public import RequestBehaviors
+import RequestBehaviorsCaching
 
 /// A behavior that saves responses in a store before the caller gets them.
 ///

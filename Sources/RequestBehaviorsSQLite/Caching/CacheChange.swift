@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 
 /// The changes of one transaction to the entries of a cache.
 final class CacheChange {

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 
 extension CacheRow {
   /// The properties of a response that are true or false.

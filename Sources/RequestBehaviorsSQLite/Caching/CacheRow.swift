@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 
 /// A row that was read from the table of entries.
 struct CacheRow: Sendable {

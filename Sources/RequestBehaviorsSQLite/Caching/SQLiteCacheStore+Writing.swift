@@ -1,5 +1,6 @@
 import Foundation
 public import RequestBehaviors
+public import RequestBehaviorsCaching
 
 // MARK: - Writing
 

@@ -1,5 +1,6 @@
 public import Foundation
 public import RequestBehaviors
+public import RequestBehaviorsCaching
 
 /// A cache in a SQLite file, which outlives the process and is limited by a number of bytes.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 
 extension CacheStoreConformance {
   /// The cases about finding responses as they were saved.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 
 extension CacheStoreConformance {
   /// The cases about responses that were requested before a removal and must not be stored after it.

@@ -1,5 +1,6 @@
 public import Foundation
-public import RequestBehaviors
+import RequestBehaviors
+public import RequestBehaviorsCaching
 
 /// The rules for every store of an HTTP cache, as a list of cases that a test of any framework runs.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 
 /// The tools of a case of ``CacheStoreConformance``: a store, values to save, and checks.
 struct StoreBench: ConformanceChecks {

@@ -1,5 +1,7 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 import Testing
 
 /// The table of "Per-request options", made of the sources' doc comments and of the options' values.
@@ -48,9 +50,9 @@ import Testing
       Row("redirects", "up to \(plain.redirects.limit)", "``RedirectsBehavior``, which is built in"),
       Row(
         "authentication", plain.authentication == .required ? "`.required`" : "other", "every ``CredentialBehavior``"),
-      Row("oauth1Parameters", \.oauth1Parameters, "``OAuth1Behavior``"),
-      Row("caching", "`.\(plain.caching)`", "``CachingBehavior``; `.onlyIfCached` every client"),
-      Row("staleIfError", \.staleIfError, "``CachingBehavior``"),
+      Row("oauth1Parameters", \.oauth1Parameters, "`OAuth1Behavior`"),
+      Row("caching", "`.\(plain.caching)`", "`CachingBehavior`; `.onlyIfCached` every client"),
+      Row("staleIfError", \.staleIfError, "`CachingBehavior`"),
       Row("retryPolicy", \.retryPolicy, "``RetryBehavior``"),
       Row("idempotencyKey", \.idempotencyKey, "every client; ``RetryBehavior`` repeats such requests"),
       Row("hedging", \.hedging, "``HedgingBehavior``"),
@@ -69,7 +71,8 @@ import Testing
   /// The public options of the sources that can be set, with the summaries of their doc comments.
   private static func declared() throws -> [String: String] {
     var found: [String: String] = [:]
-    for path in Repository.paths(under: "Sources/RequestBehaviors", suffix: ".swift") {
+    let folders = ["Sources/RequestBehaviors", "Sources/RequestBehaviorsOAuth1"]
+    for path in folders.flatMap({ Repository.paths(under: $0, suffix: ".swift") }) {
       let parts = try Repository.text(path).components(separatedBy: "\nextension RequestOptions {\n").dropFirst()
       for part in parts {
         let body = part.components(separatedBy: "\n}").first ?? ""
@@ -96,7 +99,9 @@ import Testing
     let declared = try Self.declared()
     let rows = Self.rows.map { row in
       let setting = declared[row.name].map(Self.setting) ?? "(no such option)"
-      return "| ``RequestOptions/\(row.name)`` | \(setting) | \(row.value) | \(row.obeyedBy) |"
+      // The pages of a module have no links to what another one adds.
+      let name = row.name == "oauth1Parameters" ? "`\(row.name)`" : "``RequestOptions/\(row.name)``"
+      return "| \(name) | \(setting) | \(row.value) | \(row.obeyedBy) |"
     }
     let table = ["| option | setting | by default | obeyed by |", "|---|---|---|---|"] + rows
     try Repository.expect(

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 import Testing
 
@@ -113,7 +114,7 @@ import Testing
       ("is stored by `.caching(…)` without explicit freshness", await statuses(where: isStored), "the server"),
       (
         "is replaced by a stale response, where that is allowed", try await statuses(where: isReplaced),
-        "``CachePolicy/staleIfError``"
+        "`CachePolicy.staleIfError`"
       ),
     ]
     let table =

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
 import Testing
 

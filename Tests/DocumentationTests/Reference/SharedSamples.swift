@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsSQLite
 
 /// Samples of doc comments that would ask a server, or wait without end: they are compiled, not run.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsSQLite
 
 // Saves groups of rows for ever and tells of each on standard output once it is saved, until it is killed.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 public import RequestBehaviorsTesting
 
 /// Pages with versions, entity tags and a lifetime; a PUT makes the next version.

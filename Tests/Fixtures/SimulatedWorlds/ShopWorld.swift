@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 public import RequestBehaviorsTesting
 
 /// A shop that makes each order once, by its idempotency key.

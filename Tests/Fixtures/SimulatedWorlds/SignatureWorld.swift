@@ -1,5 +1,7 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 public import RequestBehaviorsTesting
 
 /// A service that takes requests signed by OAuth 1.0a, and whose clock may differ from the device's.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 public import RequestBehaviorsTesting
 
 /// An authorization server that rotates refresh tokens, and the API that takes its access tokens.

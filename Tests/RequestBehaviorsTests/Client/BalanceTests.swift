@@ -1,5 +1,7 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import TestSupport
 import Testing
 
 /// What "How a request travels" promises.

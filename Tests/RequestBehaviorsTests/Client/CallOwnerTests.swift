@@ -1,6 +1,9 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// What keeps a response asks whose it is at the moment at which it keeps it.
@@ -98,7 +101,9 @@ import Testing
   }
 
   @Test func `a response that is signed by OAuth 1 is not kept after the sign-out`() async throws {
-    let session = OAuth1Session.sample()
+    let session = OAuth1Session(
+      consumer: OAuth1Consumer(key: "ck", secret: "cs"),
+      credentials: OAuth1Credentials(token: "tk", secret: "ts"))
     let keeper = Keeper()
     let client = NetworkClient(
       ClosureTransport(), [.oauth1(session), keeper, afterResponse { _ in session.signOut() }])

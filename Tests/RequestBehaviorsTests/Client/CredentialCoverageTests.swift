@@ -1,6 +1,9 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Whose response is kept or shared where a credential is added further in than the key is made.

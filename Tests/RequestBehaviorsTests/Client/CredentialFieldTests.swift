@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// Fields whose name means a credential are bound to an origin even where nobody marked them.

@@ -1,4 +1,5 @@
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 // Between its last check and the transport a request cannot be held through the public API.

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// The key of a request without a behavior that repeats it.
@@ -13,8 +14,10 @@ import Testing
     try await client.send(.get("payments").with(\.idempotencyKey, .generated))
     try await client.send(.post("payments"))
     let keys = transport.sent.map { $0.headers["Idempotency-Key"] }
-    #expect(keys[0] == "order-1" && keys[1]?.count == 36)
-    #expect(keys[2] == nil && keys[3] == nil)
+    #expect(keys[0] == "order-1")
+    #expect(keys[1]?.count == 36)
+    #expect(keys[2] == nil)
+    #expect(keys[3] == nil)
     #expect(IdempotencyKey("a") == .value("a"))
   }
 
@@ -28,7 +31,8 @@ import Testing
     let client = NetworkClient(transport, [again])
     try await client.send(.post("x").with(\.idempotencyKey, .generated))
     let keys = transport.sent.map { $0.headers["Idempotency-Key"] }
-    #expect(keys.count == 3 && keys[0] != nil && Set(keys).count == 1)
+    #expect(keys.count == 3 && keys[0] != nil)
+    #expect(Set(keys).count == 1)
   }
 
   @Test func `two calls have different keys, and a field of the user's own wins`() async throws {
@@ -37,7 +41,8 @@ import Testing
     for _ in 0..<2 { try await client.send(.post("x")) }
     try await client.send(.post("x").with(header: "Idempotency-Key", "mine"))
     let keys = transport.sent.map { $0.headers["Idempotency-Key"] }
-    #expect(keys[0] != keys[1] && keys[2] == "mine")
+    #expect(keys[0] != keys[1])
+    #expect(keys[2] == "mine")
   }
 
   @Test func `a hedged request has one key`() async throws {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// What "How a request travels" promises.

@@ -1,4 +1,5 @@
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// What "How a request travels" promises.

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Many requests, a limited number at a time.
@@ -36,9 +37,11 @@ import Testing
         #expect(throws: NetworkError.self) { try outcome.value }
       }
     }
-    #expect(failures == [7] && values.count == 49)
+    #expect(failures == [7])
+    #expect(values.count == 49)
     #expect(values.allSatisfy { $0.key == $0.value })
-    #expect(underWay.value.most <= 8 && transport.sent.count == 50)
+    #expect(underWay.value.most <= 8)
+    #expect(transport.sent.count == 50)
   }
 
   @Test func `outcomes come in the order in which the requests end`() async throws {
@@ -133,13 +136,15 @@ import Testing
     await begun.waitForArrivals(4)
     clock.advance(by: .seconds(31))
     let outcomes = try await task.value
-    #expect(outcomes.count == 100 && transport.sent.count == 5)
+    #expect(outcomes.count == 100)
+    #expect(transport.sent.count == 5)
     #expect(outcomes.map(\.index).sorted() == Array(0..<100))
     let errors = outcomes.compactMap { outcome -> NetworkError? in
       guard case .failure(let error) = outcome.result else { return nil }
       return error as? NetworkError
     }
-    #expect(errors.count == 99 && errors.allSatisfy { $0.code == .deadlineExceeded })
+    #expect(errors.count == 99)
+    #expect(errors.allSatisfy { $0.code == .deadlineExceeded })
     #expect(errors.first?.message.contains("30 s") == true)
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// A one-shot body that nobody has taken by the end of its call is cancelled, so that what produces it can stop.

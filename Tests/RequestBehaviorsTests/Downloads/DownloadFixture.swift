@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 
 /// A folder for the files of one test, and a server of one file whose responses break off as the test says.
 final class DownloadFixture: Sendable {

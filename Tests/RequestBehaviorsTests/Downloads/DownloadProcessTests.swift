@@ -31,7 +31,8 @@
         return request.headers["Range"] == nil ? part.fault(.stall, at: .body(after: 800_000)) : part
       }
       let end = try await start(server).kill(afterLines: 1)
-      #expect(end.wasKilled && end.text == "500000 bytes are there\n")
+      #expect(end.wasKilled)
+      #expect(end.text == "500000 bytes are there\n")
       #expect(try files.names == ["file.bin.partial", "file.bin.partial.json"])
       try await download(server)
       #expect(try Data(contentsOf: files.destination) == content)
@@ -51,7 +52,8 @@
       }
       for count in [250_000, 500_000, 750_000] {
         let end = try await start(server, telling: count).kill(afterLines: 1)
-        #expect(end.wasKilled && end.text == "\(count) bytes are there\n")
+        #expect(end.wasKilled)
+        #expect(end.text == "\(count) bytes are there\n")
       }
       isLast.value = true
       try await download(server)

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Checksums, limits, cancellation, and places that cannot be written.
@@ -23,7 +24,8 @@ import Testing
       try await server.client().download(
         .get("file"), to: server.destination, checksum: .sha256(DownloadRulesTests.hello))
     }
-    #expect(error?.code == .checksumMismatch && error?.message.contains(DownloadRulesTests.hello) == true)
+    #expect(error?.code == .checksumMismatch)
+    #expect(error?.message.contains(DownloadRulesTests.hello) == true)
     #expect(try server.names.isEmpty)
   }
 
@@ -49,7 +51,8 @@ import Testing
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination, limit: 4)
     }
-    #expect(error?.code == .bodyTooLarge && error?.message.contains("4 bytes") == true)
+    #expect(error?.code == .bodyTooLarge)
+    #expect(error?.message.contains("4 bytes") == true)
     #expect(try server.names.isEmpty)
     try await server.client().download(.get("file"), to: server.destination, limit: 5)
   }
@@ -127,7 +130,8 @@ import Testing
     let request = Request<NetworkResponse>.get("file").with(\.progress, progress)
     try await NetworkClient(mock).download(request, to: server.destination)
     #expect(try Data(contentsOf: server.destination) == Data("hello".utf8))
-    #expect(progress.state.received == 5 && progress.state.isFinished)
+    #expect(progress.state.received == 5)
+    #expect(progress.state.isFinished)
   }
 
   @Test func `a 416 that is not known to come from the server completes no file`() async throws {

@@ -1,6 +1,8 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Files that come whole, in parts, or not at all.
@@ -49,7 +51,8 @@ import Testing
     #expect(server.ranges == ["all -", "bytes=300- \"a\"", "bytes=550- \"a\"", "bytes=550- \"a\""])
     #expect(try Data(contentsOf: server.destination) == server.content.value)
     #expect(response.statusCode == 200)
-    #expect(response.headers["Content-Length"] == "1000" && !response.headers.contains("Content-Range"))
+    #expect(response.headers["Content-Length"] == "1000")
+    #expect(!response.headers.contains("Content-Range"))
     #expect(response.request.call.events.map(\.kind).filter { $0 == .download }.count == 3)
     #expect(try server.names == ["file.bin"])
   }
@@ -142,7 +145,8 @@ import Testing
     }
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
     let response = try await server.client().download(.get("file"), to: server.destination)
-    #expect(response.statusCode == 200 && response.headers["Content-Length"] == "1000")
+    #expect(response.statusCode == 200)
+    #expect(response.headers["Content-Length"] == "1000")
     #expect(!response.headers.contains("Content-Type"))
     #expect(server.ranges == ["all -", "bytes=1000- \"a\""])
     #expect(try Data(contentsOf: server.destination) == server.content.value)

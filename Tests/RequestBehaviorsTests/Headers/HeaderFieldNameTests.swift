@@ -1,4 +1,5 @@
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// Names of header fields that the compiler completes.

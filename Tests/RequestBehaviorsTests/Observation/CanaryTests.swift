@@ -1,6 +1,8 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Pushes one secret through the library at every place where a secret can be, and searches everything that comes out.

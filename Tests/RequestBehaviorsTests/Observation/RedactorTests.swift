@@ -130,7 +130,8 @@ extension RedactorFieldTests {
   func `a form hides the codes of a sign-in too`(name: String) {
     let form = Redactor.standard.redact(
       body: Data("\(name)=canary".utf8), contentType: "application/x-www-form-urlencoded", limit: 99)
-    #expect(form.hasSuffix("=REDACTED") && !form.contains("canary"))
+    #expect(form.hasSuffix("=REDACTED"))
+    #expect(!form.contains("canary"))
   }
 
   @Test(arguments: [

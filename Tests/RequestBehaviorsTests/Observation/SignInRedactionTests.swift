@@ -1,5 +1,7 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsOAuth1
+import TestSupport
 import Testing
 
 /// The codes and the state of a sign-in, beside what else has these names.

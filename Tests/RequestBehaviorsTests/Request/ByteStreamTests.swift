@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited) struct ByteStreamTests {
@@ -22,7 +23,9 @@ import Testing
     #expect(try await stream.texts() == ["one", "four"])
     #expect(source.cancelCount == 0)
     let completion = try await stream.completion
-    #expect(completion.byteCount == 7 && completion.trailers == ["X-Sum": "7"] && completion.error == nil)
+    #expect(completion.byteCount == 7)
+    #expect(completion.trailers == ["X-Sum": "7"])
+    #expect(completion.error == nil)
     #expect(completions.value.count == 1)
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 private enum Priority: RequestOption { static let defaultValue = 0 }

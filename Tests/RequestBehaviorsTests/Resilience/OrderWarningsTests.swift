@@ -1,6 +1,9 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// A list says so where a behavior stands on the wrong side of another one, as "The standard order" has it.

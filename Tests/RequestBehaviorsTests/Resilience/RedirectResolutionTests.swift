@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// RFC 3986 §5.4: references resolved against `http://a/b/c/d;p?q`, through redirects.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 @Suite(.limited) struct RedirectsTests {
@@ -298,9 +299,12 @@ import Testing
     request.options[Local.self] = 1
     try await NetworkClient(transport, [mirror]).send(request)
     let moved = try #require(transport.sent.last)
-    #expect(moved.url.absoluteString == "https://mirror.example/v1/a?b" && moved.endpoint == "/v1/a")
-    #expect(moved.method == .post && moved.body?.data == Data("x".utf8))
-    #expect(moved.headers["X-Plain"] == "1" && !moved.headers.contains("Cookie"))
+    #expect(moved.url.absoluteString == "https://mirror.example/v1/a?b")
+    #expect(moved.endpoint == "/v1/a")
+    #expect(moved.method == .post)
+    #expect(moved.body?.data == Data("x".utf8))
+    #expect(moved.headers["X-Plain"] == "1")
+    #expect(!moved.headers.contains("Cookie"))
     #expect(moved.options.explicit(Local.self) == nil)
     #expect(throws: NetworkError.self) { try moved.moved(to: "http://mirror.example/") }
   }

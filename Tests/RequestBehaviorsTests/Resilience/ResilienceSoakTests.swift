@@ -16,9 +16,11 @@
       let figures = result.text.split(separator: "\n").first?.split(separator: " ").compactMap { Int($0) } ?? []
       try #require(result.status == 0 && figures.count == 7, "\(result.text)")
       let (threads, bytes, succeeded, failed, cancelled) = (figures[0], figures[1], figures[2], figures[3], figures[4])
-      #expect(succeeded + failed + cancelled == count && succeeded > count * 3 / 4)
+      #expect(succeeded + failed + cancelled == count)
+      #expect(succeeded > count * 3 / 4)
       // The system's pools grow and shrink by a few, and the allocator keeps what it has.
-      #expect(threads <= 30 && bytes <= 16 << 20)
+      #expect(threads <= 30)
+      #expect(bytes <= 16 << 20)
     }
   }
 #endif

@@ -14,13 +14,16 @@ import Testing
     #expect(timings.nameLookup == .milliseconds(250))
     #expect(timings.connecting == .milliseconds(250))
     #expect(timings.securing == .milliseconds(500))
-    #expect(timings.protocolName == "h2" && !timings.isReused)
+    #expect(timings.protocolName == "h2")
+    #expect(!timings.isReused)
   }
 
   @Test func `without TLS the connection takes until its end`() {
     let timings = ConnectionTimings(
       nameLookup: (nil, nil), connecting: (start, after(1)), securing: (nil, nil), isReused: false, protocolName: nil)
-    #expect(timings.connecting == .seconds(1) && timings.securing == nil && timings.nameLookup == nil)
+    #expect(timings.connecting == .seconds(1))
+    #expect(timings.securing == nil)
+    #expect(timings.nameLookup == nil)
   }
 
   @Test func `what has no end, or ends before its start, has no duration`() {

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited) struct ServerHintsTests {
@@ -58,7 +59,9 @@ import Testing
     ])
     #expect(hints.limits.map(\.name) == ["default", "burst", "daily, all"])
     let burst = hints.limits[1]
-    #expect(burst.remaining == 0 && burst.resetsAfter == .seconds(7) && burst.quota == 100)
+    #expect(burst.remaining == 0)
+    #expect(burst.resetsAfter == .seconds(7))
+    #expect(burst.quota == 100)
     #expect(burst.window == .seconds(60))
     #expect(hints.delay == .seconds(7))
   }
@@ -83,7 +86,9 @@ import Testing
 
   @Test func `a response that may not come from the server gives no hint`() {
     let hints = hints(["Retry-After": "9", "x-should-retry": "true", "RateLimit": "a;r=0;t=9"], isVerified: false)
-    #expect(hints.delay == nil && hints.shouldRetry == nil && hints.limits.isEmpty)
+    #expect(hints.delay == nil)
+    #expect(hints.shouldRetry == nil)
+    #expect(hints.limits.isEmpty)
   }
 
   @Test(arguments: [

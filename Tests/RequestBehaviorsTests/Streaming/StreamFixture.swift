@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 
 /// Responds to requests with bodies of chunks, one after the other, and counts those that were cancelled.
 final class StreamFixture: Sendable {

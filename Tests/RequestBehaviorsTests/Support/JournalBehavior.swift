@@ -1,9 +1,5 @@
 import RequestBehaviors
-
-struct Failure: Error, Equatable {
-  let name: String
-  init(_ name: String) { self.name = name }
-}
+import TestSupport
 
 /// A behavior that notes each hook in a journal, and throws in those that it is told to.
 struct JournalBehavior: RequestBehavior {

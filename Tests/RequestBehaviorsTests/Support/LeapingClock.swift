@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 
 /// A clock on which every wait is over at once and has taken its time all the same.
 ///
@@ -30,31 +31,6 @@ final class LeapingClock: Sendable {
         self.advance(by: duration)
         self.state.update { $0.sleeps.append(duration) }
       })
-  }
-}
-
-extension NetworkClient {
-  /// A client of `baseURL` over a transport, on a clock.
-  convenience init(_ transport: any Transport, _ clock: RequestClock, _ behaviors: [any RequestBehavior]) {
-    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors)
-    configuration.clock = clock
-    self.init(configuration: configuration, transport: transport)
-  }
-}
-
-extension ClosureTransport {
-  /// Answers with what a closure returns for the number of the send, from 1.
-  convenience init(
-    numbered answer: @escaping @Sendable (Int, NetworkRequest) async throws -> NetworkResponse
-  ) {
-    let count = Box(0)
-    self.init { request in
-      let number = count.update {
-        $0 += 1
-        return $0
-      }
-      return try await answer(number, request)
-    }
   }
 }
 

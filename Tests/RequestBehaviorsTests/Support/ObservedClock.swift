@@ -1,5 +1,6 @@
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 
 /// A manual clock that tells when it was looked at.
 ///

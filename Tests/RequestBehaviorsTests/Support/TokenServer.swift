@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 
 /// A server that gives tokens `t1`, `t2`, … at `token` and accepts the newest one everywhere else.
 final class TokenServer: Sendable {

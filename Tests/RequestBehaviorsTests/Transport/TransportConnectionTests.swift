@@ -1,5 +1,7 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
 import TestSupport
 import Testing
@@ -107,9 +109,13 @@ import Testing
     }
     let made = configuration.makePlatformConfiguration()
     #expect(!made.allowsCellularAccess)
-    #expect(made.httpAdditionalHeaders == nil && made.urlCache == nil && made.urlCredentialStorage == nil)
-    #expect(made.httpMaximumConnectionsPerHost == 3 && !made.httpShouldSetCookies)
-    #expect(made.timeoutIntervalForRequest > 1_000_000 && made.timeoutIntervalForResource > 1_000_000)
+    #expect(made.httpAdditionalHeaders == nil)
+    #expect(made.urlCache == nil)
+    #expect(made.urlCredentialStorage == nil)
+    #expect(made.httpMaximumConnectionsPerHost == 3)
+    #expect(!made.httpShouldSetCookies)
+    #expect(made.timeoutIntervalForRequest > 1_000_000)
+    #expect(made.timeoutIntervalForResource > 1_000_000)
   }
 
   @Test func `a protocol class of the user's answers instead of the network`() async throws {
@@ -168,7 +174,9 @@ import Testing
       .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=alice; Path=/")
     }
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
-    let oauth = OAuth1Session.sample(origins: .any)
+    let oauth = OAuth1Session(
+      consumer: OAuth1Consumer(key: "ck", secret: "cs"),
+      credentials: OAuth1Credentials(token: "tk", secret: "ts"), origins: .any)
     let client = NetworkClient(
       baseURL: server.baseURL, behaviors: [.tokenAuth(session)],
       transport: URLSessionTransport(configuration: .init(handlesCookies: true)))

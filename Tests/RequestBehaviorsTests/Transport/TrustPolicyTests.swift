@@ -69,13 +69,15 @@ import Testing
     #expect(policy.pinObjection(to: chain, of: "other.example.com") == nil)
     for host in ["a.example.org", "B.EXAMPLE.ORG"] {
       let objection = try #require(policy.pinObjection(to: chain, of: host))
-      #expect(objection.contains(host) && objection.contains(Self.keys[2].1))
+      #expect(objection.contains(host))
+      #expect(objection.contains(Self.keys[2].1))
     }
     #expect(policy.pinObjection(to: chain, of: "example.org") == nil)
     #expect(policy.pinObjection(to: chain, of: "a.b.example.org") == nil)
     #expect(policy.pinObjection(to: [Data("x".utf8)], of: "api.example.com") != nil)
     #expect(policy.pinObjection(to: [], of: "api.example.com") != nil)
-    #expect(!policy.isSystem && TrustPolicy.system.isSystem)
+    #expect(!policy.isSystem)
+    #expect(TrustPolicy.system.isSystem)
   }
 
   @Test(arguments: ["", "*.", "https://api.example.com", "api.example.com:443", "a.*.example.com"])
@@ -97,7 +99,8 @@ import Testing
     #expect("\(identity)" == "client identity for api.example.com")
     var dumped = ""
     dump(identity, to: &dumped)
-    #expect(!dumped.contains("canary") && !"\(identity)".contains("canary"))
+    #expect(!dumped.contains("canary"))
+    #expect(!"\(identity)".contains("canary"))
     _ = try error { _ = try ClientIdentity(pkcs12: data, passphrase: "", hosts: []) }
     for wrong in [Data(), Data("x".utf8), try certificate(0).der] {
       _ = try error { _ = try ClientIdentity(pkcs12: wrong, passphrase: "", hosts: ["a"]) }
@@ -116,7 +119,8 @@ import Testing
       ]
       for configuration in configurations {
         let error = try await URLSessionTransport(configuration: configuration).failure(of: server.request())
-        #expect(error.code == .unsupportedTrust && error.message.contains("another transport"))
+        #expect(error.code == .unsupportedTrust)
+        #expect(error.message.contains("another transport"))
         #expect(error.request != nil)
       }
       #expect(server.connectionCount == 0)

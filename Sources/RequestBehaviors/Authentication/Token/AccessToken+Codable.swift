@@ -34,7 +34,7 @@ extension AccessToken: Codable {
     try container.encode(value, forKey: Key("access_token"))
     try container.encode(type, forKey: Key("token_type"))
     try container.encodeIfPresent(expiresAt?.timeIntervalSince1970, forKey: Key("expires_at"))
-    try container.encodeIfPresent(lifetime?.seconds, forKey: Key("expires_in"))
+    try container.encodeIfPresent(lifetime?.inSeconds, forKey: Key("expires_in"))
     try container.encodeIfPresent(refreshToken, forKey: Key("refresh_token"))
     if !scopes.isEmpty { try container.encode(scopes.sorted().joined(separator: " "), forKey: Key("scope")) }
     try container.encodeIfPresent(sessionID, forKey: Key("token_session"))
@@ -62,7 +62,7 @@ private struct Expiry {
 
   static func epoch(_ number: Double) -> Date {
     let seconds = abs(number) > 1e11 ? number / 1_000 : number
-    return Date(timeIntervalSince1970: Duration(clamping: seconds).seconds)
+    return Date(timeIntervalSince1970: Duration(clamping: seconds).inSeconds)
   }
 }
 

@@ -66,7 +66,7 @@ extension AccessToken {
     var token = self
     token.sessionID = nil
     if let lifetime, lifetime > .zero, expiresAt == nil {
-      token.expiresAt = date.addingTimeInterval(lifetime.seconds)
+      token.expiresAt = date.addingTimeInterval(lifetime.inSeconds)
     }
     if let expiresAt, lifetime == nil {
       token.lifetime = Duration(clamping: max(0, expiresAt.timeIntervalSince(date)))
@@ -129,15 +129,4 @@ extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
   /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
-
-extension Duration {
-  /// The duration in seconds.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-
-  /// Creates a duration of so many seconds, at most 100 years: servers and clocks may give any number.
-  init(clamping seconds: Double) {
-    let limit = 100 * 366 * 86_400.0
-    self = seconds.isNaN ? .zero : .seconds(min(max(seconds, -limit), limit))
-  }
 }

@@ -24,7 +24,7 @@ extension NetworkError {
     NetworkError(.notSignedIn, message)
   }
 
-  static func signedOut() -> NetworkError {
+  package static func signedOut() -> NetworkError {
     NetworkError(
       .signedOut,
       "the session was signed out, or somebody else signed in, while the request was under way; it was not sent")

@@ -39,6 +39,6 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
 
   /// The leeway for a token of a lifetime.
   func leeway(forLifetime lifetime: Duration) -> Duration {
-    min(leeway, Duration(clamping: lifetime.seconds * lifetimeFraction))
+    min(leeway, Duration(clamping: lifetime.inSeconds * lifetimeFraction))
   }
 }

@@ -1,6 +1,6 @@
 /// The batches that requests may still join.
 final class BatchCollector: Sendable {
-  typealias Outcome = Result<NetworkResponse, any Error>
+  typealias Outcome = AttemptOutcome
 
   /// The outcome of a request that must be sent by itself, because its batch was not sent.
   struct IsSentAlone: Error {}

@@ -143,7 +143,7 @@ public struct Circuit: Sendable {
     length = min(length, policy.longestBreak)
     breaks += 1
     let share = random.isNaN ? 0 : min(max(random, 0), 1)
-    let end = (start ?? now) + length + Duration(clamping: length.seconds * 0.1 * share)
+    let end = (start ?? now) + length + Duration(clamping: length.inSeconds * 0.1 * share)
     // If the circuit is half open and the break would be over already, the next probe may go.
     guard end > now || state != .halfOpen else { return }
     enter(.open(until: end))

@@ -67,7 +67,7 @@ public struct CircuitBreakerBehavior: UniqueBehavior {
     request.call.record("refused: \(key) is open \(when)", from: "CircuitBreakerBehavior", kind: .circuitBreaker)
     var error = NetworkError(
       .circuitOpen, "requests to \(key) failed of late, so none is sent \(when)", request: request)
-    error.availableAt = rest.map { clock.date().addingTimeInterval($0.seconds) }
+    error.availableAt = rest.map { clock.date().addingTimeInterval($0.inSeconds) }
     return error
   }
 }

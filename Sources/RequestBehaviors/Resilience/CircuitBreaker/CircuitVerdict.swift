@@ -23,7 +23,7 @@ extension CircuitVerdict {
   init(_ outcome: AttemptOutcome, of call: Call) {
     self =
       switch outcome {
-      case .response(let response): CircuitVerdict(response)
+      case .success(let response): CircuitVerdict(response)
       case .failure(let error): CircuitVerdict(error, of: call)
       }
   }

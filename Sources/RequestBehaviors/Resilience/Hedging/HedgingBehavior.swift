@@ -161,7 +161,7 @@ public struct HedgingBehavior: UniqueBehavior {
   }
 }
 
-extension AttemptOutcome {
+extension Result where Success == NetworkResponse, Failure == any Error {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
 
   /// Returns the outcome, or a cancellation if the task was cancelled: an earlier failure is not why the call ended.

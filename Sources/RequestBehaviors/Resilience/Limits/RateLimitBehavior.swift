@@ -98,7 +98,7 @@ public struct RateLimitBehavior: UniqueBehavior {
     var error = NetworkError(
       .rateLimited, "the rate limit of \(key) has no permit for the next \(delay.inWords), and \(reason)",
       request: request)
-    error.availableAt = request.call.clock.date().addingTimeInterval(delay.seconds)
+    error.availableAt = request.call.clock.date().addingTimeInterval(delay.inSeconds)
     return error
   }
 

@@ -1,12 +1,12 @@
 import Foundation
 
 /// The meaning of a 3xx response to a request (RFC 9110 §15.4).
-enum Redirect {
+package enum Redirect {
   /// The statuses of redirects that are followed (RFC 9110 §15.4).
-  static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+  package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
   /// The decision about a response.
-  enum Decision {
+  package enum Decision {
     /// The response is not a redirect to follow. It is the outcome.
     case stay
     /// Send this request next.
@@ -21,7 +21,7 @@ enum Redirect {
   ///   - policy: The user's policy.
   /// - Returns: The decision to stay, or the request to send next.
   /// - Throws: ``NetworkError`` of code `redirectFailed` for a location that must not be followed.
-  static func decide(
+  package static func decide(
     _ response: NetworkResponse, to request: NetworkRequest, policy: RedirectPolicy
   ) throws -> Decision {
     // Only a verified response of the server may say where to go next.

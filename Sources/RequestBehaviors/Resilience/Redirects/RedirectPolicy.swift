@@ -42,7 +42,7 @@ extension NetworkRequest {
   /// Returns the request with its count of redirects increased by one.
   ///
   /// - Throws: ``NetworkError`` of code `redirectFailed` if there were too many.
-  func counted(after response: NetworkResponse, _ policy: RedirectPolicy) throws -> NetworkRequest {
+  package func counted(after response: NetworkResponse, _ policy: RedirectPolicy) throws -> NetworkRequest {
     var counted = self
     counted.options[FollowedRedirects.self] += 1
     guard counted.options[FollowedRedirects.self] <= policy.limit else {

@@ -32,7 +32,7 @@ public struct RedirectsBehavior: UniqueBehavior {
     guard (300...399).contains(response.statusCode) else { return response }
     let policy = request.options.redirects
     guard policy.limit > 0 else { return response }
-    let cache = RedirectCache(around: request, next)
+    let cache = next.outer { $0 as? any ResponseCache }
     await cache?.invalidate(after: response, to: request)
     var current = request
     var visited: Set<Visit> = [Visit(request)]
@@ -46,14 +46,15 @@ public struct RedirectsBehavior: UniqueBehavior {
       let shown = Redactor.standard.hiding(secretsOf: hop).redact(hop.url)
       request.call.record("redirect to \(shown)", from: "RedirectsBehavior", kind: .redirect)
       // The cache sees the responses of later hops itself.
-      if isFirst { await cache?.keep(response, to: request) }
+      if isFirst { await cache?.keep(response, to: request, next: next) }
       isFirst = false
       response.body.cancel()
       current = hop
       // The request may have changed where it was redirected to, so no later request may join an earlier one for that
       // URL.
-      defer { if !request.method.isSafe { next.outer(CoalescingBehavior.self)?.coalescer.forget(hop.url) } }
-      response = if let cache { try await cache.send(hop) } else { try await next(hop) }
+      defer { if !request.method.isSafe { next.outer { $0 as? CoalescingBehavior }?.coalescer.forget(hop.url) } }
+      response =
+        if let cache { try await cache.respond(to: hop, after: request, next: next) } else { try await next(hop) }
       await cache?.invalidate(after: response, to: hop)
     }
     return response
@@ -68,4 +69,19 @@ public struct RedirectsBehavior: UniqueBehavior {
       url = request.url.absoluteString
     }
   }
+}
+
+extension Next {
+  /// Returns the innermost behavior of a kind that is further out than this place; `nil` if there is no such behavior.
+  fileprivate func outer<Behavior>(_ asKind: (any RequestBehavior) -> Behavior?) -> Behavior? {
+    for entry in pipeline.entries[..<index].reversed() {
+      if let behavior = asKind(entry.behavior) { return behavior }
+    }
+    return nil
+  }
+}
+
+extension Pipeline.Entry {
+  /// Whether the behavior follows redirects.
+  var followsRedirects: Bool { behavior is RedirectsBehavior }
 }

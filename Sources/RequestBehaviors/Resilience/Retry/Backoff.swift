@@ -60,7 +60,7 @@ public struct Backoff: Sendable, Hashable {
   /// - Returns: The wait: at most ``cap`` and at least ``floor``. The floor wins if they contradict each other.
   public func delay(beforeRetry retry: Int, random: Double) -> Duration {
     let growth = pow(max(factor, 1), Double(max(retry, 1) - 1))
-    let most = min(base.seconds * growth, cap.seconds)
+    let most = min(base.inSeconds * growth, cap.inSeconds)
     let share = random.isNaN ? 1 : min(max(random, 0), 1)
     let delay =
       switch jitter {

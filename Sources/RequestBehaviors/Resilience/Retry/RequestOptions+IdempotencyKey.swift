@@ -13,3 +13,8 @@ extension RequestOptions {
     set { self[IdempotencyKeyOption.self] = newValue }
   }
 }
+
+extension Pipeline {
+  /// Whether a behavior gives requests their idempotency keys.
+  var hasBehaviorThatSetsIdempotencyKeys: Bool { behavior(RetryBehavior.self) != nil }
+}

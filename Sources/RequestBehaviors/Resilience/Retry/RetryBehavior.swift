@@ -63,7 +63,7 @@ public struct RetryBehavior: UniqueBehavior {
       let succeeded = CircuitVerdict(outcome, of: call) == .success
       budget.noteCall(to: request.origin, at: call.clock.now(), succeeded: succeeded)
     }
-    if case .response(let response) = outcome, response.isAcceptable { return response }
+    if case .success(let response) = outcome, response.isAcceptable { return response }
 
     // Bodies are read before the wait, so that no connection is held during it.
     let isDownload = next.pipeline.entries.contains { $0.behavior is any ResumingBehavior }
@@ -79,7 +79,7 @@ public struct RetryBehavior: UniqueBehavior {
         return try outcome.get(availableAt: refusal.availableAt)
       }
       if !retries.resumes(latest) { note(latest, of: request) }
-      if case .response(let response) = latest, response.isAcceptable { return response }
+      if case .success(let response) = latest, response.isAcceptable { return response }
       outcome = latest
     }
     return try outcome.get()
@@ -155,7 +155,7 @@ public struct RetryBehavior: UniqueBehavior {
       let call = request.call
       let now = call.clock.now()
       if let deadline = call.deadline, now + delay >= deadline {
-        outcome.note(availableAt: call.clock.date().addingTimeInterval(delay.seconds))
+        outcome.note(availableAt: call.clock.date().addingTimeInterval(delay.inSeconds))
         return stop("in \(delay.inWords) the deadline will have passed", request)
       }
       // A closed kept-alive connection is no sign of trouble, and a resumed download asks for the rest only. Neither
@@ -183,7 +183,7 @@ public struct RetryBehavior: UniqueBehavior {
   }
 }
 
-extension AttemptOutcome {
+extension Result where Success == NetworkResponse, Failure == any Error {
   /// Records in an error when a repeat may succeed.
   ///
   /// A response tells that by its fields.

@@ -51,7 +51,7 @@ extension RetryPolicy {
   /// Returns why an outcome is not worth another attempt; `nil` if it is.
   private func objection(to outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> String? {
     switch outcome {
-    case .response(let response):
+    case .success(let response):
       let status = response.statusCode
       // A misdirected request may reach the right server over another connection, but only once.
       if status == 421, response.isVerified, refusals.isRefusal(status, hints) {
@@ -88,7 +88,7 @@ extension RetryPolicy {
     guard asked <= longestServerDelay else {
       return .stop("the server wants to be asked again in \(asked.inWords) only")
     }
-    let later = asked.seconds * 0.1 * min(max(random(), 0), 1)
+    let later = asked.inSeconds * 0.1 * min(max(random(), 0), 1)
     let delay = max(backoff, asked + Duration(clamping: later))
     return Verdict(decision: .retry(after: delay), reason: "\(outcome.reason), the server asked for \(asked.inWords)")
   }
@@ -101,18 +101,5 @@ extension AttemptOutcome {
       return false
     }
     return progress.reusedConnection == true && progress.stage != .headReceived
-  }
-}
-
-extension Duration {
-  /// The duration in seconds with at most three decimal places, such as `1.25 s`.
-  var inWords: String {
-    let milliseconds = (seconds * 1_000).rounded()
-    guard abs(milliseconds) < 1e15 else { return "\(components.seconds) s" }
-    let (whole, rest) = Int(milliseconds).quotientAndRemainder(dividingBy: 1_000)
-    guard rest != 0 else { return "\(whole) s" }
-    var digits = String(String(1_000 + abs(rest)).dropFirst())
-    while digits.hasSuffix("0") { digits.removeLast() }
-    return "\(milliseconds < 0 && whole == 0 ? "-" : "")\(whole).\(digits) s"
   }
 }

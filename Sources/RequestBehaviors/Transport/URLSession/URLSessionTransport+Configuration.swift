@@ -26,7 +26,7 @@ extension URLSessionTransport {
     ///
     /// If true, they replace a `Cookie` field of a request on Linux. All clients over the transport share them.
     /// ``NetworkClient/reset()`` and every sign-out of a session that is used with the transport forget them. For a
-    /// cache such a cookie is a credential: see <doc:Caching>.
+    /// cache such a cookie is a credential: see "Caching" of `RequestBehaviorsCaching`.
     public var handlesCookies: Bool
 
     /// The rules of which servers are trusted; by default those of the system.

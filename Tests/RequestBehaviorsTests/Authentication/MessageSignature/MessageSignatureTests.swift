@@ -1,6 +1,8 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// HTTP message signatures (RFC 9421).
@@ -107,7 +109,8 @@ import Testing
     let behavior = MessageSignatureBehavior(signature([SignatureComponent(name)]))
     let client = NetworkClient(baseURL: mock.baseURL, behaviors: [behavior], transport: mock)
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
-    #expect(error?.code == .invalidRequest && error?.message.contains("\"\(name)\"") == true)
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("\"\(name)\"") == true)
     #expect(mock.sent.isEmpty)
   }
 
@@ -165,7 +168,8 @@ import Testing
     let inputs = transport.sent.map { $0.headers["Signature-Input"] ?? "" }
     #expect(inputs.count == 2 && inputs[0] != inputs[1])
     #expect(inputs.allSatisfy { $0.contains("sig1=(") && $0.contains(", sig2=(") })
-    #expect(inputs[0].contains("created=1618884473") && !inputs[1].contains("created=1618884473"))
+    #expect(inputs[0].contains("created=1618884473"))
+    #expect(!inputs[1].contains("created=1618884473"))
     #expect(transport.sent.allSatisfy { $0.headers.values(for: "Signature").count == 1 })
   }
 
@@ -180,7 +184,8 @@ import Testing
     #expect(transport.sent.map { $0.headers.contains("Signature") } == [true, false, false])
     var dumped = ""
     dump(signature(["@method"]), to: &dumped)
-    #expect(!dumped.contains(key.base64EncodedString()) && dumped.contains("@method"))
+    #expect(!dumped.contains(key.base64EncodedString()))
+    #expect(dumped.contains("@method"))
   }
 
   @Test func `a response is shared only if the behavior names its owner`() async throws {

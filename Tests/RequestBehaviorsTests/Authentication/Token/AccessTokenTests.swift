@@ -28,7 +28,8 @@ import Testing
   ])
   func `a lifetime is a number or a text of digits`(member: String, seconds: Double?) throws {
     let token = try decode(#"{"access_token":"t",\#(member)}"#)
-    #expect(token.lifetime == seconds.map { .seconds($0) } && token.expiresAt == nil)
+    #expect(token.lifetime == seconds.map { .seconds($0) })
+    #expect(token.expiresAt == nil)
   }
 
   @Test(arguments: [

@@ -66,7 +66,8 @@ import Testing
     let client = NetworkClient(ClosureTransport(200), [.tokenAuth(session)])
     let error = try await #require(throws: NetworkError.self) { try await client.send(.get("a")) }
     #expect(error.code == .tokenStoreFailed)
-    #expect(error.message.contains("token.json is damaged") && error.message.contains("signOut()"))
+    #expect(error.message.contains("token.json is damaged"))
+    #expect(error.message.contains("signOut()"))
     #expect(!"\(error)".contains("canary"))
     try await session.signOut()
     try await client.send(.get("a"))
@@ -86,14 +87,16 @@ import Testing
     try Data().write(to: folder.appending(path: "deep"))
     let store = FileTokenStore(url: file)
     let error = try await #require(throws: NetworkError.self) { try await store.save(AccessToken("t1")) }
-    #expect(error.code == .tokenStoreFailed && error.message.contains("deep"))
+    #expect(error.code == .tokenStoreFailed)
+    #expect(error.message.contains("deep"))
   }
 
   @Test func `a save that fails leaves no other file with the token behind`() async throws {
     let full = file.appending(path: "inside")
     try FileManager.default.createDirectory(at: full, withIntermediateDirectories: true)
     let error = await #expect(throws: NetworkError.self) { try await FileTokenStore(url: file).save(AccessToken("t1")) }
-    #expect(error?.code == .tokenStoreFailed && error?.message.contains("replace") == true)
+    #expect(error?.code == .tokenStoreFailed)
+    #expect(error?.message.contains("replace") == true)
     #expect(try names() == ["token.json"])
   }
 

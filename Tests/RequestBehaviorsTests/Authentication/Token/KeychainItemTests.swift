@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 @Suite(.limited) struct KeychainItemTests {
@@ -44,7 +45,8 @@ import Testing
     later.protection = .whenUnlocked
     try item.write(Data("first".utf8), to: keychain)
     try later.write(secret, to: keychain)
-    #expect(keychain.count == 1 && keychain.protection == .protection(.whenUnlocked))
+    #expect(keychain.count == 1)
+    #expect(keychain.protection == .protection(.whenUnlocked))
     #expect(try item.read(from: keychain) == secret)
   }
 
@@ -78,7 +80,8 @@ import Testing
   ) throws {
     keychain.answer(call, with: status)
     let error = try #require(throws: NetworkError.self) { try item.write(secret, to: keychain) }
-    #expect(error.code == .tokenStoreFailed && error.message.contains("OSStatus \(status)"))
+    #expect(error.code == .tokenStoreFailed)
+    #expect(error.message.contains("OSStatus \(status)"))
     #expect(error.message.contains(words))
     #expect(!"\(error)".contains("canary"))
   }

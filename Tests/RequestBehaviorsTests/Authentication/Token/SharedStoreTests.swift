@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Sessions of several processes over one place: an app and its extension.
@@ -43,7 +44,8 @@ import Testing
     #expect(fixture.sentTokens.last == "Bearer t1")
     server.revoke()
     try await app.client.send(.get("c"))
-    #expect(spent == ["r0", "r1"] && place.value?.value == "t2")
+    #expect(spent == ["r0", "r1"])
+    #expect(place.value?.value == "t2")
   }
 
   @Test func `a refresh that another process has overtaken is not sent`() async throws {
@@ -62,7 +64,8 @@ import Testing
     try await widget.client.send(.get("b"))
     gate.open()
     try await late.value
-    #expect(spent == ["r0"] && fixture.sentTokens.last == "Bearer t1")
+    #expect(spent == ["r0"])
+    #expect(fixture.sentTokens.last == "Bearer t1")
     #expect(try await app.session.isSignedIn())
   }
 
@@ -86,7 +89,8 @@ import Testing
     }
     server.state.update { $0.valid = "t9" }
     try await app.client.send(.get("b"))
-    #expect(fixture.sentTokens.last == "Bearer t9" && refusals.value == 1)
+    #expect(fixture.sentTokens.last == "Bearer t9")
+    #expect(refusals.value == 1)
     #expect(place.value?.value == "t9")
     try await app.session.signOut()
     #expect(await events.names(through: "signedOut") == ["refreshed", "signedOut"])
@@ -131,7 +135,8 @@ import Testing
     #expect(try await fixture.error(task).code == .signedOut)
     #expect(await events.names(through: "signedOut") == ["signedOut"])
     #expect(try await app.session.isSignedIn() == false)
-    #expect(spent == [] && place.value == nil)
+    #expect(spent == [])
+    #expect(place.value == nil)
   }
 
   @Test func `another user who signed in elsewhere is not overwritten, and calls of the first fail`() async throws {
@@ -144,7 +149,8 @@ import Testing
     #expect(try await fixture.error(task).code == .signedOut)
     try await app.client.send(.get("c"))
     #expect(fixture.sentTokens == ["Bearer alice", "Bearer alice", "Bearer bob"])
-    #expect(spent == [] && place.value?.value == "bob")
+    #expect(spent == [])
+    #expect(place.value?.value == "bob")
   }
 
   @Test func `a token that comes after another process has signed out is not stored`() async throws {
@@ -172,7 +178,8 @@ import Testing
     isLocked.value = true
     let locked = Task { try await client.send(.get("a")) }
     let error = try await fixture.error(locked)
-    #expect(error.code == .tokenStoreFailed && error.underlyingError is CocoaError)
+    #expect(error.code == .tokenStoreFailed)
+    #expect(error.underlyingError is CocoaError)
     #expect(try await session.isSignedIn() && server.tokenRequests.isEmpty)
     isLocked.value = false
     try await client.send(.get("b"))
@@ -218,7 +225,8 @@ import Testing
     let events = session.events
     isFull.value = true
     try await client.send(.get("a"))
-    #expect(fixture.sentTokens.last == "Bearer t1" && store.value == "alice")
+    #expect(fixture.sentTokens.last == "Bearer t1")
+    #expect(store.value == "alice")
     #expect(await events.names(through: "storeFailed") == ["refreshed", "storeFailed"])
     await fixture.clock.waitForSleepers(1)
     let attempts = store.attempts
@@ -255,7 +263,8 @@ import Testing
     }
     isFull.value = false
     try await fixture.client(session).send(.get("a"))
-    #expect(spent == ["r0"] && store.value == "t1")
+    #expect(spent == ["r0"])
+    #expect(store.value == "t1")
   }
 
   @Test func `a store that could not be written is not written over what another process wrote since`() async throws {

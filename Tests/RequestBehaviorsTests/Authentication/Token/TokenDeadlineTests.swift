@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// A refresh outlives the times of the calls that wait for it: the refresh token that it sent is spent.

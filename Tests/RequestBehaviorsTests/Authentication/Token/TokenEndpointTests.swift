@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// What a token endpoint may answer (RFC 6749 §5), and what of it becomes a token.

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Whose response it is, from the first call after a launch to the sign-out.
@@ -55,7 +56,8 @@ import Testing
     try await fixture.client(fixture.session(), other).send(.get("b").with(\.authentication, .none))
     let scope = try #require(coordinator.scopes.value.first?.first)
     try await session.signOut()
-    #expect(coordinator.ended.value == [scope, scope] && other.ended.value == [])
+    #expect(coordinator.ended.value == [scope, scope])
+    #expect(other.ended.value == [])
     withExtendedLifetime(variant) {}
   }
 
@@ -64,7 +66,8 @@ import Testing
     let coordinator = ScopeKeeper()
     let client = fixture.client(session, coordinator)
     try await client.send(.get("a"))
-    #expect(fixture.server.tokenRequests.count == 1 && coordinator.ended.value == [])
+    #expect(fixture.server.tokenRequests.count == 1)
+    #expect(coordinator.ended.value == [])
     try await session.signIn(AccessToken("bob", lifetime: .seconds(60)))
     #expect(coordinator.ended.value == coordinator.scopes.value[0])
     withExtendedLifetime(client) {}

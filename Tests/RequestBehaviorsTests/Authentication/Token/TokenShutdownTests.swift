@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// A session outlives the clients that use it: shutting one down ends that client's calls, not the session's work.

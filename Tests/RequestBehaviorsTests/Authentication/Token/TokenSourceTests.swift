@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 @Suite(.limited) struct TokenSourceTests {
@@ -19,7 +20,8 @@ import Testing
   // RFC 6749 §4.4.2
   @Test func `client credentials go into the field by default`() async throws {
     let sent = try await request(.clientCredentials(.test, scopes: ["read", "write"]))
-    #expect(sent.method == .post && sent.url.absoluteString == "https://api.example.com/v1/token")
+    #expect(sent.method == .post)
+    #expect(sent.url.absoluteString == "https://api.example.com/v1/token")
     #expect(sent.headers["Authorization"] == "Basic YXBwOmFwcC1zZWNyZXQ=")
     #expect(sent.headers.field(named: "Authorization")?.isSensitive == true)
     #expect(sent.headers["Content-Type"] == "application/x-www-form-urlencoded")
@@ -56,7 +58,9 @@ import Testing
     try await session.signIn(AccessToken("t0", expiresAt: .distantPast, refreshToken: "r0", scopes: ["read"]))
     try await NetworkClient(transport, [.tokenAuth(session)]).send(.get("a"))
     let token = try #require(try await store.load())
-    #expect(token.value == "t1" && token.refreshToken == "r0" && token.scopes == ["read"])
+    #expect(token.value == "t1")
+    #expect(token.refreshToken == "r0")
+    #expect(token.scopes == ["read"])
   }
 
   @Test func `a closure for newer tokens needs the user for the first`() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Session and store hold the same, however slow the store is.
@@ -65,7 +66,8 @@ import Testing
     #expect(server.tokenRequests.count == 1)
     gate.open()
     try await second.value
-    #expect(server.tokenRequests.count == 1 && fixture.sentTokens.last == "Bearer t1")
+    #expect(server.tokenRequests.count == 1)
+    #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
   @Test func `whoever waits for a refresh that is overdue gives up as well, and is told once more`() async throws {
@@ -107,7 +109,8 @@ import Testing
     fixture.clock.advance(by: .seconds(30))
     try await task.value
     try await client.send(.get("b"))
-    #expect(fixture.sentTokens == ["Bearer alice", "Bearer alice"] && server.tokenRequests.count == 1)
+    #expect(fixture.sentTokens == ["Bearer alice", "Bearer alice"])
+    #expect(server.tokenRequests.count == 1)
     gate.open()
   }
 
@@ -120,7 +123,9 @@ import Testing
     await fixture.clock.waitForSleepers(1)
     gate.open()
     try await second.value
-    #expect(server.tokenRequests.count == 1 && store.value == "t1" && fixture.sentTokens.last == "Bearer t1")
+    #expect(server.tokenRequests.count == 1)
+    #expect(store.value == "t1")
+    #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
   @Test func `a refusal that comes late fails those who wait and signs out`() async throws {
@@ -145,7 +150,8 @@ import Testing
     fixture.answer(200)
     gate.open()
     try await client.send(.get("b"))
-    #expect(fixture.sentTokens.last == "Bearer bob" && server.tokenRequests.count == 1)
+    #expect(fixture.sentTokens.last == "Bearer bob")
+    #expect(server.tokenRequests.count == 1)
   }
 
   @Test func `a sign-in while the store is read is not overwritten by what it held`() async throws {
@@ -161,7 +167,8 @@ import Testing
     _ = try await wasSignedIn
     try await signIn.value
     try await fixture.client(session).send(.get("a"))
-    #expect(fixture.sentTokens == ["Bearer bob"] && store.value == "bob")
+    #expect(fixture.sentTokens == ["Bearer bob"])
+    #expect(store.value == "bob")
   }
 
   @Test func `a refusal that lands after a sign-in leaves the newer token in the store`() async throws {
@@ -184,7 +191,8 @@ import Testing
     try await session.signIn(AccessToken("bob"))
     late.open()
     #expect(try await fixture.error(task).statusCode == 401)
-    #expect(store.value == "bob" && store.saves == ["alice", "t1", "bob"])
+    #expect(store.value == "bob")
+    #expect(store.saves == ["alice", "t1", "bob"])
     try await client.send(.get("b"))
   }
 

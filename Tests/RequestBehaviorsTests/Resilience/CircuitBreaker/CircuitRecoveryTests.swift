@@ -1,4 +1,5 @@
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// How soon a circuit learns that a server is back, though probes hang, fail late or come together.

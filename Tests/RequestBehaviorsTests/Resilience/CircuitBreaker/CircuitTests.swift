@@ -62,7 +62,8 @@ private final class Held {
   @Test func `after the break one probe goes at a time, and two successes close the circuit`() throws {
     let circuit = opened()
     let first = try #require(admitted(circuit, at: .seconds(5)))
-    #expect(first.isProbe && circuit.state == .halfOpen)
+    #expect(first.isProbe)
+    #expect(circuit.state == .halfOpen)
     #expect(admitted(circuit, at: .seconds(5)) == nil)
     circuit.report(first, .success, at: .seconds(6))
     #expect(circuit.state == .halfOpen)

@@ -1,6 +1,8 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsOAuth1
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// The same account signs in again while its earlier requests are under way.

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @testable import RequestBehaviors

@@ -88,7 +88,8 @@ import Testing
       }
       for turn in turns.shuffled() { limiter.leave(turn) }
     }
-    #expect(limiter.waiting(for: "k") == 0 && limiter.inUse(of: "k") == 1)
+    #expect(limiter.waiting(for: "k") == 0)
+    #expect(limiter.inUse(of: "k") == 1)
     limiter.release(permit)
     #expect(limiter.inUse(of: "k") == 0)
     #expect(time < .seconds(20))
@@ -110,7 +111,8 @@ import Testing
         line.insert(value, at: place)
         model.insert(value, at: place)
       }
-      #expect((0..<line.count).map { line[$0] } == model && line.first == model.first)
+      #expect((0..<line.count).map { line[$0] } == model)
+      #expect(line.first == model.first)
     }
   }
 

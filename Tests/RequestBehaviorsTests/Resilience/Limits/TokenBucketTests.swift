@@ -28,7 +28,8 @@ private final class Bucket {
     #expect(bucket.take(at: .zero))
     for (count, milliseconds) in [(1, 500), (2, 1_000), (10, 5_000)] {
       let delay = bucket.delay(for: count, at: .zero)
-      #expect(delay >= .milliseconds(milliseconds) && delay < .milliseconds(milliseconds + 1))
+      #expect(delay >= .milliseconds(milliseconds))
+      #expect(delay < .milliseconds(milliseconds + 1))
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// What the server refused without acting on it: repeated whatever its method, and paused for.

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited) struct RetryBehaviorTests {
@@ -93,7 +94,8 @@ import Testing
     let transport = ClosureTransport(503)
     let response: NetworkResponse = try await client(transport, retry(decider: { _ in .retry(after: .zero) }))
       .send(.get("x").with(\.acceptableStatuses, [503]))
-    #expect(response.statusCode == 503 && transport.sent.count == 1)
+    #expect(response.statusCode == 503)
+    #expect(transport.sent.count == 1)
   }
 
   // MARK: - Which requests
@@ -103,8 +105,7 @@ import Testing
     let transport = ClosureTransport(statuses: [503, 200])
     let body: RequestContent? = method.forbidsBody ? nil : .text("b")
     try await client(transport, retry()).send(Request<Void>(method, "x", body: body))
-    #expect(transport.sent.count == 2)
-    #expect(transport.sent.allSatisfy { $0.body?.data == transport.sent[0].body?.data })
+    #expect(transport.sent.count == 2 && transport.sent.allSatisfy { $0.body?.data == transport.sent[0].body?.data })
   }
 
   @Test(arguments: [RequestMethod.post, .patch, "REPORT"])
@@ -136,7 +137,8 @@ import Testing
     }
     let body = RequestContent.body(.oneShot(ByteStream(chunks: [Data("once".utf8)])))
     let error = try await failure(.put("x", body: body), transport, retry(decider: { _ in .retry(after: .zero) }))
-    #expect(error.statusCode == 503 && transport.sent.count == 1)
+    #expect(error.statusCode == 503)
+    #expect(transport.sent.count == 1)
   }
 
   @Test func `a one-shot body that no send has read is sent again`() async throws {
@@ -166,7 +168,8 @@ import Testing
     let client = client(transport, RetryBehavior())
     for _ in 0..<2 { try await client.send(.post("x").with(\.idempotencyKey, .generated)) }
     let keys = Set(transport.sent.compactMap { $0.headers["Idempotency-Key"] })
-    #expect(keys.count == 2 && keys.allSatisfy { UUID(uuidString: $0) != nil })
+    #expect(keys.count == 2)
+    #expect(keys.allSatisfy { UUID(uuidString: $0) != nil })
   }
 
   @Test func `a key can be derived, named and quoted`() async throws {
@@ -221,7 +224,9 @@ import Testing
   @Test func `a server that asks for more than the longest wait is not asked again`() async throws {
     let transport = ClosureTransport(503, headers: ["Retry-After": "121"])
     let error = try await failure(.get("x"), transport, retry())
-    #expect(error.statusCode == 503 && transport.sent.count == 1 && clock.sleeps.isEmpty)
+    #expect(error.statusCode == 503)
+    #expect(transport.sent.count == 1)
+    #expect(clock.sleeps.isEmpty)
     #expect(error.availableAt == clock.date.addingTimeInterval(121))
   }
 
@@ -234,12 +239,15 @@ import Testing
     }
     let busy = ClosureTransport(503, headers: ["Retry-After": "20"])
     let error = try await failure(.get("x"), busy, retry(), deadline)
-    #expect(error.statusCode == 503 && busy.sent.count == 1 && clock.sleeps.isEmpty)
+    #expect(error.statusCode == 503)
+    #expect(busy.sent.count == 1)
+    #expect(clock.sleeps.isEmpty)
     #expect(error.availableAt == clock.date.addingTimeInterval(20))
     let policy = RetryPolicy(backoff: Backoff(base: .seconds(15), jitter: .none))
     let lost = ClosureTransport { _ in throw NetworkError(.connectionLost, "") }
     let second = try await failure(.get("x"), lost, retry(policy), deadline)
-    #expect(second.code == .connectionLost && second.availableAt == clock.date.addingTimeInterval(15))
+    #expect(second.code == .connectionLost)
+    #expect(second.availableAt == clock.date.addingTimeInterval(15))
   }
 
   @Test func `a wait that ends before the deadline is made`() async throws {
@@ -327,7 +335,8 @@ import Testing
       return try await next(request)
     }
     let error = try await failure(.get("x"), ClosureTransport(503, "reason"), retry(), breaker)
-    #expect(error.statusCode == 503 && error.attempts.count == 2)
+    #expect(error.statusCode == 503)
+    #expect(error.attempts.count == 2)
     #expect(try error.response?.text == "reason")
   }
 
@@ -431,8 +440,10 @@ import Testing
       ClosureTransport(statuses: [503, 200]), JournalBehavior(name: "in", journal: journal, order: .signing),
       JournalBehavior(name: "out", journal: journal, order: .request), retry()
     ).send(.get("x"))
-    #expect(journal.count(of: "in.headers") == 2 && journal.count(of: "out.headers") == 1)
-    #expect(journal.count(of: "in.afterFailure") == 1 && journal.count(of: "out.afterSuccess") == 1)
+    #expect(journal.count(of: "in.headers") == 2)
+    #expect(journal.count(of: "out.headers") == 1)
+    #expect(journal.count(of: "in.afterFailure") == 1)
+    #expect(journal.count(of: "out.afterSuccess") == 1)
   }
 
   @Test func `a request that another one needs first is retried, too`() async throws {
@@ -450,6 +461,8 @@ import Testing
   @Test func `a call makes at most twenty sends, and its error is the last outcome's`() async throws {
     let error = try await failure(
       .get("x"), ClosureTransport(503), retry(RetryPolicy(maximumRetries: 100, longestServerDelay: .zero)))
-    #expect(error.code == .tooManyAttempts && error.statusCode == 503 && error.attempts.count == 20)
+    #expect(error.code == .tooManyAttempts)
+    #expect(error.statusCode == 503)
+    #expect(error.attempts.count == 20)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// What a retry does when its call is cancelled, and what it tells when the deadline leaves no time.

@@ -1,0 +1,21 @@
+extension Duration {
+  /// The duration in seconds.
+  package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+
+  /// Creates a duration of so many seconds, at most 100 years: servers and clocks may give any number.
+  package init(clamping seconds: Double) {
+    let limit = 100 * 366 * 86_400.0
+    self = seconds.isNaN ? .zero : .seconds(min(max(seconds, -limit), limit))
+  }
+
+  /// The duration in seconds with at most three decimal places, such as `1.25 s`.
+  package var inWords: String {
+    let milliseconds = (inSeconds * 1_000).rounded()
+    guard abs(milliseconds) < 1e15 else { return "\(components.seconds) s" }
+    let (whole, rest) = Int(milliseconds).quotientAndRemainder(dividingBy: 1_000)
+    guard rest != 0 else { return "\(whole) s" }
+    var digits = String(String(1_000 + abs(rest)).dropFirst())
+    while digits.hasSuffix("0") { digits.removeLast() }
+    return "\(milliseconds < 0 && whole == 0 ? "-" : "")\(whole).\(digits) s"
+  }
+}

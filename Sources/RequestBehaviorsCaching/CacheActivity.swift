@@ -1,0 +1,241 @@
+import RequestBehaviors
+
+/// The work in progress at a cache: the fetches of each URL, and the validations that other requests wait for.
+final class CacheActivity: Sendable {
+  private struct Fetches {
+    var count = 0
+    /// How often the URL became invalid while one of them was under way.
+    var invalidations = 0
+  }
+
+  private struct State {
+    var fetches: [String: Fetches] = [:]
+    /// The owners that signed out while a response was under way.
+    var endedScopes: [String] = []
+    /// The URLs whose responses could not be removed from the store.
+    var unremovedURLs: Set<String> = []
+    var unremovedScopes: Set<String> = []
+    /// Whether the store must be emptied before it is used again: it failed to remove everything, or the list of URLs
+    /// became too long.
+    var mustBeEmptied = false
+    var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
+    /// The keys that are validated in the background.
+    var refreshed: Set<CacheKey> = []
+  }
+
+  /// A fetch that is under way.
+  struct Fetch: Sendable {
+    let url: String
+    fileprivate let scopes: [String]
+    fileprivate let invalidations: Int
+    fileprivate let scopeEndings: Int
+    /// The store's mark when the fetch began; `nil` if the store failed.
+    var mark: CacheMark?
+  }
+
+  private let state = Locked(State())
+
+  // MARK: - Shared stores
+
+  private struct Shared {
+    weak var activity: CacheActivity?
+  }
+
+  private static let registry = Locked<[ObjectIdentifier: Shared]>([:])
+
+  /// Returns the activity at a store, which all behaviors that use the store share.
+  static func shared(by store: any CacheStore) -> CacheActivity {
+    // A store that is a value cannot be shared.
+    guard type(of: store) is AnyClass else { return CacheActivity() }
+    return registry.withLock { registry in
+      let id = ObjectIdentifier(store as AnyObject)
+      if let activity = registry[id]?.activity { return activity }
+      registry = registry.filter { $0.value.activity != nil }
+      let activity = CacheActivity()
+      registry[id] = Shared(activity: activity)
+      return activity
+    }
+  }
+
+  // MARK: - Fetches
+
+  /// Records that a response of a URL is being fetched.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the request.
+  ///   - sinceOldest: Whether the fetch counts as begun together with the oldest one under way.
+  /// - Returns: The fetch.
+  func beginFetch(of key: CacheKey, sinceOldest: Bool = false) -> Fetch {
+    state.withLock { state in
+      let url = key.url
+      state.fetches[url, default: Fetches()].count += 1
+      return Fetch(
+        url: url, scopes: key.scopes, invalidations: sinceOldest ? 0 : state.fetches[url]?.invalidations ?? 0,
+        scopeEndings: sinceOldest ? 0 : state.endedScopes.count)
+    }
+  }
+
+  /// Records that a fetch has ended.
+  func end(_ fetch: Fetch) {
+    state.withLock { state in
+      guard var fetches = state.fetches[fetch.url] else { return }
+      fetches.count -= 1
+      state.fetches[fetch.url] = fetches.count > 0 ? fetches : nil
+      if state.fetches.isEmpty { state.endedScopes = [] }
+    }
+  }
+
+  /// Records that the responses of a URL are no longer valid, including those under way.
+  func invalidate(_ url: String) { state.withLock { $0.fetches[url]?.invalidations += 1 } }
+
+  /// Records that the responses of an owner must be removed, including those under way.
+  func end(scope: String) { state.withLock { if !$0.fetches.isEmpty { $0.endedScopes.append(scope) } } }
+
+  /// Whether the URL of a fetch became invalid, or one of its owners signed out, while the fetch was under way.
+  ///
+  /// Its response may then be older than the change, so it is not stored.
+  func isOutdated(_ fetch: Fetch) -> Bool {
+    state.withLock { state in
+      state.fetches[fetch.url]?.invalidations != fetch.invalidations
+        || state.endedScopes.dropFirst(fetch.scopeEndings).contains { fetch.scopes.contains($0) }
+    }
+  }
+
+  // MARK: - Failed removals
+
+  /// The responses of a key that must be removed before anything of the key is used.
+  struct Distrusted: Sendable {
+    let isURL: Bool
+    let scopes: [String]
+    let isEverything: Bool
+  }
+
+  /// The most URLs that are remembered.
+  ///
+  /// A store that keeps failing would otherwise make the list grow without end.
+  private static let unremovedLimit = 1_000
+
+  /// Records that the responses of a URL could not be removed when they became invalid.
+  func distrust(url: String) {
+    state.withLock { state in
+      if state.unremovedURLs.count == CacheActivity.unremovedLimit { state.mustBeEmptied = true }
+      if !state.mustBeEmptied { state.unremovedURLs.insert(url) }
+    }
+  }
+
+  /// Records that the responses of an owner could not be removed when that owner signed out.
+  func distrust(scope: String) { state.withLock { _ = $0.unremovedScopes.insert(scope) } }
+
+  /// Records that the store could not be emptied.
+  func distrustAll() { state.withLock { $0.mustBeEmptied = true } }
+
+  /// Returns what must be removed before anything of a key is used; `nil` if every removal succeeded.
+  func distrusted(of key: CacheKey) -> Distrusted? {
+    state.withLock { state in
+      if state.mustBeEmptied { return Distrusted(isURL: true, scopes: key.scopes, isEverything: true) }
+      guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
+      let scopes = key.scopes.filter { state.unremovedScopes.contains($0) }
+      let isURL = state.unremovedURLs.contains(key.url)
+      return isURL || !scopes.isEmpty ? Distrusted(isURL: isURL, scopes: scopes, isEverything: false) : nil
+    }
+  }
+
+  /// Records that the responses have been removed.
+  func trust(_ removed: Distrusted, of key: CacheKey) {
+    state.withLock { state in
+      if removed.isURL { state.unremovedURLs.remove(key.url) }
+      state.unremovedScopes.subtract(removed.scopes)
+    }
+  }
+
+  /// Records that the store is empty.
+  func trustAll() {
+    state.withLock { ($0.unremovedURLs, $0.unremovedScopes, $0.mustBeEmptied) = ([], [], false) }
+  }
+
+  // MARK: - Validations
+
+  /// The result of a validation, for the requests that waited for it.
+  enum Validation: Sendable {
+    /// No validation is under way: the caller validates, and then calls ``endValidation(of:_:)``.
+    case own
+    /// The validation has ended: the waiting requests look into the store again.
+    case ended
+    /// The server failed: the waiting requests share the failure instead of asking again.
+    case failed(Result<NetworkResponse, any Error>)
+    /// The request that validated was cancelled or failed by itself: one of the waiting requests validates.
+    case abandoned
+  }
+
+  /// The key of a validation that requests may wait for.
+  ///
+  /// The options of such requests are the same, so that none waits at a gate, or for a timeout, that is not its own.
+  struct ValidationKey: Hashable, Sendable {
+    let key: CacheKey
+    private let options: RequestOptions.Identity
+
+    init(_ key: CacheKey, _ request: NetworkRequest) {
+      self.key = key
+      options = request.options.identity
+    }
+
+    // The options of most requests are the same, so hashing them is not worth its cost.
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+  }
+
+  /// Makes the caller the request that validates the response of a key, or waits for the request that does.
+  ///
+  /// - Returns: The result of the other validation, or `own` if the caller has to validate.
+  /// - Throws: `CancellationError`, or the error of a client that was shut down.
+  func beginValidation(of key: ValidationKey, for call: Call) async throws -> Validation {
+    let waiter: Waiter<Validation>? = state.withLock { state in
+      guard state.waiting[key] != nil else {
+        state.waiting[key] = []
+        return nil
+      }
+      let waiter = Waiter<Validation>()
+      state.waiting[key]?.append(waiter)
+      return waiter
+    }
+    guard let waiter else { return .own }
+    call.record("waits while another request asks the server", from: "CachingBehavior")
+    let outcome = try await call.wait { try await waiter.value() }
+    try Task.checkCancellation()
+    return outcome
+  }
+
+  /// Begins a validation in the background, unless the key is being validated already.
+  ///
+  /// No request waits for it: it has no deadline, and a request that needs a validation may have one.
+  ///
+  /// - Returns: Whether the caller is to validate.
+  func beginRefresh(of key: ValidationKey) -> Bool {
+    state.withLock { $0.waiting[key] == nil && $0.refreshed.insert(key.key).inserted }
+  }
+
+  /// Records that a validation in the background has ended.
+  func endRefresh(of key: CacheKey) { state.withLock { _ = $0.refreshed.remove(key) } }
+
+  /// Ends a validation, and resumes the requests that wait for it.
+  func endValidation(of key: ValidationKey, _ outcome: Validation) {
+    let waiters = state.withLock { $0.waiting.removeValue(forKey: key) ?? [] }
+    for waiter in waiters { waiter.settle(.success(outcome)) }
+  }
+}
+
+/// A fetch that ends when the stream of its body is released, whether it was read or not.
+final class LongFetch: Sendable {
+  private let activity: CacheActivity
+  private let fetch: CacheActivity.Fetch
+
+  /// Begins a fetch.
+  init(of key: CacheKey, at activity: CacheActivity) {
+    self.activity = activity
+    fetch = activity.beginFetch(of: key)
+  }
+
+  deinit { activity.end(fetch) }
+
+  /// Whether the fetch is outdated; see ``CacheActivity/isOutdated(_:)``.
+  var isOutdated: Bool { activity.isOutdated(fetch) }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import RequestBehaviors
+
+extension CacheExchange {
+  /// Stores a response if it may be stored.
+  ///
+  /// - Parameters:
+  ///   - fetched: The response; a stored one that replaces a failure is returned as it is.
+  ///   - stored: The stored response that was found before, if any.
+  /// - Returns: The response with its ``CacheFacts``.
+  func keep(_ fetched: FetchedResponse, insteadOf stored: StoredResponse?) async -> NetworkResponse {
+    let response = fetched.response
+    guard let fetch = fetched.fetch else { return response }
+    // A HEAD has no body to store, and a 304 to the user's own condition has none either: both only update the stored
+    // response.
+    if request.method == .head {
+      await update(stored, byHead: response, since: fetch.mark)
+      return response
+    }
+    if response.statusCode == 304 { await update(stored, byOwn: response, since: fetch.mark) }
+    if let refusal = refusal(of: response, fetch) {
+      await refuse(response, refusal, insteadOf: stored)
+      return response
+    }
+    // A response that no later request could use would only take room.
+    guard var new = storedForm(of: fetched) else { return response }
+    guard demand.couldUse(new) else {
+      await refuse(response, .unusable, insteadOf: stored)
+      return response
+    }
+    // A stream is collected while it is read, and stored at its end. A file is not copied into the store.
+    var kept = response
+    switch response.body {
+    case .file:
+      await refuse(response, .file, insteadOf: stored)
+      return response
+    case .stream(let stream):
+      kept.body = .stream(storing(stream, of: new, since: fetch.mark))
+    case .data(let body):
+      new.body = body
+      guard await save(new, since: fetch.mark) else { return response }
+    }
+    kept.info[CacheFacts.self] = CacheFacts(new, at: now, isChanged: true)
+    return kept
+  }
+
+  /// Returns a stream that stores its body when it has been read to its end.
+  private func storing(_ stream: ByteStream, of head: StoredResponse, since mark: CacheMark?) -> ByteStream {
+    let fetch = LongFetch(of: key, at: cache.activity)
+    return StoringStream.make(stream, limit: cache.store.maximumBodySize) { body in
+      var refusal: CacheRefusal?
+      if !request.call.keepsScopes { refusal = .otherUser }
+      if fetch.isOutdated { refusal = .changedMeanwhile }
+      if let body, !Storability.isComplete(body.count, head.headers) { refusal = .incomplete }
+      guard refusal == nil, let body else { return note(.notStored) { $0.refusal = refusal ?? .tooLarge } }
+      var new = head
+      new.body = body
+      await save(new, since: mark)
+    }
+  }
+
+  /// Returns the stored form of a response, without its body.
+  func storedForm(of fetched: FetchedResponse) -> StoredResponse? {
+    let times = fetched.times
+    return StoredResponse(
+      fetched.response, body: Data(), to: request, requestTime: times.request, responseTime: times.response,
+      policy: cache.policy)
+  }
+
+  /// Returns why a response is not stored; `nil` if it may be.
+  func refusal(of response: NetworkResponse, _ fetch: CacheActivity.Fetch) -> CacheRefusal? {
+    if !response.isVerified { return .unverified }
+    if demand.forbidsStoring { return .requestForbids }
+    // A redirect, or a behavior further in, may have changed the URL: the response then belongs to another key.
+    guard isOwn(response) else { return .otherURL }
+    let refusal = Storability.refusal(
+      statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
+    if let refusal { return refusal }
+    if CacheVariant(of: response.headers, to: request.headers) == nil { return .varyStar }
+    // A response that came in the background belongs to another call, so both calls are checked.
+    guard request.call.keepsScopes, response.request.call.keepsScopes else { return .otherUser }
+    guard place.knowsOwner(of: response) else { return .unknownOwner }
+    guard CacheVariant.isSeen(of: response.headers, at: request.headers, sent: response.request.headers) else {
+      return .variesUnseen
+    }
+    if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
+    guard case .data(let body) = response.body else {
+      // A stream that is known to be too large is not even collected.
+      let told = response.headers[.contentLength].flatMap { Int($0) } ?? 0
+      return told > cache.store.maximumBodySize ? .tooLarge : nil
+    }
+    guard Storability.isComplete(body.count, response.headers) else { return .incomplete }
+    return body.count > cache.store.maximumBodySize ? .tooLarge : nil
+  }
+
+  /// Records that a response is not stored, and removes the stored one that it makes obsolete.
+  private func refuse(
+    _ response: NetworkResponse, _ refusal: CacheRefusal, insteadOf stored: StoredResponse?
+  ) async {
+    note(.notStored) { $0.refusal = refusal }
+    let replaces = response.statusCode < 300 || [404, 410].contains(response.statusCode)
+    guard replaces, [.responseForbids, .varyStar, .tooLarge, .unusable, .unknownOwner].contains(refusal), let stored
+    else { return }
+    await remove(stored)
+  }
+
+  // MARK: - Updates
+
+  /// Whether a 304 confirms that a stored response is still good.
+  func confirms(_ response: NetworkResponse, _ stored: StoredResponse) -> Bool {
+    response.isVerified && isOwn(response) && place.knowsOwner(of: response)
+      && CacheValidators(stored.headers).isConfirmed(by: response.headers)
+  }
+
+  /// Returns a stored response with the updates of a later one.
+  func updated(_ stored: StoredResponse, by response: NetworkResponse) -> StoredResponse? {
+    let times = FetchedResponse(response: response, fetch: nil).times
+    return stored.updated(
+      by: response.headers, to: request, requestTime: times.request, responseTime: times.response,
+      policy: cache.policy)
+  }
+
+  /// Replaces the stored response by the updated one.
+  func replace(_ stored: StoredResponse, by updated: StoredResponse, since mark: CacheMark?) async {
+    if updated.variant == stored.variant {
+      await perform { try await cache.store.update(stored, to: updated, for: key) }
+    } else {
+      await save(updated, since: mark)
+    }
+  }
+
+  /// Updates a stored response by a 304 to the user's own conditions, which the user gets (RFC 9111 §4.3.4).
+  ///
+  /// Only an entity tag shows that the 304 is about the stored response and not about one that the user has.
+  private func update(_ stored: StoredResponse?, byOwn response: NetworkResponse, since mark: CacheMark?) async {
+    guard let stored, CacheValidators(response.headers).etag != nil, confirms(response, stored) else { return }
+    if let updated = updated(stored, by: response) { await replace(stored, by: updated, since: mark) }
+  }
+
+  /// Updates a stored response by a response to a HEAD, or removes it if the content has changed (RFC 9111 §4.3.5).
+  private func update(_ stored: StoredResponse?, byHead response: NetworkResponse, since mark: CacheMark?) async {
+    guard let stored, response.statusCode == 200, response.isVerified, isOwn(response),
+      place.knowsOwner(of: response)
+    else { return }
+    guard stored.statusCode == 200, CacheValidators.describesSameContent(response.headers, as: stored.headers),
+      let updated = updated(stored, by: response)
+    else { return await remove(stored) }
+    await replace(stored, by: updated, since: mark)
+  }
+
+  // MARK: - Other methods
+
+  /// Sends a request that is not looked up; an unsafe one makes the stored responses of its URL invalid
+  /// (RFC 9111 §4.4).
+  static func passBy(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) async throws -> NetworkResponse {
+    if CacheDemand(request, policy: cache.policy).isOnlyIfCached {
+      CacheEvent(kind: .miss, request: request).note(by: cache)
+      return .gatewayTimeout(to: request)
+    }
+    let response = try await next(request)
+    guard response.isVerified else { return response }
+    await cache.invalidate(CacheInvalidation.urls(after: response, to: request), after: request)
+    guard request.method == .post, (200...399).contains(response.statusCode),
+      let key = CacheKey(request, at: next, digestKey: cache.store.digestKey)
+    else { return response }
+    let exchange = CacheExchange(request, next, cache: cache, key: key)
+    // RFC 9110 §9.3.3: the response to a POST may be the one that a GET would get now.
+    let fetched = FetchedResponse(response: response, fetch: await exchange.beginFetch())
+    defer { fetched.end(cache.activity) }
+    return await exchange.keep(fetched, insteadOf: nil)
+  }
+
+  // MARK: - The store
+
+  /// Whether a response is of the URL that was requested.
+  private func isOwn(_ response: NetworkResponse) -> Bool {
+    CacheKey.text(of: response.request.url) == key.url
+  }
+
+  /// Stores a response unless the store refuses it.
+  ///
+  /// - Parameters:
+  ///   - new: The response.
+  ///   - mark: The store's mark before the request; `nil` stores nothing.
+  /// - Returns: Whether it is stored.
+  @discardableResult
+  func save(_ new: StoredResponse, since mark: CacheMark?) async -> Bool {
+    guard let mark else { return false }
+    do {
+      let saving = try await cache.store.save(new, for: key, matching: request.headers, since: mark)
+      note(saving.refusal == nil ? .stored : .notStored) { $0.refusal = saving.refusal }
+      if saving.evicted > 0 { note(.evicted) { $0.count = saving.evicted } }
+      return saving.refusal == nil
+    } catch {
+      note(.failed) { $0.error = error }
+      return false
+    }
+  }
+
+  private func remove(_ stored: StoredResponse) async {
+    await perform { try await cache.store.remove(stored, for: key) }
+  }
+
+  /// Performs work on the store, and records a failure instead of throwing it.
+  private func perform(_ work: () async throws -> Void) async {
+    do { try await work() } catch { note(.failed) { $0.error = error } }
+  }
+}
+
+extension CachingBehavior {
+  /// Removes the stored responses of URLs that a request has changed, including those under way.
+  ///
+  /// A response that the store fails to remove is not used until it has been removed.
+  ///
+  /// - Parameters:
+  ///   - urls: The URLs in their normal form.
+  ///   - request: The request that changed them.
+  func invalidate(_ urls: [String], after request: NetworkRequest) async {
+    for url in urls {
+      activity.invalidate(url)
+      do { try await store.removeAll(url: url) } catch {
+        activity.distrust(url: url)
+        var event = CacheEvent(kind: .failed, request: request)
+        event.error = error
+        event.note(by: self)
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import RequestBehaviors
+
+/// The number of validations under way in a call that other requests may wait for.
+private enum AwaitedValidations: CallKey {
+  static let defaultValue = 0
+  // The call also waits for its prerequisite requests, so they must not wait either.
+  static let isInherited = true
+}
+
+extension CacheExchange {
+  /// Whether the request is a part of a validation that other requests may wait for.
+  ///
+  /// It is one if the server responded to the validation with a redirect.
+  var isAwaited: Bool { request.call[AwaitedValidations.self] > 0 }
+
+  /// The key of the validation that the request makes or waits for.
+  var validationKey: CacheActivity.ValidationKey { CacheActivity.ValidationKey(key, request) }
+
+  /// Asks the server whether a stored response is still good, for all requests that wait for the result.
+  func revalidateForAll(_ stored: StoredResponse) async throws -> NetworkResponse {
+    request.call.update(AwaitedValidations.self) { $0 += 1 }
+    defer { request.call.update(AwaitedValidations.self) { $0 -= 1 } }
+    // Unless the server responds or fails for all, the outcome is `abandoned`: one of the waiting requests validates
+    // then.
+    var outcome = CacheActivity.Validation.abandoned
+    defer { cache.activity.endValidation(of: validationKey, outcome) }
+    let failure = Locked<Result<NetworkResponse, any Error>?>(nil)
+    func noteOutcome() {
+      guard let failure = failure.withLock({ $0 }) else { return }
+      outcome = isForAll(failure) ? .failed(failure) : .abandoned
+    }
+    do {
+      // A stored response may replace a failure, so the failure is recorded also where this call succeeds.
+      let response = try await revalidate(stored) { result in failure.withLock { $0 = result } }
+      outcome = .ended
+      noteOutcome()
+      return response
+    } catch {
+      noteOutcome()
+      throw error
+    }
+  }
+
+  /// Whether a failure concerns every request that waited, and not this call alone.
+  private func isForAll(_ failure: Result<NetworkResponse, any Error>) -> Bool {
+    switch failure {
+    case .success(let response):
+      guard case .data = response.body else { return false }
+      return place.knowsOwner(of: response)
+    // A call that ended by its own deadline tells nothing about the server. One that cannot wait that long ends early.
+    case .failure(let error):
+      guard let error = error as? NetworkError else { return false }
+      return error.code != .deadlineExceeded && !request.call.isLate
+    }
+  }
+
+  /// Returns the stored response if it may replace the failure of another request, or else that failure.
+  func share(_ failure: Result<NetworkResponse, any Error>, insteadOf stored: StoredResponse) throws -> NetworkResponse
+  {
+    if let substitute = try standIn(stored) { return substitute }
+    return try failure.bound(to: request, as: .coalesced)
+  }
+}

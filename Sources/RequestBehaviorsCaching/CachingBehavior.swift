@@ -1,0 +1,156 @@
+public import RequestBehaviors
+
+/// A private HTTP cache (RFC 9111): a response is stored, used while it is fresh, and validated when it is not.
+///
+/// A fresh response is used without a call further in. A stale one with an `ETag` or a `Last-Modified` is validated:
+/// after a 304 of the server the stored body is used. `RequestOptions.caching` sets how a request uses the cache;
+/// `NetworkResponse.source` tells where its response came from.
+///
+/// Three things separate stored responses: `RequestBehavior.scope(for:)`, the secrets in the request's own fields,
+/// and the fields that the response's `Vary` names. The cache sees the fields that the request has when it arrives
+/// here. A field that is set further in, such as a token's, counts by its scope alone. So a response is not stored if a
+/// secret was added further in without a scope (`Next.knowsOwner(of:)`), if it varies by a field that was added
+/// further in, or if it is not verified.
+///
+/// Each hop of a redirected request is stored, and used again, under its own URL. A request with an unsafe method makes
+/// the stored responses of its URL invalid.
+public struct CachingBehavior: UniqueBehavior {
+  /// Further out than retries, waits and authentication, and further in than the behaviors that save.
+  public let order = BehaviorOrder.caching
+  let store: any CacheStore
+  let policy: CachePolicy
+  let onEvent: (@Sendable (CacheEvent) -> Void)?
+  /// The fetches and validations at the store, of this behavior and of others.
+  let activity: CacheActivity
+  /// The name of the stored responses among the data that are removed when an owner ends.
+  public let leftoverID: String
+
+  /// Creates a cache.
+  ///
+  /// - Parameters:
+  ///   - store: The store that keeps the responses.
+  ///   - policy: The decisions that server and request leave to the cache.
+  ///   - onEvent: Called at each hit, miss and other event, on the path of the request; `nil` by default.
+  public init(
+    _ store: any CacheStore, policy: CachePolicy = CachePolicy(), onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+  ) {
+    self.store = store
+    self.policy = policy
+    self.onEvent = onEvent
+    activity = CacheActivity.shared(by: store)
+    // The activity may end before the store does, and its identity may be that of another one then.
+    let place = type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : ObjectIdentifier(activity)
+    leftoverID = "cache \(place)"
+  }
+
+  /// Returns a stored response if it may be used, or else the server's response, which is stored if it may be.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    removeWithOwners(of: request.call)
+    // A request that is not looked up may still make stored responses invalid.
+    guard let exchange = CacheExchange(request, next, cache: self) else {
+      return try await CacheExchange.passBy(request, next, cache: self)
+    }
+    return try await run(exchange, next, hasWaited: false)
+  }
+
+  private func run(_ exchange: CacheExchange, _ next: Next, hasWaited: Bool) async throws -> NetworkResponse {
+    var stored = await exchange.find()
+    var decision = exchange.decide(on: stored)
+
+    // A stored redirect is followed as the server's would be. One that may not be used is ignored.
+    if let redirect = stored, exchange.wouldBeFollowed(redirect) {
+      if let hop = try exchange.hop(from: redirect, decision) {
+        guard next.mayLookUp(hop, after: exchange.request) else { return try await next(hop) }
+        return try await intercept(hop, next: next)
+      }
+      (stored, decision) = (nil, exchange.decide(on: nil))
+    }
+
+    // If a stored response may be used, it is the result; a stale one may be refreshed for the next request.
+    if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) {
+      if use == .whileRevalidating, !exchange.demand.isOnlyIfCached { exchange.revalidateLater(stored, next) }
+      return response
+    }
+
+    // If the network may not be used, the result is a 504.
+    if exchange.demand.isOnlyIfCached { return exchange.gatewayTimeout() }
+
+    // If no stored response may still be good, the server's response is the result.
+    guard decision == .revalidate, let stored else { return try await exchange.fetch(insteadOf: stored) }
+
+    // If another request is validating the stored response already, this one waits and then looks again, once.
+    // A call that others wait for asks for itself: a wait of two such calls for each other would not end.
+    guard !hasWaited, !exchange.isAwaited, exchange.canShareValidation(of: stored) else {
+      return try await exchange.revalidate(stored)
+    }
+    switch try await activity.beginValidation(of: exchange.validationKey, for: exchange.request.call) {
+    case .own: return try await exchange.revalidateForAll(stored)
+    case .ended: return try await run(exchange, next, hasWaited: true)
+    case .abandoned: return try await run(exchange, next, hasWaited: false)
+    case .failed(let failure): return try exchange.share(failure, insteadOf: stored)
+    }
+  }
+
+  /// Warns of credentials further in that have no scope: responses to requests with them are not stored.
+  ///
+  /// It also warns if the cache is further out than coalescing.
+  public func warnings(in pipeline: Pipeline) -> [String] {
+    pipeline.warningsOfUnknownOwners(for: CachingBehavior.self, "what it is sent with is not stored")
+      + pipeline.misplacements(
+        of: CachingBehavior.self, inside: CoalescingBehavior.self,
+        consequence: "so each caller asks the server for the same response")
+  }
+
+  /// Removes the stored responses of an owner, such as a user who signed out.
+  ///
+  /// A response that is under way is not stored. A response that the store fails to remove is not used until it has
+  /// been removed.
+  public func scopeEnded(_ scope: String) async {
+    activity.end(scope: scope)
+    do { try await store.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
+  }
+
+  /// Arranges that the stored responses of a call's owners are removed when they end, also if no client has this
+  /// behavior any more by then.
+  private func removeWithOwners(of call: Call) {
+    let owner = call.owner
+    guard !owner.scopes.isEmpty, owner.isPresent, let leftovers = call.scopeEndings?.leftovers else { return }
+    for scope in owner.scopes {
+      // If this store is gone, so are its responses.
+      if let memory = store as? MemoryCacheStore {
+        leftovers.add(leftoverID, of: scope) { [weak memory] in
+          if let memory { await CachingBehavior(memory).scopeEnded(scope) }
+        }
+      } else {
+        leftovers.add(leftoverID, of: scope) { [self] in await scopeEnded(scope) }
+      }
+    }
+  }
+
+  /// Removes everything that is stored.
+  ///
+  /// If the store fails to do so, no stored response is used until everything has been removed.
+  public func reset() async {
+    do {
+      try await store.removeAll()
+      activity.trustAll()
+    } catch {
+      activity.distrustAll()
+    }
+  }
+}
+
+extension RequestBehavior where Self == CachingBehavior {
+  /// Stores responses and uses them again, according to RFC 9111; see ``CachingBehavior``.
+  ///
+  /// - Parameters:
+  ///   - store: The store that keeps the responses.
+  ///   - policy: The decisions that server and request leave to the cache.
+  ///   - onEvent: Called at each hit, miss and other event, on the path of the request; `nil` by default.
+  /// - Returns: The behavior.
+  public static func caching(
+    _ store: any CacheStore, policy: CachePolicy = CachePolicy(), onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+  ) -> CachingBehavior {
+    CachingBehavior(store, policy: policy, onEvent: onEvent)
+  }
+}

@@ -1,0 +1,58 @@
+import RequestBehaviors
+
+/// The user of each session that a call belongs to.
+private enum OAuth1Users: CallKey {
+  static let defaultValue: [ObjectIdentifier: Record] = [:]
+
+  struct Record: Sendable {
+    let user: Int
+    var isChecked = false
+  }
+}
+
+// A call keeps the user that it began with: its response is stored as that user's, so it must not be sent as another's.
+extension OAuth1Session {
+  /// Records the signed-in user when a call begins, if any.
+  func note(_ call: Call) {
+    guard let user else { return }
+    let id = ObjectIdentifier(self)
+    let isFirst = call.update(OAuth1Users.self) { users in
+      if users[id] != nil { return false }
+      users[id] = OAuth1Users.Record(user: user)
+      return true
+    }
+    if isFirst { call.update(SignInNumbers.self) { $0[id] = user } }
+  }
+
+  /// Returns the user that the call belongs to, and checks the user again before every later send.
+  ///
+  /// If no user was signed in when the call began, it belongs to the user who is signed in when it is first signed.
+  ///
+  /// - Throws: `NetworkError` of code `NetworkError.Code.signedOut` if that user is not signed in any
+  ///   more.
+  func claim(_ call: Call) throws -> Int? {
+    note(call)
+    let (record, isFirst) = call.update(OAuth1Users.self) { users in
+      let isFirst = users[ObjectIdentifier(self)]?.isChecked == false
+      users[ObjectIdentifier(self)]?.isChecked = true
+      return (users[ObjectIdentifier(self)], isFirst)
+    }
+    guard let record else { return nil }
+    try check(record.user)
+    // A retry comes here again, and one check for each call is enough.
+    if isFirst {
+      call.addSendCheck { [self] request in
+        if let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) {
+          try check(record.user)
+        }
+      }
+    }
+    return record.user
+  }
+
+  /// Throws unless this user is still signed in.
+  func check(_ user: Int?) throws {
+    guard let user, self.user != user else { return }
+    throw NetworkError.signedOut()
+  }
+}

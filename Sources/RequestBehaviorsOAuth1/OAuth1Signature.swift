@@ -1,0 +1,154 @@
+public import Foundation
+public import RequestBehaviors
+
+/// The signature of one request, with every step that led to it (RFC 5849 §3.4).
+///
+/// It is a pure function of its input: it reads no clock and draws no random numbers. ``OAuth1Behavior`` makes one for
+/// each request that it signs. Make one yourself to see why a service refuses yours:
+///
+/// ```swift
+/// let key = OAuth1SigningKey(
+///   method: .hmacSHA1, consumerSecret: consumerSecret,
+///   tokenSecret: tokenSecret)
+/// let signature = try OAuth1Signature(
+///   method: .get, url: url,
+///   parameters: OAuth1ProtocolParameters(
+///     consumerKey: consumerKey, token: token,
+///     nonce: nonce, timestamp: timestamp),
+///   key: key)
+/// print(signature.explanation())
+/// ```
+///
+/// It works on octets throughout: the query and the form body keep their encoding, even if they are not valid UTF-8.
+public struct OAuth1Signature: Sendable {
+  /// The method of the request.
+  public let requestMethod: RequestMethod
+
+  /// The protocol parameters in the order in which they are sent, the signature last and without `realm`
+  /// (RFC 5849 §3.1).
+  public let protocolParameters: [(name: String, value: String)]
+
+  /// The octets that are signed, all of them ASCII: method, base string URI and parameter string, each escaped, with
+  /// `&` between them (RFC 5849 §3.4.1.1).
+  public let baseString: String
+
+  /// The value of `oauth_signature`, not yet percent-encoded (RFC 5849 §3.4.2, §3.4.3, §3.4.4).
+  public let signature: String
+
+  let key: OAuth1SigningKey
+  let options: OAuth1Options
+  let url: OAuth1RequestURL
+  let formBody: Data?
+
+  /// Signs a request.
+  ///
+  /// The URL is signed as it is written. Remove its dot segments first, because they are not sent
+  /// (``removingDotSegments(from:)``). Of the fields only `Host` and `Content-Type` matter.
+  ///
+  /// - Parameters:
+  ///   - method: The request's method.
+  ///   - url: The request's absolute URL; its fragment and user information are not signed.
+  ///   - headers: The request's fields.
+  ///   - body: The request's body; it is signed if `Content-Type` says that it is a form (RFC 5849 §3.4.1.3.1).
+  ///   - parameters: The protocol parameters.
+  ///   - key: The signature method and the secrets.
+  ///   - options: The differences of the service from others.
+  /// - Throws: `NetworkError` if the signature would be wrong or give a secret away. Its code is
+  ///   `NetworkError.Code.oauth1SigningFailed`, with the underlying error, if an RSA method's closure
+  ///   threw.
+  public init(
+    method: RequestMethod, url: URL, headers: HeaderFields = [:], body: Data? = nil,
+    parameters: OAuth1ProtocolParameters, key: OAuth1SigningKey, options: OAuth1Options = OAuth1Options()
+  ) throws {
+    try self.init(
+      method: method, url: url, headers: headers, body: body, parameters: parameters, key: key, options: options,
+      sentSignature: nil)
+  }
+
+  /// Signs a request, or takes the signature that was sent.
+  init(
+    method: RequestMethod, url: URL, headers: HeaderFields, body: Data?, parameters: OAuth1ProtocolParameters,
+    key: OAuth1SigningKey, options: OAuth1Options, sentSignature: String?
+  ) throws {
+    // The checks come before the signature, because `PLAINTEXT` over http would give the secrets away.
+    self.requestMethod = method
+    self.key = key
+    self.options = options
+    self.url = try OAuth1RequestURL(url, hostField: headers["Host"])
+    formBody = try OAuth1Signature.formBody(body, headers: headers, options: options)
+    try OAuth1Signature.check(parameters, key: key, isSecure: self.url.isSecure, options: options)
+
+    var sent = OAuth1Signature.unsignedParameters(parameters, method: key.method, options: options)
+    if let hash = OAuth1Signature.sentBodyHash(parameters, body, formBody, method: key.method, options: options) {
+      sent.append((name: "oauth_body_hash", value: hash))
+    }
+    baseString = try OAuth1Signature.baseString(
+      method: method, url: self.url, formBody: formBody, parameters: sent)
+    if let sentSignature {
+      signature = sentSignature
+    } else {
+      signature = try OAuth1Signature.sign(baseString, with: key)
+    }
+    sent.append((name: "oauth_signature", value: signature))
+    protocolParameters = sent
+  }
+
+  private static func baseString(
+    method: RequestMethod, url: OAuth1RequestURL, formBody: Data?, parameters: [(name: String, value: String)]
+  ) throws -> String {
+    let own = ownParameters(url: url, formBody: formBody)
+    // A protocol parameter among the request's own would be sent twice, and the service may read either.
+    if let name = parameters.first(where: { sent in own.contains { $0.name.elementsEqual(sent.name.utf8) } })?.name,
+      name.hasPrefix("oauth_")
+    {
+      throw NetworkError(
+        .invalidRequest,
+        "\(name) is in the query or the form body already; each protocol parameter is sent once (RFC 5849 §3.1)")
+    }
+    let all = own.map { OAuth1EncodedParameter($0) } + parameters.map { OAuth1EncodedParameter($0) }
+    var base: [UInt8] = []
+    base.reserveCapacity(1_024)
+    PercentEncoding.append(escaping: method.rawValue.uppercased().utf8, to: &base)
+    base.append(UInt8(ascii: "&"))
+    PercentEncoding.append(escaping: url.baseStringURI, to: &base)
+    base.append(UInt8(ascii: "&"))
+    PercentEncoding.append(escaping: parameterString(all), to: &base)
+    return String(decoding: base, as: UTF8.self)
+  }
+
+  /// Returns the parameter string (RFC 5849 §3.4.1.3.2).
+  static func parameterString(_ parameters: [OAuth1EncodedParameter]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(512)
+    for parameter in parameters.sorted() {
+      if !result.isEmpty { result.append(UInt8(ascii: "&")) }
+      parameter.append(to: &result)
+    }
+    return result
+  }
+
+  /// Returns the parameters of the query and the form body, without any `oauth_signature` (RFC 5849 §3.4.1.3.1).
+  static func ownParameters(url: OAuth1RequestURL, formBody: Data?) -> [OAuth1EncodedPair] {
+    let form = formBody.map { OAuth1EncodedPair.list(form: Array($0)[...]) } ?? []
+    let signature = Array("oauth_signature".utf8)
+    return (OAuth1EncodedPair.list(form: url.query) + form).filter { $0.name != signature }
+  }
+
+  private static func sign(_ baseString: String, with key: OAuth1SigningKey) throws -> String {
+    switch key.method.kind {
+    case .plaintext:
+      return key.text
+    case .hmac:
+      let code = key.authenticator?.code(for: Array(baseString.utf8)) ?? []
+      return Data(code).base64EncodedString()
+    case .rsa(let sign):
+      do {
+        return try sign(Data(baseString.utf8)).base64EncodedString()
+      } catch {
+        throw NetworkError(
+          .oauth1SigningFailed, "the closure of \(key.method.name) threw; see the underlying error",
+          underlyingError: error)
+      }
+    }
+  }
+}

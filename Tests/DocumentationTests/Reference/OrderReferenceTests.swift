@@ -1,0 +1,28 @@
+import RequestBehaviors
+import Testing
+
+/// The samples of the rules about the order of behaviors.
+@Suite(.limited) struct OrderReferenceTests {
+  struct StampBehavior: RequestBehavior {
+    let order = BehaviorOrder.signing
+
+    func warnings(in pipeline: Pipeline) -> [String] {
+      pipeline.misplacements(
+        of: StampBehavior.self, inside: RetryBehavior.self,
+        consequence: "so a further attempt carries the old stamp")
+    }
+  }
+
+  private func warnings(_ behavior: any RequestBehavior) throws -> [String] {
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.retry(), behavior])
+    return try client.pipeline(for: Request<Void>.get("a")).warnings
+  }
+
+  @Test func `a behavior warns if it was moved out of another one`() throws {
+    #expect(try warnings(StampBehavior().ordered(.first)).count == 1)
+  }
+
+  @Test func `a behavior in its place warns of nothing`() throws {
+    #expect(try warnings(StampBehavior()).isEmpty)
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Requests that come while the same response is validated.
+@Suite(.limited) struct CacheConcurrencyTests {
+  /// A server that gives an entity tag, and holds what comes later at a gate.
+  private struct Server {
+    let gate = TestGate()
+    let events = RecordedEvents()
+    let clock = ManualClock()
+    let transport: ClosureTransport
+    let client: NetworkClient
+
+    init(
+      _ cacheControl: String, fails: Bool = false, status: Int = 304, failure: NetworkError.Code = .cannotConnect
+    ) {
+      let (gate, clock, events) = (gate, clock, events)
+      let fails = fails || failure != .cannotConnect
+      transport = ClosureTransport { request in
+        let headers: HeaderFields = ["ETag": "\"a\"", "Cache-Control": cacheControl]
+        guard request.headers.contains("If-None-Match") else {
+          return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data("body".utf8)))
+        }
+        await gate.pass()
+        if fails { throw NetworkError(failure, "the test's server fails", request: request) }
+        return NetworkResponse(request: request, statusCode: status, headers: headers)
+      }
+      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(MemoryCacheStore())])
+      configuration.clock = clock.requestClock
+      client = NetworkClient(configuration: configuration, transport: transport)
+    }
+
+    func send() async throws -> NetworkResponse { try await client.send(.get("a")) }
+
+    /// Stores a response, lets it become stale, and sends so many requests until each has asked or waits.
+    func crowd(_ count: Int, asking: Int) async throws -> [Task<ResponseSource, any Error>] {
+      _ = try await send()
+      clock.advance(by: .seconds(61))
+      let tasks = (0..<count).map { _ in Task { try await send().source } }
+      await gate.waitForArrivals(asking)
+      await events.waitFor(count - asking, "waits")
+      return tasks
+    }
+  }
+
+  @Test func `concurrent validations of one response are one`() async throws {
+    let server = Server("max-age=60")
+    let tasks = try await server.crowd(20, asking: 1)
+    server.gate.open()
+    var sources: [ResponseSource: Int] = [:]
+    for task in tasks { sources[try await task.value, default: 0] += 1 }
+    #expect(sources == [.revalidated: 1, .cache: 19])
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a validation that fails has failed for all who waited for it`() async throws {
+    let server = Server("max-age=60", fails: true)
+    let tasks = try await server.crowd(50, asking: 1)
+    server.gate.open()
+    for task in tasks {
+      let error = await #expect(throws: NetworkError.self) { try await task.value }
+      #expect(error?.code == .cannotConnect)
+      #expect(error?.attempts.count == 1)
+    }
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test(arguments: [500, 502, 503, 504])
+  func `a server that answers a validation with a failure is asked once for all who waited`(status: Int) async throws {
+    let server = Server("max-age=60", status: status)
+    let tasks = try await server.crowd(50, asking: 1)
+    server.gate.open()
+    for task in tasks {
+      let error = await #expect(throws: NetworkError.self) { try await task.value }
+      #expect(error?.statusCode == status)
+    }
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test(arguments: [nil, 503])
+  func `where the stored response stands in for a failure, it does for all who waited`(status: Int?) async throws {
+    let server = Server("max-age=60, stale-if-error=600", fails: status == nil, status: status ?? 304)
+    let tasks = try await server.crowd(50, asking: 1)
+    server.gate.open()
+    for task in tasks { #expect(try await task.value == .stale) }
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a request with another timeout does not wait for a validation, those with the same one do`()
+    async throws
+  {
+    let server = Server("max-age=60", failure: .timedOut)
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let hasty = Task { try await server.client.send(Request<Void>.get("a").with(\.timeout, .seconds(1))) }
+    await server.gate.waitForArrivals(1)
+    let others = (0..<2).map { _ in Task { try await server.send() } }
+    await server.gate.waitForArrivals(2)
+    await server.events.waitFor(1, "waits")
+    server.gate.open()
+    for other in others { await #expect(throws: NetworkError.self) { try await other.value } }
+    await #expect(throws: NetworkError.self) { try await hasty.value }
+    #expect(server.transport.sent.count == 3)
+  }
+
+  @Test func `a request that bypasses a gate does not wait for a validation that is held there`() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    let transport = ClosureTransport(200, "body", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"])
+    let events = RecordedEvents()
+    let client = NetworkClient(
+      transport, clock.requestClock, [events, .caching(MemoryCacheStore()), .gate(gate)])
+    try await client.send(.get("a"))
+    clock.advance(by: .seconds(61))
+    gate.close()
+    let held = Task { try await client.send(.get("a")) }
+    await events.waitFor(1, "held")
+    try await client.send(Request<Void>.get("a").with(\.bypassesGate, true))
+    #expect(transport.sent.count == 2)
+    gate.open()
+    try await held.value
+  }
+
+  @Test func `a validation that is cancelled is taken over by one who waited, the others go on waiting`() async throws {
+    let server = Server("max-age=60")
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send() }
+    await server.gate.waitForArrivals(1)
+    let others = (0..<5).map { _ in Task { try await server.send().source } }
+    await server.events.waitFor(5, "waits")
+    first.cancel()
+    server.gate.open()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    var sources: [ResponseSource: Int] = [:]
+    for other in others { sources[try await other.value, default: 0] += 1 }
+    #expect(sources == [.revalidated: 1, .cache: 4])
+    #expect(server.transport.sent.count == 3)
+  }
+
+  @Test func `a validation that is cancelled lets those go on that waited for it`() async throws {
+    let server = Server("max-age=60")
+    let gate = server.gate
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send().source }
+    await gate.waitForArrivals(1)
+    let second = Task { try await server.send().source }
+    await server.events.waitFor(1, "waits")
+    first.cancel()
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(try await second.value == .revalidated)
+  }
+
+  @Test func `one that waits can be cancelled, and a shutdown ends the wait`() async throws {
+    let server = Server("max-age=60")
+    let tasks = try await server.crowd(3, asking: 1)
+    for task in tasks { task.cancel() }
+    server.gate.open()
+    for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+  }
+
+  @Test(arguments: ["no-cache", "max-age=0"])
+  func `RFC 9111 §5.2.2.4: what needs a validation for each use is not shared`(cacheControl: String) async throws {
+    let server = Server(cacheControl)
+    let tasks = try await server.crowd(3, asking: 3)
+    server.gate.open()
+    for task in tasks { #expect(try await task.value == .revalidated) }
+    #expect(server.transport.sent.count == 4)
+  }
+}

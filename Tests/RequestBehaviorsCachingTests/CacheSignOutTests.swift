@@ -1,0 +1,75 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// The stored responses of a user who signs out, where the client that stored them is gone.
+@Suite(.limited) struct CacheSignOutTests {
+  private let store = MemoryCacheStore()
+  private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+  private let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+
+  /// The store itself, and one of the user's own over it.
+  private func stores() -> [any CacheStore] { [store, FailingStore(store)] }
+
+  @Test func `a sign-out removes what a client stored that is gone`() async throws {
+    for store in stores() {
+      try await session.signIn(AccessToken("t1"))
+      try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a"))
+      #expect(self.store.count == 1)
+      try await session.signOut()
+      #expect(self.store.count == 0)
+    }
+  }
+
+  @Test func `a sign-out removes what a variant stored that is gone`() async throws {
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    for store in stores() {
+      try await session.signIn(AccessToken("t1"))
+      try await client.with { $0.behaviors.append(.caching(store)) }.send(.get("a"))
+      #expect(self.store.count == 1)
+      try await session.signOut()
+      #expect(self.store.count == 0)
+    }
+  }
+
+  @Test func `a sign-out removes what a cache stored that is listed on a request`() async throws {
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    for store in stores() {
+      try await session.signIn(AccessToken("t1"), as: "anna")
+      try await client.send(Request<Void>.get("a").with(.caching(store)))
+      #expect(self.store.count == 1)
+      try await session.signOut()
+      #expect(self.store.count == 0)
+    }
+  }
+
+  @Test func `a sign-out leaves what a gone client stored of another user, and of no user`() async throws {
+    let other = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    for (session, path) in [(session, "a"), (other, "b")] {
+      try await session.signIn(AccessToken("t-\(path)"))
+      let client = NetworkClient(transport, [.tokenAuth(session), .caching(store)])
+      try await client.send(.get("\(path)"))
+      try await client.send(Request<Void>.get("public").with(\.authentication, .none))
+    }
+    try await session.signOut()
+    #expect(await Set(store.entries(limit: 9).map { $0.key.url.suffix(2) }) == ["/b", "ic"])
+    try await other.signOut()
+    #expect(store.count == 1)
+  }
+
+  @Test func `a store in memory does not outlive its client for the sake of a sign-out`() async throws {
+    try await session.signIn(AccessToken("t1"))
+    weak var released: MemoryCacheStore?
+    do {
+      let store = MemoryCacheStore()
+      released = store
+      try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a"))
+      #expect(store.count == 1)
+    }
+    #expect(released == nil)
+    try await session.signOut()
+  }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsOAuth1
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+@Suite(.limited) struct OAuth1BehaviorTests {
+  private let mock = MockTransport()
+  private let clock = ManualClock()
+
+  private func client(_ session: OAuth1Session = .sample(), _ others: [any RequestBehavior] = []) -> NetworkClient {
+    var configuration = RequestConfiguration(baseURL: mock.baseURL, behaviors: [.oauth1(session)] + others)
+    configuration.clock = clock.requestClock
+    return NetworkClient(configuration: configuration, transport: mock)
+  }
+
+  private func verdicts() -> [OAuth1Verifier.Verdict] {
+    var verifier = OAuth1Verifier.sample(now: clock.date)
+    return mock.sent.map { verifier.verify(OAuth1Verifier.Received($0)) }
+  }
+
+  @Test func `a request is signed as it is sent`() async throws {
+    mock.on().respond(200)
+    try await client().send(.get("users/a b", query: ["q": "x+y z", "n": "\u{e9}"]))
+    try await client().send(.post("users", body: .form(["status": "Hello, \"you\" + me", "empty": ""])))
+    try await client(.sample(.hmacSHA256)).send(.put("users/1", body: .json(["a": 1])))
+    #expect(verdicts() == [.accepted, .accepted, .accepted])
+  }
+
+  @Test func `it stands just outside of verification`() throws {
+    let pipeline = try client(.sample(), [.nonceVerification()]).pipeline(for: Request<Void>.get("x"))
+    #expect(pipeline.entries.map(\.name).suffix(2) == ["OAuth1Behavior", "NonceVerificationBehavior"])
+  }
+
+  @Test func `Authorization is replaced, and everything else is left alone`() async throws {
+    mock.on().respond(200)
+    var request = Request<Void>.put("p", body: .text("x"))
+    request.headers = ["Authorization": "OAuth old=\"1\"", "X-A": "1", "Accept": "text/plain"]
+    try await client().send(request)
+    let sent = try #require(mock.sent.first)
+    #expect(sent.headers.values(for: "Authorization").count == 1)
+    #expect(sent.headers["Authorization"]?.hasPrefix("OAuth oauth_consumer_key=\"ck\", ") == true)
+    #expect(sent.headers["X-A"] == "1")
+    #expect(sent.headers["Accept"] == "text/plain")
+    #expect(try sent.text == "x")
+    #expect(verdicts() == [.accepted])
+  }
+
+  @Test func `dot segments that a behavior made are removed before the request is signed`() async throws {
+    mock.on().respond(200)
+    let rewriting = ClosureBehavior(modify: { $0.url = try #require(URL(string: "https://example.com/a/../b/./c?d=.")) }
+    )
+    try await client(.sample(), [rewriting]).send(.get("p"))
+    #expect(mock.sent.first?.url.absoluteString == "https://example.com/b/c?d=.")
+    #expect(verdicts() == [.accepted])
+  }
+
+  @Test func `the signature is a secret of the origin that it is for`() async throws {
+    mock.on().respond(200)
+    try await client().send(.get("p"))
+    let origin = try #require(Origin("https://example.com"))
+    #expect(mock.sent.first?.headers.field(named: "Authorization")?.sensitivity == .only([origin]))
+  }
+
+  @Test func `a further attempt has a nonce and a timestamp of its own`() async throws {
+    mock.on().respond(503).times(2).respond(200)
+    let clock = clock
+    let retry = ClosureBehavior("retry", order: .retry) { request, next in
+      var response = try await next(request)
+      while response.statusCode == 503 {
+        clock.advance(by: .seconds(7))
+        response = try await next(request)
+      }
+      return response
+    }
+    try await client(.sample(), [retry]).send(.get("p"))
+    let received = mock.sent.map { OAuth1Verifier.Received($0) }
+    #expect(Set(received.map { $0["oauth_nonce"] }).count == 3)
+    #expect(Set(received.map { $0["oauth_timestamp"] }).count == 3)
+    #expect(verdicts() == [.accepted, .accepted, .accepted])
+  }
+
+  @Test func `concurrent sends never share a nonce`() async throws {
+    mock.on().respond(200)
+    let client = client()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<100 { group.addTask { try? await client.send(.get("p")) } }
+    }
+    let nonces = mock.sent.compactMap { OAuth1Verifier.Received($0)["oauth_nonce"] }
+    #expect(Set(nonces).count == 100)
+    #expect(nonces.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
+  }
+
+  @Test func `a redirect is signed anew for its URL and method`() async throws {
+    mock.on(.post, "old").respond(303, headers: ["Location": "/new?page=2"])
+    mock.on(.get, "new").respond(200)
+    try await client().send(.post("old", body: .form(["a": "1"])))
+    #expect(verdicts() == [.accepted, .accepted])
+    #expect(mock.sent.map { OAuth1Verifier.Received($0)["oauth_nonce"] }.count == 2)
+  }
+
+  @Test func `a redirect to another origin carries no signature`() async throws {
+    mock.on(.get, "https://example.com/old").respond(302, headers: ["Location": "https://other.example/new"])
+    mock.on(.get, "https://other.example/new").respond(200)
+    try await client().send(.get("old"))
+    #expect(mock.sent.map { $0.headers.contains("Authorization") } == [true, false])
+  }
+
+  @Test func `only requests to the session's origins are signed`() async throws {
+    mock.on().respond(200)
+    let other = try #require(URL(string: "https://other.example/p"))
+    try await client().send(.get(url: other))
+    let listed = OAuth1Session.sample(origins: .only([try #require(Origin(other))]))
+    try await client(listed).send(.get(url: other))
+    try await client(listed).send(.get("p"))
+    #expect(mock.sent.map { $0.headers.contains("Authorization") } == [false, true, false])
+  }
+
+  @Test func `a request can opt out, and stays out when it is redirected`() async throws {
+    mock.on(.get, "old").respond(302, headers: ["Location": "/p"])
+    mock.on(.get, "p").respond(200)
+    try await client().send(.get("old").with(\.authentication, .none))
+    #expect(mock.sent.allSatisfy { !$0.headers.contains("Authorization") })
+    #expect(mock.sent.count == 2)
+  }
+
+  @Test func `nobody signed in is an error that says what to do`() async throws {
+    mock.on().respond(200)
+    let session = OAuth1Session.sample()
+    session.signOut()
+    let error = await #expect(throws: NetworkError.self) { try await client(session).send(.get("p")) }
+    #expect(error?.code == .oauth1MissingCredentials)
+    #expect(error?.message.contains("sign in") == true)
+    #expect(error?.request?.url.path() == "/p")
+    #expect(mock.sent.isEmpty)
+
+    session.signIn(OAuth1Credentials(token: "tk", secret: "ts-canary"))
+    try await client(session).send(.get("p"))
+    #expect(verdicts() == [.accepted])
+  }
+
+  @Test func `an app can sign for itself, without a token`() async throws {
+    mock.on().respond(200)
+    let session = OAuth1Session(
+      consumer: OAuth1Consumer(key: "ck", secret: "cs-canary"), credentials: OAuth1Credentials.none)
+    try await client(session).send(.get("p"))
+    #expect(verdicts() == [.accepted])
+    #expect(mock.sent.first?.headers["Authorization"]?.contains("oauth_token") == false)
+  }
+
+  @Test func `the query and the form can carry the parameters instead of the header`() async throws {
+    mock.on(.get, "old").respond { request in
+      NetworkResponse(
+        request: request, statusCode: 302,
+        headers: ["Location": request.url.absoluteString.replacingOccurrences(of: "/old", with: "/new")])
+    }
+    mock.on().respond(200)
+    var options = OAuth1Options()
+    options.location = .query
+    try await client(.sample(options: options)).send(.get("old", query: ["a": "b c"]))
+    options.location = .formBody
+    try await client(.sample(options: options)).send(.post("p", body: .form(["a": "1"])))
+    try await client(.sample(options: options)).send(.post("p"))
+    #expect(verdicts() == [.accepted, .accepted, .accepted, .accepted])
+    #expect(mock.sent.allSatisfy { !$0.headers.contains("Authorization") })
+
+    let error = await #expect(throws: NetworkError.self) {
+      try await client(.sample(options: options)).send(.get("p"))
+    }
+    #expect(error?.code == .invalidRequest)
+  }
+
+  @Test func `a form body that is a stream is an error, another one is not signed`() async throws {
+    mock.on().respond(200)
+    let stream = { (type: String) in
+      RequestContent.body(.stream(contentType: type) { ByteStream(chunks: [Data("a=1".utf8)]) })
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await client().send(.post("p", body: stream("application/x-www-form-urlencoded")))
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("stream") == true)
+    try await client().send(.post("p", body: stream("text/plain")))
+    #expect(verdicts() == [.accepted])
+  }
+
+  @Test func `a stream where the parameters go into the form is an error that says so`() async throws {
+    var options = OAuth1Options()
+    options.location = .formBody
+    let stream = RequestContent.body(.stream(length: 3) { ByteStream(chunks: [Data("a=1".utf8)]) })
+    let error = await #expect(throws: NetworkError.self) {
+      try await client(.sample(options: options)).send(.post("p", body: stream))
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("is a stream or a file") == true)
+    #expect(error?.request?.url.path.hasSuffix("/p") == true)
+  }
+
+  @Test func `a body without a media type gets the one that it is signed as`() async throws {
+    mock.on().respond(200)
+    try await client().send(.post("p", body: .body(.data(Data("a=1".utf8)))))
+    #expect(mock.sent.first?.headers["Content-Type"] == "application/octet-stream")
+    #expect(verdicts() == [.accepted])
+  }
+
+  @Test func `what cannot be signed is an error with its request`() async throws {
+    var options = OAuth1Options()
+    options.includesBodyHash = true
+    let cases: [(OAuth1Session, Request<Void>, NetworkError.Code)] = [
+      (.sample(), .get("p", query: ["oauth_nonce": "x"]), .invalidRequest),
+      (.sample(.rsaSHA1 { _ in throw Failure("locked") }), .get("p"), .oauth1SigningFailed),
+      (
+        .sample(options: options),
+        .post("p", body: .body(.stream(contentType: "text/plain") { ByteStream(chunks: []) })),
+        .invalidRequest
+      ),
+      (
+        .sample(.plaintext, origins: .any), .get(url: try #require(URL(string: "http://example.com/"))),
+        .oauth1InsecurePlaintext
+      ),
+    ]
+    for (session, request, code) in cases {
+      let error = await #expect(throws: NetworkError.self) { try await client(session).send(request) }
+      #expect(error?.code == code)
+      #expect(error?.request != nil)
+    }
+    #expect(mock.sent.isEmpty)
+  }
+
+  @Test func `no description shows a secret`() async throws {
+    mock.on().respond(401)
+    let session = OAuth1Session.sample()
+    let client = client(session)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("p")) }
+    let sent = try #require(mock.sent.first)
+    let pipeline = try client.pipeline(for: Request<Void>.get("p"))
+    for value in [session, OAuth1Behavior(session), pipeline, error as Any, sent.headers] as [Any] {
+      var dumped = ""
+      if !(value is HeaderFields) { dump(value, to: &dumped) }
+      for text in ["\(value)", String(reflecting: value), dumped] {
+        #expect(!text.contains("canary"))
+        #expect(value is OAuth1Session || !text.contains("oauth_signature=\""))
+      }
+    }
+  }
+
+  @Test func `the scope tells users apart and does not show the token`() {
+    let request = NetworkRequest(url: mock.baseURL, call: Call(baseOrigin: Origin(mock.baseURL)))
+    let session = OAuth1Session.sample()
+    let scope = OAuth1Behavior(session).scope(for: request)
+    #expect(scope == OAuth1Behavior(.sample()).scope(for: request))
+    #expect(scope?.contains("tk") == false)
+    session.signIn(OAuth1Credentials(token: "other", secret: "s"))
+    #expect(OAuth1Behavior(session).scope(for: request) != scope)
+    session.signOut()
+    #expect(OAuth1Behavior(session).scope(for: request) == nil)
+    #expect(OAuth1Behavior(.sample()).scope(for: NetworkRequest(url: mock.baseURL)) == nil)
+  }
+
+  @Test func `two sessions of different names stand side by side`() async throws {
+    mock.on().respond(200)
+    let other = try #require(URL(string: "https://other.example/p"))
+    let second = OAuth1Session(
+      consumer: OAuth1Consumer(key: "second", secret: "s"), credentials: OAuth1Credentials.none,
+      origins: .only([try #require(Origin(other))]), name: "second")
+    let client = client(.sample(), [.oauth1(second)])
+    try await client.send(.get("p"))
+    try await client.send(.get(url: other))
+    #expect(mock.sent.map { OAuth1Verifier.Received($0)["oauth_consumer_key"] } == ["ck", "second"])
+  }
+}
