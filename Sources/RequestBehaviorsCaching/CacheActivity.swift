@@ -198,7 +198,8 @@ final class CacheActivity: Sendable {
       return waiter
     }
     guard let waiter else { return .own }
-    call.record("waits while another request asks the server", from: "CachingBehavior")
+    let waiting = call.begin("waits while another request asks the server", from: "CachingBehavior", kind: .caching)
+    defer { call.end(waiting) }
     let outcome = try await call.wait { try await waiter.value() }
     try Task.checkCancellation()
     return outcome

@@ -229,7 +229,7 @@ struct CacheExchange: Sendable {
 extension CacheEvent {
   /// Records the event in the call, and reports it to the observer of the cache.
   func note(by cache: CachingBehavior) {
-    request.call.record(refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior")
+    request.call.record(refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior", kind: .caching)
     cache.onEvent?(self)
   }
 }

@@ -51,7 +51,7 @@ extension OAuth1Session {
     guard isFirst else { return response }
     request.call.record(
       other.source == .service ? "sign again with the service's time" : "sign again with the device's time",
-      from: "OAuth1Behavior")
+      from: "OAuth1Behavior", kind: .authentication)
     response.body.cancel()
 
     let second = try await next(request)

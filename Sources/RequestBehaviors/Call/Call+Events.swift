@@ -9,6 +9,10 @@ extension Call {
     public let message: String
     /// The kind of decision, so that code need not read the message.
     public let kind: Kind
+    /// How long the wait took that the decision began; `nil` while it lasts, and for a decision that began no wait.
+    public internal(set) var duration: Duration?
+    /// Whether the decision began a wait that still lasts.
+    public internal(set) var isUnderWay = false
   }
 
   /// The decisions that behaviors recorded, in order.
@@ -25,13 +29,17 @@ extension Call {
   }
 
   /// Adds an event if it is wanted, and tells the observers.
-  private func add(_ event: Event, if isWanted: (inout State) -> Bool) {
-    let observers = withState { state -> [any CallObserver] in
-      guard isWanted(&state) else { return [] }
+  ///
+  /// - Returns: The place of the event.
+  @discardableResult
+  func add(_ event: Event, if isWanted: (inout State) -> Bool) -> Int {
+    let (index, observers) = withState { state -> (Int, [any CallObserver]) in
+      guard isWanted(&state) else { return (0, []) }
       state.events.append(event)
-      return state.observers
+      return (state.events.count - 1, state.observers)
     }
     for observer in observers { observer.eventRecorded(event, of: self) }
+    return index
   }
 }
 
@@ -107,5 +115,13 @@ extension Call.Event {
     public static let coalescing = Kind(rawValue: "coalescing")
     /// A gate held, released or refused a request, or the device was offline.
     public static let gate = Kind(rawValue: "gate")
+    /// A cache was asked, or stored or removed a response.
+    public static let caching = Kind(rawValue: "caching")
+    /// A request waited for a credential, or was sent without one or with a newer one.
+    public static let authentication = Kind(rawValue: "authentication")
+    /// A response was checked for its origin.
+    public static let verification = Kind(rawValue: "verification")
+    /// The content of a response was saved, or was not.
+    public static let persistence = Kind(rawValue: "persistence")
   }
 }

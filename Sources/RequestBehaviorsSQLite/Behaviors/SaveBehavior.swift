@@ -46,7 +46,7 @@ public struct SaveBehavior: RequestBehavior {
   /// Runs the request and saves its response.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard request.options.delivery == .buffered else {
-      request.call.record("not saved: the response is streamed", from: "SaveBehavior")
+      request.call.record("not saved: the response is streamed", from: "SaveBehavior", kind: .persistence)
       return try await next(request)
     }
     let received = try await next(request)

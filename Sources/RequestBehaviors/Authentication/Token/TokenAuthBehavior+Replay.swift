@@ -27,7 +27,7 @@ extension TokenAuthBehavior {
     guard let newer else { return note("no newer token is to be had", refusal) }
     guard request.body?.isReplayable != false else { return note("the one-shot body is not sent again", refusal) }
     guard request.call.beginReplay(for: session.coordinator.id) else { return refusal }
-    request.call.record("sent again with a newer token", from: "TokenAuthBehavior")
+    request.call.record("sent again with a newer token", from: "TokenAuthBehavior", kind: .authentication)
     // Only a token that the server has just given, and refuses for sure, ends the session.
     let response = try await next(authorized(request, newer))
     if let sent = token(sentIn: response), sent.isFresh, self.refusal(of: sent, in: response) == .certain {
@@ -37,7 +37,8 @@ extension TokenAuthBehavior {
   }
 
   private func note(_ reason: String, _ refusal: NetworkResponse) -> NetworkResponse {
-    refusal.request.call.record("the \(refusal.statusCode) stands: \(reason)", from: "TokenAuthBehavior")
+    let message = "the \(refusal.statusCode) stands: \(reason)"
+    refusal.request.call.record(message, from: "TokenAuthBehavior", kind: .authentication)
     return refusal
   }
 }
@@ -52,6 +53,8 @@ extension TokenSession {
   {
     guard !coordinator.isAtWork else { throw NetworkError.tokenSourceWaitsForItself() }
     let call = request.call
+    let waiting = call.begin("waits for a token", from: "TokenAuthBehavior", kind: .authentication)
+    defer { call.end(waiting) }
     let snapshot = call.sessionSnapshot(of: coordinator.id)
     do {
       let issued = try await withDeadline(of: call) {

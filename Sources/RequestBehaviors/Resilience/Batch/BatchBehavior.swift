@@ -78,12 +78,15 @@ public struct BatchBehavior: UniqueBehavior {
     let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
       next.detached(isForCallers: true)
     }
-    request.call.record("waits for others of the group", from: "BatchBehavior", kind: .coalescing)
+    let message = "waits for others of the group"
+    let waiting = request.call.begin(message, from: "BatchBehavior", kind: .coalescing)
+    defer { request.call.end(waiting) }
     do {
       let result = try await waiter.value()
       request.call.record("merged into call \(batch.call.id)", from: "BatchBehavior", kind: .coalescing)
       return try result.bound(to: request)
     } catch is BatchCollector.IsSentAlone {
+      request.call.end(waiting)
       request.call.record(
         "sent by itself: a credential has no scope", from: "BatchBehavior", kind: .coalescing)
       return try await next(request)

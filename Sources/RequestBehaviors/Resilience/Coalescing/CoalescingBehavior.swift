@@ -45,11 +45,14 @@ public struct CoalescingBehavior: UniqueBehavior {
     let waiter = Waiter<Coalescer.Outcome>()
     let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached(isForCallers: true) }
     let call = request.call
+    var waiting: Call.EventWait?
     if isNew {
       coalescer.start(flight, request)
     } else {
-      call.record("joined call \(flight.place.call.id) in flight", from: "CoalescingBehavior", kind: .coalescing)
+      let message = "joined call \(flight.place.call.id) in flight"
+      waiting = call.begin(message, from: "CoalescingBehavior", kind: .coalescing)
     }
+    defer { if let waiting { call.end(waiting) } }
     let outcome: Coalescer.Outcome
     do {
       outcome = try await waiter.value()
@@ -59,6 +62,7 @@ public struct CoalescingBehavior: UniqueBehavior {
     }
     // The response may be readable only once, or its owner is unknown, so this call sends its own request.
     guard case .shared(let result) = outcome else {
+      if let waiting { call.end(waiting) }
       call.record("sends for itself: the response is for one only", from: "CoalescingBehavior", kind: .coalescing)
       return try await next(request)
     }

@@ -99,8 +99,11 @@ public final class Gate: Sendable {
       case .pass: return
       case .refused: throw refusal("\(queueLimit) requests wait already")
       case .wait(let id, let waiter):
-        call.record("held", from: source, kind: .gate)
-        defer { leave(id) }
+        let waiting = call.begin("held", from: source, kind: .gate)
+        defer {
+          call.end(waiting)
+          leave(id)
+        }
         guard try await wait(waiter, until: end, call) else {
           throw refusal("it did not change within \((longestWait ?? .zero).inWords)")
         }

@@ -56,7 +56,9 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
     for turn: ConcurrencyLimiter.Turn, of key: LimitKey, _ request: NetworkRequest
   ) async throws -> ConcurrencyLimiter.Permit {
     let source = "ConcurrencyLimitBehavior"
-    request.call.record("waits for one of \(limiter.limit) permits of \(key)", from: source, kind: .limit)
+    let message = "waits for one of \(limiter.limit) permits of \(key)"
+    let waiting = request.call.begin(message, from: source, kind: .limit)
+    defer { request.call.end(waiting) }
     do {
       return try await request.call.wait { try await turn.waiter.value() }
     } catch {

@@ -57,6 +57,8 @@ public struct RateLimitBehavior: UniqueBehavior {
   ) async throws {
     let call = request.call
     var place: RateLimiter.Place?
+    var waiting: Call.EventWait?
+    defer { if let waiting { call.end(waiting) } }
     while true {
       let now = call.clock.now()
       // A server may pause the key and more urgent requests may arrive at any time, so each wait ends with another
@@ -75,7 +77,8 @@ public struct RateLimitBehavior: UniqueBehavior {
         throw refusal(key, delay, request, "the deadline will have passed when there is one")
       }
       if place == nil {
-        call.record("waits \(delay.inWords) for the rate of \(key)", from: "RateLimitBehavior", kind: .limit)
+        let message = "waits \(delay.inWords) for the rate of \(key)"
+        waiting = call.begin(message, from: "RateLimitBehavior", kind: .limit)
       }
       place = own
       do {

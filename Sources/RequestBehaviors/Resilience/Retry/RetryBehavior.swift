@@ -70,7 +70,7 @@ public struct RetryBehavior: UniqueBehavior {
     var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload)
     while let delay = try await retries.delay(after: &outcome, request, self) {
       outcome = await outcome.settled()
-      try await call.clock.sleep(for: delay)
+      try await retries.pause(for: delay, call)
       let latest = await AttemptOutcome(of: request, next)
       // A refusal by the client says nothing about the server, so the outcome before it is returned.
       if let refusal = latest.error as? NetworkError, refusal.isRefusedLocally {
@@ -102,6 +102,18 @@ public struct RetryBehavior: UniqueBehavior {
     var made = 0
     var wasMisdirected = false
     var wasStale = false
+    private var waiting: Call.EventWait?
+
+    init(policy: RetryPolicy, isDownload: Bool) {
+      self.policy = policy
+      self.isDownload = isDownload
+    }
+
+    /// Waits before the next attempt.
+    func pause(for delay: Duration, _ call: Call) async throws {
+      defer { if let waiting { call.end(waiting) } }
+      try await call.clock.sleep(for: delay)
+    }
 
     /// Returns how long to wait before another attempt; `nil` if there is to be no other.
     ///
@@ -166,7 +178,7 @@ public struct RetryBehavior: UniqueBehavior {
       if verdict.isResend { wasStale = true } else { made += 1 }
       if outcome.response?.statusCode == 421 { wasMisdirected = true }
       let what = verdict.isResend ? "sent again at once" : "retry \(made) in \(delay.inWords)"
-      call.record("\(what), because of \(verdict.reason)", from: "RetryBehavior", kind: .retry)
+      waiting = call.begin("\(what), because of \(verdict.reason)", from: "RetryBehavior", kind: .retry)
       return delay
     }
 
