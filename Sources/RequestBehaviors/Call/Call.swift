@@ -22,8 +22,13 @@ public final class Call: Sendable {
   /// The identity of the call.
   public let id: ID
 
-  /// The call that needed this one as a prerequisite; `nil` for one that a user made.
+  /// The call that this one was made for, as ``purpose`` says; `nil` for one that a user made.
   public let parent: ID?
+
+  /// The reason why the call was made; ``parent`` is the call that it was made for.
+  public let purpose: Purpose
+  /// The call of a user that a shared call began with.
+  let root: ID?
 
   /// The clock of the client.
   public let clock: RequestClock
@@ -101,10 +106,12 @@ public final class Call: Sendable {
   init(
     clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
     userHeaders: HeaderFields, waits: ClientWaits? = nil,
-    sessionClock: RequestClock? = nil, memory: Memory = Memory()
+    sessionClock: RequestClock? = nil, memory: Memory = Memory(), purpose: Purpose? = nil, root: ID? = nil
   ) {
     self.id = CallCounter.next()
     self.parent = parent
+    self.purpose = purpose ?? (parent == nil ? .request : .prerequisite)
+    self.root = root
     self.clock = clock
     self.startedAt = clock.now()
     self.options = options

@@ -23,8 +23,9 @@ extension Next {
   /// - Parameter isForCallers: Whether callers wait for its outcome; by default they do not.
   /// - Returns: The place, with a new call.
   public func detached(isForCallers: Bool = false) -> DetachedNext {
-    DetachedNext(
-      run: ChainRun(run.chain, Call(detachedFrom: run.call)), index: index, original: original,
+    let call = Call(detachedFrom: run.call, for: isForCallers ? .shared : .background)
+    return DetachedNext(
+      run: ChainRun(run.chain, call), index: index, original: original,
       callObservers: isForCallers ? [] : run.chain.observers)
   }
 }
@@ -97,14 +98,14 @@ public struct DetachedNext: Sendable {
 
 extension Call {
   /// Creates a call that continues from the state of another one on its own.
-  convenience init(detachedFrom other: Call) {
+  convenience init(detachedFrom other: Call, for purpose: Purpose) {
     var state = other.withState { $0 }
     // Released at once, because the original still has them.
     _ = state.memory.endSend()
     self.init(
       clock: other.clock, options: other.options, baseOrigin: other.baseOrigin, decoder: other.decoder,
       parent: other.id, userHeaders: other.userHeaders, waits: other.waits, sessionClock: other.sessionClock,
-      memory: state.memory)
+      memory: state.memory, purpose: purpose, root: other.servedID)
     // The checks and updates of sessions apply to the new call too: its requests carry the same tokens.
     withState {
       $0.owner = state.owner
