@@ -33,6 +33,8 @@ public struct Attempt: Sendable {
   public internal(set) var endedAt: Duration?
   /// How the attempt ended.
   public internal(set) var outcome: Outcome
+  /// The times of its phases and the facts about its connection; `nil` until the head of the response has arrived.
+  public internal(set) var timings: ResponseTimings?
   /// The secrets that the call knows, which the description hides.
   var secrets = CallSecrets()
 }

@@ -80,16 +80,25 @@ extension Call {
   ///   - number: The number of the send.
   ///   - outcome: The outcome of the send.
   ///   - time: The time of its end; by default now.
-  func endAttempt(_ number: Int, _ outcome: Attempt.Outcome, at time: Duration? = nil) {
+  ///   - timings: The times of its phases; by default those that are known from its head.
+  func endAttempt(
+    _ number: Int, _ outcome: Attempt.Outcome, at time: Duration? = nil, timings: ResponseTimings? = nil
+  ) {
     let time = time ?? clock.now()
     withState { state in
       state.attempts[number - 1].endedAt = time
       state.attempts[number - 1].outcome = outcome
+      if let timings { state.attempts[number - 1].timings = timings }
+      // The head of a streamed response came before the end of its body.
+      if state.attempts[number - 1].timings?.lastByte == nil { state.attempts[number - 1].timings?.lastByte = time }
     }
   }
 
-  /// Records the status of a send whose body is still to be read.
-  func noteHead(of number: Int, _ statusCode: Int) {
-    withState { $0.attempts[number - 1].outcome = .response(statusCode: statusCode, bytes: nil) }
+  /// Records the head of a send whose body is still to be read.
+  func noteHead(of number: Int, _ response: NetworkResponse) {
+    withState { state in
+      state.attempts[number - 1].outcome = .response(statusCode: response.statusCode, bytes: nil)
+      state.attempts[number - 1].timings = response.timings
+    }
   }
 }

@@ -47,7 +47,7 @@ extension ChainRun {
   }
 
   func endAttempt(_ number: Int, with response: NetworkResponse) {
-    call.endAttempt(number, .response(response))
+    call.endAttempt(number, .response(response), timings: response.timings)
     // An acceptable first response is never reported by an error.
     if number == 1, response.isAcceptable { return }
     state.withLock { $0.lastOutcome = .success(response) }
@@ -57,7 +57,7 @@ extension ChainRun {
   func endAttempt(_ number: Int, with response: NetworkResponse, at stream: ByteStream, of request: NetworkRequest) {
     // A closure that waits for the end of the body would keep it alive if it referred to it, and so would this state.
     state.withLock { $0.lastOutcome = .success(response.withoutStream) }
-    call.noteHead(of: number, response.statusCode)
+    call.noteHead(of: number, response)
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
     let head = call.attempts[number - 1]
     for observer in observers { observer.attemptReceivedHead(head, of: request) }
