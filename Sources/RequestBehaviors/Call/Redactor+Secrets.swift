@@ -55,6 +55,11 @@ extension Redactor {
     guard let body = request.body, let data = body.data, data.count <= 65_536,
       let type = (request.headers[.contentType] ?? body.contentType).flatMap({ MediaType($0) })
     else { return [] }
+    return secrets(in: data, of: type)
+  }
+
+  /// Returns the secrets of a form or JSON body.
+  func secrets(in data: Data, of type: MediaType) -> [String] {
     if type.isForm { return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&") }
     // Searching for sensitive names costs far less than parsing, and most bodies have no such name.
     guard type.isJSON, hasSensitiveNames(data), let value = try? JSONSerialization.jsonObject(with: data) else {

@@ -24,6 +24,10 @@ struct JSONRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
   private let rules: RedactionRules
   private let pointers: [[[UInt8]]]
+  /// The placeholders that keep the type and shape of hidden values; `nil` for the same text in place of each.
+  private let placeholders: RedactionPlaceholders?
+  /// Whether everything so far was JSON.
+  private(set) var isWellFormed = true
   private(set) var index = 0
   /// Whether the text contains names of a sign-in; computed when it is needed first.
   var hasSignInNames: Bool?
@@ -36,8 +40,9 @@ struct JSONRedaction {
   private var path: [[UInt8]] = []
   private var positions: [Int] = []
 
-  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules) {
+  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules, placeholders: RedactionPlaceholders? = nil) {
     self.bytes = bytes
+    self.placeholders = placeholders
     self.rules = rules
     pointers = rules.pointers
   }
@@ -48,6 +53,7 @@ struct JSONRedaction {
     containers.reserveCapacity(16)
     while skipWhitespace() {
       guard step() else {
+        isWellFormed = false
         flush(to: index)
         output.append(contentsOf: "<\(bytes.count - index) bytes that are no JSON>".utf8)
         return output
@@ -184,19 +190,29 @@ struct JSONRedaction {
 
   /// Returns the content in the form that may be shown; `nil` if nothing in it has to be hidden.
   private func redacted(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    if let placeholders, let first = content.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+      var nested = JSONRedaction(bytes: content, rules: rules, placeholders: placeholders)
+      let shown = nested.run()
+      if nested.isWellFormed { return shown }
+    }
     var text = TextRedaction(bytes: content, rules: rules)
     return text.run()
   }
 
   private mutating func hideValue() {
     flush(to: index)
+    let start = index
     switch bytes[index] {
     case UInt8(ascii: "\""): _ = skipString()
     case UInt8(ascii: "{"), UInt8(ascii: "["): skipContainer()
     default: while index < bytes.count, !bytes[index].endsScalar { index += 1 }
     }
     copied = index
-    output.append(contentsOf: RedactionRules.quotedPlaceholder)
+    if let placeholders {
+      placeholders.appendValue(like: UnsafeBufferPointer(rebasing: bytes[start..<index]), to: &output)
+    } else {
+      output.append(contentsOf: RedactionRules.quotedPlaceholder)
+    }
     finishValue()
   }
 
@@ -225,24 +241,10 @@ struct JSONRedaction {
     if first.isASCIIDigit || first == UInt8(ascii: "-") {
       guard scalar.allSatisfy(\.isNumberByte) else { return false }
     } else {
-      guard isLiteral(scalar) else { return false }
+      guard scalar.isJSONLiteral(isCutOff: scalar.endIndex == bytes.count) else { return false }
     }
     index = end
     return true
-  }
-
-  private func isLiteral(_ scalar: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-    let literal: StaticString
-    switch scalar.first {
-    case UInt8(ascii: "t"): literal = "true"
-    case UInt8(ascii: "f"): literal = "false"
-    case UInt8(ascii: "n"): literal = "null"
-    default: return false
-    }
-    let isWhole = scalar.count == literal.utf8CodeUnitCount
-    let isCutOff = scalar.endIndex == bytes.count && scalar.count < literal.utf8CodeUnitCount
-    return (isWhole || isCutOff)
-      && zip(scalar, UnsafeBufferPointer(start: literal.utf8Start, count: scalar.count)).allSatisfy(==)
   }
 
   /// Moves behind the string that begins here, or to the end of a text that is cut off.
@@ -285,17 +287,5 @@ struct JSONRedaction {
   private mutating func flush(to end: Int) {
     if copied < end { output.append(contentsOf: bytes[copied..<end]) }
     copied = max(copied, end)
-  }
-}
-
-extension UInt8 {
-  fileprivate var isJSONWhitespace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
-  fileprivate var endsScalar: Bool {
-    isJSONWhitespace || self == UInt8(ascii: ",") || self == UInt8(ascii: "]") || self == UInt8(ascii: "}")
-      || self == UInt8(ascii: ":") || self == UInt8(ascii: "\"") || self == 0x1E
-  }
-  fileprivate var isNumberByte: Bool {
-    isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "+") || self == UInt8(ascii: ".")
-      || self == UInt8(ascii: "e") || self == UInt8(ascii: "E")
   }
 }

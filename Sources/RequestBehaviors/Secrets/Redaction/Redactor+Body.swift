@@ -81,7 +81,7 @@ extension Redactor {
 }
 
 /// The readable kinds of bodies.
-private enum BodyKind {
+enum BodyKind {
   case json
   case form
   case text

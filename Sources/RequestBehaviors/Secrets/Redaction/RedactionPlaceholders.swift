@@ -1,0 +1,126 @@
+/// Placeholders of the same type and shape as the values that they replace, so that a redacted body still decodes.
+///
+/// | value | placeholder |
+/// |---|---|
+/// | text | `REDACTED`, or with numbers `REDACTED-1`, `REDACTED-2`, … |
+/// | a UUID | zeros, with the number at the end |
+/// | a date of RFC 3339 | the first second of 1970, in the same form |
+/// | a number | `0` |
+/// | `true`, `false` | `false` |
+/// | `null` | `null` |
+/// | an object, an array | its members and elements, each hidden |
+///
+/// With numbers, equal values have equal placeholders. They are never hashes, because a short secret could be guessed
+/// from its hash.
+package final class RedactionPlaceholders: Sendable {
+  /// The numbers of the values; `nil` if placeholders have no numbers.
+  private let numbers: Locked<[String: Int]>?
+
+  /// Creates placeholders.
+  ///
+  /// - Parameter isNumbered: Whether values are told apart by numbers, from 1, in the order of their first place.
+  package init(isNumbered: Bool) { numbers = isNumbered ? Locked([:]) : nil }
+
+  /// Whether a text is a placeholder of a text.
+  package static func isPlaceholder(_ text: some StringProtocol) -> Bool {
+    guard text.hasPrefix(Redactor.placeholder) else { return false }
+    let rest = text.dropFirst(Redactor.placeholder.count)
+    return rest.isEmpty || (rest.first == "-" && rest.count > 1 && rest.dropFirst().utf8.allSatisfy(\.isASCIIDigit))
+  }
+
+  /// Returns the placeholder of a text; a placeholder is returned unchanged.
+  package func placeholder(for value: String) -> String {
+    guard !RedactionPlaceholders.isPlaceholder(value) else { return value }
+    let number = number(of: value)
+    let bytes = Array(value.utf8)
+    if RedactionPlaceholders.isUUID(bytes) {
+      let digits = String(number ?? 0)
+      return "00000000-0000-0000-0000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+    }
+    if let date = RedactionPlaceholders.date(like: bytes) { return date }
+    return number.map { "\(Redactor.placeholder)-\($0)" } ?? Redactor.placeholder
+  }
+
+  private func number(of value: String) -> Int? {
+    numbers?.withLock { numbers in
+      if let number = numbers[value] { return number }
+      numbers[value] = numbers.count + 1
+      return numbers.count
+    }
+  }
+
+  private static func isUUID(_ bytes: [UInt8]) -> Bool {
+    bytes.count == 36
+      && bytes.enumerated().allSatisfy { index, byte in
+        [8, 13, 18, 23].contains(index)
+          ? byte == UInt8(ascii: "-") : byte.isASCIIDigit || (byte | 0x20) &- UInt8(ascii: "a") < 6
+      }
+  }
+
+  /// Returns the first second of 1970 in the form of a date such as `2026-11-23T01:14:55Z`; `nil` for another text.
+  private static func date(like bytes: [UInt8]) -> String? {
+    guard (10...40).contains(bytes.count), bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+      bytes.count == 10 || bytes[10] == UInt8(ascii: "T"),
+      bytes.enumerated().allSatisfy({ [4, 7].contains($0) || $0 >= 10 || $1.isASCIIDigit }),
+      bytes[10...].allSatisfy({ $0.isASCIIDigit || "T:.Z+-".utf8.contains($0) })
+    else { return nil }
+    let rest = bytes[10...].map { $0.isASCIIDigit ? UInt8(ascii: "0") : $0 }
+    return "1970-01-01" + String(decoding: rest, as: UTF8.self)
+  }
+}
+
+// MARK: - JSON
+
+extension RedactionPlaceholders {
+  /// Appends a JSON value of the same type and shape; it may be cut off anywhere.
+  func appendValue(like value: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    var index = 0
+    while index < value.count {
+      let byte = value[index]
+      let start = index
+      if byte == UInt8(ascii: "\"") {
+        index = RedactionPlaceholders.endOfString(in: value, from: index)
+        let string = UnsafeBufferPointer(rebasing: value[start..<index])
+        if RedactionPlaceholders.isName(before: index, in: value) {
+          output.append(contentsOf: string)
+        } else {
+          append(string, to: &output)
+        }
+      } else if byte.endsScalar || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+        output.append(byte)
+        index += 1
+      } else {
+        while index < value.count, !value[index].endsScalar { index += 1 }
+        output.append(contentsOf: RedactionPlaceholders.scalar(like: byte).utf8)
+      }
+    }
+  }
+
+  private func append(_ string: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    let isWhole = string.count > 1 && string[string.count - 1] == UInt8(ascii: "\"")
+    let content = UnsafeBufferPointer(rebasing: string[1..<(isWhole ? string.count - 1 : string.count)])
+    let text = String(decoding: JSONText.unescape(content), as: UTF8.self)
+    JSONText.appendQuoted(placeholder(for: text).utf8, to: &output)
+  }
+
+  private static func scalar(like first: UInt8) -> String {
+    switch first {
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): "false"
+    case UInt8(ascii: "n"): "null"
+    default: "0"
+    }
+  }
+
+  private static func endOfString(in value: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    var index = start + 1
+    while index < value.count {
+      if value[index] == UInt8(ascii: "\"") { return index + 1 }
+      index += value[index] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return value.count
+  }
+
+  private static func isName(before end: Int, in value: UnsafeBufferPointer<UInt8>) -> Bool {
+    value[end...].first { !$0.isJSONWhitespace } == UInt8(ascii: ":")
+  }
+}

@@ -1,0 +1,88 @@
+package import Foundation
+
+extension Redactor {
+  /// Returns a whole body with its secrets replaced by values of the same type and shape.
+  ///
+  /// JSON stays JSON that decodes to the same types, also within strings and within the events of an event stream. Of
+  /// JSON that is not well-formed, nothing is returned after the first error.
+  ///
+  /// - Parameters:
+  ///   - body: The body.
+  ///   - contentType: The value of its `Content-Type`.
+  ///   - placeholders: Makes the placeholders.
+  /// - Returns: The body; `nil` if it is neither JSON, a form nor text, or not UTF-8.
+  package func redactKeepingShape(
+    body: Data, contentType: String?, _ placeholders: RedactionPlaceholders
+  ) -> Data? {
+    let kind = BodyKind(contentType)
+    guard kind != .other, String(data: body, encoding: .utf8) != nil else { return nil }
+    let isEvents = BodyKind.mediaType(contentType) == "text/event-stream"
+    let bytes = Array(body)
+    let shown = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
+      switch kind {
+      case .json: json(bytes, placeholders).shown
+      case .form: Array(form(bytes, placeholders).utf8)
+      case .text where isEvents: events(bytes, placeholders)
+      case .text, .other: text(bytes)
+      }
+    }
+    return Data(hidingKnownSecrets(in: shown ?? bytes, isCutOff: false) { _ in nil })
+  }
+
+  private func json(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders
+  ) -> (shown: [UInt8], isWellFormed: Bool) {
+    var scanner = JSONRedaction(bytes: bytes, rules: rules, placeholders: placeholders)
+    let shown = scanner.run()
+    return (shown, scanner.isWellFormed)
+  }
+
+  private func text(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    var scanner = TextRedaction(bytes: bytes, rules: rules)
+    return scanner.run()
+  }
+
+  /// Redacts the lines of an event stream one by one; the JSON after `data:` stays JSON.
+  private func events(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> [UInt8] {
+    var output: [UInt8] = []
+    for (number, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+      if number > 0 { output.append(UInt8(ascii: "\n")) }
+      let start = line.firstIndex { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
+      if let start, line.starts(with: "data:".utf8) {
+        let value = UnsafeBufferPointer(rebasing: line[start...])
+        let shown = json(value, placeholders)
+        if shown.isWellFormed {
+          output += line[..<start] + shown.shown
+          continue
+        }
+      }
+      output += text(UnsafeBufferPointer(rebasing: line)) ?? Array(line)
+    }
+    return output
+  }
+
+  private func form(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> String {
+    let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
+    let isSignIn = SignInNames.isSignIn(pairs: bytes)
+    let shown = pairs.map { pair -> String in
+      guard let equals = pair.firstIndex(of: "=") else { return pair.isEmpty ? "" : Redactor.placeholder }
+      let name = pair[..<equals].replacing("+", with: " ").removingPercentEncoding ?? String(pair[..<equals])
+      let value = pair[pair.index(after: equals)...]
+      let kind = SignInNames.ambiguous(name.utf8)
+      let isHidden = isSensitive(field: name) || kind == .code || (kind == .state && isSignIn)
+      let text = value.removingPercentEncoding ?? String(value)
+      return pair[...equals] + (isHidden ? placeholders.placeholder(for: text) : String(value))
+    }
+    return shown.joined(separator: "&")
+  }
+}
+
+extension Redactor {
+  /// The values that are hidden everywhere.
+  package var hiddenValues: Set<String> { knownSecrets.values }
+
+  /// Whether a text contains a value that is hidden everywhere, in any encoding.
+  package func hasHiddenValue(in text: Data) -> Bool {
+    Array(text).withUnsafeBufferPointer { knownSecrets.hide(in: $0) } != nil
+  }
+}
