@@ -13,6 +13,15 @@ extension Call {
     }
   }
 
+  /// Returns a send of the call itself, by its number, which counts from 1.
+  func attempt(_ number: Int) -> Attempt {
+    withState { state in
+      var attempt = state.attempts[number - 1]
+      attempt.secrets = state.secrets
+      return attempt
+    }
+  }
+
   /// The number of sends that served the call, including those of a call that it joined.
   public var servingAttemptCount: Int {
     let own = attemptCount

@@ -55,7 +55,9 @@ public struct BehaviorOrder: Hashable, Comparable, Sendable {
   public static let signing = BehaviorOrder(15, "signing")
   /// Checking that the response came from the server; a forged one reaches no behavior further out.
   public static let verification = BehaviorOrder(16, "verification")
-  /// A user's innermost behavior: sees exactly the request and response, without the credentials of other origins.
+  /// A user's innermost behavior: sees the request as the transport gets it, without the credentials of other origins.
+  ///
+  /// No behavior sees what the transport adds, such as the `User-Agent` of URLSession.
   public static let last = BehaviorOrder(17, "last")
 
   /// Returns the place just outside of another: before it on the way out, after it on the way back.

@@ -14,7 +14,7 @@ final class Chain: Sendable {
   let waits: ClientWaits
   /// The list of the client, if this one is made for a request with behaviors of its own.
   let base: Chain?
-  /// The index of the first behavior that sees exactly what is sent.
+  /// The index of the first behavior that sees what the transport gets.
   private let lastStart: Int
   /// The names of the credentials that a request can ask for.
   private let credentialNames: Set<String>
@@ -117,7 +117,7 @@ final class Chain: Sendable {
     }
     // The signature must cover the request as it is sent.
     if start <= endOfLimiters, endOfLimiters <= index { run.call.renew(&request) }
-    // The last behaviors see exactly what is sent.
+    // The last behaviors see what the transport gets.
     if start <= lastStart, index >= lastStart, index < places.count { withholdForeignSecrets(&request) }
     let response: NetworkResponse
     if index == places.count {
@@ -264,7 +264,7 @@ final class Chain: Sendable {
 
   private func reportEnd(of number: Int, _ request: NetworkRequest) {
     guard !observers.isEmpty else { return }
-    let attempt = request.call.attempts[number - 1]
+    let attempt = request.call.attempt(number)
     for observer in observers { observer.attemptEnded(attempt, of: request) }
   }
 

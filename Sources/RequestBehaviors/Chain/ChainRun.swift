@@ -59,7 +59,7 @@ extension ChainRun {
     state.withLock { $0.lastOutcome = .success(response.withoutStream) }
     call.noteHead(of: number, response)
     let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
-    let head = call.attempts[number - 1]
+    let head = call.attempt(number)
     for observer in observers { observer.attemptReceivedHead(head, of: request) }
     // The run may be over by then; the attempt of the call is recorded all the same.
     stream.onCompletion { [weak self] completion in
@@ -67,7 +67,7 @@ extension ChainRun {
       let redactor = Redactor.standard.hiding(secretsOf: request)
       let outcome = Attempt.Outcome(statusCode: statusCode, completion, redactor: redactor)
       call.endAttempt(number, outcome, at: completion.endedAt)
-      let attempt = call.attempts[number - 1]
+      let attempt = call.attempt(number)
       for observer in observers { observer.attemptEnded(attempt, of: request) }
     }
   }
