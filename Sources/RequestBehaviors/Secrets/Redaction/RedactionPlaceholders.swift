@@ -15,11 +15,17 @@
 package final class RedactionPlaceholders: Sendable {
   /// The numbers of the values; `nil` if placeholders have no numbers.
   private let numbers: Locked<[String: Int]>?
+  private let last: Int
 
   /// Creates placeholders.
   ///
-  /// - Parameter isNumbered: Whether values are told apart by numbers, from 1, in the order of their first place.
-  package init(isNumbered: Bool) { numbers = isNumbered ? Locked([:]) : nil }
+  /// - Parameters:
+  ///   - isNumbered: Whether values are told apart by numbers, in the order of their first place.
+  ///   - last: The number before the first one; 0 by default.
+  package init(isNumbered: Bool, after last: Int = 0) {
+    numbers = isNumbered ? Locked([:]) : nil
+    self.last = last
+  }
 
   /// Whether a text is a placeholder of a text.
   package static func isPlaceholder(_ text: some StringProtocol) -> Bool {
@@ -44,8 +50,9 @@ package final class RedactionPlaceholders: Sendable {
   private func number(of value: String) -> Int? {
     numbers?.withLock { numbers in
       if let number = numbers[value] { return number }
-      numbers[value] = numbers.count + 1
-      return numbers.count
+      let number = last + numbers.count + 1
+      numbers[value] = number
+      return number
     }
   }
 

@@ -81,6 +81,15 @@ extension Redactor {
   /// The values that are hidden everywhere.
   package var hiddenValues: Set<String> { knownSecrets.values }
 
+  /// Returns a text without the values that are hidden everywhere.
+  package func hidingKnownSecrets(in text: String) -> String { knownSecrets.hide(in: text) }
+
+  /// Returns the secrets of a form or JSON body, which may be repeated elsewhere.
+  package func secrets(inBody body: Data?, _ contentType: String?) -> [String] {
+    guard let body, !body.isEmpty, let type = contentType.flatMap({ MediaType($0) }) else { return [] }
+    return secrets(in: body, of: type)
+  }
+
   /// Whether a text contains a value that is hidden everywhere, in any encoding.
   package func hasHiddenValue(in text: Data) -> Bool {
     Array(text).withUnsafeBufferPointer { knownSecrets.hide(in: $0) } != nil

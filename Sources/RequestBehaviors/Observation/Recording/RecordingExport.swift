@@ -1,0 +1,94 @@
+import Foundation
+
+/// Makes a ``Recording`` of stored calls, with every secret hidden.
+struct RecordingExport {
+  private let stored: StoredCalls
+  private let calls: [StoredCall]
+  private let redactor: Redactor
+  private let bodyLimit: Int
+  private let origin: Duration
+  /// The call under which the sends of a shared flight are kept.
+  private var served: [Call.ID: Call.ID] = [:]
+
+  init(_ stored: StoredCalls, redactor: Redactor, bodyLimit: Int) {
+    self.stored = stored
+    self.bodyLimit = bodyLimit
+    calls = stored.inOrder
+    origin = stored.origin?.time ?? .zero
+    // A secret of one call may appear in any other, such as a token in the response that brings it.
+    var secrets: Set<String> = []
+    for call in calls {
+      for known in call.secrets { secrets.formUnion(known.values(for: redactor)) }
+      if let url = call.url { secrets.formUnion(redactor.secrets(inQueryOf: url)) }
+      for send in call.sends {
+        served[send.place.sender] = send.place.call
+        secrets.formUnion(redactor.secrets(in: send.requestHeaders))
+        secrets.formUnion(redactor.secrets(in: send.responseHeaders))
+        secrets.formUnion(redactor.secrets(inQueryOf: send.url))
+        secrets.formUnion(redactor.secrets(inBody: send.requestBody, send.requestType))
+        secrets.formUnion(redactor.secrets(inBody: send.responseBody, send.responseHeaders[.contentType]))
+      }
+    }
+    self.redactor = redactor.hiding(Array(secrets))
+  }
+
+  func recording() -> Recording {
+    Recording(
+      startedAt: stored.origin?.date ?? Date(timeIntervalSince1970: 0), calls: calls.map(call),
+      droppedCalls: stored.dropped)
+  }
+
+  private func call(_ call: StoredCall) -> RecordedCall {
+    RecordedCall(
+      number: call.id.number, parent: call.parent.map { (served[$0] ?? $0).number }, purpose: call.purpose,
+      method: call.method, url: call.url.map { redactor.redact($0) } ?? "(no URL)",
+      endpoint: redactor.redact(text: call.endpoint), startedAt: call.startedAt - origin,
+      endedAt: call.endedAt.map { $0 - origin }, outcome: outcome(call.outcome), source: call.source,
+      sends: call.sends.enumerated().map { send($1, number: $0 + 1) },
+      decisions: call.decisions.map { decision($0.event) })
+  }
+
+  private func outcome(_ outcome: RecordedCall.Outcome) -> RecordedCall.Outcome {
+    guard case .failure(let code, let message) = outcome else { return outcome }
+    return .failure(code: code, message: redactor.redact(text: message))
+  }
+
+  private func decision(_ event: Call.Event) -> RecordedDecision {
+    RecordedDecision(
+      at: event.at - origin, duration: event.duration, source: event.source,
+      message: redactor.redact(text: event.message), kind: event.kind)
+  }
+
+  private func send(_ send: StoredSend, number: Int) -> RecordedSend {
+    RecordedSend(
+      number: number, method: send.method.rawValue, url: redactor.redact(send.url), startedAt: send.startedAt - origin,
+      endedAt: send.attempt?.endedAt.map { $0 - origin }, outcome: outcome(of: send),
+      timings: send.attempt?.timings.map(shifted), requestHeaders: redactor.redact(send.requestHeaders),
+      responseHeaders: redactor.redact(send.responseHeaders), requestBytes: send.requestBytes,
+      requestBody: excerpt(send.requestBody, of: send.requestType),
+      responseBody: excerpt(send.responseBody, of: send.responseHeaders[.contentType]),
+      chunks: send.chunks.map { RecordedSend.Chunk(at: $0.at - origin, bytes: $0.bytes) })
+  }
+
+  private func outcome(of send: StoredSend) -> RecordedSend.Outcome {
+    switch send.attempt?.outcome {
+    case .response(let statusCode, let bytes): .response(statusCode: statusCode, bytes: bytes)
+    case .failure(let code, let message): .failure(code: code?.rawValue, message: redactor.redact(text: message))
+    case .cancelled: .cancelled
+    case .pending, nil: .underWay
+    }
+  }
+
+  private func excerpt(_ body: Data?, of type: String?) -> String? {
+    guard bodyLimit > 0, let body, !body.isEmpty else { return nil }
+    return redactor.redact(body: body, contentType: type, limit: bodyLimit)
+  }
+
+  private func shifted(_ timings: ResponseTimings) -> ResponseTimings {
+    var timings = timings
+    timings.sent -= origin
+    timings.firstByte = timings.firstByte.map { $0 - origin }
+    timings.lastByte = timings.lastByte.map { $0 - origin }
+    return timings
+  }
+}
