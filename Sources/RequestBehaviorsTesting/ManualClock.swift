@@ -74,6 +74,12 @@ public final class ManualClock: Sendable {
   /// The number of sleepers.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+  /// The moment at which the next sleeper is due.
+  var nextDeadline: Duration? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+
+  /// A number that changes whenever a sleeper comes or goes.
+  var changeCount: UInt64 { state.withLock { $0.nextID &* 2 &- UInt64($0.sleepers.count) } }
+
   /// Waits until there are at least a number of sleepers, or the task is cancelled.
   ///
   /// Call it before ``advance(by:)``: code that has not begun to sleep does not notice that time has passed.

@@ -136,6 +136,21 @@ public final class MockStub: Sendable {
   public func stream(
     _ steps: MockStreamStep..., status: Int = 200, headers: HeaderFields = [:], trailers: HeaderFields? = nil
   ) -> MockStub {
+    stream(steps: steps, status: status, headers: headers, trailers: trailers)
+  }
+
+  /// Adds a response whose body is a stream of chunks, with waits and failures, from a list that is made at run time.
+  ///
+  /// - Parameters:
+  ///   - steps: The chunks, waits and failures, in order.
+  ///   - status: The status code; by default 200.
+  ///   - headers: The header fields; none by default.
+  ///   - trailers: The fields after the body; none by default.
+  /// - Returns: The stub.
+  @discardableResult
+  public func stream(
+    steps: [MockStreamStep], status: Int = 200, headers: HeaderFields = [:], trailers: HeaderFields? = nil
+  ) -> MockStub {
     add(.stream(status, headers, steps, trailers: trailers))
   }
 
