@@ -1,0 +1,237 @@
+import Foundation
+import RequestBehaviors
+
+/// Plays one entry to one request.
+struct CassettePlayer: Sendable {
+  private let entry: CassetteEntry
+  private let pace: ReplayPace
+  private let request: NetworkRequest
+  private let start: Duration
+  private let body: Data
+
+  /// - Throws: ``CassetteError`` if the entry lacks its body.
+  init(
+    _ entry: CassetteEntry, folder: URL, pace: ReplayPace, _ request: NetworkRequest,
+    at start: Duration
+  ) throws {
+    (self.entry, self.pace, self.request, self.start) = (entry, pace, request, start)
+    body = try CassettePlayer.body(of: entry, folder: folder)
+  }
+
+  private static func body(of entry: CassetteEntry, folder: URL) throws -> Data {
+    let content = entry.json["response"]?["content"]
+    if let name = content?["_file"]?.text {
+      guard !name.contains(".."), let data = try? Data(contentsOf: folder.appending(path: name))
+      else {
+        throw CassetteError(
+          "the body of entry \(entry) is not in \(name) beside the cassette; record it again")
+      }
+      return data
+    }
+    guard let text = content?["text"]?.text else {
+      guard content?["size"]?.int ?? 0 <= 0 else {
+        throw CassetteError(
+          "entry \(entry) was recorded without its body; export the file with its contents")
+      }
+      return Data()
+    }
+    guard content?["encoding"]?.text == "base64" else { return Data(text.utf8) }
+    guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
+      throw CassetteError("the body of entry \(entry) is no base64")
+    }
+    return data
+  }
+
+  private var extras: OrderedJSON? { entry.json["_requestBehaviors"] }
+
+  /// The error at the end, as it was.
+  private var failure: NetworkError? {
+    let end = extras?["end"]
+    guard let code = end?["error"]?.text else {
+      guard entry.statusCode == 0 else { return nil }
+      return NetworkError(
+        .connectionLost, "the recording has no response to this request", request: request)
+    }
+    var error = NetworkError(
+      NetworkError.Code(rawValue: code), end?["message"]?.text ?? "as recorded", request: request)
+    switch end?["stage"]?.text {
+    case "notSent": error.progress = NetworkError.Progress(.notSent)
+    case "sent": error.progress = NetworkError.Progress(.sent)
+    case "headReceived": error.progress = NetworkError.Progress(.headReceived)
+    default: break
+    }
+    return error
+  }
+
+  func response() async throws -> NetworkResponse {
+    let end = extras?["end"]?["at"]?.milliseconds
+    guard entry.statusCode > 0 else {
+      try await wait(until: end ?? .zero, since: .zero)
+      throw failure ?? CancellationError()
+    }
+    let head =
+      extras?["head"]?.milliseconds ?? entry.json["timings"]?["wait"]?.milliseconds ?? .zero
+    try await wait(until: max(.zero, head), since: .zero)
+    let stream = CassetteStream(
+      schedule: schedule(head: head), failure: failure, endsAt: start + pace.time(end ?? .zero),
+      trailers: extras?["trailers"].map { CassetteEntry.fields($0) }, request: request,
+      startedAt: start)
+    let now = request.call.clock.now()
+    let response = NetworkResponse(
+      request: request, statusCode: entry.statusCode, headers: headers,
+      body: .stream(stream.byteStream),
+      timings: ResponseTimings(sent: start, firstByte: now, lastByte: nil), source: .mock)
+    return request.options.delivery == .buffered ? try await response.buffered() : response
+  }
+
+  private func wait(until time: Duration, since last: Duration) async throws {
+    let due = pace.time(time)
+    let limit = [request.idleTimeout, request.timeout].compactMap(\.self).min()
+    let now = request.call.clock.now() - start
+    guard due > now else { return }
+    if let limit, limit <= due {
+      try await request.call.clock.sleep(for: limit - now)
+      throw NetworkError(
+        .timedOut, "no response came within \(limit); the recorded one came after \(due)",
+        request: request)
+    }
+    try await request.call.clock.sleep(for: due - now)
+  }
+
+  /// The fields, in which echoes have the values of this request.
+  private var headers: HeaderFields {
+    HeaderFields(
+      (entry.json["response"]?["headers"]?.elements ?? []).compactMap { field in
+        guard let name = field["name"]?.text, !name.hasPrefix(":") else { return nil }
+        let recorded = field["value"]?.text ?? ""
+        let echoed = field["_echo"]?.text.flatMap { request.headers[$0] }
+        return HeaderFields.Field(name, echoed ?? recorded)
+      })
+  }
+
+  /// The chunks with the times at which they are due.
+  private func schedule(head: Duration) -> [CassetteStream.Chunk] {
+    let table = extras?["chunks"]?.elements ?? []
+    guard !table.isEmpty else {
+      let end = entry.json["time"]?.milliseconds ?? head
+      return body.isEmpty
+        ? [] : [CassetteStream.Chunk(at: start + pace.time(max(head, end)), data: body)]
+    }
+    var offset = 0
+    var chunks = table.compactMap { item -> CassetteStream.Chunk? in
+      guard item.elements.count == 2, let at = item.elements[0].milliseconds,
+        let length = item.elements[1].int
+      else {
+        return nil
+      }
+      let next = min(body.count, offset + max(0, length))
+      defer { offset = next }
+      return CassetteStream.Chunk(at: start + pace.time(at), data: body.subdata(in: offset..<next))
+    }
+    // The body may have been edited since.
+    if offset < body.count, let last = chunks.last {
+      chunks[chunks.count - 1].data = last.data + body.subdata(in: offset..<body.count)
+    }
+    return chunks.filter { !$0.data.isEmpty }
+  }
+}
+
+/// A body whose chunks are due at absolute times, so that a slow reader does not delay those that follow.
+final class CassetteStream: Sendable {
+  struct Chunk: Sendable {
+    let at: Duration
+    var data: Data
+  }
+
+  private struct State {
+    var next = 0
+    var pause: PendingResult<Void>?
+    var isCancelled = false
+  }
+
+  private let schedule: [Chunk]
+  private let failure: NetworkError?
+  private let endsAt: Duration
+  private let trailers: HeaderFields?
+  private let clock: RequestClock
+  private let idleTimeout: Duration?
+  private let deadline: Duration?
+  private let startedAt: Duration
+  private let state = Locked(State())
+
+  init(
+    schedule: [Chunk], failure: NetworkError?, endsAt: Duration, trailers: HeaderFields?,
+    request: NetworkRequest,
+    startedAt: Duration
+  ) {
+    (self.schedule, self.failure, self.endsAt, self.trailers) = (
+      schedule, failure, endsAt, trailers
+    )
+    self.startedAt = startedAt
+    clock = request.call.clock
+    idleTimeout = request.idleTimeout
+    deadline = request.timeout.map { startedAt + $0 }
+  }
+
+  var byteStream: ByteStream {
+    ByteStream(Chunks(stream: self), onCancel: cancel, trailers: { [trailers] in trailers })
+  }
+
+  private func cancel() {
+    let pause = state.withLock { state in
+      state.isCancelled = true
+      return state.pause
+    }
+    pause?.end(.failure(CancellationError()))
+  }
+
+  private func nextChunk() async throws -> Data? {
+    try Task.checkCancellation()
+    let index = state.withLock { state in
+      defer { state.next += 1 }
+      return state.next
+    }
+    let last =
+      index == 0 || schedule.isEmpty ? clock.now() : schedule[min(index, schedule.count) - 1].at
+    guard index < schedule.count else {
+      guard index == schedule.count, let failure else { return nil }
+      try await wait(until: endsAt, after: last)
+      throw failure
+    }
+    try await wait(until: schedule[index].at, after: last)
+    return schedule[index].data
+  }
+
+  /// Waits until a chunk is due, or one of the request's timeouts is over.
+  private func wait(until due: Duration, after last: Duration) async throws {
+    let now = clock.now()
+    guard due > now else { return }
+    let limit = [idleTimeout.map { max(now, last) + $0 }, deadline].compactMap(\.self).min()
+    let isLate = limit.map { $0 <= due } ?? false
+    let pause = PendingResult<Void>()
+    let isCancelled = state.withLock { state in
+      state.pause = pause
+      return state.isCancelled
+    }
+    if isCancelled { throw CancellationError() }
+    let time = (isLate ? limit ?? due : due) - now
+    try await pause.run { [clock] in try await clock.sleep(for: max(.zero, time)) }
+    if isLate {
+      throw NetworkError(
+        .timedOut, "the recorded stream sends nothing for longer than the request waits")
+    }
+  }
+
+  private struct Chunks: AsyncSequence, Sendable {
+    typealias Element = Data
+    let stream: CassetteStream
+
+    struct Iterator: AsyncIteratorProtocol {
+      let stream: CassetteStream
+
+      func next() async throws -> Data? { try await stream.nextChunk() }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+  }
+}

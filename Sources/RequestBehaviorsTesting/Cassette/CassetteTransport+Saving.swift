@@ -1,0 +1,130 @@
+import Foundation
+import RequestBehaviors
+
+extension CassetteTransport {
+  /// Writes what was recorded; does nothing in the modes that do not record.
+  ///
+  /// Entries keep their places, and new ones follow by method, URL and body, so that the order of concurrent requests
+  /// does not show. An entry whose request, status, lasting fields and body are as before is not changed: recording an
+  /// unchanged server again changes no byte.
+  ///
+  /// - Throws: ``CassetteError`` if a secret would be written or the file would be too large, and the errors of the
+  ///   file system. The file is then as before.
+  public func save() throws {
+    guard mode.records else { return }
+    let records = state.withLock { $0.records }
+    guard !records.isEmpty else { return }
+    let isNew = !file.exists
+    let secrets = records.reduce(into: Set<String>()) { $0.formUnion($1.facts.secrets) }
+    let redactor = redactor.hiding(Array(secrets))
+    let entries = try file.locked { () throws -> [OrderedJSON] in
+      let plan = CassettePlan(
+        old: try file.read(CassetteRedaction(redactor, numbered: false)),
+        loaded: state.withLock { $0.entries.count },
+        records: records, mode: mode, matching: matching, redactor: redactor,
+        folder: file.bodiesFolder)
+      for (index, entry) in plan.written.enumerated()
+      where redactor.hasHiddenValue(in: Data(entry.line.utf8)) {
+        throw CassetteError(
+          "\(file.name) was not written, because entry \(index + 1) of the new ones would hold a secret: "
+            + "\(entry["request"]?["method"]?.text ?? "") \(redactor.redact(text: entry["request"]?["url"]?.text ?? ""))"
+        )
+      }
+      try file.write(plan.entries, plan.bodies, limit: sizeLimit)
+      return plan.entries
+    }
+    let saved = Set(records.map { ObjectIdentifier($0) })
+    state.withLock { $0.records.removeAll { saved.contains(ObjectIdentifier($0)) } }
+    guard isNew else { return }
+    CassetteTransport.warn(
+      "recorded \(entries.count) entries in \(file.name); names, addresses and other personal data in bodies are in it: "
+        + "look through it, and hide what must not be there with sensitivePointers of the redactor")
+  }
+}
+
+/// The entries of a file after recording.
+struct CassettePlan {
+  /// All entries in the order of the file.
+  private(set) var entries: [OrderedJSON] = []
+  /// Those that were recorded now.
+  private(set) var written: [OrderedJSON] = []
+  private(set) var bodies: CassetteBodies
+
+  init(
+    old: [CassetteEntry], loaded: Int, records: [CassetteRecord], mode: CassetteMode,
+    matching: CassetteMatching,
+    redactor: Redactor, folder: String
+  ) {
+    bodies = CassetteBodies(folder: folder)
+    let plain = CassetteRedaction(redactor, numbered: false)
+    var fresh = records.map { record in
+      (
+        record: record,
+        sketch: plain.sketch(
+          method: record.method, url: record.url, fields: record.fields, body: record.body,
+          contentType: record.contentType)
+      )
+    }
+    let isAll = mode == .recordAll
+    let last = isAll ? 0 : CassettePlan.lastNumber(in: old)
+    let redaction = CassetteRedaction(redactor, numbered: true, after: last)
+    for entry in old {
+      // What another process has recorded meanwhile stays, and is not recorded twice.
+      guard isAll || entry.number > loaded else {
+        entries.append(entry.json)
+        continue
+      }
+      guard
+        let index = fresh.firstIndex(where: {
+          $0.sketch.difference(to: entry.sketch, matching) == nil
+        })
+      else {
+        if !isAll { entries.append(entry.json) }
+        continue
+      }
+      let record = fresh.remove(at: index).record
+      if isAll { add(record, redaction, insteadOf: entry) } else { entries.append(entry.json) }
+    }
+    let keyed = fresh.enumerated().map { index, item in
+      (
+        key: [item.record.method, plain.url(item.record.url), item.record.bodyKey], index: index,
+        record: item.record
+      )
+    }
+    for item in keyed.sorted(by: {
+      $0.key == $1.key ? $0.index < $1.index : $0.key.lexicographicallyPrecedes($1.key)
+    }) {
+      add(item.record, redaction, insteadOf: nil)
+    }
+  }
+
+  private mutating func add(
+    _ record: CassetteRecord, _ redaction: CassetteRedaction, insteadOf old: CassetteEntry?
+  ) {
+    guard let json = record.entry(redaction, &bodies) else {
+      if let old { entries.append(old.json) }
+      return
+    }
+    written.append(json)
+    let isSame =
+      old.map { old in
+        (try? CassetteEntry(json, number: old.number, in: "", redaction))?.lasting == old.lasting
+      } ?? false
+    entries.append(isSame ? old?.json ?? json : json)
+  }
+
+  private static func lastNumber(in entries: [CassetteEntry]) -> Int {
+    var last = 0
+    for entry in entries {
+      for part in entry.json.line.components(separatedBy: Redactor.placeholder + "-").dropFirst() {
+        last = max(last, Int(part.prefix { $0.isNumber }) ?? 0)
+      }
+    }
+    return last
+  }
+}
+
+extension CassetteRecord {
+  /// The hash of the body, for the order of entries; it is not written.
+  fileprivate var bodyKey: String { body.map { Digest.sha256(of: $0).hexadecimal } ?? "" }
+}
