@@ -20,6 +20,9 @@ enum Tour {
 
 struct OwnTour {
   let servers: OwnServers
+  private let recorder = CallRecorder()
+
+  init(servers: OwnServers) { self.servers = servers }
 
   private struct User: Decodable {
     let login: String
@@ -30,7 +33,9 @@ struct OwnTour {
     let key = ClosureBehavior(
       "APIKey", order: .request,
       headers: { _ in HeaderFields([.init("X-API-Key", "s3cret", sensitive: .baseURL)]) })
-    return NetworkClient(baseURL: base.appending(path: "v1"), behaviors: [WireLog(), key, .nonceVerification()])
+    return NetworkClient(
+      baseURL: base.appending(path: "v1"),
+      behaviors: [WireLog(), key, .nonceVerification(), .recording(recorder)])
   }
 
   func run() async throws {
@@ -42,6 +47,14 @@ struct OwnTour {
     try await busyServer()
     try await cached(client)
     await client.shutdown()
+    try writePage()
+  }
+
+  /// Writes the waterfall of this run.
+  private func writePage() throws {
+    let page = URL.temporaryDirectory.appending(path: "QuickStart.html")
+    try recorder.recording.waterfall(title: "QuickStart").write(to: page)
+    print("\nWhere the time went: \(page.path(percentEncoded: false))")
   }
 
   private func typedRequest(_ client: NetworkClient) async throws {
@@ -88,7 +101,7 @@ struct OwnTour {
   private func busyServer() async throws {
     heading("A server that is busy is asked again when it wants to be")
     let client = NetworkClient(
-      baseURL: servers.api.baseURL.appending(path: "v1"), behaviors: [WireLog(), .resilience()])
+      baseURL: servers.api.baseURL.appending(path: "v1"), behaviors: [WireLog(), .resilience(), .recording(recorder)])
     servers.api.enqueue(.json(#"{"message":"busy"}"#, status: 503).header("Retry-After", "1"))
     let response = try await client.response(for: Request<User>.get("users/octocat"))
     for event in response.http.request.call.events { print("\n  \(event.source): \(event.message)") }
