@@ -140,6 +140,6 @@ let package = Package(
         "QuickStart", "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsCurl", "RequestBehaviorsOAuth1",
         "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
       ] + recipes.map { .target(name: $0.name) },
-      swiftSettings: strict),
+      exclude: ["Cassettes"], swiftSettings: strict),
   ] + recipes
 )

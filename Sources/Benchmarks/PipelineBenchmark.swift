@@ -14,6 +14,7 @@ extension Benchmark {
     let count = 2_000
     let lists: [[any RequestBehavior]] = [
       [], [EmptyBehavior()], (0..<10).map { _ in EmptyBehavior() }, (0..<10).map { HeaderBehavior(name: "X-\($0)") },
+      [.recording(CallRecorder())],
     ]
     let callee: any Callee = EmptyCallee()
     // The yardsticks: an asynchronous call through an existential, and fields set on the platform's request.
@@ -36,6 +37,8 @@ extension Benchmark {
     let allocations = costs[3].typical.allocations
     let empty = costs[5].excess(over: costs[3]) / 10
     let header = costs[6].excess(over: costs[3]) / 10
+    let recorder = costs[7].excess(over: costs[3])
+    let kept = costs[7].typical.allocations - allocations
     return [
       Row(label: "an asynchronous call through an existential", figure: "\(call.formatted(0)) ns"),
       Row(label: "a field set on a URLRequest", figure: "\(field.formatted(0)) ns"),
@@ -55,6 +58,10 @@ extension Benchmark {
       Row(
         label: "a header behavior, beside a field of a URLRequest", figure: "\(header.formatted(0)) ns",
         ratio: header / field, target: .atMost(1, header / field)),
+      Row(
+        label: "a recorder, without bodies", figure: "\(recorder.formatted(0)) ns",
+        target: .atMost(2_000, recorder, "ns a send")),
+      Row(label: "  of which allocations", figure: kept.formatted(1), target: .atMost(3, kept, "a send")),
     ]
   }
 

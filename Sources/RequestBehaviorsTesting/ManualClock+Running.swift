@@ -23,17 +23,24 @@ extension ManualClock {
   /// - Parameter duration: The time.
   public func run(for duration: Duration) async {
     let end = now + duration
-    while !Task.isCancelled {
-      await settle()
-      guard let next = nextDeadline, next <= end else { break }
+    await settle(after: sleeperCount == 0 ? beginCount : 0)
+    while !Task.isCancelled, let next = nextDeadline, next <= end {
+      let begun = beginCount
       advance(by: max(.zero, next - now))
+      await settle(after: begun)
     }
-    if now < end { advance(by: end - now) }
-    await settle()
+    guard now < end else { return }
+    advance(by: end - now)
+    await settle(after: 0)
   }
 
   /// Gives way to other tasks until no sleeper has come or gone for a while.
-  private func settle() async {
+  ///
+  /// - Parameter begun: The number of sleeps after which another one is likely to begin, for which it waits up to a
+  ///   tenth of a second of real time.
+  private func settle(after begun: UInt64) async {
+    let limit = ContinuousClock.now + .milliseconds(100)
+    while beginCount == begun, ContinuousClock.now < limit, !Task.isCancelled { await Task.yield() }
     var seen = changeCount
     var quiet = 0
     while quiet < 300, !Task.isCancelled {

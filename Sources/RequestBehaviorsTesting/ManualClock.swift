@@ -77,6 +77,9 @@ public final class ManualClock: Sendable {
   /// The moment at which the next sleeper is due.
   var nextDeadline: Duration? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
+  /// The number of sleeps that have begun.
+  var beginCount: UInt64 { state.withLock { $0.nextID } }
+
   /// A number that changes whenever a sleeper comes or goes.
   var changeCount: UInt64 { state.withLock { $0.nextID &* 2 &- UInt64($0.sleepers.count) } }
 

@@ -55,6 +55,7 @@ private struct Shuffling: RandomNumberGenerator {
 
   private func standardStack() throws -> [any RequestBehavior] {
     let store = try SQLiteStore(path: path)
+    let calls = CallRecorder()
     let (timings, recorder, spinner, tasks) = (LatencyStatistics(), PrintingMetrics(), Spinner(), Tasks())
     let session = TokenSession(source: AccountTokens())
     let oauth1 = OAuth1Session(consumer: OAuth1Consumer(key: "k", secret: "s"))
@@ -126,6 +127,9 @@ private struct Shuffling: RandomNumberGenerator {
       // Verification: a forged response reaches nothing above.
       .nonceVerification(),
       .traceContext(),
+
+      // Last: what the transport gets.
+      .recording(calls),
     ]
     return stack
   }
@@ -178,7 +182,7 @@ private struct Shuffling: RandomNumberGenerator {
     (.circuitBreaker, "counts sends; outside of the limits a probe would be held while it waits for a permit"),
     (.signing, "after all that changes URL, method or body"),
     (.verification, "a forged response reaches nothing further out; each send has a nonce and a span of its own"),
-    (.last, "your own innermost: sees what is sent and received, without the credentials of other origins"),
+    (.last, "your own innermost too: sees what is sent and received, without the credentials of other origins"),
   ]
 
   /// The way to list each behavior.
@@ -196,7 +200,7 @@ private struct Shuffling: RandomNumberGenerator {
     "CircuitBreakerBehavior": "`.circuitBreaker()`",
     "OAuth1Behavior": "`.oauth1(session)`", "MessageSignatureBehavior": "`.messageSignature(signature)`",
     "NonceVerificationBehavior": "`.nonceVerification()`",
-    "TraceContextBehavior": "`.traceContext()`",
+    "TraceContextBehavior": "`.traceContext()`", "RecordingBehavior": "`.recording(calls)`",
   ]
 
   /// The table of "The standard order", made of the stack.

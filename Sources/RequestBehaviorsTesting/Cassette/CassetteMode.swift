@@ -14,6 +14,9 @@ public enum CassetteMode: String, Sendable, Hashable, CaseIterable {
   /// The variable of the environment that chooses the mode where the test does not.
   static let variable = "REQUEST_BEHAVIORS_CASSETTES"
 
+  /// The environment in place of the process's, for tests of cassettes themselves.
+  @TaskLocal package static var environment: [String: String]?
+
   var records: Bool { self == .recordMissing || self == .recordAll }
 
   /// Returns the mode of a test.

@@ -30,6 +30,9 @@ extension CassetteTransport {
             + "\(entry["request"]?["method"]?.text ?? "") \(redactor.redact(text: entry["request"]?["url"]?.text ?? ""))"
         )
       }
+      for (name, body) in plan.bodies.files where redactor.hasHiddenValue(in: body) {
+        throw CassetteError("\(file.name) was not written, because the body \(name) would hold a secret")
+      }
       try file.write(plan.entries, plan.bodies, limit: sizeLimit)
       return plan.entries
     }

@@ -33,6 +33,8 @@ public final class CassetteTransport: Transport {
     var open: [UInt64: ByteStream.Canceller] = [:]
     var lastOpen: UInt64 = 0
     var isShutDown = false
+    /// Whether this is the transport that records the file.
+    var isRecording = false
   }
 
   /// Whether the file is played or recorded.
@@ -69,7 +71,8 @@ public final class CassetteTransport: Transport {
     directory: String = "Cassettes", sizeLimit: Int = 10 * 1_024 * 1_024, file: String = #filePath,
     function: String = #function
   ) throws {
-    self.mode = try CassetteMode.chosen(mode, environment: ProcessInfo.processInfo.environment)
+    self.mode = try CassetteMode.chosen(
+      mode, environment: CassetteMode.environment ?? ProcessInfo.processInfo.environment)
     self.file = CassetteFile(name, directory: directory, file: file, function: function)
     (self.matching, self.pace, self.redactor) = (matching, pace, redactor)
     (self.sizeLimit, makeLive) = (sizeLimit, live)
@@ -79,13 +82,16 @@ public final class CassetteTransport: Transport {
     }
     let entries = try self.file.read(CassetteRedaction(redactor, numbered: false))
     if self.mode.records { try self.file.beginRecording(by: "\(self.file.filter).\(function)") }
-    state.withLock { $0.entries = entries }
+    state.withLock { state in
+      state.entries = entries
+      state.isRecording = self.mode.records
+    }
   }
 
   deinit {
-    guard mode.records else { return }
+    let (isRecording, count) = state.withLock { ($0.isRecording, $0.records.count) }
+    guard isRecording else { return }
     file.endRecording()
-    let count = state.withLock { $0.records.count }
     guard count > 0 else { return }
     CassetteTransport.warn(
       "\(file.name): \(count) recorded requests were not written; call save() or shutdown()")
@@ -142,7 +148,11 @@ public final class CassetteTransport: Transport {
     for stream in streams { stream.cancel(throwing: CassetteTransport.shutDownError) }
     await live?.shutdown()
     do { try save() } catch { CassetteTransport.warn("\(error)") }
-    if mode.records { file.endRecording() }
+    let wasRecording = state.withLock { state in
+      defer { state.isRecording = false }
+      return state.isRecording
+    }
+    if wasRecording { file.endRecording() }
   }
 
   private static let shutDownError = NetworkError(.clientShutDown, "the cassette was shut down")

@@ -15,7 +15,9 @@ extension Recording {
       "version": .string("1.2"),
       "creator": .members(["name": .string("RequestBehaviors"), "version": .string("1")]),
       "pages": .array(calls.map(page)), "entries": .array(entries.map(\.json)),
-      "_requestBehaviors": droppedCalls == 0 ? nil : .members(["droppedCalls": .integer(droppedCalls)]),
+      "_requestBehaviors": .members([
+        "startedAt": .decimal(startedAt.timeIntervalSince1970), "droppedCalls": .integer(droppedCalls),
+      ]),
     ])
     return OrderedJSON.members(["log": log]).data()
   }

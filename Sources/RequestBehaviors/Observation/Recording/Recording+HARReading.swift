@@ -25,10 +25,8 @@ extension Recording {
       calls = read.enumerated().map { $1.call(number: UInt64($0 + 1), since: origin) }
     } else {
       calls = ours.compactMap { HARReader.call(page: $0, read) }
-      if let page = ours.first, let text = page["startedDateTime"]?.text, let date = ISO8601.date(from: text),
-        let first = calls.first
-      {
-        startedAt = date.addingTimeInterval(-first.startedAt.inSeconds)
+      if let seconds = log["_requestBehaviors"]?["startedAt"]?.double {
+        startedAt = Date(timeIntervalSince1970: seconds)
       }
     }
   }

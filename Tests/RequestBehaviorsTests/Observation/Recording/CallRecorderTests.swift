@@ -97,7 +97,9 @@ import Testing
   }
 
   @Test func `a call that cannot be built is kept as failed`() async throws {
-    await #expect(throws: NetworkError.self) { try await client().send(.get(RequestPath(encoded: "%zz"))) }
+    let client = NetworkClient(
+      configuration: RequestConfiguration(behaviors: [.recording(recorder)]), transport: mock)
+    await #expect(throws: NetworkError.self) { try await client.send(.get("no-base-url")) }
     #expect(recorder.recording.calls.first?.sends.isEmpty == true)
   }
 

@@ -1,0 +1,83 @@
+import Foundation
+import RequestBehaviors
+import Testing
+
+/// Redaction that keeps the types and shapes of values, so that a redacted body still decodes.
+@Suite(.limited) struct RedactionShapeTests {
+  private func shown(_ body: String, _ type: String, _ placeholders: RedactionPlaceholders) -> String? {
+    Redactor.standard.redactKeepingShape(body: Data(body.utf8), contentType: type, placeholders).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  private func json(_ body: String) -> String? {
+    shown(body, "application/json", RedactionPlaceholders(isNumbered: true))
+  }
+
+  @Test func `numbers, truth values, objects, arrays and null keep their types`() {
+    #expect(json(#"{"pin": 1234, "n": 5}"#) == #"{"pin": 0, "n": 5}"#)
+    #expect(json(#"{"secret": true}"#) == #"{"secret": false}"#)
+    #expect(json(#"{"token": null}"#) == #"{"token": null}"#)
+    #expect(
+      json(#"{"credentials": {"a": "x", "b": [1, "y"]}}"#)
+        == #"{"credentials": {"a": "REDACTED-1", "b": [0, "REDACTED-2"]}}"#)
+  }
+
+  @Test func `equal values have equal numbers, and a placeholder stays what it is`() {
+    #expect(
+      json(#"{"token": "a", "password": "b", "secret": "a", "pwd": "REDACTED-7"}"#)
+        == #"{"token": "REDACTED-1", "password": "REDACTED-2", "secret": "REDACTED-1", "pwd": "REDACTED-7"}"#)
+  }
+
+  @Test func `UUIDs and dates keep their forms`() {
+    #expect(
+      json(#"{"token": "0f8fad5b-d9cb-469f-a165-70867728950e"}"#)
+        == #"{"token": "00000000-0000-0000-0000-000000000001"}"#)
+    #expect(json(#"{"token": "2026-11-23T01:14:55Z"}"#) == #"{"token": "1970-01-01T00:00:00Z"}"#)
+  }
+
+  @Test func `JSON in a string and in the events of a stream stays JSON`() {
+    #expect(json(#"{"a": "{\"token\": \"x\"}"}"#) == #"{"a": "{\"token\": \"REDACTED-1\"}"}"#)
+    let events = "id: 1\ndata: {\"access_token\":\"x\",\"n\":1}\n\n"
+    let redacted = shown(events, "text/event-stream", RedactionPlaceholders(isNumbered: false))
+    #expect(redacted == "id: 1\ndata: {\"access_token\":\"REDACTED\",\"n\":1}\n\n")
+  }
+
+  @Test func `forms keep their other fields, and other bytes have no redacted form`() {
+    let placeholders = RedactionPlaceholders(isNumbered: true)
+    #expect(
+      shown("user=ann&password=x", "application/x-www-form-urlencoded", placeholders)
+        == "user=ann&password=REDACTED-1")
+    #expect(shown("abc", "image/png", placeholders) == nil)
+  }
+}
+
+/// The lengths of waits, and the reason why a call was made.
+@Suite(.limited) struct CallWaitTests {
+  @Test func `a wait has its length when it has ended, once`() {
+    let now = Box(Duration.seconds(1))
+    let call = Call(clock: RequestClock(now: { now.value }, date: { Date() }, sleep: { _ in }))
+    let wait = call.begin("waits", from: "Test", kind: .gate)
+    #expect(call.events.first?.isUnderWay == true)
+    #expect(call.events.first?.duration == nil)
+    now.update { $0 = .seconds(4) }
+    call.end(wait)
+    now.update { $0 = .seconds(9) }
+    call.end(wait)
+    #expect(call.events.first?.duration == .seconds(3))
+    #expect(call.events.first?.isUnderWay == false)
+  }
+
+  @Test func `a call of a user, and one that another call needs`() {
+    let call = Call()
+    #expect(call.purpose == .request)
+    #expect(Call(parent: call.id).purpose == .prerequisite)
+  }
+
+  @Test func `an attempt has the times of its response`() async throws {
+    let response = try await NetworkClient(ClosureTransport()).send(Request<NetworkResponse>.get("x"))
+    let attempt = try #require(response.attempts.first)
+    #expect(attempt.timings?.firstByte == response.timings.firstByte)
+    #expect(attempt.timings?.lastByte != nil)
+  }
+}
