@@ -20,20 +20,24 @@
       case close(@Sendable () -> Void)
     }
 
-    private enum Phase { case unstarted, running, closed }
+    enum Phase { case unstarted, running, closed }
 
-    private struct Shared {
+    struct Shared {
       var phase = Phase.unstarted
       var commands: [Command] = []
+      /// The jobs of the tasks that run on the loop.
+      var jobs: [UnownedJob] = []
       var isAsleep = false
     }
 
     /// The unused handles.
     let handles: CurlHandlePool
     let multi: UnsafeMutableRawPointer
-    private let clock: RequestClock
+    let clock: RequestClock
+    /// Called with the time that a job held the thread, if that was too long; `nil` if no job is watched.
+    let blockingReport: (@Sendable (Duration) -> Void)?
     /// The state that other threads use.
-    private let shared = Locked(Shared())
+    let shared = Locked(Shared())
 
     // Used on the thread only.
     var transfers: [CurlTransfer] = []
@@ -54,6 +58,7 @@
       guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
       self.multi = multi
       self.clock = clock
+      blockingReport = configuration.blockingReport
       handles = CurlHandlePool(configuration, CurlShare())
       timer = DeadlineTimer(clock: clock)
       now = clock.now()
@@ -74,26 +79,32 @@
     func post(_ command: Command) {
       let isTaken = shared.withLock { shared in
         guard shared.phase != .closed else { return false }
-        if shared.phase == .unstarted {
-          if case .close = command {
-            // Without a transfer no thread is needed.
-            shared.phase = .closed
-            curl_multi_cleanup(multi)
-            return false
-          }
-          shared.phase = .running
-          let thread = Thread { self.run() }
-          thread.name = "RequestBehaviorsCurl"
-          thread.start()
-        } else if shared.isAsleep {
-          shared.isAsleep = false
-          // This is called under the lock, so that the handle still exists.
-          curl_multi_wakeup(multi)
+        if shared.phase == .unstarted, case .close = command {
+          // Without a transfer no thread is needed.
+          shared.phase = .closed
+          curl_multi_cleanup(multi)
+          return false
         }
+        start(&shared)
         shared.commands.append(command)
         return true
       }
       if !isTaken { refuse(command) }
+    }
+
+    /// Starts the thread, or wakes it.
+    ///
+    /// It is called under the lock, so that the handle still exists.
+    func start(_ shared: inout Shared) {
+      if shared.phase == .unstarted {
+        shared.phase = .running
+        let thread = Thread { self.run() }
+        thread.name = "RequestBehaviorsCurl"
+        thread.start()
+      } else if shared.isAsleep {
+        shared.isAsleep = false
+        curl_multi_wakeup(multi)
+      }
     }
 
     /// Handles a command that comes after the loop was closed.
@@ -139,11 +150,16 @@
         // The handles are renewed on this thread, because it allocated their memory. If another thread freed the
         // memory, the allocator's locks would contend.
         handles.renew()
+        runJobsIfAny()
         pause()
         sleep()
       }
       close()
       for completion in completions { completion() }
+    }
+
+    private func runJobsIfAny() {
+      if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) { runJobs() }
     }
 
     /// Waits for at most 20 microseconds when many transfers are under way, so that the next turn has more to do.
@@ -160,7 +176,7 @@
     /// Waits until a connection, one of libcurl's timers or a command has something to do.
     private func sleep() {
       let isIdle = shared.withLock { shared in
-        shared.isAsleep = shared.commands.isEmpty
+        shared.isAsleep = shared.commands.isEmpty && shared.jobs.isEmpty
         return shared.isAsleep
       }
       guard isIdle else { return }
@@ -188,13 +204,16 @@
     private func close() {
       endAll()
       timer.stop()
-      let refused = shared.withLock { shared in
+      let (refused, jobs) = shared.withLock { shared in
         shared.phase = .closed
         curl_multi_cleanup(multi)
-        defer { shared.commands = [] }
-        return shared.commands
+        defer { (shared.commands, shared.jobs) = ([], []) }
+        return (shared.commands, shared.jobs)
       }
       for command in refused { refuse(command) }
+      if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+        for job in jobs { runElsewhere(job) }
+      }
       handles.close()
     }
   }

@@ -88,6 +88,13 @@
       /// The value of `User-Agent` for requests that do not set it; `nil` for no such field.
       public var userAgent: String? = "RequestBehaviors"
 
+      /// Called with the time that a part of the work on the transport's thread took, if that was more than 10
+      /// milliseconds (`CurlTransport.run(_:)`); all transfers waited meanwhile.
+      ///
+      /// By default a debug build writes a line to standard error, and a release build measures nothing. It is called
+      /// on the transport's thread.
+      public var blockingReport: (@Sendable (Duration) -> Void)? = CurlTransport.defaultBlockingReport
+
       /// Whether a cancelled transfer may end while its host's name is being resolved, if the library supports that.
       package var leavesResolverBehind = true
 

@@ -22,7 +22,7 @@
   public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let clock: RequestClock
-    private let loop: CurlLoop?
+    let loop: CurlLoop?
 
     /// Creates a transport with connections of its own.
     ///

@@ -23,6 +23,22 @@
       }
     }
 
+    private struct User: Codable, Equatable {
+      let name: String
+    }
+
+    @Test func `a client of the documentation runs on the thread of the transport`() async throws {
+      let server = try LoopbackServer { _ in .json(#"[{"name":"Mona"}]"#) }
+      let baseURL = server.baseURL
+      let transport = CurlTransport()
+      let client = NetworkClient(
+        baseURL: baseURL, behaviors: [.logging()], transport: transport)
+      let users: [User] = try await transport.run {
+        try await client.send(.get("users"))
+      }
+      #expect(users == [User(name: "Mona")])
+    }
+
     // Compiled only.
     func `a container engine listens on a socket`() {
       var settings = CurlTransport.Configuration()

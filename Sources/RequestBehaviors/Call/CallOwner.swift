@@ -143,8 +143,8 @@ extension NetworkError {
 
 /// The numbers of the sign-ins that a call belongs to, by session.
 ///
-/// A session of your own, which counts its sign-ins, records the number when a call begins. Calls of two sign-ins do not
-/// share a response then, even if their owners have one name.
+/// A session of your own that counts its sign-ins records the number when a call begins. Then calls of two sign-ins do
+/// not share a response, even if their owners have one name.
 public enum SignInNumbers: CallKey {
   /// No session has recorded a number.
   public static let defaultValue: [ObjectIdentifier: Int] = [:]

@@ -1,0 +1,192 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsCurl
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Work that runs on the thread of a transport.
+@Suite(.limited) struct CurlRunTests {
+  private func makeServer() throws -> LoopbackServer {
+    try LoopbackServer { .text("\($0.method) \($0.path)") }
+  }
+
+  /// Whether this code runs on the thread of a transport.
+  private static func isOnLoop() -> Bool { Thread.current.name == "RequestBehaviorsCurl" }
+
+  @Test func `work runs on the thread of the transport`() async throws {
+    #expect(await CurlTransport().run { CurlRunTests.isOnLoop() })
+  }
+
+  @Test func `work still runs there after a request`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let isThere = try await transport.run {
+      let _: String = try await client.send(.get("a"))
+      return CurlRunTests.isOnLoop()
+    }
+    #expect(isThere)
+  }
+
+  @Test func `a behavior runs there`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let places = Box<[Bool]>([])
+    let client = NetworkClient(
+      baseURL: server.baseURL,
+      behaviors: [
+        ClosureBehavior(afterSuccess: { _, _ in places.update { $0.append(CurlRunTests.isOnLoop()) } })
+      ], transport: transport)
+    try await transport.run { try await client.send(.get("a")) }
+    #expect(places.value == [true])
+  }
+
+  @Test func `child tasks run there`() async throws {
+    let places = await CurlTransport().run {
+      await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<8 { group.addTask { CurlRunTests.isOnLoop() } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+    }
+    #expect(places == Array(repeating: true, count: 8))
+  }
+
+  @Test func `code of an actor runs on the actor`() async throws {
+    let isOnMain = await CurlTransport().run { await MainActor.run { Thread.isMainThread } }
+    #expect(isOnMain)
+  }
+
+  @Test func `the error of the work is thrown`() async throws {
+    await #expect(throws: Failure("the work")) { try await CurlTransport().run { throw Failure("the work") } }
+  }
+
+  @Test func `many requests at a time all get their own response`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let wrong = try await transport.run {
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for number in 0..<500 {
+          group.addTask {
+            let text: String = try await client.send(.get("n/\(number)"))
+            return text.hasSuffix("/n/\(number)")
+          }
+        }
+        return try await group.reduce(into: 0) { $0 += $1 ? 0 : 1 }
+      }
+    }
+    #expect(wrong == 0)
+  }
+
+  @Test func `a streamed body is read there`() async throws {
+    let server = try LoopbackServer { _ in .text(String(repeating: "0123456789", count: 50_000)) }
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let count = try await transport.run {
+      let response = try await client.stream(.get("long"))
+      guard case .stream(let stream) = response.body else { return 0 }
+      var count = 0
+      for try await chunk in stream { count += chunk.count }
+      return count
+    }
+    #expect(count == 500_000)
+  }
+
+  @Test func `transfers go on beside work that never waits`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let isDone = Box(false)
+    try await transport.run {
+      async let busy: Void = { while !isDone.value { await Task.yield() } }()
+      let _: String = try await client.send(.get("a"))
+      isDone.value = true
+      await busy
+    }
+    #expect(isDone.value)
+  }
+
+  @Test func `a request of the work is cancelled at once`() async throws {
+    let gate = TestGate()
+    let server = try LoopbackServer { _ in
+      await gate.pass()
+      return .text("late")
+    }
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let task = Task { try await transport.run { try await client.send(.get("a")) } }
+    await gate.waitForArrivals(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    gate.open()
+  }
+
+  @Test func `work that shuts the transport down comes to its end`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let error = await #expect(throws: NetworkError.self) {
+      try await transport.run {
+        let _: String = try await client.send(.get("a"))
+        await transport.shutdown()
+        let _: String = try await client.send(.get("b"))
+      }
+    }
+    #expect(error?.code == .clientShutDown)
+  }
+
+  @Test func `work that begins after the shutdown runs elsewhere`() async throws {
+    let transport = CurlTransport()
+    await transport.shutdown()
+    #expect(await transport.run { CurlRunTests.isOnLoop() } == false)
+  }
+
+  @Test func `work that waits at the shutdown comes to its end`() async throws {
+    let (transport, gate) = (CurlTransport(), TestGate())
+    let task = Task { await transport.run { await gate.pass() } }
+    await gate.waitForArrivals(1)
+    await transport.shutdown()
+    gate.open()
+    await task.value
+  }
+
+  @Test func `a transport that its own work made and used is released there`() async throws {
+    let server = try makeServer()
+    let status = try await CurlTransport().run {
+      try await CurlTransport().send(NetworkRequest(url: server.baseURL)).statusCode
+    }
+    #expect(status == 200)
+  }
+
+  @Test func `work of one transport can run work of another`() async throws {
+    let (outer, inner) = (CurlTransport(), CurlTransport())
+    let places = await outer.run {
+      let within = await inner.run { CurlRunTests.isOnLoop() }
+      return [within, CurlRunTests.isOnLoop()]
+    }
+    #expect(places == [true, true])
+  }
+
+  // MARK: - Work that blocks
+
+  private func reports(of duration: Duration) async -> [Duration] {
+    let clock = ManualClock()
+    let reports = Box<[Duration]>([])
+    var configuration = CurlTransport.Configuration()
+    configuration.blockingReport = { duration in reports.update { $0.append(duration) } }
+    let transport = CurlTransport(configuration: configuration, clock: clock.requestClock)
+    await transport.run { clock.advance(by: duration) }
+    // The report comes after the job, and the shutdown after both.
+    await transport.shutdown()
+    return reports.value
+  }
+
+  @Test func `a part of the work that holds the thread for long is reported`() async throws {
+    #expect(await reports(of: .milliseconds(25)) == [.milliseconds(25)])
+  }
+
+  @Test func `a short part of the work is not reported`() async throws {
+    #expect(await reports(of: .milliseconds(10)) == [])
+  }
+}
