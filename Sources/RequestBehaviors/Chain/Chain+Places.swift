@@ -51,17 +51,25 @@ extension Chain {
   func prerequisiteClient(
     for caller: Int, omitting types: [any RequestBehavior.Type], parent: Call
   ) -> NetworkClient {
+    NetworkClient(
+      configuration: prerequisiteConfiguration(for: caller, omitting: types), transport: transport,
+      parent: NetworkClient.Parent(parent), waits: waits)
+  }
+
+  /// Returns the configuration of prerequisites; without an index, no behavior is around their caller.
+  func prerequisiteConfiguration(
+    for caller: Int? = nil, omitting types: [any RequestBehavior.Type] = []
+  ) -> RequestConfiguration {
     let omitted = Set(types.map { ObjectIdentifier($0) })
     var configuration = configuration
     configuration.behaviors = pipeline.entries.enumerated().compactMap { index, entry in
       guard entry.source == .configuration, Chain.prerequisiteOrders.contains(entry.order.standard) else { return nil }
       guard !omitted.contains(ObjectIdentifier(type(of: entry.behavior))) else { return nil }
-      let isAroundCaller = index <= caller && !entry.behavior.runsForPrerequisites
+      let isAroundCaller = caller.map { index <= $0 } == true && !entry.behavior.runsForPrerequisites
       return BehaviorGroup(entry.behavior, order: entry.order, hooksOnly: entry.runsHooksOnly || isAroundCaller)
     }
     // The prerequisite cannot require the credentials that it is to get.
     configuration.options.withdrawRequiredAuthentication()
-    return NetworkClient(
-      configuration: configuration, transport: transport, parent: NetworkClient.Parent(parent), waits: waits)
+    return configuration
   }
 }
