@@ -36,6 +36,11 @@ public struct AccessToken: Sendable, Hashable {
   /// It is no secret.
   package var sessionID: String?
 
+  /// The thumbprint of the key to which the server bound the token; `nil` if there is no such key.
+  ///
+  /// It is no secret.
+  package var keyThumbprint: String?
+
   /// Creates a token.
   ///
   /// - Parameters:

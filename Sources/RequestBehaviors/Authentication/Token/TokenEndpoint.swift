@@ -18,12 +18,21 @@ public struct TokenEndpoint: Sendable {
   private enum Place: Sendable {
     case path(RequestPath)
     case url(URL)
+
+    var scope: OriginScope {
+      switch self {
+      case .path: .baseURL
+      case .url(let url): .only(Set([Origin(url)].compactMap(\.self)))
+      }
+    }
   }
 
   private let place: Place
-  private let clientID: String
+  package let clientID: String
   private let clientSecret: String?
   private let authentication: ClientAuthentication
+  /// The parts that another module adds; `nil` if there are no such parts.
+  package let parts: TokenEndpointParts?
 
   /// Creates an endpoint below the base URL of the client with which the session is first used.
   ///
@@ -42,6 +51,7 @@ public struct TokenEndpoint: Sendable {
     self.clientID = clientID
     self.clientSecret = clientSecret
     self.authentication = authentication
+    self.parts = nil
   }
 
   /// Creates an endpoint on any server.
@@ -58,6 +68,16 @@ public struct TokenEndpoint: Sendable {
     self.clientID = clientID
     self.clientSecret = clientSecret
     self.authentication = authentication
+    self.parts = nil
+  }
+
+  /// Creates an endpoint whose client authenticates as the parts say.
+  package init(url: URL, clientID: String, parts: TokenEndpointParts) {
+    self.place = .url(url)
+    self.clientID = clientID
+    self.clientSecret = nil
+    self.authentication = .post
+    self.parts = parts
   }
 
   /// Returns the token that the endpoint gives for a grant.
@@ -73,13 +93,25 @@ public struct TokenEndpoint: Sendable {
   /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the response is no
   ///   token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
-    var request = request(grant).with(\.acceptableStatuses, .success)
-    // The body holds the secrets. Whatever the client allows its requests, this one goes to this server only, and once.
-    request.options.redirects = .none
-    request.options.idempotencyKey = nil
-    request.options.hedging = nil
-    let response = try await client.send(request).buffered()
-    guard let answer = TokenEndpointResponse(response) else { throw notToken(response, "it is no JSON object") }
+    try await exchange(grant, using: client).token
+  }
+
+  /// Returns the token that the endpoint gives for a grant, and the response with its other members.
+  ///
+  /// - Parameters:
+  ///   - grant: The fields of the grant.
+  ///   - url: The URL of the endpoint; its own by default.
+  ///   - client: The client that sends the request.
+  /// - Returns: The token and the response.
+  /// - Throws: As ``requestToken(_:using:)``.
+  package func exchange(
+    _ grant: Query, at url: URL? = nil, using client: NetworkClient
+  ) async throws -> (token: AccessToken, response: NetworkResponse) {
+    let request = try await request(grant, at: url, on: client.configuration.clock)
+    let response = try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+    guard let answer = TokenEndpointResponse(response, type: parts?.tokenTypes ?? ["bearer"]) else {
+      throw notToken(response, "it is no JSON object")
+    }
     if let code = answer.error {
       throw NetworkError(
         .tokenUnavailable,
@@ -87,38 +119,53 @@ public struct TokenEndpoint: Sendable {
         response: response)
     }
     do {
-      return try answer.token.get()
+      var token = try answer.token.get()
+      if token.type != "Bearer" { token.keyThumbprint = parts?.keyThumbprint }
+      return (token, response)
     } catch {
       throw notToken(response, error.text)
     }
   }
 
-  private func request(_ grant: Query) -> Request<NetworkResponse> {
-    var fields = grant
-    var headers: HeaderFields = ["Accept": "application/json"]
-    if let clientSecret, authentication == .basic {
-      headers.set("Authorization", basic(clientSecret), sensitive: scope)
+  /// Returns a request of the client with its authentication, which is sent to one server only and once.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields of the form.
+  ///   - url: The URL, such as that of revocations; the endpoint's own by default.
+  ///   - clock: The clock for the times of assertions.
+  /// - Returns: The request.
+  /// - Throws: The error of a closure that signs.
+  package func request(
+    _ fields: Query, at url: URL? = nil, on clock: RequestClock
+  ) async throws -> Request<NetworkResponse> {
+    let place = url.map { Place.url($0) } ?? place
+    var (fields, headers) = (fields, HeaderFields())
+    headers[.accept] = "application/json"
+    if let parts {
+      try await parts.authenticate(&fields, &headers, place.scope, clock.date())
+    } else if let clientSecret, authentication == .basic {
+      headers.set("Authorization", basic(clientSecret), sensitive: place.scope)
     } else {
       fields.append("client_id", clientID)
       if let clientSecret { fields.append("client_secret", clientSecret) }
     }
-    switch place {
-    case .path(let path): return .post(path, body: .form(fields), headers: headers)
-    case .url(let url): return .post(url: url, body: .form(fields), headers: headers)
-    }
+    var request: Request<NetworkResponse> =
+      switch place {
+      case .path(let path): .post(path, body: .form(fields), headers: headers)
+      case .url(let url): .post(url: url, body: .form(fields), headers: headers)
+      }
+    // The body holds the secrets. Whatever the client allows its requests, this one goes to this server only, and once.
+    request.options.redirects = .none
+    request.options.idempotencyKey = nil
+    request.options.hedging = nil
+    for behavior in parts?.behaviors ?? [] { request = request.with(behavior) }
+    return request
   }
 
   /// Both are form-encoded before they are joined (RFC 6749 §2.3.1), so that a colon in the id does no harm.
   private func basic(_ secret: String) -> String {
     let joined = "\(PercentEncoding.escape(clientID)):\(PercentEncoding.escape(secret))"
     return "Basic " + Data(joined.utf8).base64EncodedString()
-  }
-
-  private var scope: OriginScope {
-    switch place {
-    case .path: .baseURL
-    case .url(let url): .only(Set([Origin(url)].compactMap(\.self)))
-    }
   }
 
   /// The message tells only the form of the response, because there may be a token in it.
@@ -175,6 +222,10 @@ public struct RefreshTokenGrant: TokenSource {
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
     guard let refreshToken = token.refreshToken, !refreshToken.isEmpty else {
       throw NetworkError.notSignedIn("the token is no longer good and came without a refresh token; sign in again")
+    }
+    // The server would refuse it for every proof of another key.
+    if let thumbprint = token.keyThumbprint, thumbprint != endpoint.parts?.keyThumbprint {
+      throw NetworkError.notSignedIn("the token is bound to a key that the endpoint does not have; sign in again")
     }
     // The server's own final errors end the session as `invalid_grant` does.
     do {

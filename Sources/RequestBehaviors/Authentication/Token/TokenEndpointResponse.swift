@@ -15,18 +15,22 @@ struct TokenEndpointResponse: Sendable {
   }
 
   /// Reads the body of a response; `nil` if it is no JSON object.
-  init?(_ data: Data) {
+  ///
+  /// - Parameters:
+  ///   - data: The body.
+  ///   - types: The types that a token may have, in lower case.
+  init?(_ data: Data, type types: Set<String> = ["bearer"]) {
     guard let members = try? JSONDecoder().decode(Members.self, from: data) else { return nil }
     error = members.text("error").flatMap { $0.isEmpty ? nil : $0 }
-    token = Result { () throws(Problem) in try members.token() }
+    token = Result { () throws(Problem) in try members.token(types) }
   }
 
   /// Reads the response; `nil` if it is no JSON object.
-  init?(_ response: NetworkResponse) {
+  init?(_ response: NetworkResponse, type types: Set<String> = ["bearer"]) {
     guard case .data(let data) = response.body else { return nil }
     let type = response.headers[.contentType]?.lowercased() ?? ""
     if type.contains("html") { return nil }
-    self.init(data)
+    self.init(data, type: types)
   }
 
   /// The members of the object, by their exact names.
@@ -54,16 +58,19 @@ struct TokenEndpointResponse: Sendable {
       container.contains(Name(name)) && (try? container.decodeNil(forKey: Name(name))) != true
     }
 
-    func token() throws(Problem) -> AccessToken {
+    func token(_ types: Set<String>) throws(Problem) -> AccessToken {
       guard let value = text("access_token"), !value.isEmpty else { throw Problem(text: "there is no access_token") }
       guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
         throw Problem(text: "access_token has characters that are not visible ASCII")
       }
       // RFC 6749 §7.1: a client must not use a token whose type it does not understand.
-      guard !has("token_type") || text("token_type")?.lowercased() == "bearer" else {
-        throw Problem(text: "token_type is not Bearer")
+      let type = has("token_type") ? text("token_type")?.lowercased() : "bearer"
+      guard let type, types.contains(type) else {
+        let names = types.sorted().map { $0 == "dpop" ? "DPoP" : "Bearer" }.joined(separator: " or ")
+        throw Problem(text: "token_type is not \(names)")
       }
-      var token = AccessToken(value, lifetime: try lifetime(), scopes: scopes())
+      var token = AccessToken(
+        value, type: type == "dpop" ? "DPoP" : "Bearer", lifetime: try lifetime(), scopes: scopes())
       if let refreshToken = text("refresh_token"), !refreshToken.isEmpty { token.refreshToken = refreshToken }
       return token
     }

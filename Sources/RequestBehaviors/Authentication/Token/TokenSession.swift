@@ -46,6 +46,8 @@ public final class TokenSession: Sendable {
   let source: any TokenSource
   let coordinator: TokenCoordinator
   private let environment = Locked<ServerEnvironment?>(nil)
+  /// The digests of the sign-ins that a module for them has finished, the newest last.
+  package let finishedSignIns = Locked<[Digest]>([])
 
   /// Creates a session; it reads and sends nothing before a request needs it.
   ///

@@ -30,10 +30,9 @@ extension Redactor {
     "oauth_nonce", "oauth_verifier", "one_time_code", "otp", "pass", "passcode", "passphrase", "passwd", "password",
     "password_confirmation", "password_hash", "passwords", "pin", "private_key", "pwd", "recovery_code",
     "recovery_codes", "reset_code", "saml_response", "secret", "secret_key", "secrets", "security_code",
-    "service_key", "session", "session_handle", "session_id", "shared_key", "sid", "sig", "signature", "signing_key",
-    "sms_code", "ssn", "subscription_key", "token", "totp", "two_factor_code", "user_code", "user_key",
-    "verification_code",
-    "xsrf",
+    "request_uri", "service_key", "session", "session_handle", "session_id", "shared_key", "sid", "sig", "signature",
+    "signing_key", "sms_code", "ssn", "subscription_key", "token", "totp", "two_factor_code", "user_code", "user_key",
+    "verification_code", "verification_uri_complete", "verification_url_complete", "xsrf",
   ]
 
   /// Returns whether the name of a header field means a credential.
