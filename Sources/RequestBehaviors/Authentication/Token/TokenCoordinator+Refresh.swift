@@ -38,7 +38,10 @@ extension TokenCoordinator {
       $0.behaviors.append(.onCallEnd { tally.note($0) })
     }
     return Task {
-      defer { work.end() }
+      defer {
+        work.end()
+        self.release(nil, of: refresh)
+      }
       await self.runAlone(refresh) {
         await TokenCoordinator.$atWork.withValue(atWork) { await self.run(refresh, source, client, tally) }
       }
@@ -95,7 +98,9 @@ extension TokenCoordinator {
       let (now, date) = update { _, clock in (clock.now(), clock.date()) }
       try new.checkCharacters()
       let received = new.received(at: date)
-      await keep(old.map { received.completed(from: $0) } ?? received, got: now, from: refresh)
+      let completed = old.map { received.completed(from: $0) } ?? received
+      await keep(completed, got: now, from: refresh)
+      release(completed, of: refresh)
     } catch {
       await fail(refresh, error, tally)
     }

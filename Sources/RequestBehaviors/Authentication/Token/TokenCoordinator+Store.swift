@@ -178,10 +178,16 @@ extension TokenCoordinator {
   /// Forgets the token.
   ///
   /// Requests that wait for one fail, and the result of a refresh under way is dropped.
-  func signOut() async throws {
+  ///
+  /// - Parameters:
+  ///   - isCancelling: Whether to cancel the task of a refresh under way.
+  ///   - note: Reads the state before the token is forgotten; called under the lock.
+  /// - Throws: The error of the store.
+  func signOut(isCancelling: Bool = true, noting note: (inout TokenState) -> Void = { _ in }) async throws {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
-    complete(isCancelling: true) { state, _ in
+    complete(isCancelling: isCancelling) { state, _ in
+      note(&state)
       wasSignedIn = state.hasToken || !state.isLoaded
       state.signOut()
       removal = self.enqueueSave(nil, &state)

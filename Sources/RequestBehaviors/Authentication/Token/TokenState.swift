@@ -58,6 +58,8 @@ struct TokenState: Sendable {
   /// The generation in which the store turned out to be empty, until there is a token in it.
   var emptyGeneration: Int?
   var refresh: Refresh?
+  /// The sign-outs that wait for the token of a refresh which they have ended, by the refresh.
+  var lateTokens: [Int: Waiter<AccessToken?>] = [:]
   /// The number of refreshes that have failed.
   var failureCount = 0
   /// The owner of the responses, for the keys of caches; no secret.

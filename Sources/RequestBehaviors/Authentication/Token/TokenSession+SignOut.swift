@@ -1,0 +1,48 @@
+extension TokenSession {
+  /// Forgets the token, also in the store, and then has the server revoke it.
+  ///
+  /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
+  /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
+  /// to revoke.
+  ///
+  /// - Parameter revoke: Revokes the token; not called if there is no token.
+  /// - Throws: The error of the closure, else the error of the store; the session is signed out all the same.
+  public func signOut(_ revoke: (_ token: AccessToken) async throws -> Void) async throws {
+    let (token, storing) = await coordinator.signOutKeepingToken()
+    if let token { try await revoke(token) }
+    try storing.get()
+  }
+}
+
+extension TokenCoordinator {
+  /// Signs out, and returns the newest token of the user who left, and the result of storing the change.
+  func signOutKeepingToken() async -> (token: AccessToken?, storing: Result<Void, any Error>) {
+    try? await load()
+    var token: AccessToken?
+    var late: Waiter<AccessToken?>?
+    let storing: Result<Void, any Error>
+    do {
+      try await signOut(isCancelling: false) { state in
+        token = state.token
+        // A refresh that waits for another process has sent nothing.
+        guard let refresh = state.refresh, state.isAlone else { return }
+        let waiter = Waiter<AccessToken?>()
+        state.lateTokens[refresh.id] = waiter
+        late = waiter
+      }
+      storing = .success(())
+    } catch {
+      storing = .failure(error)
+    }
+    guard let late else { return (token, storing) }
+    let (clock, limit) = update { state, clock in (clock, state.policy.timeout) }
+    let timer = clock.schedule(after: limit) { late.settle(.success(nil)) }
+    defer { timer.cancel() }
+    return ((try? await late.value()) ?? token, storing)
+  }
+
+  /// Hands the token of a refresh to the sign-out that waits for it.
+  func release(_ token: AccessToken?, of refresh: TokenState.Refresh) {
+    update { state, _ in state.lateTokens.removeValue(forKey: refresh.id) }?.settle(.success(token))
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// A sign-out that has the server revoke the token.
+@Suite(.limited) struct TokenRevocationTests {
+  private let mock = MockTransport()
+  private let clock = ManualClock()
+  private let revoked = Locked<[String?]>([])
+
+  private func signedIn() async throws -> (TokenSession, NetworkClient) {
+    let session = TokenSession(
+      source: .refreshToken(TokenEndpoint("token", clientID: "shop")), clock: clock.requestClock)
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.tokenAuth(session)], transport: mock)
+    try await session.signIn(AccessToken("a0", refreshToken: "r0"))
+    return (session, client)
+  }
+
+  private func note(_ token: AccessToken) { revoked.withLock { $0.append(token.refreshToken) } }
+
+  @Test func `the session is signed out before its token is revoked`() async throws {
+    let (session, _) = try await signedIn()
+    var wasSignedIn: Bool?
+    try await session.signOut { token in
+      note(token)
+      wasSignedIn = try await session.isSignedIn()
+    }
+    #expect(revoked.withLock { $0 } == ["r0"])
+    #expect(wasSignedIn == false)
+  }
+
+  @Test func `the session is signed out whatever the server says`() async throws {
+    let (session, _) = try await signedIn()
+    await #expect(throws: CocoaError.self) { try await session.signOut { _ in throw CocoaError(.featureUnsupported) } }
+    #expect(try await session.isSignedIn() == false)
+  }
+
+  @Test func `without a token there is nothing to revoke`() async throws {
+    let session = TokenSession(source: .refreshToken(TokenEndpoint("token", clientID: "shop")))
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 }.isEmpty)
+  }
+
+  @Test func `a token in the store is revoked, although no request has read it`() async throws {
+    let store = InMemoryTokenStore(AccessToken("a", refreshToken: "kept"))
+    let session = TokenSession(source: .refreshToken(TokenEndpoint("token", clientID: "shop")), store: store)
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 } == ["kept"])
+    #expect(try await store.load() == nil)
+  }
+
+  @Test func `the token of a refresh under way is revoked, and not thrown away`() async throws {
+    let (session, client) = try await signedIn()
+    mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
+    mock.on(.post, "token").respond(
+      200, jsonText: #"{"access_token":"a1","refresh_token":"r1"}"#
+    ).delayed(by: .seconds(5))
+    let call = Task { try await client.send(.get("a")) }
+    _ = await mock.waitForRequests(2)
+    let out = Task { try await session.signOut { note($0) } }
+    _ = await #expect(throws: NetworkError.self) { try await call.value }
+    clock.advance(by: .seconds(5))
+    try await out.value
+    #expect(revoked.withLock { $0 } == ["r1"])
+    #expect(try await session.isSignedIn() == false)
+  }
+
+  @Test func `a refresh that does not end is awaited no longer than the policy says`() async throws {
+    let (session, client) = try await signedIn()
+    mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
+    mock.on(.post, "token").respond(200, jsonText: #"{"access_token":"a1"}"#).delayed(by: .seconds(600))
+    let call = Task { try await client.send(.get("a")) }
+    _ = await mock.waitForRequests(2)
+    let out = Task { try await session.signOut { note($0) } }
+    _ = await #expect(throws: NetworkError.self) { try await call.value }
+    clock.advance(by: .seconds(31))
+    try await out.value
+    #expect(revoked.withLock { $0 } == ["r0"])
+  }
+}
