@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "RequestBehaviors", targets: ["RequestBehaviors"]),
     .library(name: "RequestBehaviorsCaching", targets: ["RequestBehaviorsCaching"]),
     .library(name: "RequestBehaviorsOAuth1", targets: ["RequestBehaviorsOAuth1"]),
+    .library(name: "RequestBehaviorsOAuth2", targets: ["RequestBehaviorsOAuth2"]),
     .library(name: "RequestBehaviorsSQLite", targets: ["RequestBehaviorsSQLite"]),
     .library(name: "RequestBehaviorsCurl", targets: ["RequestBehaviorsCurl"]),
     .library(name: "RequestBehaviorsTesting", targets: ["RequestBehaviorsTesting"]),
@@ -34,6 +35,7 @@ let package = Package(
     .target(name: "RequestBehaviors", swiftSettings: strict),
     .target(name: "RequestBehaviorsCaching", dependencies: ["RequestBehaviors"], swiftSettings: strict),
     .target(name: "RequestBehaviorsOAuth1", dependencies: ["RequestBehaviors"], swiftSettings: strict),
+    .target(name: "RequestBehaviorsOAuth2", dependencies: ["RequestBehaviors"], swiftSettings: strict),
     .systemLibrary(name: "CRequestBehaviorsSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "RequestBehaviorsSQLite",
@@ -113,6 +115,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "RequestBehaviorsOAuth2Tests",
+      dependencies: [
+        "RequestBehaviorsOAuth2", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
         "CFaultVFS", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits",
@@ -138,7 +146,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "QuickStart", "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsCurl", "RequestBehaviorsOAuth1",
-        "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
+        "RequestBehaviorsOAuth2", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
       ] + recipes.map { .target(name: $0.name) },
       exclude: ["Cassettes"], swiftSettings: strict),
   ] + recipes

@@ -72,10 +72,10 @@ M
   for name in Darwin Security AppleFoundation CryptoKit os CoreData; do stub "$platform" "$name"; done
   [ "$platform" = macOS ] || stub "$platform" UIKit
   local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsCaching Sources/RequestBehaviorsOAuth1
-    Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
+    Sources/RequestBehaviorsOAuth2 Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite
     Sources/RequestBehaviorsCurl Sources/QuickStart)
   [ -n "${SOURCES_ONLY:-}" ] || folders+=(Tests/TestSupport Tests/TestLimits Tests/RequestBehaviorsTests
-    Tests/RequestBehaviorsCachingTests Tests/RequestBehaviorsOAuth1Tests
+    Tests/RequestBehaviorsCachingTests Tests/RequestBehaviorsOAuth1Tests Tests/RequestBehaviorsOAuth2Tests
     Tests/RequestBehaviorsTestingTests Tests/RequestBehaviorsSQLiteTests Tests/RequestBehaviorsCurlTests
     Tests/DocumentationTests)
   for folder in "${folders[@]}"; do

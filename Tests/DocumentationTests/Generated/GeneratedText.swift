@@ -7,8 +7,8 @@ enum Repository {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   static let modules = [
-    "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsSQLite",
-    "RequestBehaviorsCurl", "RequestBehaviorsTesting",
+    "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsOAuth2",
+    "RequestBehaviorsSQLite", "RequestBehaviorsCurl", "RequestBehaviorsTesting",
   ]
 
   /// Returns the text of a file.

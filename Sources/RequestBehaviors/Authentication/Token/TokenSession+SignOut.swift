@@ -1,6 +1,12 @@
 extension TokenSession {
   /// Forgets the token, also in the store, and then has the server revoke it.
   ///
+  /// ```swift
+  /// try await session.signOut { token in
+  ///   try await endpoint.revoke(token, over: client)
+  /// }
+  /// ```
+  ///
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
   /// to revoke.

@@ -1,0 +1,90 @@
+import Foundation
+public import RequestBehaviors
+
+/// Gets tokens for an assertion that a key signs, as servers do for a user or a service account (RFC 7523 §2.1).
+///
+/// ```swift
+/// let session = TokenSession(
+///   source: .jwtBearer(
+///     endpoint, key: key, issuer: "robot@shop.example",
+///     scopes: ["stock.read"]))
+/// ```
+public struct JWTBearerGrant: TokenSource {
+  private let endpoint: TokenEndpoint
+  private let key: SigningKey
+  private let issuer: String
+  private let subject: String
+  private let audience: String?
+  private let scopes: [String]
+
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - endpoint: The token endpoint, made with a server.
+  ///   - key: The key that signs the assertions.
+  ///   - issuer: The party that signs, such as the id of a service account (`iss`).
+  ///   - subject: The user for whom the token is (`sub`); by default the issuer.
+  ///   - audience: The audience (`aud`); by default the server's issuer, or its token endpoint if the issuer is not
+  ///     known.
+  ///   - scopes: The scopes to ask for; by default the server chooses.
+  public init(
+    _ endpoint: TokenEndpoint, key: SigningKey, issuer: String, subject: String? = nil, audience: String? = nil,
+    scopes: [String] = []
+  ) {
+    self.endpoint = endpoint
+    self.key = key
+    self.issuer = issuer
+    self.subject = subject ?? issuer
+    self.audience = audience
+    self.scopes = scopes
+  }
+
+  private struct Header: Encodable {
+    let typ = "JWT"
+    let alg: String
+    let kid: String?
+  }
+
+  private struct Claims: Encodable {
+    let iss: String
+    let sub: String
+    let aud: String
+    let jti: String
+    let iat: Int
+    let exp: Int
+  }
+
+  /// Returns a token for an assertion that is valid for 60 seconds.
+  public func fetch(using client: NetworkClient) async throws -> AccessToken {
+    let server = try endpoint.server
+    let now = Int(client.configuration.clock.date().timeIntervalSince1970)
+    let claims = Claims(
+      iss: issuer, sub: subject, aud: audience ?? server.issuer ?? server.token.absoluteString, jti: Nonce.make(),
+      iat: now, exp: now + 60)
+    let input = try JSONWebToken.signingInput(Header(alg: key.algorithm, kid: key.keyID), claims)
+    return try await endpoint.requestToken(
+      [
+        "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": try await key.token(of: input),
+        "scope": scopes.isEmpty ? nil : scopes.joined(separator: " "),
+      ], using: client)
+  }
+}
+
+extension TokenSource where Self == JWTBearerGrant {
+  /// Gets tokens for an assertion that a key signs; see ``JWTBearerGrant``.
+  ///
+  /// - Parameters:
+  ///   - endpoint: The token endpoint, made with a server.
+  ///   - key: The key that signs the assertions.
+  ///   - issuer: The party that signs.
+  ///   - subject: The user for whom the token is; by default the issuer.
+  ///   - audience: The audience; by default the server's issuer.
+  ///   - scopes: The scopes to ask for; by default the server chooses.
+  /// - Returns: The source.
+  public static func jwtBearer(
+    _ endpoint: TokenEndpoint, key: SigningKey, issuer: String, subject: String? = nil, audience: String? = nil,
+    scopes: [String] = []
+  ) -> JWTBearerGrant {
+    JWTBearerGrant(endpoint, key: key, issuer: issuer, subject: subject, audience: audience, scopes: scopes)
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+public import RequestBehaviors
+
+/// Signs a user in on another device: this one shows a page and a code, and asks until the user has decided (RFC 8628).
+///
+/// ```swift
+/// let flow = OAuth2DeviceFlow(
+///   session: session, endpoint: endpoint, scopes: ["orders.read"],
+///   over: client)
+/// try await flow.signIn { code in
+///   print("Go to \(code.page) and type \(code.userCode)")
+/// }
+/// ```
+///
+/// It is for televisions, and for tools without a browser. Anyone who shows a user such a code can get the user's
+/// token, so prefer ``OAuth2Flow`` where there is a browser.
+public struct OAuth2DeviceFlow: Sendable {
+  /// The session that is signed in at the end.
+  public let session: TokenSession
+  /// The token endpoint, made with a server.
+  public let endpoint: TokenEndpoint
+  /// The scopes to ask for.
+  public let scopes: [String]
+  private let client: NetworkClient
+
+  /// Creates a flow.
+  ///
+  /// - Parameters:
+  ///   - session: The session that is signed in at the end.
+  ///   - endpoint: The token endpoint, made with `TokenEndpoint(server, clientID:)`.
+  ///   - scopes: The scopes to ask for; by default the server chooses.
+  ///   - client: The client that sends the requests, without its authentication.
+  public init(session: TokenSession, endpoint: TokenEndpoint, scopes: [String] = [], over client: NetworkClient) {
+    self.session = session
+    self.endpoint = endpoint
+    self.scopes = scopes
+    self.client = client.prerequisites
+  }
+
+  /// Signs a user in.
+  ///
+  /// - Parameter show: Shows the page and the code; waiting begins when it returns. Its error ends the sign-in.
+  /// - Returns: The grant, with whose token the session is signed in.
+  /// - Throws: As ``begin()`` and ``finish(_:)``, and the error of the closure.
+  @discardableResult
+  public func signIn(_ show: (_ code: OAuth2DeviceCode) async throws -> Void) async throws -> OAuth2Grant {
+    let code = try await begin()
+    try await show(code)
+    return try await finish(code)
+  }
+
+  /// Gets the codes (§3.1).
+  ///
+  /// - Returns: The page and the code to show.
+  /// - Throws: `NetworkError`, of code `oauth2InvalidServer` if the server has no endpoint for devices,
+  ///   `oauth2Refused` if the server says why not, and `oauth2InvalidResponse` if the response breaks a rule.
+  public func begin() async throws -> OAuth2DeviceCode {
+    let url = try endpoint.url(\.deviceAuthorization, "device authorization endpoint")
+    do {
+      let request = try await endpoint.request(
+        ["scope": scopes.isEmpty ? nil : scopes.joined(separator: " ")], at: url, on: client.configuration.clock)
+      let response = try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+      return try OAuth2DeviceCode(
+        response, scopes: scopes, server: try endpoint.server, now: client.configuration.clock.date())
+    } catch {
+      throw NetworkError.ofStep("the device code", error)
+    }
+  }
+
+  /// Waits until the user has decided (§3.4, §3.5).
+  ///
+  /// - Parameter code: The codes that ``begin()`` returned.
+  /// - Returns: The grant, with whose token the session is signed in.
+  /// - Throws: `NetworkError`, of code `oauth2Denied` if the user refused, `oauth2Expired` if the user did not decide
+  ///   in time, `oauth2Refused` if the server says why not; `CancellationError` at once when the task is cancelled.
+  @discardableResult
+  public func finish(_ code: OAuth2DeviceCode) async throws -> OAuth2Grant {
+    guard code.format == OAuth2DeviceCode.currentFormat else {
+      throw NetworkError(.oauth2Expired, "the device code has the format \(code.format); begin another sign-in")
+    }
+    let clock = client.configuration.clock
+    // A date that is further away than the codes last was written by a clock that has been set back since.
+    let left = min(code.expiresAt.timeIntervalSince(clock.date()), code.lifetime)
+    var poll = DevicePoll(interval: .seconds(code.interval), end: clock.now() + .seconds(left))
+    var step = poll.next(now: clock.now())
+    while case .ask(let wait) = step {
+      try await clock.sleep(for: wait)
+      switch try await ask(code) {
+      case .done(let result): return try await session.signIn(result, scopes: code.scopes)
+      case .wait(let answer): step = poll.next(after: answer, now: clock.now())
+      }
+    }
+    if case .expire(let wait) = step { try await clock.sleep(for: wait) }
+    throw NetworkError(.oauth2Expired, "the user did not decide before the device code expired; begin another sign-in")
+  }
+
+  private enum Result {
+    case done((token: AccessToken, response: NetworkResponse))
+    case wait(DevicePoll.Answer)
+  }
+
+  private func ask(_ code: OAuth2DeviceCode) async throws -> Result {
+    do {
+      let grant: Query = [
+        "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
+      ]
+      return .done(try await endpoint.exchange(grant, at: code.tokenEndpoint, using: client))
+    } catch let error as NetworkError {
+      if let answer = OAuth2DeviceFlow.answer(error) { return .wait(answer) }
+      throw NetworkError.ofStep("the device code", error)
+    }
+  }
+
+  /// Returns the meaning of an error for the next request; `nil` if it ends the sign-in.
+  private static func answer(_ error: NetworkError) -> DevicePoll.Answer? {
+    guard let response = error.response else { return error.isTransient ? .unavailable(nil) : nil }
+    let wait = ServerHints(response).retryAfter
+    if let problem = OAuth2Problem(response), JSONObject((try? response.data) ?? Data()) != nil {
+      switch problem.code {
+      case .authorizationPending: return .pending
+      case .slowDown: return .slowDown
+      case _ where response.statusCode == 429 || response.statusCode >= 500: return .unavailable(wait)
+      default: return nil
+      }
+    }
+    // This is from a portal or a gateway; the user may still be deciding.
+    let isJSON = JSONObject((try? response.data) ?? Data()) != nil
+    return !isJSON || response.statusCode == 429 || response.statusCode >= 500 ? .unavailable(wait) : nil
+  }
+}

@@ -1,0 +1,107 @@
+public import RequestBehaviors
+
+/// Adds to each request that carries a token of type DPoP the proof that it comes from the owner of the key (RFC 9449).
+///
+/// ```swift
+/// let client = NetworkClient(
+///   baseURL: baseURL,
+///   behaviors: [.tokenAuth(session), .dpop(dpop)])
+/// ```
+///
+/// Every send has a proof of its own: each retry, each hop, each replay. A request whose proof cannot be made is not
+/// sent. If the server asks for a nonce (§9), the request is sent once more with it; the session does not see that 401.
+/// A one-shot body is not sent again.
+public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
+  /// After all that changes URL, method or token.
+  public let order = BehaviorOrder.signing
+  /// The name for `.only(_:)`: `dpop`.
+  public let credential = "dpop"
+  /// The servers whose requests get a proof, which are those of the token.
+  public let origins: OriginScope
+  private let key: DPoPKey
+
+  /// Creates the behavior.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which the endpoint of the session has too.
+  ///   - origins: The servers that get tokens; by default the base URL's.
+  public init(_ key: DPoPKey, origins: OriginScope = .baseURL) {
+    self.key = key
+    self.origins = origins
+  }
+
+  /// Returns the thumbprint of the key: proofs of one key have one owner.
+  public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "dpop \(key.thumbprint)" : nil }
+
+  /// Sends the request with a proof, and once more if the server asks for a nonce.
+  public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    guard let token = DPoPBehavior.token(in: request) else { return try await next(request) }
+    return try await key.send(request, token: token, next: next, asksForNonce: DPoPBehavior.asksForNonce)
+  }
+
+  /// The token of type DPoP that a request carries; `nil` if it carries none.
+  private static func token(in request: NetworkRequest) -> String? {
+    let parts = (request.headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "dpop" else { return nil }
+    return String(parts[1])
+  }
+
+  /// Whether a resource refuses a proof for its nonce (§9): each error belongs to its own scheme.
+  private static func asksForNonce(_ response: NetworkResponse) -> Bool {
+    guard response.statusCode == 401 else { return false }
+    return response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list).contains {
+      $0.name.lowercased() == "dpop" && $0.error == OAuth2Problem.Code.useDPoPNonce.rawValue
+    }
+  }
+}
+
+/// Adds proofs to the requests to an authorization server, which carry no token (RFC 9449 §5).
+struct DPoPEndpointBehavior: RequestBehavior {
+  let order = BehaviorOrder.signing
+  let key: DPoPKey
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    try await key.send(request, token: nil, next: next) { response in
+      guard [400, 401].contains(response.statusCode), case .data(let data) = response.body else { return false }
+      return JSONObject(data)?.text("error") == OAuth2Problem.Code.useDPoPNonce.rawValue
+    }
+  }
+}
+
+extension DPoPKey {
+  /// Sends a request with a proof, and once more if the server refuses it for a nonce that it has just sent.
+  func send(
+    _ request: NetworkRequest, token: String?, next: Next, asksForNonce: (NetworkResponse) -> Bool
+  ) async throws -> NetworkResponse {
+    let nonce = nonce(for: request.origin)
+    let response = try await next(try await proven(request, token, nonce))
+    learn(response)
+    guard response.isVerified, asksForNonce(response), let asked = response.headers["DPoP-Nonce"], asked != nonce,
+      asked == self.nonce(for: request.origin), request.body?.isReplayable != false
+    else { return response }
+    response.body.cancel()
+    request.call.record("sent again with the server's nonce", from: "DPoPBehavior")
+    let second = try await next(try await proven(request, token, asked))
+    learn(second)
+    return second
+  }
+
+  private func proven(_ request: NetworkRequest, _ token: String?, _ nonce: String?) async throws -> NetworkRequest {
+    var proven = request
+    let scope: OriginScope = request.origin.map { .only([$0]) } ?? .baseURL
+    proven.headers.set("DPoP", try await proof(for: request, token: token, nonce: nonce), sensitive: scope)
+    return proven
+  }
+}
+
+extension RequestBehavior where Self == DPoPBehavior {
+  /// Proves the ownership of the key to which tokens are bound; see ``DPoPBehavior``.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which the endpoint of the session has too.
+  ///   - origins: The servers that get tokens; by default the base URL's.
+  /// - Returns: The behavior.
+  public static func dpop(_ key: DPoPKey, origins: OriginScope = .baseURL) -> DPoPBehavior {
+    DPoPBehavior(key, origins: origins)
+  }
+}

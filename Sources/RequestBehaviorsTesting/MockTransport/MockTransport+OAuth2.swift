@@ -1,0 +1,54 @@
+public import Foundation
+public import RequestBehaviors
+
+extension MockTransport {
+  /// Adds the stubs of an OAuth 2 authorization server below the base URL, and returns the server.
+  ///
+  /// ```swift
+  /// let id = mock.oauth2()
+  /// let grant = try await flow.signIn { url in
+  ///   try id.authorize(url)
+  /// }
+  /// ```
+  ///
+  /// Its endpoints are `authorize`, `token`, `revoke` and `device`. It keeps the rules that clients break most often;
+  /// see ``MockOAuth2Server``.
+  ///
+  /// - Parameters:
+  ///   - lifetime: The lifetime of the tokens in seconds; an hour by default.
+  ///   - members: Further members of each token response, such as a team.
+  /// - Returns: The server, which plays the user's part too.
+  public func oauth2(lifetime: Int = 3_600, members: [String: String] = [:]) -> MockOAuth2Server {
+    let server = MockOAuth2Server(baseURL: baseURL, lifetime: lifetime, members: members)
+    on(.post, "token").respond { try server.token($0) }.optional()
+    on(.post, "revoke").respond { try server.revocation($0) }.optional()
+    on(.post, "device").respond { try server.deviceCodes($0) }.optional()
+    return server
+  }
+}
+
+extension URL {
+  /// Returns the callback with which a server ends a sign-in: the redirect URI of a page with a code and its state.
+  ///
+  /// ```swift
+  /// try await flow.signIn { url in .callback(to: url, code: "abc") }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - page: The page that the sign-in opens.
+  ///   - code: The code; `nil` for a callback without one.
+  ///   - parameters: Further parameters, such as `iss`.
+  /// - Returns: The callback; the page itself if it has no redirect URI.
+  public static func callback(to page: URL, code: String?, _ parameters: Query = [:]) -> URL {
+    let query = Query(percentEncoded: page.query(percentEncoded: true) ?? "")
+    guard let redirect = query["redirect_uri"] else { return page }
+    let items: Query = ["code": code, "state": query["state"]]
+    let joint = redirect.contains("?") ? "&" : "?"
+    return URL(string: redirect + joint + Query(items.items + parameters.items).percentEncoded) ?? page
+  }
+}
+
+extension Query {
+  /// The first value of a name.
+  subscript(_ name: String) -> String? { items.first { $0.name == name }?.value }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsOAuth2
+import RequestBehaviorsTesting
+import Testing
+
+/// Tokens that are bound to a key (RFC 9449).
+@Suite(.limited) struct DPoPTests {
+  private let fixture = OAuth2Fixture()
+  private let key: DPoPKey
+  private static let token = #"{"access_token":"A","token_type":"DPoP","refresh_token":"R"}"#
+
+  init() throws { key = try DPoPKey(signer()) }
+
+  private var session: TokenSession {
+    TokenSession(
+      source: .refreshToken(fixture.endpoint(dpop: key)), store: fixture.store, clock: fixture.clock.requestClock)
+  }
+
+  private func client(_ session: TokenSession, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    fixture.client.with { $0.behaviors += [.tokenAuth(session), .dpop(key)] + behaviors }
+  }
+
+  private func signedIn() async throws -> TokenSession {
+    let session = session
+    try await session.signIn(AccessToken("A", type: "DPoP", refreshToken: "R"))
+    return session
+  }
+
+  private func proof(_ index: Int) -> [String: Any] { part(1, of: fixture.mock.sent[index].headers["DPoP"]) }
+
+  @Test func `the page names the key, and the token is bound to it`() async throws {
+    fixture.respond(200, Self.token)
+    let flow = fixture.flow(dpop: key)
+    let signIn = try await flow.begin()
+    #expect(items(of: signIn.url).contains { $0 == ("dpop_jkt", key.thumbprint) })
+    let grant = try await flow.finish(signIn, callback: callback(to: signIn.url, "code=abc"))
+    #expect(grant.token.type == "DPoP")
+    let header = part(0, of: fixture.mock.sent[0].headers["DPoP"])
+    #expect(header["typ"] as? String == "dpop+jwt")
+    #expect(header["alg"] as? String == "ES256")
+    #expect((header["jwk"] as? [String: String])?.keys.sorted() == ["crv", "kty", "x", "y"])
+    #expect(proof(0)["htu"] as? String == "https://id.example/token")
+    #expect(proof(0)["htm"] as? String == "POST")
+    #expect(proof(0)["ath"] == nil)
+  }
+
+  @Test func `a bearer token in its place is refused`() async throws {
+    fixture.respond(200, #"{"access_token":"A","token_type":"Bearer"}"#)
+    let flow = fixture.flow(dpop: key)
+    #expect(await errorCode { try await flow.signIn { callback(to: $0, "code=abc") } } == .oauth2InvalidResponse)
+  }
+
+  @Test func `a request carries a proof of its own, with the hash of its token`() async throws {
+    let client = client(try await signedIn())
+    fixture.mock.on(.get, "orders").respond(200).times(2)
+    try await client.send(.get("orders", query: ["page": 2]))
+    try await client.send(.get("orders"))
+    #expect(fixture.mock.sent[0].headers["Authorization"] == "DPoP A")
+    #expect(proof(0)["htu"] as? String == "https://id.example/orders")
+    let hash = Digest.sha256(of: "A").base64.replacing("+", with: "-").replacing("/", with: "_").replacing(
+      "=", with: "")
+    #expect(proof(0)["ath"] as? String == hash)
+    #expect(proof(0)["jti"] as? String != proof(1)["jti"] as? String)
+  }
+
+  @Test func `a bearer token needs no proof`() async throws {
+    let session = session
+    try await session.signIn(AccessToken("A"))
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client(session).send(.get("orders"))
+    #expect(fixture.mock.sent[0].headers["DPoP"] == nil)
+  }
+
+  @Test func `a nonce that a resource asks for is sent at once, and the session does not see it`() async throws {
+    let session = try await signedIn()
+    fixture.mock.on(.get, "orders").respond(
+      401, headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
+    ).times(1)
+    fixture.mock.on(.get, "orders").respond(200, headers: ["DPoP-Nonce": "n2"]).times(1)
+    fixture.mock.on(.get, "orders").respond(200)
+    let client = client(session)
+    try await client.send(.get("orders"))
+    try await client.send(.get("orders"))
+    #expect(fixture.mock.sent.count == 3)
+    #expect(proof(0)["nonce"] == nil)
+    #expect(proof(1)["nonce"] as? String == "n1")
+    #expect(proof(2)["nonce"] as? String == "n2")
+  }
+
+  @Test func `a nonce that does not help is not tried again, and does not sign the session out`() async throws {
+    let session = try await signedIn()
+    fixture.mock.on(.get, "orders").respond(
+      401, headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
+    ).times(4)
+    let client = client(session)
+    #expect(await errorCode { try await client.send(.get("orders")) } == .unacceptableStatus)
+    #expect(fixture.mock.sent.count == 2)
+    #expect(try await session.isSignedIn())
+  }
+
+  @Test func `a nonce of another scheme's challenge is not asked for`() async throws {
+    let client = client(try await signedIn())
+    fixture.mock.on(.get, "orders").respond(
+      401, headers: ["WWW-Authenticate": #"Bearer error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
+    ).times(1)
+    #expect(await errorCode { try await client.send(.get("orders")) } == .unacceptableStatus)
+    #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `a nonce at the token endpoint does not spend the refresh token twice`() async throws {
+    let session = session
+    try await session.signIn(AccessToken("A", type: "DPoP", lifetime: .zero, refreshToken: "R"))
+    fixture.mock.on(.get, "orders").respond(
+      401, headers: ["WWW-Authenticate": #"DPoP error="invalid_token""#]
+    ).times(1)
+    fixture.mock.on(.post, "token").respond(
+      400, headers: ["DPoP-Nonce": "n1", "Content-Type": "application/json"],
+      body: Data(#"{"error":"use_dpop_nonce"}"#.utf8)
+    ).times(1)
+    fixture.respond(200, #"{"access_token":"B","token_type":"DPoP"}"#)
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client(session).send(.get("orders"))
+    #expect(fixture.mock.sent.map { "\($0.method)" } == ["GET", "POST", "POST", "GET"])
+    #expect(proof(2)["nonce"] as? String == "n1")
+    #expect(fixture.mock.sent[3].headers["Authorization"] == "DPoP B")
+  }
+
+  @Test func `nonces are kept for each origin`() async throws {
+    let session = try await signedIn()
+    fixture.mock.on(.get, "orders").respond(200, headers: ["DPoP-Nonce": "resource"])
+    fixture.mock.on(.post, "https://other.example/token").respond(200, jsonText: Self.token)
+    try await client(session).send(.get("orders"))
+    var fixture = fixture
+    fixture.server.token = url("https://other.example/token")
+    _ = try await fixture.endpoint(dpop: key).requestToken(["grant_type": "x"], using: fixture.client)
+    #expect(proof(1)["nonce"] == nil)
+  }
+
+  @Test func `a key that cannot sign sends nothing`() async throws {
+    let broken = try DPoPKey(signer(length: 70))
+    let session = try await signedIn()
+    let client = fixture.client.with { $0.behaviors += [.tokenAuth(session), .dpop(broken)] }
+    #expect(await errorCode { try await client.send(.get("orders")) } == .oauth2SigningFailed)
+    #expect(fixture.mock.sent.isEmpty)
+  }
+
+  @Test func `a token of another key is not refreshed`() async throws {
+    fixture.respond(200, Self.token)
+    try await fixture.flow(dpop: key).signIn { callback(to: $0, "code=abc") }
+    let other = try DPoPKey(
+      SigningKey("ES256", publicKey: .ec(x: [UInt8](9...40), y: [UInt8](33...64))) { _ in
+        [UInt8](repeating: 7, count: 64)
+      })
+    let kept = try #require(try await fixture.store.load())
+    let source = RefreshTokenGrant(fixture.endpoint(dpop: other))
+    let code = await errorCode { _ = try await source.refresh(kept, using: fixture.client) }
+    #expect(code == .notSignedIn)
+    #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `a token keeps its key through its JSON`() throws {
+    var token = AccessToken("A", type: "DPoP")
+    token.keyThumbprint = "t"
+    let decoded = try JSONDecoder().decode(AccessToken.self, from: JSONEncoder().encode(token))
+    #expect(decoded.keyThumbprint == "t")
+  }
+
+  @Test func `a sign-in with another key cannot be finished`() async throws {
+    let signIn = try await fixture.flow(dpop: key).begin()
+    let flow = fixture.flow()
+    let code = await errorCode { try await flow.finish(signIn, callback: callback(to: signIn.url, "code=abc")) }
+    #expect(code == .oauth2SigningFailed)
+  }
+
+  @Test func `a one-shot body is not sent again for a nonce`() async throws {
+    let client = client(try await signedIn())
+    fixture.mock.on(.put, "file").respond(
+      401, headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
+    ).times(1)
+    let body = RequestContent.body(.oneShot(ByteStream(chunks: [Data("x".utf8)])))
+    #expect(await errorCode { try await client.send(.put("file", body: body)) } == .unacceptableStatus)
+    #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `a key for HMAC cannot be bound to`() {
+    #expect(throws: NetworkError.self) { try DPoPKey(signer("HS256", length: 32)) }
+    #expect(throws: NetworkError.self) { try DPoPKey(SigningKey("ES256") { $0 }) }
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsOAuth2
+import RequestBehaviorsTesting
+import Testing
+
+/// Sign-in on another device (RFC 8628).
+@Suite(.limited) struct DeviceFlowTests {
+  private let fixture = OAuth2Fixture()
+  private static let codes = #"""
+    {"device_code":"D","user_code":"WDJB-MJHT","verification_uri":"https://id.example/device",
+    "verification_uri_complete":"https://id.example/device?user_code=WDJB-MJHT","expires_in":600,"interval":7}
+    """#
+
+  private func begin(_ codes: String = DeviceFlowTests.codes) {
+    fixture.mock.on(.post, "device").respond(200, jsonText: codes)
+  }
+
+  /// Responds to the polls in turn.
+  private func polls(_ answers: (Int, String)...) {
+    for (status, text) in answers {
+      fixture.mock.on(.post, "token").respond(status, jsonText: text.hasPrefix("{") ? text : #"{"error":"\#(text)"}"#)
+        .times(1)
+    }
+  }
+
+  /// Runs a sign-in, moving the clock by a wait.
+  private func run(_ wait: Int) async throws -> OAuth2Grant {
+    let task = Task { try await fixture.device.signIn { _ in } }
+    await fixture.clock.waitForSleepers(1)
+    fixture.clock.advance(by: .seconds(wait))
+    return try await task.value
+  }
+
+  @Test func `the codes are shown, and asking ends in a token`() async throws {
+    begin()
+    polls((400, "authorization_pending"), (400, "slow_down"), (200, OAuth2Fixture.token))
+    let codes = try await fixture.device.begin()
+    #expect(codes.userCode == "WDJB-MJHT")
+    #expect(codes.page == url("https://id.example/device"))
+    #expect(codes.pageWithCode == url("https://id.example/device?user_code=WDJB-MJHT"))
+    let task = Task { try await fixture.device.finish(codes) }
+    for (number, wait) in [7, 7, 12].enumerated() {
+      await fixture.clock.waitForSleepers(1)
+      #expect(fixture.mock.sent.count == number + 1)
+      fixture.clock.advance(by: .seconds(wait) - .milliseconds(1))
+      #expect(fixture.mock.sent.count == number + 1)
+      fixture.clock.advance(by: .milliseconds(1))
+      _ = await fixture.mock.waitForRequests(number + 2)
+    }
+    #expect(try await task.value.token.value == "A")
+    #expect(try await fixture.isSignedIn)
+    #expect(
+      try fixture.mock.sent[1].form.items.map(\.value)
+        == ["urn:ietf:params:oauth:grant-type:device_code", "D", "shop-ios"])
+  }
+
+  @Test(arguments: [
+    ("access_denied", NetworkError.Code.oauth2Denied), ("expired_token", .oauth2Expired),
+    ("invalid_client", .oauth2Refused), ("my_own", .oauth2Refused),
+  ])
+  func `a refusal ends the sign-in`(word: String, expected: NetworkError.Code) async throws {
+    begin()
+    polls((400, word))
+    #expect(await errorCode { _ = try await run(7) } == expected)
+    #expect(try await fixture.isSignedIn == false)
+  }
+
+  @Test func `a portal between the polls does not end the sign-in`() async throws {
+    begin()
+    fixture.mock.on(.post, "token").respond(200, headers: ["Content-Type": "text/html"], body: Data("<html>".utf8))
+      .times(1)
+    fixture.mock.on(.post, "token").fail(.timedOut).times(1)
+    fixture.mock.on(.post, "token").respond(503, headers: ["Retry-After": "100"]).times(1)
+    polls((200, OAuth2Fixture.token))
+    let task = Task { try await fixture.device.signIn { _ in } }
+    for (number, wait) in [7, 14, 28, 100].enumerated() {
+      await fixture.clock.waitForSleepers(1)
+      fixture.clock.advance(by: .seconds(wait))
+      _ = await fixture.mock.waitForRequests(number + 2)
+    }
+    #expect(try await task.value.token.value == "A")
+  }
+
+  @Test func `codes expire without another request`() async throws {
+    begin(
+      #"{"device_code":"D","user_code":"W","verification_url":"https://id.example/device","expires_in":12,"interval":5}"#
+    )
+    polls((400, "authorization_pending"), (400, "authorization_pending"))
+    let task = Task { try await fixture.device.signIn { _ in } }
+    for wait in [5, 5, 2] {
+      await fixture.clock.waitForSleepers(1)
+      fixture.clock.advance(by: .seconds(wait))
+    }
+    #expect(await errorCode { _ = try await task.value } == .oauth2Expired)
+    #expect(fixture.mock.sent.count == 3)
+  }
+
+  @Test func `a cancellation ends the wait at once`() async throws {
+    begin()
+    let task = Task { try await fixture.device.signIn { _ in } }
+    await fixture.clock.waitForSleepers(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `codes outlive the tool`() async throws {
+    begin()
+    polls((200, OAuth2Fixture.token))
+    let codes = try await fixture.device.begin()
+    let kept = try JSONEncoder().encode(codes)
+    let restored = try JSONDecoder().decode(OAuth2DeviceCode.self, from: kept)
+    let task = Task { try await fixture.device.finish(restored) }
+    await fixture.clock.waitForSleepers(1)
+    fixture.clock.advance(by: .seconds(7))
+    #expect(try await task.value.scopes == ["orders.read"])
+  }
+
+  @Test(arguments: [
+    #"{"user_code":"W","verification_uri":"https://id.example/d"}"#,
+    #"{"device_code":"D","verification_uri":"https://id.example/d"}"#,
+    #"{"device_code":"D","user_code":"W"}"#, "[]", "<html>",
+    #"{"device_code":"D","user_code":"W\u001b[2J","verification_uri":"https://id.example/d"}"#,
+    #"{"device_code":"D","user_code":"W","verification_uri":"javascript:alert(1)"}"#,
+    #"{"device_code":"D","user_code":"W","verification_uri":"https://id.example/d","expires_in":0}"#,
+    #"{"device_code":"D","user_code":"W","verification_uri":"https://id.example/d","expires_in":"soon"}"#,
+  ])
+  func `a response that breaks a rule is refused`(codes: String) async throws {
+    begin(codes)
+    #expect(await errorCode { _ = try await fixture.device.begin() } == .oauth2InvalidResponse)
+  }
+
+  @Test func `a server without devices is named`() async throws {
+    var fixture = fixture
+    fixture.server.deviceAuthorization = nil
+    let device = fixture.device
+    #expect(await errorCode { _ = try await device.begin() } == .oauth2InvalidServer)
+  }
+}

@@ -1,0 +1,51 @@
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@testable import RequestBehaviorsOAuth2
+
+/// The waits of a device (RFC 8628 §3.5).
+@Suite(.limited) struct DevicePollTests {
+  private func waits(
+    _ interval: Int, _ answers: [DevicePoll.Answer], expiresIn: Int = 1_800
+  ) -> (waits: [Duration], rest: Duration?) {
+    var poll = DevicePoll(interval: .seconds(interval), end: .seconds(expiresIn))
+    var (now, waits) = (Duration.zero, [Duration]())
+    for answer in [nil] + answers.map(Optional.some) {
+      switch poll.next(after: answer, now: now) {
+      case .ask(let wait):
+        waits.append(wait)
+        now += wait
+      case .expire(let rest): return (waits, rest)
+      }
+    }
+    return (waits, nil)
+  }
+
+  @Test func `slow_down adds five seconds from then on`() {
+    #expect(waits(7, [.pending, .slowDown, .pending]).waits == [7, 7, 12, 12].map { .seconds($0) })
+  }
+
+  @Test func `no request is sent at or after the expiry`() {
+    let result = waits(5, [.pending, .pending], expiresIn: 12)
+    #expect(result.waits == [.seconds(5), .seconds(5)])
+    #expect(result.rest == .seconds(2))
+  }
+
+  @Test func `an expiry at the time of a request comes first`() {
+    #expect(waits(5, [.pending], expiresIn: 10).rest == .seconds(5))
+  }
+
+  @Test func `the interval doubles when there is no response of use`() {
+    #expect(waits(5, [.unavailable(nil), .unavailable(nil), .pending]).waits == [5, 10, 20, 20].map { .seconds($0) })
+  }
+
+  @Test func `the server's wait is a floor of one wait only`() {
+    #expect(waits(5, [.unavailable(.seconds(60)), .pending]).waits == [5, 60, 10].map { .seconds($0) })
+    #expect(waits(5, [.unavailable(.seconds(1)), .pending]).waits == [5, 10, 10].map { .seconds($0) })
+  }
+
+  @Test func `a code that has expired is not asked for`() {
+    #expect(waits(5, [], expiresIn: -3).rest == .zero)
+  }
+}

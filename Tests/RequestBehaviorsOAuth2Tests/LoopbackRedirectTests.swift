@@ -1,0 +1,147 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+@testable import RequestBehaviorsOAuth2
+
+/// The redirect URI on this machine (RFC 8252 §7.3), over real connections.
+@Suite(.limited) struct LoopbackRedirectTests {
+  private let loopback: LoopbackRedirect
+  private let clock = ManualClock()
+  private let browser = NetworkClient(baseURL: url("https://unused.example"))
+
+  init() throws {
+    // The clock of connections must go on, or none would be closed.
+    loopback = try LoopbackRedirect(path: "/done")
+  }
+
+  private func page(_ state: String) -> URL { url("https://id.example/authorize?state=\(state)") }
+
+  /// Returns the status of a request to the redirect URI's address.
+  private func status(
+    _ target: String, _ method: RequestMethod = .get, host: String? = nil
+  ) async throws -> Int {
+    let origin = loopback.url.absoluteString.replacing("/done", with: "")
+    var request = Request<NetworkResponse>(method, url: url(origin + target)).with(\.acceptableStatuses, .all)
+    if let host { request = request.with(header: "Host", host) }
+    return try await browser.send(request).statusCode
+  }
+
+  @Test func `the URL is an address of this machine with a port`() {
+    #expect(loopback.url.absoluteString.hasPrefix("http://127.0.0.1:"))
+    #expect(loopback.url.path() == "/done")
+  }
+
+  @Test func `only the right request ends the sign-in`() async throws {
+    let task = Task { try await loopback.callback(for: page("S1")) }
+    while try await status("/done?state=S1", .put) != 405 { await Task.yield() }
+    #expect(try await status("/favicon.ico") == 404)
+    #expect(try await status("/done/?code=x&state=S1") == 404)
+    #expect(try await status("/done?code=x&state=S2") == 400)
+    #expect(try await status("/done?code=x") == 400)
+    #expect(try await status("/done?code=x&state=S1&state=S1") == 400)
+    #expect(try await status("/done?code=x&state=S1", .post) == 405)
+    let task200 = try await status("/done?code=abc&state=S1")
+    #expect(task200 == 200)
+    #expect(try await task.value.absoluteString == loopback.url.absoluteString + "?code=abc&state=S1")
+    // A reload shows the same page.
+    #expect(try await status("/done?code=abc&state=S1") == 200)
+  }
+
+  @Test func `two sign-ins wait at once`() async throws {
+    let first = Task { try await loopback.callback(for: page("A")) }
+    let second = Task { try await loopback.callback(for: page("B")) }
+    while try await status("/done?code=2&state=B") != 200 { await Task.yield() }
+    while try await status("/done?code=1&state=A") != 200 { await Task.yield() }
+    #expect(try await first.value.query() == "code=1&state=A")
+    #expect(try await second.value.query() == "code=2&state=B")
+  }
+
+  @Test func `the page is stored nowhere, and loads nothing`() async throws {
+    let task = Task { try await loopback.callback(for: page("S1")) }
+    var response: NetworkResponse?
+    while response?.statusCode != 200 {
+      response = try await browser.send(
+        Request<NetworkResponse>.get(url: url(loopback.url.absoluteString + "?code=1&state=S1"))
+          .with(\.acceptableStatuses, .all))
+    }
+    _ = try await task.value
+    #expect(response?.headers["Cache-Control"] == "no-store")
+    #expect(response?.headers["Referrer-Policy"] == "no-referrer")
+    #expect(response?.headers["Content-Security-Policy"] == "default-src 'none'")
+    #expect(response?.headers["Connection"] == "close")
+  }
+
+  @Test func `a cancellation ends the wait`() async throws {
+    let task = Task { try await loopback.callback(for: page("S1")) }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await status("/done?code=1&state=S1") == 400)
+  }
+
+  @Test func `five minutes end the wait`() async throws {
+    let loopback = try LoopbackRedirect(clock: clock.requestClock)
+    let task = Task { try await loopback.callback(for: page("S1")) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(300))
+    #expect(await errorCode { _ = try await task.value } == .oauth2Expired)
+  }
+
+  @Test func `a port in use is named`() throws {
+    let port = UInt16(loopback.url.port ?? 0)
+    let error = #expect(throws: NetworkError.self) { try LoopbackRedirect(port: port) }
+    #expect(error?.code == .oauth2InvalidServer)
+    #expect(error?.message.contains("port \(port)") == true)
+  }
+
+  @Test func `a page without a state is refused`() async throws {
+    let code = await errorCode { _ = try await loopback.callback(for: url("https://id.example/authorize")) }
+    #expect(code == .oauth2InvalidServer)
+  }
+
+  @Test func `a sign-in ends through it`() async throws {
+    let fixture = OAuth2Fixture()
+    fixture.respond()
+    let flow = fixture.flow(redirect: loopback.url)
+    let grant = try await flow.signIn { page in
+      let state = items(of: page).first { $0.0 == "state" }?.1 ?? ""
+      async let found = loopback.callback(for: page)
+      while try await status("/done?code=abc&state=\(state)") != 200 { await Task.yield() }
+      return try await found
+    }
+    #expect(grant.token.value == "A")
+    #expect(try fixture.mock.sent[0].form.items[2].value == loopback.url.absoluteString)
+  }
+
+  // MARK: - Heads of requests
+
+  private static let address = "http://127.0.0.1:8080/done"
+
+  static let heads: [(String, Int)] = [
+    ("GET /done?state=S HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 200),
+    ("GET /done?state=S HTTP/1.1\nhost:127.0.0.1:8080\n\n", 200),
+    ("GET /done?state=S HTTP/1.1\r\nHost: localhost:8080\r\n\r\n", 400),
+    ("GET /done?state=S HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400),
+    ("GET /done?state=S HTTP/1.1\r\n\r\n", 400),
+    ("GET /done?state=S HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nHost: 127.0.0.1:8080\r\n\r\n", 400),
+    ("GET http://127.0.0.1:8080/done?state=S HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 0),
+    ("GET /done?state=S#x HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 0),
+    ("GET /done?state=S\r\nHost: 127.0.0.1:8080\r\n\r\n", 0), ("GET\r\n\r\n", 0), ("\r\n\r\n", 0), ("\u{0}\n\n", 0),
+    ("HEAD /done?state=S HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 405),
+    ("GET /Done?state=S HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 404),
+  ]
+  @Test(arguments: heads) func `a head is read strictly`(text: String, status: Int) {
+    guard case .head(let head) = LoopbackExchange.read(Array(text.utf8)) else {
+      #expect(status == 0)
+      return
+    }
+    #expect(LoopbackExchange.decide(head, at: url(Self.address), states: ["S"]).status == status)
+  }
+
+  @Test func `a head has an end and a limit`() {
+    #expect(LoopbackExchange.read(Array("GET /done".utf8)) == .incomplete)
+    #expect(LoopbackExchange.read([UInt8](repeating: 65, count: 20_000)) == .invalid)
+    #expect(LoopbackExchange.read([0xFF, 0xFE, 10, 10]) == .invalid)
+  }
+}
