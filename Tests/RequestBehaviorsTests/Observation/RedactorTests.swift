@@ -108,7 +108,8 @@ extension RedactorFieldTests {
     oauth_nonce oauth_verifier one_time_code otp pass passcode passphrase passwd password password_confirmation
     password_hash passwords pin private_key pwd recovery_code recovery_codes refresh_tokens reset_code saml_response
     secret secret_key secrets security_code service_key session session_handle session_id shared_key sid sig signature
-    signing_key sms_code ssn subscription_key token tokens totp two_factor_code user_code user_key verification_code xsrf
+    signing_key sms_code ssn subscription_key token tokens totp two_factor_code user_code user_key verification_code
+    request_uri verification_uri_complete verification_url_complete xsrf
     """.split(whereSeparator: \.isWhitespace).map(String.init)
 
   @Test(arguments: names)
