@@ -69,7 +69,7 @@ check() {
   cat > "$modules/module.modulemap" <<M
 module CFaultVFS { header "$repository/Tests/Fixtures/CFaultVFS/include/CFaultVFS.h" export * }
 M
-  for name in Darwin Security AppleFoundation CryptoKit os CoreData; do stub "$platform" "$name"; done
+  for name in Darwin Security AppleFoundation AuthenticationServices CryptoKit os CoreData; do stub "$platform" "$name"; done
   [ "$platform" = macOS ] || stub "$platform" UIKit
   local folders=(Sources/RequestBehaviors Sources/RequestBehaviorsCaching Sources/RequestBehaviorsOAuth1
     Sources/RequestBehaviorsOAuth2 Sources/RequestBehaviorsTesting Sources/RequestBehaviorsSQLite

@@ -8,14 +8,14 @@ import os, re, sys
 
 platform, src, dst = sys.argv[1:4]
 MODULES = {"CoreData", "CryptoKit", "Darwin", "Dispatch", "Foundation", "ObjectiveC", "Security", "Synchronization", "Testing"}
-MODULES |= {"os"}
+MODULES |= {"AuthenticationServices", "os"}
 MODULES |= {"CRequestBehaviorsCurl"} if platform == "macOS" else {"UIKit"}
 if platform == "watchOS":
     MODULES |= {"WatchKit"}
 
 # Glibc's own names would be ambiguous with the stub's; the stub has Darwin's types under these, with D_ before them.
 DARWIN_NAMES = "|".join([
-    "SOCK_STREAM", "SHUT_RD", "SHUT_WR", "SHUT_RDWR", "IPPROTO_TCP", "nfds_t", "sockaddr_in", "sa_family_t", "timeval",
+    "SOCK_STREAM", "SHUT_RD", "SHUT_WR", "SHUT_RDWR", "IPPROTO_TCP", "nfds_t", "sockaddr_in", "sockaddr_in6", "sa_family_t", "timeval",
     "poll", r"posix_spawn\w*", "RTLD_DEFAULT",
 ])
 
@@ -61,7 +61,7 @@ for folder, _, names in os.walk(src):
         access = r"(?m)^(\s*(?:@\w+ |public |package |internal |private )*import )"
         text = re.sub(access + r"Foundation\b", r"\1AppleFoundation", text)
         text = re.sub(r"\bFoundation\.(kill|exit|write|read|open|close)\b", r"Darwin.\1", text)
-        if any(name in path for name in ("LoopbackSocket", "RawClient", "ChildProcess")):
+        if any(name in path for name in ("LoopbackSocket", "LoopbackSystem", "RawClient", "ChildProcess")):
             text = re.sub(rf"(?<![\w.])({DARWIN_NAMES})\b(?!`)", r"D_\1", text)
-        text = re.sub(r"func D_poll|LoopbackSocket\.D_poll", lambda m: m[0].replace("D_", ""), text)
+        text = re.sub(r"func D_poll|Loopback(?:Socket|System)\.D_poll", lambda m: m[0].replace("D_", ""), text)
         open(target, "w", encoding="utf-8").write(text)

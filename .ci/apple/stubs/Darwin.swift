@@ -17,6 +17,10 @@ public struct D_sockaddr_in {
   public var sin_len: UInt8 = 0, sin_family: D_sa_family_t = 0, sin_port: in_port_t = 0, sin_addr = in_addr()
   public init() {}
 }
+public struct D_sockaddr_in6 {
+  public var sin6_len: UInt8 = 0, sin6_family: D_sa_family_t = 0, sin6_port: in_port_t = 0, sin6_addr = in6_addr()
+  public init() {}
+}
 public typealias D_sa_family_t = UInt8
 public typealias tcflag_t = UInt
 public struct D_timeval {

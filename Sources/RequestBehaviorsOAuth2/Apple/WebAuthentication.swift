@@ -1,7 +1,7 @@
 #if canImport(AuthenticationServices) && !os(tvOS) && !os(watchOS)
   public import AuthenticationServices
   import Foundation
-  public import RequestBehaviors
+  import RequestBehaviors
 
   /// Shows the page of a sign-in in the system's own sheet, which shares the browser's cookies.
   ///

@@ -76,6 +76,9 @@
       address.sin_family = sa_family_t(AF_INET)
       address.sin_port = port.bigEndian
       address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      #if canImport(Darwin)
+        address.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
+      #endif
       try bind(descriptor, &address)
       return UInt16(bigEndian: address.sin_port)
     }
@@ -85,6 +88,9 @@
       address.sin6_family = sa_family_t(AF_INET6)
       address.sin6_port = port.bigEndian
       address.sin6_addr = in6addr_loopback
+      #if canImport(Darwin)
+        address.sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size)
+      #endif
       try bind(descriptor, &address)
       return UInt16(bigEndian: address.sin6_port)
     }
