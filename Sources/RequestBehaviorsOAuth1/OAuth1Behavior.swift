@@ -36,7 +36,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   public var credential: String { session.name }
   /// The servers whose requests are signed.
   public var origins: OriginScope { session.origins }
-  private let session: OAuth1Session
+  let session: OAuth1Session
 
   /// Creates the behavior.
   ///
@@ -91,4 +91,8 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
 extension RequestBehavior where Self == OAuth1Behavior {
   /// Signs requests by OAuth 1.0a; see ``OAuth1Behavior``.
   public static func oauth1(_ session: OAuth1Session) -> OAuth1Behavior { OAuth1Behavior(session) }
+}
+
+extension OAuth1Behavior: AccountKnowing {
+  package var account: String? { session.scope }
 }

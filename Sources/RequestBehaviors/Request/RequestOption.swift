@@ -104,6 +104,9 @@ public struct RequestOptions: Sendable {
       (value as? any Hashable).map { .value(AnyHashable($0)) } ?? .object(self)
     }
 
+    // The full name of a private type holds its address.
+    var name: String { "\(String(reflecting: Option.self).prefix { $0 != "." }).\(Option.self)" }
+
     func warning(in pipeline: Pipeline) -> String? { Option.warning(for: value, in: pipeline) }
   }
 
@@ -167,6 +170,9 @@ public struct RequestOptions: Sendable {
     fileprivate var settings: [ObjectIdentifier: SettingIdentity] = [:]
   }
 
+  /// The types of the options that are set, each as the names of its module and of the type.
+  package var setNames: [String] { entries.map(\.setting.name) }
+
   /// Returns the warnings about the set options.
   func warnings(in pipeline: Pipeline) -> [String] { entries.compactMap { $0.setting.warning(in: pipeline) } }
 
@@ -179,6 +185,7 @@ public struct RequestOptions: Sendable {
 
 private protocol AnySetting: AnyObject, Sendable {
   var identity: SettingIdentity { get }
+  var name: String { get }
   func warning(in pipeline: Pipeline) -> String?
 }
 

@@ -54,7 +54,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     self.init(text: text, template: text, problem: problem, isAbsolute: false)
   }
 
-  private init(text: String, template: String, problem: String?, isAbsolute: Bool) {
+  init(text: String, template: String, problem: String?, isAbsolute: Bool) {
     self.encoded = text
     let isPlain = !template.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
     self.template = isPlain ? template : String(template.prefix { $0 != "?" && $0 != "#" })

@@ -1,0 +1,112 @@
+// What a queue needs that sends requests later: whose they are, whether responses are verified, and the client's end.
+
+/// A behavior that knows at any moment who is signed in.
+package protocol AccountKnowing: CredentialBehavior {
+  /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
+  var account: String? { get }
+}
+
+/// The owners that requests to the base URL have, one for each session and each behavior with owners.
+package struct CallOwners: Sendable {
+  package struct Member: Sendable, Hashable {
+    /// The name of the session's credentials; `nil` for a behavior without credentials.
+    package let credential: String?
+    /// The owner; `nil` if no user is signed in to the session.
+    package let scope: String?
+    /// Whether a session knows the owner, which differs after each sign-in unless the session names the account.
+    package let isOfSession: Bool
+  }
+
+  /// The owners, in the order of the list of behaviors.
+  package let members: [Member]
+  /// The owners of the call that asked, which tell whether one of them has left since.
+  package let owner: CallOwner
+
+  /// Whether the same account has the same owner after each sign-in.
+  package static func isLasting(_ scope: String) -> Bool { SessionAccount.isID(scope) }
+}
+
+extension NetworkClient {
+  /// Returns the owners that requests to the base URL have now, without sending one.
+  ///
+  /// From then on the client's behaviors hear of the end of those owners.
+  package func owners() async throws -> CallOwners {
+    if waits.isShutDown { throw NetworkError.clientShutDown() }
+    let chain = try chain.get()
+    let request = try probe()
+    let call = request.call
+    call.beginOwner()
+    var members: [CallOwners.Member] = []
+    for (index, entry) in chain.pipeline.entries.enumerated() {
+      if let credential = entry.credential, !credential.applies(to: request) { continue }
+      guard let scope = await entry.behavior.scope(for: request) else {
+        if entry.behavior is any AccountKnowing { members.append(CallOwners.Member(entry, nil)) }
+        continue
+      }
+      let known = entry.behavior as? any AccountKnowing
+      members.append(CallOwners.Member(entry, known == nil ? scope : known?.account))
+      call.add(scope: scope, of: index)
+    }
+    return CallOwners(members: members, owner: call.owner)
+  }
+
+  /// Returns the owners, those of sessions as they are now and the others as they were found before.
+  package func owners(since earlier: CallOwners) -> [CallOwners.Member] {
+    guard let chain = try? chain.get() else { return earlier.members }
+    let known = chain.pipeline.entries.compactMap { $0.behavior as? any AccountKnowing }
+    return earlier.members.map { member in
+      guard let behavior = known.first(where: { $0.credential == member.credential }) else { return member }
+      return CallOwners.Member(credential: member.credential, scope: behavior.account, isOfSession: true)
+    }
+  }
+
+  /// Returns whether a behavior verifies the responses to requests to the base URL.
+  package func verifies() throws -> Bool {
+    let request = try probe()
+    return try chain.get().pipeline.entries.contains { $0.behavior.verifies(request) }
+  }
+
+  /// Sends a request and returns its response with the errors as they arise, which no behavior replaces.
+  @concurrent
+  package func sendUnmapped(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
+    try await originalSend(request)
+  }
+
+  /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
+  package func addEnding(_ ending: @escaping @Sendable () -> Void) -> UInt64? { waits.add(ending) }
+
+  /// Removes a closure that ``addEnding(_:)`` added.
+  package func removeEnding(_ id: UInt64) { waits.remove(id) }
+
+  /// Returns a request to the base URL that is never sent, with credentials of every session.
+  private func probe() throws -> NetworkRequest {
+    guard let base = configuration.options.environment?.baseURL, let origin = baseOrigin else {
+      throw NetworkError(.invalidURL, "the client has no base URL, to which a queue sends its requests")
+    }
+    let call = Call(
+      clock: clock, options: configuration.options, baseOrigin: origin, decoder: configuration.decoder, parent: nil,
+      userHeaders: HeaderFields(), waits: waits, sessionClock: configuration.clock)
+    var request = NetworkRequest(.post, url: base, origin: origin, endpoint: "", call: call)
+    request.options.authentication = .required
+    return request
+  }
+}
+
+extension CallOwners.Member {
+  fileprivate init(_ entry: Pipeline.Entry, _ scope: String?) {
+    self.init(
+      credential: entry.credential?.credential, scope: scope, isOfSession: entry.behavior is any AccountKnowing)
+  }
+}
+
+extension TokenAuthBehavior: AccountKnowing {
+  package var account: String? {
+    let user = session.coordinator.user
+    return user.generation == nil ? nil : user.scope
+  }
+}
+
+extension SessionAccount {
+  /// Whether an owner is the id of a named account.
+  static func isID(_ scope: String) -> Bool { scope.hasPrefix("account ") }
+}
