@@ -57,6 +57,12 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
       arguments.append(value)
     }
 
+    /// Appends a parameter and its value, or NULL.
+    public mutating func appendInterpolation<Value: SQLBindable>(_ value: Value?) {
+      text += "?"
+      arguments.append(value)
+    }
+
     /// Appends a parameter and the raw value of an enum.
     public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
     where Value.RawValue: SQLBindable {
