@@ -1,0 +1,84 @@
+public import Foundation
+public import RequestBehaviors
+
+extension Outbox {
+  /// Adds an operation, and returns when it survives a power cut.
+  ///
+  /// ```swift
+  /// let receipt = try await outbox.enqueue(CreateNote(note: note)).value
+  /// ```
+  ///
+  /// Operations that many tasks enqueue at a time are committed together. Cancelling the task does not take the
+  /// operation back.
+  ///
+  /// - Parameter operation: The operation.
+  /// - Returns: The entry, or the one that has the operation's identity.
+  /// - Throws: As ``OutboxWriter/enqueue(_:in:)``.
+  @discardableResult
+  public func enqueue<Operation: OutboxOperation>(_ operation: Operation) async throws -> OutboxEntry<Operation> {
+    let core = core
+    let id = UUID.inOutbox()
+    // Held from before the commit, so that a fast response finds it.
+    let ticket = core.ticket(of: id)
+    let row = try await Task {
+      let writer = try await self.writer()
+      return try await core.store.writeTogether(durability: .full) { db in
+        let added = try writer.enqueue(operation, in: db, id: id)
+        return try core.table(db).row(added)
+      }
+    }.value
+    defer { withExtendedLifetime(ticket) {} }
+    guard let row else { throw OutboxError(.noSuchEntry, "the entry \(id) is not in the outbox") }
+    let kept = row.id == id ? operation : try? OutboxCoding.decode(Operation.self, from: row.payload, core.files)
+    return OutboxEntry(row, kept ?? operation, core, present: core.present)
+  }
+
+  /// Adds a request whose response does not matter, and returns when it survives a power cut.
+  ///
+  /// ```swift
+  /// try await outbox.enqueue(.post("likes/\(id)"))
+  /// ```
+  ///
+  /// Method, path, query, fields and a body in memory are kept, and the options `timeout`, `idleTimeout`,
+  /// `acceptableStatuses`, `authentication` and `idempotencyKey`. A request with anything else is refused, and so is
+  /// one with credentials, which a behavior adds when it is sent. Write an ``OutboxOperation`` for those.
+  ///
+  /// - Parameters:
+  ///   - request: The request, to a path below the base URL.
+  ///   - delivery: The order and the conditions.
+  /// - Returns: The ID of the entry, or that of the one with the same identity.
+  /// - Throws: ``OutboxError`` of code ``OutboxError/Code-swift.struct/cannotBeKept``, and as
+  ///   ``OutboxWriter/enqueue(_:in:)``.
+  @discardableResult
+  public func enqueue(_ request: Request<Void>, delivery: OutboxDelivery = OutboxDelivery()) async throws -> UUID {
+    let stored = try StoredRequest(request, delivery, encoder: core.client.configuration.encoder)
+    return try await enqueue(stored).id
+  }
+
+  /// Writes rows and entries in one transaction that survives a power cut.
+  ///
+  /// ```swift
+  /// try await outbox.write { db, queue in
+  ///   try db.save([note], into: "note")
+  ///   try queue.enqueue(CreateNote(note: note), in: db)
+  /// }
+  /// ```
+  ///
+  /// - Parameter body: Does the work, as in ``SQLiteStore/write(durability:_:)``.
+  /// - Returns: The closure's result, after the commit.
+  /// - Throws: The closure's error, which rolls everything back; ``SQLiteError``; `CancellationError`.
+  @discardableResult
+  public func write<Result: Sendable>(
+    _ body: @escaping @Sendable (Database, OutboxWriter) throws -> Result
+  ) async throws -> Result {
+    let writer = try await writer()
+    return try await core.store.write(durability: .full) { try body($0, writer) }
+  }
+
+  /// Returns a writer for transactions of your own, which enqueues for the user who is signed in now.
+  ///
+  /// - Throws: ``NetworkError`` of code `clientShutDown`.
+  public func writer() async throws -> OutboxWriter {
+    OutboxWriter(core: core, owners: try await core.refreshOwners())
+  }
+}

@@ -1,0 +1,146 @@
+public import Foundation
+import RequestBehaviors
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A file that belongs to an entry of an ``Outbox``, such as a photo to upload.
+///
+/// ``Outbox/attach(_:moving:)`` makes one. It is a property of an operation:
+///
+/// ```swift
+/// struct UploadPhoto: OutboxOperation {
+///   static let name = "photo.upload"
+///   var note: UUID
+///   var photo: OutboxAttachment
+///
+///   func request(in db: Database) -> Request<Void> {
+///     .put("photos/\(note)", body: .file(photo.url))
+///   }
+/// }
+/// ```
+///
+/// The file is removed when the entry is delivered or discarded.
+public struct OutboxAttachment: Codable, Sendable, Hashable {
+  /// The URL of the file, in the folder beside the database.
+  public let url: URL
+
+  init(url: URL) { self.url = url }
+
+  /// Encodes the name of the file and not its place, which may differ at the next launch.
+  public func encode(to encoder: any Encoder) throws {
+    if let key = OutboxFiles.collectorKey, let collector = encoder.userInfo[key] as? OutboxFiles.Collector {
+      collector.add(url.lastPathComponent)
+    }
+    var container = encoder.singleValueContainer()
+    try container.encode(url.lastPathComponent)
+  }
+
+  /// Decodes the name of a file in the outbox's folder.
+  ///
+  /// - Throws: `DecodingError` for a text that is no name of a file, and outside an outbox.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let name = try container.decode(String.self)
+    guard let key = OutboxFiles.folderKey, let folder = decoder.userInfo[key] as? URL else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "an attachment is decoded by its outbox only, which knows the folder")
+    }
+    guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(name)\" is no name of a file")
+    }
+    url = folder.appending(path: name)
+  }
+}
+
+/// The folder of the attachments of a file's outboxes.
+struct OutboxFiles: Sendable {
+  static let collectorKey = CodingUserInfoKey(rawValue: "RequestBehaviors.Outbox.collector")
+  static let folderKey = CodingUserInfoKey(rawValue: "RequestBehaviors.Outbox.folder")
+
+  /// The age from which a file that no entry has is removed.
+  static let ageOfOrphans: TimeInterval = 86_400
+
+  /// Collects the names of the attachments that are encoded.
+  final class Collector: Sendable {
+    private let list = Locked<[String]>([])
+    var names: [String] { list.withLock { $0 } }
+    func add(_ name: String) { list.withLock { $0.append(name) } }
+  }
+
+  let folder: URL
+
+  /// Creates the folder's description; nil for a database in memory.
+  init?(of store: SQLiteStore) {
+    guard store.path != ":memory:" else { return nil }
+    folder = URL(filePath: store.path + "-outbox", directoryHint: .isDirectory)
+  }
+
+  /// Copies or moves a file into the folder; it survives a power cut when this returns.
+  func add(_ file: URL, moving: Bool, now: Date) async throws -> URL {
+    let folder = folder
+    return try await withCheckedThrowingContinuation { continuation in
+      BlockingQueue.background {
+        continuation.resume(with: Result { try Self.add(file, to: folder, moving: moving, now: now) })
+      }
+    }
+  }
+
+  private static func add(_ file: URL, to folder: URL, moving: Bool, now: Date) throws -> URL {
+    let files = FileManager.default
+    try files.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let name = RandomSource.uuid() + (file.pathExtension.isEmpty ? "" : "." + file.pathExtension)
+    let temporary = folder.appending(path: "new-" + name)
+    let target = folder.appending(path: name)
+    do {
+      if moving { try files.moveItem(at: file, to: temporary) } else { try files.copyItem(at: file, to: temporary) }
+      // The age of the copy counts, and not that of the original.
+      try files.setAttributes([.modificationDate: now, .posixPermissions: 0o600], ofItemAtPath: temporary.path)
+      try sync(temporary.path)
+      try files.moveItem(at: temporary, to: target)
+      try sync(folder.path)
+    } catch {
+      if !moving { try? files.removeItem(at: temporary) }
+      throw error
+    }
+    return target
+  }
+
+  /// Waits until a file or folder is on the disk.
+  private static func sync(_ path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  }
+
+  /// Removes files of entries that have ended.
+  func remove(_ names: [String]) {
+    guard !names.isEmpty else { return }
+    let urls = names.map { folder.appending(path: $0) }
+    BlockingQueue.background { for url in urls { try? FileManager.default.removeItem(at: url) } }
+  }
+
+  /// Returns the names that have no file.
+  func missing(_ names: [String]) -> [String] {
+    names.filter { !FileManager.default.fileExists(atPath: folder.appending(path: $0).path) }
+  }
+
+  /// Removes files that no entry has, if they are older than a day; a younger one may be enqueued yet.
+  func sweep(keeping kept: Set<String>, now: Date) {
+    let files = FileManager.default
+    for name in (try? files.contentsOfDirectory(atPath: folder.path)) ?? [] where !kept.contains(name) {
+      let path = folder.appending(path: name).path
+      let changed = (try? files.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+      if let changed, now.timeIntervalSince(changed) > Self.ageOfOrphans { try? files.removeItem(atPath: path) }
+    }
+  }
+}

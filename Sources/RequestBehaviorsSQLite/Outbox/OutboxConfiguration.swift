@@ -1,0 +1,121 @@
+public import RequestBehaviors
+
+/// The settings of an ``Outbox``.
+public struct OutboxConfiguration: Sendable {
+  /// The treatment of a user's entries when the user signs out.
+  public enum SignOut: Sendable, Hashable {
+    /// They wait until the same account signs in again.
+    ///
+    /// Where the session names no account (`signIn(_:)` instead of `signIn(_:as:)`) that cannot happen, and they become
+    /// dead letters. So do those of an account that has been away for 30 days.
+    case hold
+    /// They are removed, dead letters too.
+    case discard
+  }
+
+  /// The treatment of a lane whose first entry becomes a dead letter.
+  public enum LaneFailure: Sendable, Hashable {
+    /// The entries behind it wait until it is put back or discarded.
+    case stops
+    /// The next entry is sent.
+    case goesOn
+  }
+
+  /// The proof that a response comes from the server; ``OutboxTrust/verified`` by default.
+  public var trust: OutboxTrust
+
+  /// The treatment of a user's entries when the user signs out; held by default.
+  public var atSignOut: SignOut
+
+  /// The treatment of a lane whose first entry becomes a dead letter; it stops by default.
+  public var lanes: LaneFailure
+
+  /// The number of requests that are sent at a time; 4 by default, at least 1.
+  public var concurrency: Int
+
+  /// The waits between the attempts of an entry that the server refuses for now, or whose response was lost; from 1
+  /// second to 10 minutes by default.
+  public var backoff: Backoff
+
+  /// The longest wait that a server can ask for; a day by default.
+  public var longestServerDelay: Duration
+
+  /// The time after which an entry that the server keeps refusing for now becomes a dead letter; 7 days by default.
+  ///
+  /// It begins with the first such response. A bad network never makes a dead letter.
+  public var patience: Duration
+
+  /// The time for which the ID and the identity of a delivered entry are remembered; a day by default.
+  public var remembersDelivered: Duration
+
+  /// The interval at which the queue looks for entries of other processes, and for the end of another process that
+  /// sends; 1 second by default.
+  public var pollInterval: Duration
+
+  /// Origins that the client's base URL had before, whose entries are sent to the new one; none by default.
+  ///
+  /// Entries of any other origin are held.
+  public var formerOrigins: [Origin]
+
+  /// Creates a configuration.
+  public init(
+    trust: OutboxTrust = .verified, atSignOut: SignOut = .hold, lanes: LaneFailure = .stops, concurrency: Int = 4,
+    backoff: Backoff = Backoff(base: .seconds(1), cap: .seconds(600)),
+    longestServerDelay: Duration = .seconds(86_400), patience: Duration = .seconds(7 * 86_400),
+    remembersDelivered: Duration = .seconds(86_400), pollInterval: Duration = .seconds(1),
+    formerOrigins: [Origin] = []
+  ) {
+    self.trust = trust
+    self.atSignOut = atSignOut
+    self.lanes = lanes
+    self.concurrency = concurrency
+    self.backoff = backoff
+    self.longestServerDelay = longestServerDelay
+    self.patience = patience
+    self.remembersDelivered = remembersDelivered
+    self.pollInterval = pollInterval
+    self.formerOrigins = formerOrigins
+  }
+}
+
+/// The proof that a response comes from the server, without which an ``Outbox`` removes nothing.
+///
+/// A captive portal responds to any request, often with 200. A response that is not trusted says nothing about the
+/// entry, whatever its status.
+public struct OutboxTrust: Sendable {
+  private enum Kind: Sendable {
+    case verified
+    case anyone
+    case when(@Sendable (NetworkResponse) -> Bool)
+  }
+
+  private let kind: Kind
+
+  /// A behavior such as ``RequestBehaviors/NonceVerificationBehavior`` has verified the response.
+  public static let verified = OutboxTrust(kind: .verified)
+
+  /// Every response counts, a captive portal's too.
+  public static let anyone = OutboxTrust(kind: .anyone)
+
+  /// The closure recognizes the server's responses, also those with a failure status.
+  ///
+  /// - Parameter isTheServers: Returns whether the response comes from the server.
+  /// - Returns: The proof.
+  public static func when(_ isTheServers: @escaping @Sendable (NetworkResponse) -> Bool) -> OutboxTrust {
+    OutboxTrust(kind: .when(isTheServers))
+  }
+
+  var needsVerification: Bool { if case .verified = kind { true } else { false } }
+
+  private static let notFromTheNetwork: Set<ResponseSource> = [.cache, .revalidated, .stale, .coalesced]
+
+  /// Returns whether a response is the server's to this very request.
+  func includes(_ response: NetworkResponse) -> Bool {
+    guard !Self.notFromTheNetwork.contains(response.source), response.isVerified else { return false }
+    return switch kind {
+    case .verified: response.verification == .verified
+    case .anyone: true
+    case .when(let isTheServers): isTheServers(response)
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import RequestBehaviors
+
+/// The things that all parts of an outbox share: store, client, types, and what is known of entries under way.
+final class OutboxCore: Sendable {
+  let store: SQLiteStore
+  let client: NetworkClient
+  let queue: String
+  let handlers: [String: OutboxHandler]
+  let settings: OutboxConfiguration
+  let files: OutboxFiles?
+  let origin: Origin
+  let signal = OutboxSignal()
+
+  private struct Ticket {
+    weak var ticket: OutboxTicket?
+  }
+
+  private struct State {
+    var owners: CallOwners
+    /// Owners that a session has had, and which do not come back unless they are accounts.
+    var sessionScopes: Set<String> = []
+    var tickets: [UUID: Ticket] = [:]
+    var underWay: Set<UUID> = []
+    var listeners: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
+    var lastListener = 0
+    /// Entries whose request could not be made yet.
+    var notReady: Set<Int64> = []
+  }
+
+  private let state: Locked<State>
+
+  init(
+    _ store: SQLiteStore, _ client: NetworkClient, _ queue: String, _ handlers: [String: OutboxHandler],
+    _ settings: OutboxConfiguration, _ origin: Origin, _ owners: CallOwners
+  ) {
+    self.store = store
+    self.client = client
+    self.queue = queue
+    self.handlers = handlers
+    self.settings = settings
+    self.origin = origin
+    files = OutboxFiles(of: store)
+    state = Locked(State(owners: owners))
+    note(owners)
+  }
+
+  var clock: RequestClock { client.configuration.clock }
+
+  /// The time in the file's unit.
+  var now: Int64 { clock.date().outboxTime }
+
+  func table(_ db: Database) -> OutboxTable { OutboxTable(db: db, queue: queue) }
+
+  // MARK: Owners
+
+  /// Asks the client for the owners of calls, and remembers them.
+  @discardableResult
+  func refreshOwners() async throws -> CallOwners {
+    let owners = try await client.owners()
+    note(owners)
+    return owners
+  }
+
+  private func note(_ owners: CallOwners) {
+    state.withLock { state in
+      state.owners = owners
+      for member in owners.members where member.isOfSession {
+        if let scope = member.scope { state.sessionScopes.insert(scope) }
+      }
+    }
+  }
+
+  /// The owners of calls that begin now.
+  var members: [CallOwners.Member] { client.owners(since: state.withLock { $0.owners }) }
+
+  /// The owners whose entries can be sent now.
+  var present: Set<String?> { OutboxScopes.present(members) }
+
+  /// Whether the owner, which has ended, may come back.
+  func mayReturn(_ scope: String) -> Bool {
+    CallOwners.isLasting(scope) || !state.withLock { $0.sessionScopes.contains(scope) }
+  }
+
+  // MARK: Entries
+
+  /// Returns why an entry is not sent by this program, whatever its user; nil if it is.
+  func reasonToHold(_ row: OutboxRow) -> String? { reasonToHold(origin: row.origin, operation: row.operation) }
+
+  func reasonToHold(origin found: String, operation: String) -> String? {
+    if handlers[operation] == nil { return "the type \"\(operation)\" is not among the operations of this outbox" }
+    if found == origin.description || settings.formerOrigins.contains(where: { $0.description == found }) { return nil }
+    return "it was enqueued for \(found), and the client's base URL is on \(origin)"
+  }
+
+  /// Returns the state of an entry.
+  func state(of row: OutboxRow, present: Set<String?>) -> OutboxState {
+    switch row.state {
+    case StoredState.delivered: return .delivered
+    case StoredState.sending: return .sending
+    case StoredState.dead, StoredState.stopping: return .dead(row.reason)
+    default: break
+    }
+    if let reason = reasonToHold(row) { return .held(reason) }
+    if !present.contains(row.scope) { return .held("its user is not signed in") }
+    return row.state == StoredState.blocked ? .blocked : .waiting(until: Date(outboxTime: row.notBefore))
+  }
+
+  /// Returns the ticket of an entry, the same as long as someone holds it.
+  func ticket(of id: UUID) -> OutboxTicket {
+    state.withLock { state in
+      if let ticket = state.tickets[id]?.ticket { return ticket }
+      let ticket = OutboxTicket()
+      if state.tickets.count >= 64, state.tickets.count.nonzeroBitCount == 1 {
+        state.tickets = state.tickets.filter { $0.value.ticket != nil }
+      }
+      state.tickets[id] = Ticket(ticket: ticket)
+      return ticket
+    }
+  }
+
+  func isUnderWay(_ id: UUID) -> Bool { state.withLock { $0.underWay.contains(id) } }
+
+  func begin(_ id: UUID) { state.withLock { _ = $0.underWay.insert(id) } }
+
+  /// Ends an attempt, with the value of its response if the entry was delivered.
+  func end(_ id: UUID, with value: Result<any Sendable, any Error>?) {
+    let held = state.withLock { $0.tickets[id]?.ticket }
+    if let value { held?.settle(value) }
+    state.withLock { _ = $0.underWay.remove(id) }
+    held?.wake()
+  }
+
+  func noteNotReady(_ seq: Int64) { state.withLock { _ = $0.notReady.insert(seq) } }
+
+  func takeNotReady() -> [Int64] {
+    state.withLock { state in
+      defer { state.notReady = [] }
+      return state.notReady.sorted()
+    }
+  }
+
+  // MARK: Events
+
+  func events() -> AsyncStream<OutboxEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(of: OutboxEvent.self, bufferingPolicy: .bufferingNewest(1_000))
+    let id = state.withLock { state in
+      state.lastListener += 1
+      state.listeners[state.lastListener] = continuation
+      return state.lastListener
+    }
+    continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[id] = nil } }
+    return stream
+  }
+
+  func tell(_ event: OutboxEvent) {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+  }
+
+  func tell(_ events: [OutboxEvent]) {
+    for event in events { tell(event) }
+  }
+
+  /// Ends the streams of events.
+  func finishEvents() {
+    let listeners = state.withLock { state in
+      defer { state.listeners = [:] }
+      return Array(state.listeners.values)
+    }
+    for listener in listeners { listener.finish() }
+  }
+}

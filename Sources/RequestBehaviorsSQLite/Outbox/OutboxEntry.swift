@@ -1,0 +1,128 @@
+public import Foundation
+import RequestBehaviors
+
+/// An entry of an ``Outbox``: an operation, and what has become of it.
+public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
+  /// The ID of the entry, and by default the idempotency key of its requests.
+  public let id: UUID
+  /// The operation.
+  public let operation: Operation
+  /// The state when the entry was read.
+  public let state: OutboxState
+  /// The failure of the last attempt; `nil` without one.
+  public let failure: OutboxFailure?
+
+  let core: OutboxCore
+  let ticket: OutboxTicket
+
+  init(_ row: OutboxRow, _ operation: Operation, _ core: OutboxCore, present: Set<String?>) {
+    id = row.id
+    self.operation = operation
+    state = core.state(of: row, present: present)
+    failure = row.failure
+    self.core = core
+    ticket = core.ticket(of: row.id)
+  }
+
+  /// The value of the response, after the delivery.
+  ///
+  /// Reading it waits, for days if need be. Cancelling the task ends the wait and not the delivery.
+  ///
+  /// - Throws: The ``OutboxFailure`` of a dead letter. ``OutboxError`` of code
+  ///   ``OutboxError/Code-swift.struct/deliveredEarlier`` if another run of the program got the response, and of code
+  ///   ``OutboxError/Code-swift.struct/noSuchEntry`` if the entry is gone. The error of decoding the response: the
+  ///   server has the request all the same.
+  public var value: Operation.Value {
+    get async throws {
+      let listener = ChangeListener(core.store.state.changes)
+      while true {
+        if let value = try knownValue() { return value }
+        let wake = ticket.nextWake()
+        let row = try await core.store.read { try core.table($0).row(id) }
+        // Asked before the row is believed: its response may be on the way here.
+        if core.isUnderWay(id) {
+          try await wake.value()
+          continue
+        }
+        if let value = try knownValue() { return value }
+        guard let row else { throw OutboxError(.noSuchEntry, "the entry \(id) is not in the outbox any more") }
+        if row.isDead { throw row.reason }
+        if row.state == StoredState.delivered {
+          throw OutboxError(.deliveredEarlier, "the entry \(id) was delivered, and its response was not kept")
+        }
+        guard await listener.wait(for: [OutboxSchema.entries]) else {
+          try Task.checkCancellation()
+          throw SQLiteError(.misuse, "the store was closed before the entry was delivered", path: core.store.path)
+        }
+      }
+    }
+  }
+
+  /// The value that this run of the program knows.
+  private func knownValue() throws -> Operation.Value? {
+    guard let known = try ticket.value?.get() else { return nil }
+    return known as? Operation.Value
+  }
+
+  /// The states of the entry: the one it has, and each further one.
+  ///
+  /// The stream ends after the delivery, and when the entry is discarded or the store closed. A slow loop misses states
+  /// in between.
+  public var states: AsyncStream<OutboxState> {
+    let (core, id) = (core, id)
+    var values = core.store.values { db -> OutboxState? in
+      try core.table(db).row(id).map { core.state(of: $0, present: core.present) }
+    }.makeAsyncIterator()
+    let (stream, continuation) = AsyncStream.makeStream(of: OutboxState.self)
+    let task = Task {
+      while let state = try? await values.next(), let state {
+        continuation.yield(state)
+        if state == .delivered { break }
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+}
+
+/// An entry of any type, such as a dead letter.
+public struct OutboxRecord: Sendable, Identifiable {
+  /// The ID of the entry.
+  public let id: UUID
+  /// The name of its operation.
+  public let name: String
+  /// The state when it was read.
+  public let state: OutboxState
+  /// The time at which it was enqueued.
+  public let createdAt: Date
+  /// Whether it belongs to the signed-in user, or to no user.
+  public let isOfPresentUser: Bool
+
+  private let payload: Data
+  private let files: OutboxFiles?
+
+  init(_ row: OutboxRow, _ core: OutboxCore, present: Set<String?>) {
+    id = row.id
+    name = row.operation
+    state = core.state(of: row, present: present)
+    createdAt = Date(outboxTime: row.createdAt)
+    isOfPresentUser = present.contains(row.scope)
+    payload = row.payload
+    files = core.files
+  }
+
+  /// Returns the operation.
+  ///
+  /// - Parameter type: The type with the record's ``name``.
+  /// - Returns: The operation.
+  /// - Throws: ``OutboxError`` of code ``OutboxError/Code-swift.struct/invalidOperations`` for another type;
+  ///   `DecodingError`.
+  public func operation<Operation: OutboxOperation>(_ type: Operation.Type = Operation.self) throws -> Operation {
+    guard name == Operation.name else {
+      throw OutboxError(
+        .invalidOperations, "the entry is a \"\(name)\", and \(type) has the name \"\(Operation.name)\"")
+    }
+    return try OutboxCoding.decode(type, from: payload, files)
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import RequestBehaviors
+
+/// The outcome of an attempt, as far as it says something about the entry.
+enum OutboxOutcome: Sendable, Equatable {
+  /// The server has the request.
+  case delivered
+  /// The server has the request, and the response could not be saved.
+  case notSaved(String)
+  /// The server refuses the request for now, perhaps until a time.
+  case refusedForNow(status: Int, until: Date?, String)
+  /// The server refuses the request.
+  case refused(status: Int, String)
+  /// The user of the entry is not signed in.
+  case withoutUser(String)
+  /// The request may have arrived, and no response came.
+  case lost(String)
+  /// Nothing reached the server, and no other request would.
+  case nothing(String)
+  /// The library refused the request until a time.
+  case unsent(until: Date, String)
+  /// No request can be made yet.
+  case notReady
+  /// No request can ever be made.
+  case impossible(String)
+  /// The client is shut down, or sending was stopped.
+  case ended
+}
+
+extension OutboxOutcome {
+  /// The statuses of intermediaries: a proxy (RFC 9110 §15.5.8) and a network that asks for a sign-in (RFC 6585 §6).
+  private static let ofIntermediaries: StatusCodes = [407, 511]
+
+  /// The statuses after which the same request may succeed: the transient ones, and 421 on another connection.
+  private static let refusedForNow = StatusCodes.transient.union([421])
+
+  /// Creates the outcome of a response.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - trust: The proof that it comes from the server.
+  ///   - wasSentBefore: Whether an earlier attempt may have arrived.
+  init(_ response: NetworkResponse, _ trust: OutboxTrust, wasSentBefore: Bool) {
+    let status = response.statusCode
+    let text = "the response was \(status)"
+    guard trust.includes(response), !Self.ofIntermediaries.contains(status) else {
+      self = .nothing("\(text), without a proof that it comes from the server")
+      return
+    }
+    let hints = ServerHints(response)
+    // The key of the earlier attempt is still in use (draft-ietf-httpapi-idempotency-key-header-07 §2.7).
+    let isInUse = status == 409 && wasSentBefore
+    switch status {
+    case _ where response.isAcceptable: self = .delivered
+    case _ where hints.shouldRetry == false: self = .refused(status: status, text)
+    case _ where hints.shouldRetry == true || isInUse || Self.refusedForNow.contains(status):
+      let clock = response.request.call.clock
+      let until = hints.delay.map { clock.date().addingTimeInterval(Double($0.outboxTime) / 1_000) }
+      self = .refusedForNow(status: status, until: until, text)
+    case 401: self = .withoutUser(text)
+    default: self = .refused(status: status, text)
+    }
+  }
+
+  private static let withoutUser: Set<NetworkError.Code> = [
+    .notSignedIn, .signedOut, .tokenUnavailable, .tokenStoreFailed,
+  ]
+
+  private static let impossible: Set<NetworkError.Code> = [
+    .invalidURL, .invalidRequest, .encodingFailed, .credentialsWithheld, .bodyUnreadable, .bodyConsumed,
+  ]
+
+  /// Creates the outcome of an error.
+  ///
+  /// - Parameters:
+  ///   - error: The error, as it arose.
+  ///   - trust: The proof that a response in it comes from the server.
+  ///   - wasSentBefore: Whether an earlier attempt may have arrived.
+  ///   - wasSent: Whether the call has sent a request.
+  init(_ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool) {
+    if error is CancellationError {
+      self = .ended
+      return
+    }
+    guard let error = error as? NetworkError else {
+      // An error of a behavior of the user's says nothing about the network, and little about the entry.
+      self = .lost(Redactor.standard.redact(text: "\(error)"))
+      return
+    }
+    // The description hides the secrets that the call knows.
+    let text = error.description
+    if error.code == .clientShutDown {
+      self = .ended
+    } else if error.code == .intercepted {
+      self = .nothing(text)
+    } else if let response = error.response {
+      let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
+      // The response was good, and something that had to be done with it failed.
+      self = outcome == .delivered ? .notSaved(text) : outcome.with(text)
+    } else if Self.withoutUser.contains(error.code) {
+      self = .withoutUser(text)
+    } else if Self.impossible.contains(error.code) {
+      self = .impossible(text)
+    } else if wasSent, error.mayHaveArrived {
+      self = .lost(text)
+    } else if let date = error.availableAt {
+      self = .unsent(until: date, text)
+    } else {
+      self = .nothing(text)
+    }
+  }
+
+  /// Returns the outcome with a text that says more.
+  private func with(_ text: String) -> OutboxOutcome {
+    switch self {
+    case .refused(let status, _): .refused(status: status, text)
+    case .refusedForNow(let status, let date, _): .refusedForNow(status: status, until: date, text)
+    case .withoutUser: .withoutUser(text)
+    default: self
+    }
+  }
+
+  /// Whether the server responded, so that the network works.
+  var provesNetwork: Bool {
+    switch self {
+    case .delivered, .notSaved, .refusedForNow, .refused: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The states of an entry in the file.
+enum StoredState {
+  static let ready = 0
+  static let sending = 1
+  static let blocked = 2
+  static let dead = 3
+  static let stopping = 4
+  static let delivered = 5
+}
+
+/// An entry as it is in the file.
+struct OutboxRow: Sendable {
+  var seq: Int64
+  var id: UUID
+  var key: String
+  var operation: String
+  var payload: Data
+  var files: [String]
+  var scope: String?
+  var origin: String
+  var lane: String?
+  var identity: String?
+  var state: Int
+  var claim: Int64?
+  var notBefore: Int64
+  var expiresAt: Int64?
+  var createdAt: Int64
+  var sends: Int
+  var failures: Int
+  var crashes: Int
+  var refusedSince: Int64?
+  var failure: OutboxFailure?
+
+  static let columns: SQL = """
+    seq, id, key, operation, payload, files, scope, origin, lane, identity, state, claim, not_before, expires_at, \
+    created_at, sends, failures, crashes, refused_since, failure
+    """
+
+  init(_ row: SQLiteRow) throws {
+    seq = try row[0]
+    let text: String = try row[1]
+    guard let id = UUID(uuidString: text) else {
+      throw SQLiteError(.mismatch, "the outbox has an entry whose id \"\(text)\" is no UUID")
+    }
+    self.id = id
+    key = try row[2]
+    operation = try row[3]
+    payload = try row[4]
+    files = OutboxRow.list(try row[5])
+    scope = try row[6]
+    origin = try row[7]
+    lane = try row[8]
+    identity = try row[9]
+    state = try row[10]
+    claim = try row[11]
+    notBefore = try row[12]
+    expiresAt = try row[13]
+    createdAt = try row[14]
+    sends = try row[15]
+    failures = try row[16]
+    crashes = try row[17]
+    refusedSince = try row[18]
+    failure = OutboxRow.failure(try row[19])
+  }
+
+  /// Whether the entry is still to be delivered.
+  var isLive: Bool { state <= StoredState.blocked }
+
+  var isDead: Bool { state == StoredState.dead || state == StoredState.stopping }
+
+  /// The failure of a dead letter.
+  var reason: OutboxFailure {
+    failure ?? OutboxFailure(.unreadable, message: "the reason was not kept")
+  }
+
+  static func list(_ text: String?) -> [String] {
+    text.flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) } ?? []
+  }
+
+  static func text(_ value: some Encodable) -> String? {
+    (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func failure(_ text: String?) -> OutboxFailure? {
+    text.flatMap { try? JSONDecoder().decode(OutboxFailure.self, from: Data($0.utf8)) }
+  }
+}
+
+extension Date {
+  /// The milliseconds since 1970.
+  var outboxTime: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded()) }
+
+  init(outboxTime: Int64) { self.init(timeIntervalSince1970: Double(outboxTime) / 1_000) }
+}
+
+extension Duration {
+  /// The duration in milliseconds, at most about 30,000 years.
+  var outboxTime: Int64 {
+    let (seconds, attoseconds) = components
+    return min(max(seconds, -1_000_000_000_000), 1_000_000_000_000) * 1_000 + attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,94 @@
+import RequestBehaviors
+
+/// The owners of entries, as the file keeps them: the scopes of a call in one text.
+enum OutboxScopes {
+  /// Returns the owner of a call with these scopes; nil if it has none.
+  static func key(_ scopes: [String]) -> String? {
+    scopes.isEmpty ? nil : Set(scopes).sorted().joined(separator: "\n")
+  }
+
+  /// Returns whether the scope is one of those of an owner.
+  static func contains(_ scope: String, in key: String) -> Bool {
+    key.split(separator: "\n").contains { $0 == scope }
+  }
+
+  /// Returns the owner of requests that are enqueued now.
+  ///
+  /// - Parameters:
+  ///   - members: The owners of calls.
+  ///   - requirement: The credentials of the request.
+  /// - Returns: The owner; nil for requests without one.
+  /// - Throws: ``NetworkError`` of code `notSignedIn` if a session that the request needs has no user.
+  static func key(of members: [CallOwners.Member], for requirement: AuthenticationRequirement) throws -> String? {
+    let wanted = members.filter { $0.credential == nil || requirement.includes($0.credential) }
+    guard wanted.contains(where: { $0.scope == nil }) else { return key(wanted.compactMap(\.scope)) }
+    guard requirement.isOptional else {
+      throw NetworkError.notSignedIn(
+        "the request belongs to a user, and no user is signed in; call signIn(_:as:) on the session first, or enqueue "
+          + "it with authentication .none or .optional")
+    }
+    return anonymous(members)
+  }
+
+  /// Returns the owner of requests without credentials.
+  static func anonymous(_ members: [CallOwners.Member]) -> String? {
+    key(members.filter { $0.credential == nil }.compactMap(\.scope))
+  }
+
+  /// Returns the owners whose entries can be sent now.
+  static func present(_ members: [CallOwners.Member]) -> Set<String?> {
+    var keys: Set<String?> = [anonymous(members)]
+    if let all = try? key(of: members, for: .required) { keys.insert(all) }
+    for case let credential? in Set(members.map(\.credential)) {
+      if let one = try? key(of: members, for: .only(credential)) { keys.insert(one) }
+    }
+    return keys
+  }
+}
+
+/// Lets an outbox hear that an owner has left.
+final class OutboxListener: RequestBehavior {
+  let order = BehaviorOrder.observation
+  private let ended = Locked<(@Sendable (String) async -> Void)?>(nil)
+
+  /// Sets the closure to call with each owner that has left.
+  func onEnd(_ action: @escaping @Sendable (String) async -> Void) { ended.withLock { $0 = action } }
+
+  func scopeEnded(_ scope: String) async { await ended.withLock { $0 }?(scope) }
+}
+
+/// Sends a request only in a call of the entry's own user, and notes how the call ends.
+///
+/// The check is inside the call: from here on a session sends its own user's token, or fails. An error is noted as it
+/// arises; the caller's may have been replaced.
+final class OutboxGuard: RequestBehavior {
+  let order = BehaviorOrder.first
+  private let scope: String?
+  private let noted = Locked<(result: Result<NetworkResponse, any Error>?, call: Call?)>((nil, nil))
+
+  init(scope: String?) { self.scope = scope }
+
+  /// The outcome of the call; nil if it did not get so far.
+  var result: Result<NetworkResponse, any Error>? { noted.withLock { $0.result } }
+
+  /// Whether the call has sent a request.
+  var wasSent: Bool { noted.withLock { $0.call }.map { !$0.attempts.isEmpty } ?? false }
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    do {
+      guard OutboxScopes.key(request.call.scopes) == scope else {
+        throw NetworkError(.notSignedIn, "the entry belongs to another user than the one who is signed in")
+      }
+      let response = try await next(request)
+      note(.success(response), request.call)
+      return response
+    } catch {
+      note(.failure(error), request.call)
+      throw error
+    }
+  }
+
+  private func note(_ result: Result<NetworkResponse, any Error>, _ call: Call) {
+    noted.withLock { $0 = (result, call) }
+  }
+}

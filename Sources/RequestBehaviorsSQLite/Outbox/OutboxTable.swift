@@ -1,0 +1,143 @@
+import Foundation
+import RequestBehaviors
+
+/// The entries of one queue, within a transaction.
+struct OutboxTable {
+  let db: Database
+  let queue: String
+
+  /// An entry to be added.
+  struct NewEntry: Sendable {
+    var id: UUID
+    var operation: String
+    var payload: Data
+    var files: [String]
+    var scope: String?
+    var origin: String
+    var delivery: OutboxDelivery
+  }
+
+  // MARK: Finding
+
+  func row(_ id: UUID) throws -> OutboxRow? {
+    try db.first(
+      "SELECT \(sql: OutboxRow.columns) FROM outbox_entry WHERE id = \(id.uuidString) AND queue = \(queue)"
+    ) { try OutboxRow($0) }
+  }
+
+  func rows(where condition: SQL) throws -> [OutboxRow] {
+    try db.query(
+      "SELECT \(sql: OutboxRow.columns) FROM outbox_entry WHERE queue = \(queue) AND \(sql: condition) ORDER BY seq"
+    ) { try OutboxRow($0) }
+  }
+
+  // MARK: Adding
+
+  /// Adds an entry, or replaces or keeps the one of its identity; returns the ID of the entry.
+  func add(_ new: NewEntry, now: Int64, remembered: Int64) throws -> UUID {
+    if new.delivery.identity != nil, let id = try merge(new, now: now, remembered: remembered) { return id }
+    let lane = new.delivery.storedLane
+    let isBlocked = try lane.map { try hasEntries(inLane: $0, of: new.scope) } ?? false
+    let key = new.delivery.key.givenValue ?? new.id.uuidString.lowercased()
+    let notBefore = new.delivery.notBefore?.outboxTime ?? now
+    try db.execute(
+      """
+      INSERT INTO outbox_entry(id, queue, key, operation, payload, files, scope, origin, lane, identity, state,
+        not_before, set_at, expires_at, created_at)
+      VALUES (\(new.id.uuidString), \(queue), \(key), \(new.operation), \(new.payload), \(text(new.files)),
+        \(new.scope), \(new.origin), \(lane), \(new.delivery.identity),
+        \(isBlocked ? StoredState.blocked : StoredState.ready), \(max(notBefore, now)), \(now),
+        \(new.delivery.expires?.outboxTime), \(now))
+      """)
+    return new.id
+  }
+
+  /// Returns the ID of the entry that the new one is merged with; nil if it is to be added.
+  private func merge(_ new: NewEntry, now: Int64, remembered: Int64) throws -> UUID? {
+    let identity = new.delivery.identity
+    let same: SQL = "ifnull(scope,'') = \(new.scope ?? "") AND identity = \(identity)"
+    if let first = try rows(where: "\(sql: same) AND identity IS NOT NULL AND state IN (0,1,2)").first {
+      if new.delivery.repeats == .kept { return first.id }
+      if first.sends == 0, first.state != StoredState.sending {
+        try db.execute(
+          """
+          UPDATE outbox_entry SET operation = \(new.operation), payload = \(new.payload), files = \(text(new.files)),
+            expires_at = \(new.delivery.expires?.outboxTime) WHERE seq = \(first.seq)
+          """)
+        return first.id
+      }
+      // The server may have this one, so that the new one is sent behind it.
+      try db.execute("UPDATE outbox_entry SET identity = NULL WHERE seq = \(first.seq)")
+      return nil
+    }
+    guard new.delivery.repeats == .kept else { return nil }
+    let delivered = try rows(
+      where: "\(sql: same) AND identity IS NOT NULL AND state = 5 AND ended_at > \(now - remembered)")
+    return delivered.last?.id
+  }
+
+  private func hasEntries(inLane lane: String, of scope: String?) throws -> Bool {
+    try db.first(
+      """
+      SELECT 1 FROM outbox_entry
+      WHERE queue = \(queue) AND scope IS \(scope) AND lane = \(lane) AND state IN (0,1,2,4) LIMIT 1
+      """, as: Int.self) != nil
+  }
+
+  private func text(_ files: [String]) -> String? { files.isEmpty ? nil : OutboxRow.text(files) }
+
+  // MARK: Changing by hand
+
+  /// Makes a dead letter ready again.
+  func requeue(_ row: OutboxRow, now: Int64) throws {
+    var state = StoredState.ready
+    if row.state == StoredState.dead, let lane = row.lane {
+      let others = try rows(
+        where: "scope IS \(row.scope) AND lane = \(lane) AND lane IS NOT NULL AND state IN (0,1,2,4)")
+      // It goes before those behind it, unless one of them is already on its way or free to go.
+      if others.contains(where: { $0.seq < row.seq || $0.state != StoredState.blocked }) { state = StoredState.blocked }
+    }
+    let isTaken =
+      try rows(
+        where: """
+          ifnull(scope,'') = \(row.scope ?? "") AND identity = \(row.identity) AND identity IS NOT NULL \
+          AND state IN (0,1,2)
+          """
+      ).isEmpty == false
+    try db.execute(
+      """
+      UPDATE outbox_entry SET state = \(state), claim = NULL, not_before = \(now), set_at = \(now), ended_at = NULL,
+        expires_at = NULL, failures = 0, crashes = 0, refused_since = NULL, failure = NULL,
+        identity = \(isTaken ? nil : row.identity) WHERE seq = \(row.seq)
+      """)
+  }
+
+  /// Gives an entry another value; a dead letter gets another key, because the server may know the old one.
+  func replace(_ row: OutboxRow, payload: Data, files: [String], key: String) throws {
+    try db.execute(
+      """
+      UPDATE outbox_entry SET payload = \(payload), files = \(text(files)), key = \(key),
+        sends = CASE WHEN state IN (3,4) THEN 0 ELSE sends END WHERE seq = \(row.seq)
+      """)
+  }
+
+  /// Removes an entry and lets its lane go on.
+  func remove(_ row: OutboxRow, now: Int64) throws {
+    try db.execute("DELETE FROM outbox_entry WHERE seq = \(row.seq)")
+    try promote(row.lane, row.scope, now: now)
+  }
+
+  /// Makes the first entry of a lane ready, if it was blocked.
+  ///
+  /// The clock may have been set back since it was enqueued: then its wait, and not its time, is kept.
+  func promote(_ lane: String?, _ scope: String?, now: Int64) throws {
+    guard let lane else { return }
+    try db.execute(
+      """
+      UPDATE outbox_entry SET state = 0, not_before = not_before - max(set_at - \(now), 0), set_at = min(set_at, \(now))
+      WHERE state = 2 AND seq = (
+        SELECT seq FROM outbox_entry WHERE queue = \(queue) AND scope IS \(scope) AND lane = \(lane)
+          AND lane IS NOT NULL AND state IN (0,1,2,4) ORDER BY seq LIMIT 1)
+      """)
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+/// Dead letters, and attachments, which are removed with their entries.
+@Suite(.limited) struct OutboxDeadLetterTests {
+  @Test func `a dead letter is mended, put back under another key, and its lane goes on`() async throws {
+    let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }
+    let outbox = try await world.outbox()
+    for number in 1...2 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
+    try await outbox.drain()
+    let letter = try #require(try await outbox.deadLetters().first)
+    var ping = try letter.operation(Ping.self)
+    ping.number = 11
+    try await outbox.replace(letter.id, with: ping)
+    try await outbox.requeue(letter.id)
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/11", "POST /pings/2"])
+    #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 3)
+  }
+
+  @Test func `a lane goes on after its dead letter is discarded, or at once if that is wanted`() async throws {
+    for lanes in [OutboxConfiguration.LaneFailure.stops, .goesOn] {
+      let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }
+      let outbox = try await world.outbox(OutboxConfiguration(lanes: lanes))
+      let first = try await outbox.enqueue(Ping(number: 1, lane: "a"))
+      for number in 2...3 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
+      try await outbox.drain()
+      #expect(world.sent.count == (lanes == .stops ? 1 : 3))
+      try await outbox.discard(first.id)
+      try await outbox.drain()
+      #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/3"])
+    }
+  }
+
+  @Test func `what is not permitted for an entry is an error with its name`() async throws {
+    let count = Shared(0)
+    let world = try OutboxWorld { _ in (count.next() == 1 ? 503 : 200, "") }
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    await expect(.alreadySent) { try await outbox.replace(entry.id, with: Ping(number: 2)) }
+    await expect(.notDead) { try await outbox.requeue(entry.id) }
+    await expect(.noSuchEntry) { try await outbox.discard(UUID()) }
+    let note = CreateNote(note: Note(id: UUID(), text: ""))
+    await expect(.invalidOperations) { try await outbox.replace(entry.id, with: note) }
+    world.clock.advance(by: .seconds(2))
+    try await outbox.drain()
+    await expect(.alreadySent) { try await outbox.discard(entry.id) }
+  }
+
+  private func expect(_ code: OutboxError.Code, _ work: () async throws -> Void) async {
+    let error = await #expect(throws: OutboxError.self) { try await work() }
+    #expect(error?.code == code)
+  }
+
+  @Test func `an entry expires without being sent, and can be put back`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1, expires: world.clock.date.addingTimeInterval(60)))
+    world.clock.advance(by: .seconds(61))
+    try await outbox.drain()
+    #expect(world.sent.isEmpty)
+    let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+    #expect(failure?.reason == .expired)
+    try await outbox.requeue(entry.id)
+    try await outbox.drain()
+    #expect(world.sent.count == 1)
+  }
+
+  @Test func `a stored value that this version cannot decode is a dead letter`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    try await world.store.write { try $0.execute("UPDATE outbox_entry SET payload = x'7b7d'") }
+    try await outbox.drain()
+    let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+    #expect(failure?.reason == .unreadable)
+    #expect(world.sent.isEmpty)
+  }
+
+  // MARK: Attachments
+
+  private struct Upload: OutboxOperation {
+    static let name = "upload"
+    var photos: [OutboxAttachment]
+
+    func request(in db: Database) throws -> Request<Void> {
+      guard let photo = photos.first else { throw OutboxNotReady() }
+      return .put("photos/1", body: .file(photo.url))
+    }
+  }
+
+  private func files(_ world: OutboxWorld) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: world.folder.file() + "-outbox")) ?? []
+  }
+
+  @Test(arguments: [0, 100_000], [false, true])
+  func `an attachment is taken over, sent, and removed after the delivery`(size: Int, moving: Bool) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self])
+    let original = URL(filePath: world.folder.file("photo.jpg"))
+    try Data(repeating: 7, count: size).write(to: original)
+    let photo = try await outbox.attach(original, moving: moving)
+    #expect(FileManager.default.fileExists(atPath: original.path) == !moving)
+    try await outbox.enqueue(Upload(photos: [photo]))
+    #expect(files(world).count == 1)
+    try await outbox.drain()
+    #expect(world.mock.sent.first?.body?.data?.count == size)
+    while !files(world).isEmpty { await Task.yield() }
+  }
+
+  @Test func `an entry whose attachment is missing is a dead letter`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self])
+    let original = URL(filePath: world.folder.file("photo.jpg"))
+    try Data("a".utf8).write(to: original)
+    let photo = try await outbox.attach(original)
+    let entry = try await outbox.enqueue(Upload(photos: [photo]))
+    try FileManager.default.removeItem(at: photo.url)
+    try await outbox.drain()
+    let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+    #expect(failure?.reason == .unreadable)
+    #expect(failure?.message.contains(photo.url.lastPathComponent) == true)
+  }
+
+  @Test func `an attachment that no entry has goes after a day, and one of an entry stays`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self])
+    let original = URL(filePath: world.folder.file("photo.jpg"))
+    try Data("a".utf8).write(to: original)
+    let kept = try await outbox.attach(original)
+    _ = try await outbox.attach(original)
+    try await outbox.enqueue(Upload(photos: [kept]))
+    world.clock.advance(by: .seconds(86_000))
+    _ = try await world.outbox(operations: [Upload.self])
+    #expect(files(world).count == 2)
+    world.clock.advance(by: .seconds(500))
+    _ = try await world.outbox(operations: [Upload.self])
+    while files(world).count > 1 { await Task.yield() }
+    #expect(files(world) == [kept.url.lastPathComponent])
+  }
+}

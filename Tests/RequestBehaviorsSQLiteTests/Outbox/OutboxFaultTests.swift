@@ -1,0 +1,222 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+/// The faults that other queues of this kind have had, each by its name.
+@Suite(.limited) struct OutboxFaultTests {
+  @Test func `two drains at once send each entry once`() async throws {
+    let world = try OutboxWorld()
+    let (one, two) = (try await world.outbox(), try await world.outbox())
+    for number in 1...40 { try await one.enqueue(Ping(number: number)) }
+    async let first = one.drain()
+    async let second = one.drain()
+    _ = try await (first, second)
+    #expect(world.sent.count == 40)
+    #expect(Set(world.sent).count == 40)
+    #expect(try await two.drain().isEmpty)
+  }
+
+  @Test func `a second outbox on the file sends nothing while the first one does, then goes on`() async throws {
+    let (started, startedOne) = AsyncStream.makeStream(of: Void.self)
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let world = try OutboxWorld { _ in
+      startedOne.yield()
+      for await _ in gate { break }
+      return (200, "")
+    }
+    let (one, two) = (try await world.outbox(), try await world.outbox())
+    try await one.enqueue(Ping(number: 1, lane: "a"))
+    try await one.enqueue(Ping(number: 2, lane: "a"))
+    one.start()
+    for await _ in started { break }
+    two.start()
+    #expect(world.sent == ["POST /pings/1"])
+    await one.stop()
+    open.finish()
+    try await two.drain()
+    await two.stop()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/1", "POST /pings/2"])
+    #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 2)
+  }
+
+  @Test func `an entry that is enqueued during a drain does not overtake its lane`() async throws {
+    let outboxes = Shared<Outbox?>(nil)
+    let world = try OutboxWorld { request in
+      if request.url.path() == "/pings/1" { try await outboxes.value?.enqueue(Ping(number: 3, lane: "a")) }
+      return (200, "")
+    }
+    let outbox = try await world.outbox()
+    outboxes.value = outbox
+    for number in 1...2 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
+    try await outbox.drain()
+    outboxes.value = nil
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/3"])
+  }
+
+  @Test func `a lane does not go on while its first entry is refused for now`() async throws {
+    let count = Shared(0)
+    let world = try OutboxWorld { _ in (count.next() < 3 ? 503 : 200, "") }
+    let outbox = try await world.outbox()
+    for number in 1...2 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
+    for _ in 1...3 {
+      try await outbox.drain()
+      world.clock.advance(by: .seconds(601))
+    }
+    #expect(world.sent == ["POST /pings/1", "POST /pings/1", "POST /pings/1", "POST /pings/2"])
+  }
+
+  @Test func `a failed attempt is scheduled again, and wakes when it is due`() async throws {
+    let count = Shared(0)
+    let world = try OutboxWorld { _ in (count.next() == 1 ? 503 : 200, "") }
+    let outbox = try await world.outbox(OutboxConfiguration(backoff: Backoff(base: .seconds(20), jitter: .none)))
+    var events = outbox.events().makeAsyncIterator()
+    outbox.start()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    #expect(await events.next()?.kind == .retrying)
+    var moved = 0
+    while try await world.states != [5], moved < 40 {
+      await world.clock.waitForSleepers(1)
+      world.clock.advance(by: .seconds(1))
+      moved += 1
+      _ = try await world.store.read { try $0.query("SELECT 1", as: Int.self) }
+    }
+    _ = try await entry.value
+    #expect(moved >= 20)
+    #expect(moved <= 25)
+    await outbox.stop()
+  }
+
+  @Test func `an entry behind another one is due at once, although the clock was set back`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    for number in 1...2 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
+    world.clock.setDate(world.clock.date.addingTimeInterval(-86_400))
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
+  }
+
+  @Test func `a bad network pauses the queue, and one request finds out when it is back`() async throws {
+    let isDown = Shared(true)
+    let world = try OutboxWorld {
+      if isDown.value { throw NetworkError(.cannotConnect, "a test", request: $0) }
+      return (200, "")
+    }
+    let outbox = try await world.outbox()
+    for number in 1...20 { try await outbox.enqueue(Ping(number: number)) }
+    try await outbox.drain()
+    let first = world.sent.count
+    #expect(first <= 4)
+    try await outbox.drain()
+    #expect(world.sent.count <= first + 4)
+    isDown.value = false
+    #expect(try await outbox.drain().isEmpty)
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state = 5") == 20)
+  }
+
+  @Test func `a drain with a limit tries a bad network again until the limit`() async throws {
+    let world = try OutboxWorld { throw NetworkError(.cannotConnect, "a test", request: $0) }
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    var events = outbox.events().makeAsyncIterator()
+    let drain = Task { try await outbox.drain(for: .seconds(10)) }
+    // Probes come after 1, 2 and 4 seconds; the next would come after the limit.
+    for length in [1, 2, 4, 3] {
+      while let event = await events.next(), event.kind != .paused {}
+      await world.clock.waitForSleepers(2)
+      world.clock.advance(by: .seconds(length))
+    }
+    #expect(try await drain.value.waiting == 1)
+    #expect(world.sent.count == 4)
+  }
+
+  @Test func `one can look inside, change one, drop one and stop at the first failure`() async throws {
+    let world = try OutboxWorld { _ in (422, "") }
+    let outbox = try await world.outbox()
+    let ids = try await [
+      outbox.enqueue(Ping(number: 1, lane: "a")).id, outbox.enqueue(Ping(number: 2, lane: "a")).id,
+      outbox.enqueue(Ping(number: 3, lane: "a")).id,
+    ]
+    try await outbox.replace(ids[1], with: Ping(number: 22, lane: "a"))
+    try await outbox.discard(ids[2])
+    let waiting = try await world.store.read { try outbox.waiting(Ping.self, in: $0) }
+    #expect(waiting.map(\.operation.number) == [1, 22])
+    #expect(waiting.map(\.state) == [.waiting(until: world.clock.date), .blocked])
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1"])
+    #expect(try await world.states == [4, 2])
+    #expect(try await outbox.entry(ids[1], of: Ping.self)?.operation.number == 22)
+    #expect(try await outbox.entry(ids[2], of: Ping.self) == nil)
+  }
+
+  @Test func `the credential of an entry is the user's newest and not that of its time`() async throws {
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    try await session.signIn(AccessToken("old"), as: "a")
+    try await outbox.enqueue(Ping(number: 1))
+    try await session.signIn(AccessToken("new"), as: "a")
+    try await outbox.drain()
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
+  }
+
+  @Test(arguments: ["text in place of a database", ""])
+  func `a file that cannot be read is never taken for an empty queue`(_ text: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data(text.utf8).write(to: URL(filePath: folder.file()))
+    if text.isEmpty { try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.file()) }
+    // The superuser reads any file; an empty one is a new database.
+    guard !text.isEmpty else { return }
+    #expect(throws: SQLiteError.self) { try OutboxWorld(MockTransport(), file: folder) }
+    #expect(try Data(contentsOf: URL(filePath: folder.file())) == Data(text.utf8))
+  }
+
+  @Test func `an entry in a file that was removed is not acknowledged`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    try FileManager.default.removeItem(atPath: world.folder.file())
+    let error = await #expect(throws: SQLiteError.self) { try await outbox.enqueue(Ping(number: 1)) }
+    #expect(error?.code == .readOnly)
+  }
+
+  @Test(arguments: [RequestMethod.post, .put, .patch, .delete])
+  func `the key is sent with every method`(_ method: RequestMethod) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let id = try await outbox.enqueue(Request<Void>(method, "a"))
+    try await outbox.drain()
+    #expect(world.mock.sent.map { $0.headers["Idempotency-Key"] } == [id.uuidString.lowercased()])
+  }
+
+  @Test func `retries, hedging and caching of the client do not repeat an attempt`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let client = world.client([.retry(), .hedging(after: .milliseconds(1)), .caching(MemoryCacheStore())])
+    let outbox = try await world.outbox(client)
+    try await outbox.enqueue(.post("a").with(\.idempotencyKey, .generated))
+    try await outbox.drain()
+    #expect(world.sent.count == 1)
+  }
+
+  @Test func `a value is there while other entries wait`() async throws {
+    let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 503 : 200, #"{"id": 1}"#) }
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    let entry = try await outbox.enqueue(CreateNote(note: Note(id: UUID(), text: "tea")))
+    #expect(try await outbox.drain().waiting == 1)
+    #expect(try await entry.value == Receipt(id: 1))
+  }
+
+  @Test func `10,000 callers at a time are all kept, and all arrive`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    try await withThrowingTaskGroup { group in
+      for number in 0..<10_000 { group.addTask { try await outbox.enqueue(Ping(number: number)) } }
+      try await group.waitForAll()
+    }
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state = 0") == 10_000)
+    #expect(try await outbox.drain().isEmpty)
+    #expect(Set(world.sent).count == 10_000)
+    #expect(world.sent.count == 10_000)
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+/// Cancellation, stopping, shutdown and portals.
+@Suite(.limited) struct OutboxLifeTests {
+  /// A world whose requests wait until they are cancelled, and a stream with an element for each that begins.
+  private func stalled() throws -> (world: OutboxWorld, begun: AsyncStream<Void>) {
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let world = try OutboxWorld { _ in
+      begin.yield()
+      let (silence, continuation) = AsyncStream<Never>.makeStream()
+      for await _ in silence {}
+      continuation.finish()
+      throw CancellationError()
+    }
+    return (world, begun)
+  }
+
+  // MARK: Stopping
+
+  @Test func `stopping gives the claims back, uncounted as crashes`() async throws {
+    let (world, begun) = try stalled()
+    let outbox = try await world.outbox()
+    for number in 1...3 { try await outbox.enqueue(Ping(number: number)) }
+    outbox.start()
+    var beginnings = begun.makeAsyncIterator()
+    for _ in 1...3 { _ = await beginnings.next() }
+    #expect(try await world.states == [1, 1, 1])
+    await outbox.stop()
+    #expect(try await world.states == [0, 0, 0])
+    #expect(try await world.count("SELECT sum(crashes) FROM outbox_entry") == 0)
+  }
+
+  @Test func `shutting the client down ends sending at once, and a drain with it`() async throws {
+    let (world, begun) = try stalled()
+    let client = world.client()
+    let outbox = try await world.outbox(client)
+    try await outbox.enqueue(Ping(number: 1))
+    let drain = Task { try await outbox.drain() }
+    for await _ in begun { break }
+    await client.shutdown()
+    _ = await drain.result
+    await outbox.stop()
+    #expect(try await world.states == [0])
+    let error = await #expect(throws: NetworkError.self) { try await outbox.drain() }
+    #expect(error?.code == .clientShutDown)
+  }
+
+  @Test func `an outbox that is dropped sends nothing more and keeps its entries`() async throws {
+    let (world, begun) = try stalled()
+    weak var dropped: Outbox?
+    do {
+      let outbox = try await world.outbox()
+      dropped = outbox
+      try await outbox.enqueue(Ping(number: 1))
+      outbox.start()
+      for await _ in begun { break }
+    }
+    #expect(dropped == nil)
+    while try await world.states != [0] { await Task.yield() }
+    #expect(world.sent.count == 1)
+  }
+
+  @Test func `a drain while sending is suspended returns at once`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    outbox.start()
+    await outbox.suspend()
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().waiting == 1)
+    #expect(world.sent.isEmpty)
+    outbox.resume()
+    try await outbox.drain()
+    #expect(world.sent.count == 1)
+    await outbox.stop()
+  }
+
+  @Test func `cancelling the task that enqueues does not take the entry back`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    for number in 1...20 {
+      let task = Task { try await outbox.enqueue(Ping(number: number)) }
+      task.cancel()
+      _ = try await task.value
+    }
+    #expect(try await world.states.count == 20)
+  }
+
+  @Test func `cancelling a wait for a value ends the wait and not the delivery`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(CreateNote(note: Note(id: UUID(), text: "tea")))
+    let wait = Task { try await entry.value }
+    wait.cancel()
+    await #expect(throws: CancellationError.self) { try await wait.value }
+    try await outbox.drain()
+    #expect(try await entry.value == Receipt(id: 7))
+  }
+
+  @Test func `a process that ends 20 times in the middle of an entry makes it a dead letter`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    for round in 1...20 {
+      // As a killed process leaves it.
+      try await world.store.write { try $0.execute("UPDATE outbox_entry SET state = 1, claim = 5, not_before = 9e12") }
+      try await outbox.drain()
+      #expect(try await world.states == [round < 20 ? 0 : 3])
+    }
+    let letter = try #require(try await outbox.deadLetters().first)
+    guard case .dead(let failure) = letter.state else {
+      Issue.record("it is not dead")
+      return
+    }
+    #expect(failure.reason == .crashed)
+  }
+
+  // MARK: Portals
+
+  /// How a captive portal responds.
+  static let portals: [(status: Int, headers: HeaderFields, body: String)] = [
+    (200, ["Content-Type": "text/html"], "<html>Sign in</html>"), (200, ["Content-Type": "application/json"], "{}"),
+    (302, ["Location": "http://portal.example/"], ""), (204, [:], ""), (403, [:], "forbidden"), (511, [:], "sign in"),
+  ]
+
+  @Test(arguments: portals) func `a portal changes no entry, whatever its state`(
+    _ portal: (status: Int, headers: HeaderFields, body: String)
+  ) async throws {
+    let isOpen = Shared(false)
+    let mock = MockTransport { request in
+      let body = ResponseBody.data(Data(portal.body.utf8))
+      guard isOpen.value else {
+        return NetworkResponse(request: request, statusCode: portal.status, headers: portal.headers, body: body)
+      }
+      let nonce = request.headers["X-API-Nonce"] ?? ""
+      return NetworkResponse(
+        request: request, statusCode: request.url.path() == "/pings/0" ? 422 : 200, headers: ["X-API-Nonce": nonce])
+    }
+    let world = try OutboxWorld(mock)
+    let outbox = try await world.outbox()
+    isOpen.value = true
+    try await outbox.enqueue(Ping(number: 0, lane: "dead"))
+    try await outbox.enqueue(Ping(number: 9))
+    try await outbox.drain()
+    isOpen.value = false
+    try await outbox.enqueue(Ping(number: 1, lane: "dead"))
+    try await outbox.enqueue(Ping(number: 2, lane: "live"))
+    try await outbox.enqueue(Ping(number: 3, lane: "live"))
+    let before = try await world.states
+    for _ in 1...5 {
+      try await outbox.drain()
+      world.clock.advance(by: .seconds(61))
+    }
+    #expect(try await world.states == before)
+    #expect(before == [4, 5, 2, 0, 2])
+    isOpen.value = true
+    try await outbox.drain()
+    #expect(try await world.states == [4, 5, 2, 5, 5])
+  }
+
+  @Test func `a server without verification is known by a closure, or everyone is trusted`() async throws {
+    let trusts: [(trust: OutboxTrust, states: [Int])] = [
+      (.when { $0.headers["Server"] == "mine" }, [5, 0]), (.anyone, [5, 4]),
+    ]
+    for (trust, states) in trusts {
+      let mock = MockTransport { request in
+        let isMine = request.url.path() == "/pings/1"
+        return NetworkResponse(
+          request: request, statusCode: isMine ? 200 : 403, headers: isMine ? ["Server": "mine"] : [:])
+      }
+      let world = try OutboxWorld(mock)
+      let plain = NetworkClient(baseURL: try #require(URL(string: "https://a.example")), transport: mock)
+      let outbox = try await world.outbox(plain, OutboxConfiguration(trust: trust))
+      for number in 1...2 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
+      try await outbox.drain()
+      #expect(try await world.states == states)
+    }
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import Testing
+
+/// Whose an entry is, and that it is sent as that user or not at all.
+@Suite(.limited) struct OutboxOwnerTests {
+  private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+
+  /// An operation that names the user whose it is.
+  private struct Mine: OutboxOperation {
+    static let name = "mine"
+    var user: String
+    var isOptional = false
+
+    func request(in db: Database) -> Request<Void> {
+      let request = Request<Void>.post("mine/\(user)")
+      return isOptional ? request.with(\.authentication, .optional) : request
+    }
+  }
+
+  private func signIn(_ user: String) async throws {
+    try await session.signIn(AccessToken("token-\(user)"), as: user)
+  }
+
+  private func outbox(
+    _ world: OutboxWorld, _ configuration: OutboxConfiguration = OutboxConfiguration()
+  ) async throws -> Outbox {
+    try await world.outbox(
+      world.client([.tokenAuth(session)]), operations: [Mine.self, CreateNote.self], configuration)
+  }
+
+  /// The requests that carried another user's token.
+  private func mixed(_ world: OutboxWorld) -> [String] {
+    world.mock.sent.compactMap { request in
+      let user = request.url.lastPathComponent
+      let token = request.headers["Authorization"] ?? "none"
+      return token == "Bearer token-\(user)" ? nil : "\(user) by \(token)"
+    }
+  }
+
+  @Test func `entries wait over a sign-out for the same account, and not for another`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world)
+    try await signIn("a")
+    try await outbox.enqueue(Mine(user: "a"))
+    try await session.signOut()
+    #expect(try await outbox.drain() == summary(others: 1))
+    try await signIn("b")
+    try await outbox.enqueue(Mine(user: "b"))
+    #expect(try await outbox.drain() == summary(others: 1))
+    #expect(world.sent == ["POST /mine/b"])
+    try await signIn("a")
+    #expect(try await outbox.drain() == summary())
+    #expect(world.sent == ["POST /mine/b", "POST /mine/a"])
+    #expect(mixed(world) == [])
+  }
+
+  private func summary(waiting: Int = 0, others: Int = 0) -> OutboxSummary {
+    var summary = OutboxSummary()
+    (summary.waiting, summary.others) = (waiting, others)
+    return summary
+  }
+
+  @Test func `the same account owns its entries after a restart`() async throws {
+    let world = try OutboxWorld()
+    try await signIn("a")
+    do { try await outbox(world).enqueue(Mine(user: "a")) }
+    let later = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    try await later.signIn(AccessToken("token-a"), as: "a")
+    let second = try await world.outbox(world.client([.tokenAuth(later)]), operations: [Mine.self])
+    try await second.drain()
+    #expect(mixed(world) == [])
+    #expect(world.sent.count == 1)
+  }
+
+  @Test func `a request of a user needs one at the time it is enqueued`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world)
+    let error = await #expect(throws: NetworkError.self) { try await outbox.enqueue(Mine(user: "a")) }
+    #expect(error?.code == .notSignedIn)
+    #expect(try await world.states.isEmpty)
+  }
+
+  @Test func `a guest's optional request is sent without a token, also when a user is signed in`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world)
+    try await outbox.enqueue(Mine(user: "guest", isOptional: true))
+    try await signIn("a")
+    try await outbox.drain()
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == [nil])
+  }
+
+  @Test func `entries of a session that names no account are dead letters after the sign-out`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world)
+    try await session.signIn(AccessToken("token-a"))
+    let entry = try await outbox.enqueue(Mine(user: "a"))
+    try await session.signOut()
+    let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+    #expect(failure?.reason == .signedOut)
+    #expect(world.sent.isEmpty)
+  }
+
+  @Test func `discarding at the sign-out removes that user's entries only`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, OutboxConfiguration(atSignOut: .discard))
+    try await signIn("b")
+    try await outbox.enqueue(Mine(user: "b"))
+    // The next user's sign-in is the end of this one.
+    try await signIn("a")
+    #expect(try await world.states.isEmpty)
+    try await outbox.enqueue(Mine(user: "a"))
+    try await outbox.enqueue(.post("open").with(\.authentication, .none))
+    try await session.signOut()
+    #expect(try await world.states == [0])
+    try await outbox.drain()
+    #expect(world.sent == ["POST /open"])
+  }
+
+  @Test func `an account that is away for 30 days loses its entries, and one that comes back does not`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outbox = try await outbox(world)
+    try await signIn("a")
+    try await outbox.enqueue(Mine(user: "a"))
+    try await session.signOut()
+    try await outbox.drain()
+    world.clock.advance(by: .seconds(29 * 86_400))
+    try await outbox.drain()
+    // The account is back for a moment, and its 30 days begin again.
+    try await signIn("a")
+    try await outbox.drain()
+    try await session.signOut()
+    try await outbox.drain()
+    for (days, state) in [(29, 0), (2, 3)] {
+      world.clock.advance(by: .seconds(days * 86_400))
+      try await outbox.drain()
+      #expect(try await world.states == [state])
+    }
+    #expect(world.sent.count == 1)
+  }
+
+  @Test func `a writer of a user who has left enqueues nothing`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world)
+    try await signIn("a")
+    let writer = try await outbox.writer()
+    try await signIn("b")
+    let error = await #expect(throws: NetworkError.self) {
+      try await world.store.write(durability: .full) { try writer.enqueue(Mine(user: "a"), in: $0) }
+    }
+    #expect(error?.code == .signedOut)
+  }
+
+  @Test func `a sign-out while a request is on its way leaves the entry to its user`() async throws {
+    let session = session
+    let world = try OutboxWorld { request in
+      if request.headers["Authorization"] == "Bearer token-a", request.url.path() == "/mine/a" {
+        try await session.signOut()
+        throw NetworkError(.connectionLost, "a test", request: request)
+      }
+      return (200, "")
+    }
+    let outbox = try await outbox(world)
+    try await signIn("a")
+    try await outbox.enqueue(Mine(user: "a"))
+    try await outbox.drain()
+    #expect(try await world.states == [0])
+    try await signIn("b")
+    world.clock.advance(by: .seconds(3_600))
+    try await outbox.drain()
+    #expect(world.sent.count == 1)
+    #expect(try await world.states == [0])
+  }
+
+  @Test func `nothing goes out under another's token while two users take turns`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world)
+    let users = ["a", "b"]
+    for number in 0..<200 {
+      let user = users[number % 2]
+      try await signIn(user)
+      for _ in 0..<3 { try await outbox.enqueue(Mine(user: user)) }
+    }
+    outbox.start()
+    for number in 0..<400 { try await signIn(users[number % 2]) }
+    for user in users {
+      try await signIn(user)
+      world.clock.advance(by: .seconds(60))
+      try await outbox.drain(for: nil)
+    }
+    await outbox.stop()
+    #expect(mixed(world) == [])
+    #expect(try await outbox.drain().others == 0)
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state <> 5") == 0)
+  }
+
+  @Test func `accounts have queues of their own in one file`() async throws {
+    let world = try OutboxWorld()
+    let work = try await world.outbox(name: "work")
+    let home = try await world.outbox(name: "home")
+    try await work.enqueue(Ping(number: 1, lane: "a"))
+    try await home.enqueue(Ping(number: 2, lane: "a"))
+    try await home.drain()
+    #expect(world.sent == ["POST /pings/2"])
+    #expect(try await world.states == [0, 5])
+  }
+
+  @Test func `entries for another base URL are held, unless it is a former one`() async throws {
+    let world = try OutboxWorld()
+    let id: UUID
+    do { id = try await world.outbox().enqueue(Ping(number: 1)).id }
+    let client = world.client(base: "https://new.example.com/")
+    let other = try await world.outbox(client)
+    var events = other.events().makeAsyncIterator()
+    #expect(try await other.drain().held == 1)
+    #expect(await events.next()?.kind == .held)
+    guard case .held(let reason) = try await other.state(of: id) else {
+      Issue.record("the entry is not held")
+      return
+    }
+    #expect(reason.contains("https://api.example.com"))
+    #expect(world.sent.isEmpty)
+    world.clock.advance(by: .seconds(61))
+    let former = try #require(Origin("https://api.example.com"))
+    let moved = try await world.outbox(client, OutboxConfiguration(formerOrigins: [former]))
+    try await moved.drain()
+    #expect(world.mock.sent.map(\.url.host) == ["new.example.com"])
+  }
+
+  @Test func `an entry whose type is not listed is held, and never dead`() async throws {
+    let world = try OutboxWorld()
+    do { try await world.outbox().enqueue(Ping(number: 1)) }
+    let older = try await world.outbox(operations: [CreateNote.self])
+    for _ in 1...5 {
+      #expect(try await older.drain().held == 1)
+      world.clock.advance(by: .seconds(86_400))
+    }
+    try await world.outbox().drain()
+    #expect(world.sent == ["POST /pings/1"])
+  }
+}
