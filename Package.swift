@@ -54,7 +54,10 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "QuickStart", dependencies: ["RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsTesting"],
+      name: "QuickStart",
+      dependencies: [
+        "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+      ],
       swiftSettings: strict),
     .target(name: "CAllocationCounter"),
     .target(
@@ -96,6 +99,9 @@ let package = Package(
       name: "CrashingWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsSQLite"],
       path: "Tests/Fixtures/CrashingWriter",
       swiftSettings: strict),
+    .executableTarget(
+      name: "OutboxSender", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
+      path: "Tests/Fixtures/OutboxSender", swiftSettings: strict),
     .target(name: "CFaultVFS", dependencies: ["CRequestBehaviorsSQLite"], path: "Tests/Fixtures/CFaultVFS"),
     .testTarget(
       name: "RequestBehaviorsTests",
@@ -124,7 +130,7 @@ let package = Package(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
         "CFaultVFS", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits",
-        "TestSupport", "CrashingWriter", "TokenFileWriter",
+        "TestSupport", "CrashingWriter", "OutboxSender", "TokenFileWriter",
       ],
       swiftSettings: strict),
     .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),
