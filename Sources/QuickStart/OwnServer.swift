@@ -25,6 +25,7 @@ struct OwnServers {
       LoopbackResponse.status(304).header("ETag", "\"v1\"")
     case "/v1/feed":
       LoopbackResponse.json(#"["one","two"]"#).header("ETag", "\"v1\"").header("Cache-Control", "no-cache")
+    case "/v1/notes/1", "/v1/notes/2": LoopbackResponse.status(204)
     case "/v1/download": .redirect(to: download)
     default: .json(#"{"message":"no such thing"}"#, status: 404)
     }

@@ -5,6 +5,9 @@ import Foundation
 struct QuickStart {
   static func main() async {
     do {
+      #if os(macOS) || os(Linux)
+        if try await isEditor(CommandLine.arguments) { return }
+      #endif
       let tour: Tour
       switch Array(CommandLine.arguments.dropFirst()) {
       case []: tour = .own
@@ -22,6 +25,15 @@ struct QuickStart {
       exit(1)
     }
   }
+
+  #if os(macOS) || os(Linux)
+    /// Plays the process that is killed, if the arguments say so.
+    private static func isEditor(_ arguments: [String]) async throws -> Bool {
+      guard arguments.count == 4, arguments[1] == "--edit", let api = URL(string: arguments[3]) else { return false }
+      try await OutboxTour(api: api, file: arguments[2]).edit()
+      return true
+    }
+  #endif
 }
 
 /// What makes the program end with status 1.

@@ -46,6 +46,9 @@ struct OwnTour {
     try await failure(client)
     try await busyServer()
     try await cached(client)
+    #if os(macOS) || os(Linux)
+      try await requestsThatMustArrive()
+    #endif
     await client.shutdown()
     try writePage()
   }
