@@ -11,7 +11,7 @@ struct Benchmark: Sendable {
   static let all: [Benchmark] =
     [
       .pipeline, .stack, .resilience, .throughput, .streams, .bodies, .oauth1, .tokens, .observation, .sqlite, .cache,
-      .events,
+      .events, .outbox,
     ] + overCurl
 
   #if canImport(CRequestBehaviorsCurl)
