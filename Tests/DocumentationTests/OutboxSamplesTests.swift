@@ -4,17 +4,17 @@ import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
 
-private struct Note: Codable, Equatable, Sendable {
+struct Note: Codable, Equatable, Sendable {
   var id: UUID
   var text: String
   var serverID: Int?
 }
 
-private struct Receipt: Codable, Sendable {
+struct Receipt: Codable, Sendable {
   var id: Int
 }
 
-private struct CreateNote: OutboxOperation {
+struct CreateNote: OutboxOperation {
   static let name = "note.create"
   var note: Note
 
@@ -28,7 +28,7 @@ private struct CreateNote: OutboxOperation {
   }
 }
 
-private struct RenameNote: OutboxOperation {
+struct RenameNote: OutboxOperation {
   static let name = "note.rename"
   var id: UUID
   var title: String
@@ -44,7 +44,7 @@ private struct RenameNote: OutboxOperation {
   }
 }
 
-private struct EditNote: OutboxOperation {
+struct EditNote: OutboxOperation {
   static let name = "note.edit"
   var id: UUID
   var text: String
@@ -62,7 +62,7 @@ private struct EditNote: OutboxOperation {
   }
 }
 
-private struct UploadPhoto: OutboxOperation {
+struct UploadPhoto: OutboxOperation {
   static let name = "photo.upload"
   var note: UUID
   var photo: OutboxAttachment

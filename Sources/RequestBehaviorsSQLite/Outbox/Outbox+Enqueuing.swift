@@ -77,7 +77,7 @@ extension Outbox {
 
   /// Returns a writer for transactions of your own, which enqueues for the user who is signed in now.
   ///
-  /// - Throws: ``NetworkError`` of code `clientShutDown`.
+  /// - Throws: `NetworkError` of code `clientShutDown`.
   public func writer() async throws -> OutboxWriter {
     OutboxWriter(core: core, owners: try await core.refreshOwners())
   }

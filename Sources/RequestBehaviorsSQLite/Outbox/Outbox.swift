@@ -39,7 +39,7 @@ public final class Outbox: Sendable {
   ///   - name: The name of the queue in the file; empty by default. Two accounts with a client each have two names.
   ///   - operations: The types of the operations.
   ///   - configuration: The settings.
-  /// - Throws: ``NetworkError`` of code `invalidBehavior` if responses are to be verified and no behavior does so, and
+  /// - Throws: `NetworkError` of code `invalidBehavior` if responses are to be verified and no behavior does so, and
   ///   of code `invalidURL` if the client has no base URL. ``OutboxError`` of code
   ///   ``OutboxError/Code-swift.struct/invalidOperations`` or ``OutboxError/Code-swift.struct/newerFile``.
   ///   ``SQLiteError``.
@@ -105,7 +105,7 @@ public final class Outbox: Sendable {
   ///   cancelled otherwise. Within it, a bad network is tried again. By default there is no such time, and it returns
   ///   as soon as the server cannot be reached.
   /// - Returns: The numbers of entries that are left.
-  /// - Throws: ``NetworkError`` of code `clientShutDown`, ``SQLiteError``, or `CancellationError`.
+  /// - Throws: `NetworkError` of code `clientShutDown`, ``SQLiteError``, or `CancellationError`.
   @discardableResult
   public func drain(for limit: Duration? = nil) async throws -> OutboxSummary {
     let drainer = drainer

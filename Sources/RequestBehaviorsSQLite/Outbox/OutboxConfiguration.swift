@@ -91,7 +91,7 @@ public struct OutboxTrust: Sendable {
 
   private let kind: Kind
 
-  /// A behavior such as ``RequestBehaviors/NonceVerificationBehavior`` has verified the response.
+  /// A behavior such as `NonceVerificationBehavior` has verified the response.
   public static let verified = OutboxTrust(kind: .verified)
 
   /// Every response counts, a captive portal's too.

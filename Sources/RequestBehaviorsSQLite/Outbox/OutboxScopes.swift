@@ -18,7 +18,7 @@ enum OutboxScopes {
   ///   - members: The owners of calls.
   ///   - requirement: The credentials of the request.
   /// - Returns: The owner; nil for requests without one.
-  /// - Throws: ``NetworkError`` of code `notSignedIn` if a session that the request needs has no user.
+  /// - Throws: `NetworkError` of code `notSignedIn` if a session that the request needs has no user.
   static func key(of members: [CallOwners.Member], for requirement: AuthenticationRequirement) throws -> String? {
     let wanted = members.filter { $0.credential == nil || requirement.includes($0.credential) }
     guard wanted.contains(where: { $0.scope == nil }) else { return key(wanted.compactMap(\.scope)) }

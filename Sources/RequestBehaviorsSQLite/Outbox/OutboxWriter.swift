@@ -19,7 +19,7 @@ public struct OutboxWriter: Sendable {
   ///   - operation: The operation.
   ///   - db: The database of a write of the outbox's own store, with the durability ``SQLiteDurability/full``.
   /// - Returns: The ID of the entry, or that of the entry that has the operation's identity.
-  /// - Throws: ``SQLiteError`` of code ``SQLiteError/Code/misuse`` for another database. ``NetworkError`` of code
+  /// - Throws: ``SQLiteError`` of code ``SQLiteError/Code/misuse`` for another database. `NetworkError` of code
   ///   `notSignedIn` if the request needs a user and none was signed in, of code `signedOut` if the user has left
   ///   since, and of code `invalidRequest` for a request that an outbox does not deliver. The errors of
   ///   ``OutboxOperation/request(in:)`` but ``OutboxNotReady``.

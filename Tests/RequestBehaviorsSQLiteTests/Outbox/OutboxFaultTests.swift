@@ -207,16 +207,27 @@ import Testing
     #expect(try await entry.value == Receipt(id: 1))
   }
 
-  @Test func `10,000 callers at a time are all kept, and all arrive`() async throws {
+  @Test func `10,000 callers at a time are all kept`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
+    try await enqueue(10_000, in: outbox)
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state = 0") == 10_000)
+    #expect(try await world.store.read { try outbox.summary(in: $0).waiting } == 10_000)
+  }
+
+  @Test func `a long queue arrives, each entry once`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    try await enqueue(1_000, in: outbox)
+    #expect(try await outbox.drain().isEmpty)
+    #expect(Set(world.sent).count == 1_000)
+    #expect(world.sent.count == 1_000)
+  }
+
+  private func enqueue(_ count: Int, in outbox: Outbox) async throws {
     try await withThrowingTaskGroup { group in
-      for number in 0..<10_000 { group.addTask { try await outbox.enqueue(Ping(number: number)) } }
+      for number in 0..<count { group.addTask { try await outbox.enqueue(Ping(number: number)) } }
       try await group.waitForAll()
     }
-    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state = 0") == 10_000)
-    #expect(try await outbox.drain().isEmpty)
-    #expect(Set(world.sent).count == 10_000)
-    #expect(world.sent.count == 10_000)
   }
 }

@@ -161,6 +161,24 @@ import Testing
     #expect(try await world.states == [4, 5, 2, 5, 5])
   }
 
+  /// An operation whose request leaves the verification out.
+  private struct Careless: OutboxOperation {
+    static let name = "careless"
+
+    func request(in db: Database) -> Request<Void> {
+      Request<Void>.post("careless").without(NonceVerificationBehavior.self)
+    }
+  }
+
+  @Test func `a response that no behavior has verified removes nothing, although none has failed to`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Careless.self])
+    try await outbox.enqueue(Careless())
+    try await outbox.drain()
+    #expect(world.sent.count == 1)
+    #expect(try await world.states == [0])
+  }
+
   @Test func `a server without verification is known by a closure, or everyone is trusted`() async throws {
     let trusts: [(trust: OutboxTrust, states: [Int])] = [
       (.when { $0.headers["Server"] == "mine" }, [5, 0]), (.anyone, [5, 4]),

@@ -178,13 +178,13 @@ import Testing
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     let users = ["a", "b"]
-    for number in 0..<200 {
+    for number in 0..<100 {
       let user = users[number % 2]
       try await signIn(user)
       for _ in 0..<3 { try await outbox.enqueue(Mine(user: user)) }
     }
     outbox.start()
-    for number in 0..<400 { try await signIn(users[number % 2]) }
+    for number in 0..<200 { try await signIn(users[number % 2]) }
     for user in users {
       try await signIn(user)
       world.clock.advance(by: .seconds(60))
