@@ -37,14 +37,14 @@
           ]),
         transport: CurlTransport())
       // The list that users name: logging, timing, a token, retries and headers.
-      let session = TokenSession(
+      let signedIn = TokenSession(
         source: .closure { _ in AccessToken(String(repeating: "c2VjcmV0", count: 8), lifetime: .seconds(3_600)) })
       let looped = CurlTransport()
       let real = NetworkClient(
         configuration: RequestConfiguration(
           baseURL: url.deletingLastPathComponent(),
           behaviors: [
-            .logging(ClosureLogSink { _ in }), .timing(LatencyStatistics()), .tokenAuth(session), .retry(),
+            .logging(ClosureLogSink { _ in }), .timing(LatencyStatistics()), .tokenAuth(signedIn), .retry(),
             .headers(["X-Client": "benchmarks", "Accept-Language": "en"]),
           ]), transport: looped)
       let path = RequestPath(encoded: url.lastPathComponent)

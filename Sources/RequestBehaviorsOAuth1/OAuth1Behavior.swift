@@ -94,5 +94,6 @@ extension RequestBehavior where Self == OAuth1Behavior {
 }
 
 extension OAuth1Behavior: AccountKnowing {
-  package var account: String? { session.scope }
+  /// The owner of requests that are begun now; `nil` if no user is signed in.
+  public var account: String? { session.scope }
 }

@@ -1,7 +1,10 @@
 // What a queue needs that sends requests later: whose they are, whether responses are verified, and the client's end.
 
 /// A behavior that knows at any moment who is signed in.
-package protocol AccountKnowing: CredentialBehavior {
+///
+/// A queue that keeps requests for later, such as the outbox of `RequestBehaviorsSQLite`, asks it whose they are. The
+/// credential behavior of a session of your own conforms to it.
+public protocol AccountKnowing: CredentialBehavior {
   /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
   var account: String? { get }
 }
@@ -100,7 +103,8 @@ extension CallOwners.Member {
 }
 
 extension TokenAuthBehavior: AccountKnowing {
-  package var account: String? {
+  /// The owner of requests that are begun now; `nil` if no user is signed in.
+  public var account: String? {
     let user = session.coordinator.user
     return user.generation == nil ? nil : user.scope
   }

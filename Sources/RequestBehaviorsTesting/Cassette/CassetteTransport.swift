@@ -19,7 +19,7 @@ public import RequestBehaviors
 ///
 /// Credentials are not written. They are hidden by their names and, where a call knows them to be secret, wherever they
 /// appear; numbered placeholders keep the types of values, and equal values equal. Personal data is no credential: hide
-/// it with ``RequestBehaviors/Redactor/sensitivePointers``.
+/// it with `Redactor.sensitivePointers`.
 ///
 /// Each test has its own file and its own transport, so tests may run in parallel. The k-th request of its kind gets
 /// the k-th entry.
