@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
