@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// One secret at every place of a call, in every encoding: none of it may be in what a recording writes.

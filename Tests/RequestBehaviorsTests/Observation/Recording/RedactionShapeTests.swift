@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import TestSupport
 import Testing
 
 /// Redaction that keeps the types and shapes of values, so that a redacted body still decodes.
