@@ -28,7 +28,11 @@
       /// The jobs of the tasks that run on the loop.
       var jobs: [UnownedJob] = []
       var isAsleep = false
+      var thread: ObjectIdentifier?
     }
+
+    /// Whether the caller runs on the loop's thread.
+    var isOnThread: Bool { shared.withLock { $0.thread } == ObjectIdentifier(Thread.current) }
 
     /// The unused handles.
     let handles: CurlHandlePool
@@ -100,6 +104,7 @@
         shared.phase = .running
         let thread = Thread { self.run() }
         thread.name = "RequestBehaviorsCurl"
+        shared.thread = ObjectIdentifier(thread)
         thread.start()
       } else if shared.isAsleep {
         shared.isAsleep = false

@@ -16,8 +16,9 @@
     ///
     /// A request usually goes from the caller's thread to the transport's, and its response goes back. Within the work
     /// both are one thread, so a request takes less time and less processor time, most of all if few are under way.
-    /// Behaviors run there too, and so do the child tasks of the work (`async let` and task groups). Code of an actor
-    /// runs on the actor, and a task that the work creates with `Task { }` runs on the common pool.
+    /// Behaviors run there too, and so do actors and the child tasks of the work (`async let` and task groups). Code of
+    /// the main actor, or of an actor with an executor of its own, runs where it always does. A task that the work
+    /// creates with `Task { }` runs on the common pool.
     ///
     /// The work must not block, compute for long or wait for a lock that is held for long: all transfers of the
     /// transport wait meanwhile. In a debug build the transport tells on standard error of a part of the work that took
@@ -38,6 +39,9 @@
   }
 
   extension CurlTransport {
+    /// Whether the caller runs on the thread of the transport.
+    package var isOnItsThread: Bool { loop?.isOnThread ?? false }
+
     #if DEBUG
       static let defaultBlockingReport: (@Sendable (Duration) -> Void)? = { duration in
         let line =

@@ -11,11 +11,9 @@ import Testing
     try LoopbackServer { .text("\($0.method) \($0.path)") }
   }
 
-  /// Whether this code runs on the thread of a transport.
-  private static func isOnLoop() -> Bool { Thread.current.name == "RequestBehaviorsCurl" }
-
   @Test func `work runs on the thread of the transport`() async throws {
-    #expect(await CurlTransport().run { CurlRunTests.isOnLoop() })
+    let transport = CurlTransport()
+    #expect(await transport.run { transport.isOnItsThread })
   }
 
   @Test func `work still runs there after a request`() async throws {
@@ -24,7 +22,7 @@ import Testing
     let client = NetworkClient(baseURL: server.baseURL, transport: transport)
     let isThere = try await transport.run {
       let _: String = try await client.send(.get("a"))
-      return CurlRunTests.isOnLoop()
+      return transport.isOnItsThread
     }
     #expect(isThere)
   }
@@ -36,25 +34,27 @@ import Testing
     let client = NetworkClient(
       baseURL: server.baseURL,
       behaviors: [
-        ClosureBehavior(afterSuccess: { _, _ in places.update { $0.append(CurlRunTests.isOnLoop()) } })
+        ClosureBehavior(afterSuccess: { _, _ in places.update { $0.append(transport.isOnItsThread) } })
       ], transport: transport)
     try await transport.run { try await client.send(.get("a")) }
     #expect(places.value == [true])
   }
 
   @Test func `child tasks run there`() async throws {
-    let places = await CurlTransport().run {
+    let transport = CurlTransport()
+    let places = await transport.run {
       await withTaskGroup(of: Bool.self) { group in
-        for _ in 0..<8 { group.addTask { CurlRunTests.isOnLoop() } }
+        for _ in 0..<8 { group.addTask { transport.isOnItsThread } }
         return await group.reduce(into: []) { $0.append($1) }
       }
     }
     #expect(places == Array(repeating: true, count: 8))
   }
 
-  @Test func `code of an actor runs on the actor`() async throws {
-    let isOnMain = await CurlTransport().run { await MainActor.run { Thread.isMainThread } }
-    #expect(isOnMain)
+  @Test func `code of the main actor runs elsewhere`() async throws {
+    let transport = CurlTransport()
+    let isThere = await transport.run { await MainActor.run { transport.isOnItsThread } }
+    #expect(isThere == false)
   }
 
   @Test func `the error of the work is thrown`() async throws {
@@ -139,7 +139,7 @@ import Testing
   @Test func `work that begins after the shutdown runs elsewhere`() async throws {
     let transport = CurlTransport()
     await transport.shutdown()
-    #expect(await transport.run { CurlRunTests.isOnLoop() } == false)
+    #expect(await transport.run { transport.isOnItsThread } == false)
   }
 
   @Test func `work that waits at the shutdown comes to its end`() async throws {
@@ -162,8 +162,8 @@ import Testing
   @Test func `work of one transport can run work of another`() async throws {
     let (outer, inner) = (CurlTransport(), CurlTransport())
     let places = await outer.run {
-      let within = await inner.run { CurlRunTests.isOnLoop() }
-      return [within, CurlRunTests.isOnLoop()]
+      let within = await inner.run { inner.isOnItsThread }
+      return [within, outer.isOnItsThread]
     }
     #expect(places == [true, true])
   }
