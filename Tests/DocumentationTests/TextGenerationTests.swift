@@ -78,7 +78,12 @@ private struct Chat: Sendable {
         .logging(), .apiKey("X-API-Key", key),
         .retry(policy, budget: RetryBudget(reserve: 3)),
       ])
-    chat = Chat(client: client.with { $0.clock = .immediate })
+    // Waits are over at once on this clock, and so would be the wait for the next event.
+    chat = Chat(
+      client: client.with {
+        $0.clock = .immediate
+        $0.options.idleTimeout = nil
+      })
   }
 
   private func stream(_ events: [String]) -> LoopbackResponse {

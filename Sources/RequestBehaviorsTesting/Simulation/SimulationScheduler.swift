@@ -261,11 +261,11 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Gives other threads a second of real time to resume a task of this simulation.
+  /// Gives other threads three seconds of real time to resume a task of this simulation.
   ///
   /// - Returns: Whether one did.
   func waitForOutside() -> Bool {
     guard inbox.withLock({ $0.jobs.isEmpty }) else { return true }
-    return outside.wait(timeout: .now() + 1) == .success
+    return outside.wait(timeout: .now() + 3) == .success
   }
 }
