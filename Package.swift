@@ -112,7 +112,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsCachingTests",
-      dependencies: ["RequestBehaviorsCaching", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
+      dependencies: [
+        "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsOAuth1Tests",
