@@ -111,6 +111,15 @@ import Testing
     #expect(reason.contains("slash at the end"))
   }
 
+  @Test func `of ten thousand other states none is taken for that of the sign-in`() {
+    let signIn = Self.signIn("https://app.example/done")
+    let taken = (0..<10_000).filter {
+      let outcome = OAuth2Callback.read(url("https://app.example/done?code=abc&state=\($0)"), for: signIn)
+      return kind(outcome) != "unexpected"
+    }
+    #expect(taken.isEmpty)
+  }
+
   @Test func `of 10_000 random callbacks only those with the state end the sign-in`() {
     var random = SeededGenerator(seed: 31)
     let pieces = [

@@ -53,7 +53,7 @@ public struct Digest: Sendable, Hashable {
   /// Whether two digests are the same; the time does not depend on where they differ.
   public static func == (left: Digest, right: Digest) -> Bool {
     guard left.bytes.count == right.bytes.count else { return false }
-    return zip(left.bytes, right.bytes).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+    return zip(left.bytes, right.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   private static func hash(_ data: Data, by function: HashFunction) -> Digest {

@@ -32,6 +32,14 @@ import Testing
     #expect(Set([Digest.sha1(of: "a"), .sha1(of: "a"), .sha1(of: "b")]).count == 2)
   }
 
+  @Test func `of ten thousand digests no two are equal`() {
+    let digests = (0..<10_000).map { Digest.sha256(of: "\($0)") }
+    let one = Digest.sha256(of: "another")
+    #expect(digests.allSatisfy { $0 != one })
+    #expect(digests.allSatisfy { one != $0 })
+    #expect(zip(digests, digests).allSatisfy { $0 == $1 })
+  }
+
   @Test func `a slice of data is hashed by its own bytes`() {
     let data = Data("xxabc".utf8)
     #expect(Digest.sha256(of: data.dropFirst(2)) == .sha256(of: "abc"))
