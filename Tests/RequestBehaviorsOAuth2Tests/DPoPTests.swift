@@ -2,6 +2,7 @@ import Foundation
 import RequestBehaviors
 import RequestBehaviorsOAuth2
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Tokens that are bound to a key (RFC 9449).
@@ -126,6 +127,77 @@ import Testing
     #expect(fixture.mock.sent[3].headers["Authorization"] == "DPoP B")
   }
 
+  /// Asks for a nonce once, and gives a token then.
+  private func askForNonce() {
+    fixture.mock.on(.post, "token").respond(
+      400, headers: ["DPoP-Nonce": "n1", "Content-Type": "application/json"],
+      body: Data(#"{"error":"use_dpop_nonce"}"#.utf8)
+    ).times(1)
+    fixture.respond(200, Self.token)
+  }
+
+  /// The ids of the assertions in a field of the bodies sent.
+  private func ids(_ field: String) throws -> [String] {
+    try fixture.mock.sent.compactMap { request in
+      part(1, of: try request.form.items.first { $0.name == field }?.value)["jti"] as? String
+    }
+  }
+
+  @Test func `a client's assertion does not come twice when the server asks for a nonce`() async throws {
+    askForNonce()
+    let endpoint = fixture.endpoint(.privateKeyJWT(signer()), dpop: key)
+    _ = try await endpoint.requestToken(["grant_type": "x"], using: fixture.client)
+    #expect(proof(1)["nonce"] as? String == "n1")
+    #expect(try Set(ids("client_assertion")).count == 2)
+  }
+
+  @Test func `an assertion as a grant does not come twice when the server asks for a nonce`() async throws {
+    askForNonce()
+    let source = JWTBearerGrant(fixture.endpoint(dpop: key), key: signer(), issuer: "robot")
+    _ = try await source.fetch(using: fixture.client)
+    #expect(proof(1)["nonce"] as? String == "n1")
+    #expect(try Set(ids("assertion")).count == 2)
+  }
+
+  @Test func `a nonce that does not help at the token endpoint is not tried again`() async throws {
+    fixture.mock.on(.post, "token").respond(
+      400, headers: ["DPoP-Nonce": "n1", "Content-Type": "application/json"],
+      body: Data(#"{"error":"use_dpop_nonce"}"#.utf8)
+    ).times(3)
+    let endpoint = fixture.endpoint(dpop: key)
+    let code = await errorCode { _ = try await endpoint.requestToken(["grant_type": "x"], using: fixture.client) }
+    #expect(code == .unacceptableStatus)
+    #expect(fixture.mock.sent.count == 2)
+    // The nonce is known by now, so asking for it again is futile.
+    _ = await errorCode { _ = try await endpoint.requestToken(["grant_type": "x"], using: fixture.client) }
+    #expect(fixture.mock.sent.count == 3)
+  }
+
+  @Test func `a nonce is used although a concurrent response has brought a newer one`() async throws {
+    let session = try await signedIn()
+    let (first, second) = (TestGate(), TestGate())
+    fixture.mock.on(.get, "orders").respond { request in
+      let sent = part(1, of: request.headers["DPoP"])["nonce"] as? String
+      if sent == nil {
+        first.arrive()
+        // Meanwhile another response brings a nonce.
+        await second.pass()
+        return NetworkResponse(
+          request: request, statusCode: 401,
+          headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n1"])
+      }
+      return NetworkResponse(request: request, statusCode: sent == "n1" ? 200 : 401)
+    }
+    fixture.mock.on(.get, "news").respond(200, headers: ["DPoP-Nonce": "n1"])
+    let client = client(session)
+    let task = Task { try await client.send(.get("orders")) }
+    await first.waitForArrivals(1)
+    try await client.send(.get("news"))
+    second.open()
+    try await task.value
+    #expect(fixture.mock.sent.count == 3)
+  }
+
   @Test func `nonces are kept for each origin`() async throws {
     let session = try await signedIn()
     fixture.mock.on(.get, "orders").respond(200, headers: ["DPoP-Nonce": "resource"])
@@ -157,6 +229,35 @@ import Testing
     let code = await errorCode { _ = try await source.refresh(kept, using: fixture.client) }
     #expect(code == .notSignedIn)
     #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `a token of another key is not sent, not refreshed and not removed`() async throws {
+    var token = AccessToken("A", type: "DPoP", lifetime: .zero, refreshToken: "R")
+    token.keyThumbprint = "of another key"
+    try await fixture.store.save(token)
+    let session = session
+    #expect(try await session.isSignedIn() == false)
+    let client = client(session)
+    #expect(await errorCode { try await client.send(.get("orders")) } == .notSignedIn)
+    #expect(fixture.mock.sent.isEmpty)
+    // Another process may have the key.
+    #expect(try await fixture.store.load()?.value == "A")
+    try await session.signIn(AccessToken("B", type: "DPoP"))
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client.send(.get("orders"))
+    #expect(fixture.mock.sent[0].headers["Authorization"] == "DPoP B")
+  }
+
+  @Test(arguments: [true, false])
+  func `a fresh token of another key is not sent either`(isBearer: Bool) async throws {
+    var token = AccessToken("A", type: "DPoP", refreshToken: "R")
+    token.keyThumbprint = "of another key"
+    try await fixture.store.save(token)
+    let endpoint = isBearer ? fixture.endpoint() : fixture.endpoint(dpop: key)
+    let session = TokenSession(source: .refreshToken(endpoint), store: fixture.store)
+    let client = fixture.client.with { $0.behaviors.append(.tokenAuth(session)) }
+    #expect(await errorCode { try await client.send(.get("orders")) } == .notSignedIn)
+    #expect(fixture.mock.sent.isEmpty)
   }
 
   @Test func `a token keeps its key through its JSON`() throws {

@@ -36,13 +36,36 @@ import Testing
     #expect(waits(5, [.pending], expiresIn: 10).rest == .seconds(5))
   }
 
-  @Test func `the interval doubles when there is no response of use`() {
-    #expect(waits(5, [.unavailable(nil), .unavailable(nil), .pending]).waits == [5, 10, 20, 20].map { .seconds($0) })
+  @Test func `the wait doubles while there is no response of use, up to a minute`() {
+    let answers = [DevicePoll.Answer](repeating: .unavailable(nil), count: 5)
+    #expect(waits(5, answers).waits == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+  }
+
+  @Test func `a response of use ends the longer waits`() {
+    #expect(waits(5, [.unavailable(nil), .unavailable(nil), .pending]).waits == [5, 10, 20, 5].map { .seconds($0) })
+    #expect(
+      waits(5, [.unavailable(nil), .slowDown, .unavailable(nil)]).waits == [5, 10, 10, 20].map { .seconds($0) })
+  }
+
+  @Test func `an interval of more than a minute is not shortened`() {
+    #expect(waits(90, [.unavailable(nil)]).waits == [90, 90].map { .seconds($0) })
   }
 
   @Test func `the server's wait is a floor of one wait only`() {
-    #expect(waits(5, [.unavailable(.seconds(60)), .pending]).waits == [5, 60, 10].map { .seconds($0) })
-    #expect(waits(5, [.unavailable(.seconds(1)), .pending]).waits == [5, 10, 10].map { .seconds($0) })
+    #expect(waits(5, [.unavailable(.seconds(60)), .pending]).waits == [5, 60, 5].map { .seconds($0) })
+    #expect(waits(5, [.unavailable(.seconds(1)), .pending]).waits == [5, 10, 5].map { .seconds($0) })
+  }
+
+  @Test func `a long wait is cut so that one request is sent shortly before the expiry`() {
+    let result = waits(5, [.unavailable(.seconds(3_600)), .unavailable(nil), .pending], expiresIn: 100)
+    #expect(result.waits == [5, 90].map { .seconds($0) })
+    #expect(result.rest == .seconds(5))
+  }
+
+  @Test func `the last request respects the interval`() {
+    let result = waits(7, [.unavailable(.seconds(60))], expiresIn: 15)
+    #expect(result.waits == [7, 7].map { .seconds($0) })
+    #expect(waits(10, [.unavailable(.seconds(60))], expiresIn: 15).rest == .seconds(5))
   }
 
   @Test func `a code that has expired is not asked for`() {

@@ -96,15 +96,6 @@ import Testing
     #expect(try await fixture.isSignedIn)
   }
 
-  @Test func `the token endpoint is that of the beginning`() async throws {
-    let signIn = try await fixture.flow().begin()
-    var changed = fixture
-    changed.server.token = url("https://evil.example/token")
-    fixture.respond()
-    try await changed.flow().finish(signIn, callback: callback(to: signIn.url, "code=abc"))
-    #expect(fixture.mock.sent[0].url.absoluteString == "https://id.example/token")
-  }
-
   @Test func `a sign-in expires after an hour`() async throws {
     let flow = fixture.flow()
     let signIn = try await flow.begin()

@@ -14,6 +14,13 @@ extension NetworkClient {
     parent == nil ? performed.chain.errorMapping : nil
   }
 
+  /// Runs work of several requests, such as a sign-in, and replaces its error as that of one request.
+  ///
+  /// The work sends with ``sendUnmapped(_:)``, because its steps decide by the errors as they arise.
+  package func mappingErrors<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do { return try await work() } catch { throw (parent == nil ? errorMapping : nil)(error) }
+  }
+
   private var errorMapping: ErrorMapping? {
     if let chain = try? chain.get() { return chain.errorMapping }
     return NetworkClient.errorMapping(ofInvalid: configuration.behaviors)

@@ -104,9 +104,11 @@ extension CallOwners.Member {
 
 extension TokenAuthBehavior: AccountKnowing {
   /// The owner of requests that are begun now; `nil` if no user is signed in.
+  ///
+  /// An app that gets tokens for itself (``ClientCredentialsGrant``) needs no user, and is an owner from the start.
   public var account: String? {
     let user = session.coordinator.user
-    return user.generation == nil ? nil : user.scope
+    return user.generation == nil && !session.needsNoUser ? nil : user.scope
   }
 }
 

@@ -56,19 +56,25 @@ public struct JWTBearerGrant: TokenSource {
 
   /// Returns a token for an assertion that is valid for 60 seconds.
   public func fetch(using client: NetworkClient) async throws -> AccessToken {
+    // Each send has an assertion of its own: a server may take each once (RFC 7523 §3, point 7).
+    try await endpoint.exchange(using: client) { try await fields(at: client.configuration.clock.date()) }.token
+  }
+
+  private func fields(at date: Date) async throws -> Query {
     let server = try endpoint.server
-    let now = Int(client.configuration.clock.date().timeIntervalSince1970)
+    let now = Int(date.timeIntervalSince1970)
     let claims = Claims(
       iss: issuer, sub: subject, aud: audience ?? server.issuer ?? server.token.absoluteString, jti: Nonce.make(),
       iat: now, exp: now + 60)
     let input = try JSONWebToken.signingInput(Header(alg: key.algorithm, kid: key.keyID), claims)
-    return try await endpoint.requestToken(
-      [
-        "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": try await key.token(of: input),
-        "scope": scopes.isEmpty ? nil : scopes.joined(separator: " "),
-      ], using: client)
+    return [
+      "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": try await key.token(of: input),
+      "scope": scopes.isEmpty ? nil : scopes.joined(separator: " "),
+    ]
   }
 }
+
+extension JWTBearerGrant: UserlessTokenSource {}
 
 extension TokenSource where Self == JWTBearerGrant {
   /// Gets tokens for an assertion that a key signs; see ``JWTBearerGrant``.

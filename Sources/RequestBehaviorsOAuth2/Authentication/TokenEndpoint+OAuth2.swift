@@ -25,7 +25,8 @@ extension TokenEndpoint {
       url: server.token, clientID: clientID,
       parts: TokenEndpointParts(
         behaviors: dpop.map { [DPoPEndpointBehavior(key: $0)] } ?? [], tokenTypes: types,
-        keyThumbprint: dpop?.thumbprint, server: server
+        keyThumbprint: dpop?.thumbprint, server: server,
+        asksAgain: { dpop != nil && DPoPKey.isNonceAskedFor(by: $0) }
       ) { fields, headers, origins, date in
         try EndpointRules.check(server.token, as: "the token endpoint")
         try await authentication.add(for: clientID, of: server, to: &fields, &headers, origins, at: date)
@@ -83,11 +84,8 @@ extension TokenEndpoint {
   }
 
   private func revoke(_ token: String, _ kind: String, at url: URL, over client: NetworkClient) async throws {
-    let client = client.prerequisites
-    let request = try await request(
-      ["token": token, "token_type_hint": kind], at: url, on: client.configuration.clock)
     do {
-      _ = try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+      _ = try await send(at: url, using: client.prerequisites) { ["token": token, "token_type_hint": kind] }
     } catch let error as NetworkError where error.oauth2?.code == .invalidToken {
       // RFC 7009 §2.2: the purpose, that the token be of no use, is achieved.
     }

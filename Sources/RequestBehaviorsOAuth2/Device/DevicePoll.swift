@@ -20,8 +20,17 @@ struct DevicePoll: Sendable, Hashable {
     case expire(after: Duration)
   }
 
+  /// The wait that the server wants between requests.
   private var interval: Duration
+  /// The longer wait since the last response of use; `nil` if the last response was one.
+  private var backoff: Duration?
+  private var hasAskedLast = false
   private let end: Duration
+
+  /// The longest wait that a missing response leads to.
+  private static let longestBackoff = Duration.seconds(60)
+  /// The time before the end at which a last request is sent.
+  private static let margin = Duration.seconds(5)
 
   /// Creates the waits.
   ///
@@ -36,14 +45,21 @@ struct DevicePoll: Sendable, Hashable {
   mutating func next(after answer: Answer? = nil, now: Duration) -> Step {
     var floor = Duration.zero
     switch answer {
-    case .pending?, nil: break
-    // From then on, without a cap.
-    case .slowDown?: interval += .seconds(5)
+    case .pending?, nil: backoff = nil
+    case .slowDown?:
+      // From then on, without a cap.
+      interval += .seconds(5)
+      backoff = nil
     case .unavailable(let wait)?:
-      interval *= 2
+      backoff = max(interval, min((backoff ?? interval) * 2, DevicePoll.longestBackoff))
       floor = wait ?? .zero
     }
-    let wait = max(interval, floor)
-    return now + wait < end ? .ask(after: wait) : .expire(after: max(.zero, end - now))
+    let wait = max(backoff ?? interval, floor)
+    if now + wait < end { return .ask(after: wait) }
+    // The user may have decided while there was no response: a wait must not be longer than the codes last.
+    let last = max(now + interval, end - DevicePoll.margin)
+    guard last < now + wait, last < end, !hasAskedLast else { return .expire(after: max(.zero, end - now)) }
+    hasAskedLast = true
+    return .ask(after: last - now)
   }
 }

@@ -18,6 +18,7 @@ public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
   let interval: Double
   let scopes: [String]
   let tokenEndpoint: URL
+  let clientID: String
   let format: Int
 
   /// The number of the format that this version writes and reads.
@@ -26,7 +27,9 @@ public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
   /// Reads a response (§3.2).
   ///
   /// - Throws: `NetworkError` of code `oauth2InvalidResponse`, which names the rule.
-  init(_ response: NetworkResponse, scopes: [String], server: OAuth2Server, now: Date) throws {
+  init(
+    _ response: NetworkResponse, scopes: [String], server: OAuth2Server, clientID: String, now: Date
+  ) throws {
     func invalid(_ reason: String) -> NetworkError {
       .invalidResponse("the response to the request for a device code breaks a rule: \(reason)", response)
     }
@@ -52,6 +55,7 @@ public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
     interval = wanted > 0 && wanted <= 3_600 ? max(1, wanted) : 5
     self.scopes = scopes
     tokenEndpoint = server.token
+    self.clientID = clientID
     format = Self.currentFormat
   }
 

@@ -57,11 +57,12 @@ public struct OAuth2DeviceFlow: Sendable {
   public func begin() async throws -> OAuth2DeviceCode {
     let url = try endpoint.url(\.deviceAuthorization, "device authorization endpoint")
     do {
-      let request = try await endpoint.request(
-        ["scope": scopes.isEmpty ? nil : scopes.joined(separator: " ")], at: url, on: client.configuration.clock)
-      let response = try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+      let response = try await endpoint.send(at: url, using: client) {
+        ["scope": scopes.isEmpty ? nil : scopes.joined(separator: " ")]
+      }
       return try OAuth2DeviceCode(
-        response, scopes: scopes, server: try endpoint.server, now: client.configuration.clock.date())
+        response, scopes: scopes, server: try endpoint.server, clientID: endpoint.clientID,
+        now: client.configuration.clock.date())
     } catch {
       throw NetworkError.ofStep("the device code", error)
     }
@@ -72,12 +73,20 @@ public struct OAuth2DeviceFlow: Sendable {
   /// - Parameter code: The codes that ``begin()`` returned.
   /// - Returns: The grant, with whose token the session is signed in.
   /// - Throws: `NetworkError`, of code `oauth2Denied` if the user refused, `oauth2Expired` if the user did not decide
-  ///   in time, `oauth2Refused` if the server says why not; `CancellationError` at once when the task is cancelled.
+  ///   in time, `oauth2Refused` if the server says why not, `oauth2InvalidServer` if the codes are of another client or
+  ///   token endpoint, and `signedOut` if the session was signed out, or in, meanwhile: the token is then revoked if the
+  ///   server can. `CancellationError` at once when the task is cancelled.
   @discardableResult
   public func finish(_ code: OAuth2DeviceCode) async throws -> OAuth2Grant {
     guard code.format == OAuth2DeviceCode.currentFormat else {
       throw NetworkError(.oauth2Expired, "the device code has the format \(code.format); begin another sign-in")
     }
+    // A secret of this flow's client must not go to the server of another one.
+    guard code.clientID == endpoint.clientID, code.tokenEndpoint == (try endpoint.server.token) else {
+      throw NetworkError.invalidServer(
+        "the device code is of another client or token endpoint; finish it with the flow that began it")
+    }
+    let request = (scopes: code.scopes, mark: session.signInMark)
     let clock = client.configuration.clock
     // A date that is further away than the codes last was written by a clock that has been set back since.
     let left = min(code.expiresAt.timeIntervalSince(clock.date()), code.lifetime)
@@ -86,7 +95,10 @@ public struct OAuth2DeviceFlow: Sendable {
     while case .ask(let wait) = step {
       try await clock.sleep(for: wait)
       switch try await ask(code) {
-      case .done(let result): return try await session.signIn(result, scopes: code.scopes)
+      case .done(let result):
+        return try await session.signIn(result, request) { [endpoint, client] in
+          await endpoint.discard($0, over: client)
+        }
       case .wait(let answer): step = poll.next(after: answer, now: clock.now())
       }
     }
@@ -104,7 +116,7 @@ public struct OAuth2DeviceFlow: Sendable {
       let grant: Query = [
         "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
       ]
-      return .done(try await endpoint.exchange(grant, at: code.tokenEndpoint, using: client))
+      return .done(try await endpoint.exchange(at: code.tokenEndpoint, using: client) { grant })
     } catch let error as NetworkError {
       if let answer = OAuth2DeviceFlow.answer(error) { return .wait(answer) }
       throw NetworkError.ofStep("the device code", error)

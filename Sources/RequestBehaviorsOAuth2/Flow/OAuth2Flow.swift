@@ -104,8 +104,7 @@ public struct OAuth2Flow: Sendable {
   private func push(_ parameters: Query) async throws -> Query {
     let url = try endpoint.url(\.push, "endpoint for pushed authorization requests, which it requires")
     do {
-      let request = try await endpoint.request(parameters, at: url, on: client.configuration.clock)
-      let response = try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+      let response = try await endpoint.send(at: url, using: client) { parameters }
       guard let members = JSONObject(try response.data), let uri = members.text("request_uri"), !uri.isEmpty else {
         throw NetworkError.invalidResponse("the response to the push has no request_uri (RFC 9126 §2.2)", response)
       }
@@ -144,7 +143,9 @@ extension OAuth2Flow {
   ///   - `oauth2InvalidResponse` if the URL or the response breaks a rule;
   ///   - `oauth2Denied` or `oauth2Refused` if the user or the server refused;
   ///   - `oauth2Expired` if the sign-in began more than an hour ago;
-  ///   - `oauth2AlreadyFinished` if the session has seen this callback before.
+  ///   - `oauth2AlreadyFinished` if the session has seen this callback before;
+  ///   - `oauth2InvalidServer` if the sign-in was begun for another client or token endpoint;
+  ///   - `signedOut` if the session was signed out, or in, meanwhile. The token is then revoked if the server can.
   @discardableResult
   public func finish(_ signIn: OAuth2SignIn, callback: URL) async throws -> OAuth2Grant {
     try check(signIn)
@@ -172,6 +173,11 @@ extension OAuth2Flow {
     guard !signIn.isExpired(at: client.configuration.clock.date()) else {
       throw NetworkError(.oauth2Expired, "the sign-in began more than an hour ago; begin another one")
     }
+    // A secret of this flow's client must not go to the server of another one.
+    guard signIn.clientID == endpoint.clientID, signIn.tokenEndpoint == (try endpoint.server.token) else {
+      throw NetworkError.invalidServer(
+        "the sign-in was begun for another client or token endpoint; finish it with the flow that began it")
+    }
     guard signIn.keyThumbprint == endpoint.parts?.keyThumbprint else {
       throw NetworkError(.oauth2SigningFailed, "the sign-in was begun with another DPoP key; begin another one")
     }
@@ -179,21 +185,27 @@ extension OAuth2Flow {
 
   /// Exchanges the code at the endpoint with which the sign-in began (RFC 6749 §4.1.3), and signs the session in.
   private func exchange(_ code: String, for signIn: OAuth2SignIn) async throws -> OAuth2Grant {
+    let request = (scopes: signIn.scopes, mark: session.signInMark)
     let result: (token: AccessToken, response: NetworkResponse)
+    let sending = SendMark()
     do {
       result = try await endpoint.exchange(
+        at: signIn.tokenEndpoint, using: client.with { $0.behaviors.append(sending) }
+      ) {
         [
           "grant_type": "authorization_code", "code": code, "redirect_uri": signIn.redirectURI.absoluteString,
           "code_verifier": signIn.verifier, "resource": resources.map(\.absoluteString),
-        ], at: signIn.tokenEndpoint, using: client)
+        ]
+      }
     } catch {
       // A code that never left is still good.
-      if (error as? NetworkError)?.mayHaveArrived == false { session.undo(signIn) }
+      if !sending.isSet || (error as? NetworkError)?.mayHaveArrived == false { session.undo(signIn) }
       throw NetworkError.ofStep("the code", error)
     }
-    return try await session.signIn(
-      result, scopes: signIn.scopes,
-      idToken: try await idToken(result, for: signIn))
+    let idToken = try await idToken(result, for: signIn)
+    return try await session.signIn(result, request, idToken: idToken) { [endpoint, client] in
+      await endpoint.discard($0, over: client)
+    }
   }
 
   private func idToken(
@@ -215,6 +227,7 @@ extension OAuth2Flow {
       throw NetworkError.invalidResponse("the ID token breaks a rule: \(problem.rule)")
     }
   }
+
   /// Checks the signature with the user's closure, if there is one.
   private func checkSignature(of token: IDToken) async throws {
     let parts = token.text.split(separator: ".")

@@ -24,19 +24,40 @@ extension TokenSession {
 
   /// Takes the token of a response, and returns the grant.
   ///
-  /// With an ID token, the same user is the same owner at each sign-in.
+  /// With an ID token, the same user is the same owner at each sign-in. A token that came too late is revoked: the user
+  /// has signed out meanwhile, or in again.
+  ///
+  /// - Parameters:
+  ///   - result: The token and its response.
+  ///   - request: The scopes that were asked for, and the mark of the session before the first request.
+  ///   - idToken: The ID token; `nil` if there is none.
+  ///   - revoke: Revokes the token, if the server can.
+  /// - Returns: The grant.
+  /// - Throws: As `TokenSession.signIn(_:)`, and `NetworkError` of code `signedOut` if the token came too late.
   func signIn(
-    _ result: (token: AccessToken, response: NetworkResponse), scopes: [String], idToken: IDToken? = nil
+    _ result: (token: AccessToken, response: NetworkResponse), _ request: (scopes: [String], mark: Int),
+    idToken: IDToken? = nil, orRevoke revoke: @escaping @Sendable (AccessToken) async -> Void
   ) async throws -> OAuth2Grant {
     var token = result.token
-    if token.scopes.isEmpty { token.scopes = Set(scopes) }
+    if token.scopes.isEmpty { token.scopes = Set(request.scopes) }
     let grant = OAuth2Grant(
       token, idToken: idToken, members: (try? result.response.data).flatMap { JSONObject($0) })
-    if let idToken {
-      try await signIn(token, as: "\(idToken.issuer) \(idToken.subject)")
-    } else {
-      try await signIn(token)
+    let account = idToken.map { "\($0.issuer) \($0.subject)" }
+    do {
+      try await signIn(token, as: account, since: request.mark)
+    } catch let error as NetworkError where error.code == .signedOut {
+      // The caller may have been cancelled by the sign-out, and waits for this no longer than it must.
+      await Task { [token] in await revoke(token) }.endOrCancellation()
+      throw error
     }
     return grant
+  }
+}
+
+extension TokenEndpoint {
+  /// Revokes a token that no session takes, if the server can; an error changes nothing.
+  func discard(_ token: AccessToken, over client: NetworkClient) async {
+    guard let server = try? server, server.revoke != nil else { return }
+    try? await revoke(token, over: client)
   }
 }

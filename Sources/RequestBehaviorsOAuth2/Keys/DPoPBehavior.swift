@@ -36,7 +36,7 @@ public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
   /// Sends the request with a proof, and once more if the server asks for a nonce.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let token = DPoPBehavior.token(in: request) else { return try await next(request) }
-    return try await key.send(request, token: token, next: next, asksForNonce: DPoPBehavior.asksForNonce)
+    return try await key.send(request, token: token, next: next)
   }
 
   /// The token of type DPoP that a request carries; `nil` if it carries none.
@@ -44,6 +44,37 @@ public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
     let parts = (request.headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "dpop" else { return nil }
     return String(parts[1])
+  }
+}
+
+/// Adds proofs to the requests to an authorization server, which carry no token (RFC 9449 §5).
+///
+/// The endpoint makes another request if the server asks for a nonce: an assertion in it must not come twice.
+struct DPoPEndpointBehavior: RequestBehavior {
+  let order = BehaviorOrder.signing
+  let key: DPoPKey
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    let response = try await next(try await key.proven(request, nil, key.nonce(for: request.origin)))
+    key.learn(response)
+    return response
+  }
+}
+
+extension DPoPKey {
+  /// Sends a request with a proof, and once more if the resource refuses it for a nonce that it names.
+  fileprivate func send(_ request: NetworkRequest, token: String, next: Next) async throws -> NetworkResponse {
+    let nonce = nonce(for: request.origin)
+    let response = try await next(try await proven(request, token, nonce))
+    // The nonce of this very response: that of a concurrent one may be known already, or have replaced it.
+    guard let asked = learn(response), asked != nonce, DPoPKey.asksForNonce(response),
+      request.body?.isReplayable != false
+    else { return response }
+    response.body.cancel()
+    request.call.record("sent again with the server's nonce", from: "DPoPBehavior")
+    let second = try await next(try await proven(request, token, asked))
+    learn(second)
+    return second
   }
 
   /// Whether a resource refuses a proof for its nonce (§9): each error belongs to its own scheme.
@@ -53,40 +84,10 @@ public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
       $0.name.lowercased() == "dpop" && $0.error == OAuth2Problem.Code.useDPoPNonce.rawValue
     }
   }
-}
 
-/// Adds proofs to the requests to an authorization server, which carry no token (RFC 9449 §5).
-struct DPoPEndpointBehavior: RequestBehavior {
-  let order = BehaviorOrder.signing
-  let key: DPoPKey
-
-  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    try await key.send(request, token: nil, next: next) { response in
-      guard [400, 401].contains(response.statusCode), case .data(let data) = response.body else { return false }
-      return JSONObject(data)?.text("error") == OAuth2Problem.Code.useDPoPNonce.rawValue
-    }
-  }
-}
-
-extension DPoPKey {
-  /// Sends a request with a proof, and once more if the server refuses it for a nonce that it has just sent.
-  func send(
-    _ request: NetworkRequest, token: String?, next: Next, asksForNonce: (NetworkResponse) -> Bool
-  ) async throws -> NetworkResponse {
-    let nonce = nonce(for: request.origin)
-    let response = try await next(try await proven(request, token, nonce))
-    learn(response)
-    guard response.isVerified, asksForNonce(response), let asked = response.headers["DPoP-Nonce"], asked != nonce,
-      asked == self.nonce(for: request.origin), request.body?.isReplayable != false
-    else { return response }
-    response.body.cancel()
-    request.call.record("sent again with the server's nonce", from: "DPoPBehavior")
-    let second = try await next(try await proven(request, token, asked))
-    learn(second)
-    return second
-  }
-
-  private func proven(_ request: NetworkRequest, _ token: String?, _ nonce: String?) async throws -> NetworkRequest {
+  fileprivate func proven(
+    _ request: NetworkRequest, _ token: String?, _ nonce: String?
+  ) async throws -> NetworkRequest {
     var proven = request
     let scope: OriginScope = request.origin.map { .only([$0]) } ?? .baseURL
     proven.headers.set("DPoP", try await proof(for: request, token: token, nonce: nonce), sensitive: scope)

@@ -39,17 +39,34 @@ public final class DPoPKey: Sendable {
     nonces.withLock { nonces in nonces.first { $0.origin == origin }?.nonce }
   }
 
-  /// Remembers the nonce of a response, for at most 32 servers; one that breaks RFC 9449 §8.1 is ignored.
-  func learn(_ response: NetworkResponse) {
-    guard response.isVerified, let origin = response.request.origin, let nonce = response.headers["DPoP-Nonce"],
-      (1...1_024).contains(nonce.utf8.count),
-      nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
-    else { return }
+  /// Remembers the nonce of a response, for at most 32 servers.
+  ///
+  /// - Returns: The nonce of this response; `nil` if it has none. A concurrent response may bring a newer one.
+  @discardableResult
+  func learn(_ response: NetworkResponse) -> String? {
+    guard let origin = response.request.origin, let nonce = DPoPKey.nonce(in: response) else { return nil }
     nonces.withLock { nonces in
       nonces.removeAll { $0.origin == origin }
       nonces.insert((origin, nonce), at: 0)
       nonces.removeLast(max(0, nonces.count - 32))
     }
+    return nonce
+  }
+
+  /// The nonce of a response; `nil` if it has none, or one that breaks RFC 9449 §8.1.
+  private static func nonce(in response: NetworkResponse) -> String? {
+    guard response.isVerified, let nonce = response.headers["DPoP-Nonce"], (1...1_024).contains(nonce.utf8.count),
+      nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+    else { return nil }
+    return nonce
+  }
+
+  /// Whether an authorization server refuses a request for its nonce, and names another one than the request had (§8).
+  static func isNonceAskedFor(by response: NetworkResponse) -> Bool {
+    guard [400, 401].contains(response.statusCode), case .data(let data) = response.body,
+      JSONObject(data)?.text("error") == OAuth2Problem.Code.useDPoPNonce.rawValue, let asked = nonce(in: response)
+    else { return false }
+    return asked != DPoPProof.nonce(of: response.request.headers["DPoP"] ?? "")
   }
 
   /// Returns a proof for a request.

@@ -28,6 +28,13 @@ struct DPoPProof: Encodable, Sendable {
     self.nonce = nonce
   }
 
+  /// The nonce of a proof that was sent; `nil` if it has none.
+  static func nonce(of proof: String) -> String? {
+    let parts = proof.split(separator: ".")
+    guard parts.count == 3, let payload = Base64URL.decode(parts[1]) else { return nil }
+    return JSONObject(Data(payload))?.text("nonce")
+  }
+
   private struct Header: Encodable {
     let typ = "dpop+jwt"
     let alg: String

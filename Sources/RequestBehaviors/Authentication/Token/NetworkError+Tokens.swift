@@ -30,6 +30,17 @@ extension NetworkError {
       "the session was signed out, or somebody else signed in, while the request was under way; it was not sent")
   }
 
+  static func signInOvertaken() -> NetworkError {
+    NetworkError(
+      .signedOut, "the session was signed out, or another sign-in ended, before this one did; its token is not used")
+  }
+
+  static func tokenOfAnotherKey() -> NetworkError {
+    NetworkError(
+      .notSignedIn, "the token is bound to a key that the endpoint does not have; sign in again",
+      underlyingError: TokenOfAnotherKey())
+  }
+
   /// Returns the error of a request whose token could not be got.
   ///
   /// An error of one of these codes without a response cannot be mistaken for the request's own outcome, and is

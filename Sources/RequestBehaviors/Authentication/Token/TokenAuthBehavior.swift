@@ -86,6 +86,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       } else {
         issued = try await wait(request, found, next)
       }
+      if let problem = session.problem(of: issued.token) { throw problem }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut || error.code == .clientShutDown {

@@ -155,12 +155,16 @@ extension TokenCoordinator {
   /// - Parameters:
   ///   - token: The token.
   ///   - id: The id of its owner; `nil` for a new one.
-  /// - Throws: The error of the store, or ``NetworkError`` if the token cannot be sent.
-  func signIn(_ token: AccessToken, id: String?) async throws {
+  ///   - mark: The mark of the sign-in, which is void if it is not the newest any more; `nil` to sign in anyway.
+  /// - Throws: The error of the store, or ``NetworkError`` if the token cannot be sent or the sign-in is void.
+  func signIn(_ token: AccessToken, id: String?, since mark: Int? = nil) async throws {
     try token.checkCharacters()
     var saving: Task<Void, any Error>?
+    var isVoid = false
     // Waiters get the token only if the session is known to have had no user; otherwise they may be another user's.
     complete(isCancelling: true) { state, clock in
+      isVoid = mark.map { $0 != state.requestedChanges } ?? false
+      if isVoid { return .ignore }
       let now = clock.now()
       let isReplacing = state.hasToken || !state.isLoaded
       state.signIn(token, id: id, now: now, date: clock.date())
@@ -168,6 +172,7 @@ extension TokenCoordinator {
       guard !isReplacing, let issued = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
       return .use(issued)
     }
+    if isVoid { throw NetworkError.signInOvertaken() }
     broadcast.publish(.signedIn)
     // Before this returns, the former user's requests must have left, and the clients must know of the change.
     await handOvers.wait()
@@ -189,7 +194,7 @@ extension TokenCoordinator {
     complete(isCancelling: isCancelling) { state, _ in
       note(&state)
       wasSignedIn = state.hasToken || !state.isLoaded
-      state.signOut()
+      state.signOutAsRequested()
       removal = self.enqueueSave(nil, &state)
       return .signOut(NetworkError.signedOut())
     }

@@ -93,22 +93,21 @@ public struct TokenEndpoint: Sendable {
   /// - Throws: ``NetworkError``; of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the response is no
   ///   token.
   public func requestToken(_ grant: Query, using client: NetworkClient) async throws -> AccessToken {
-    try await exchange(grant, using: client).token
+    try await exchange(using: client) { grant }.token
   }
 
   /// Returns the token that the endpoint gives for a grant, and the response with its other members.
   ///
   /// - Parameters:
-  ///   - grant: The fields of the grant.
   ///   - url: The URL of the endpoint; its own by default.
   ///   - client: The client that sends the request.
+  ///   - makeGrant: Returns the fields of the grant; called for each send, as for ``send(at:using:_:)``.
   /// - Returns: The token and the response.
   /// - Throws: As ``requestToken(_:using:)``.
   package func exchange(
-    _ grant: Query, at url: URL? = nil, using client: NetworkClient
+    at url: URL? = nil, using client: NetworkClient, _ makeGrant: () async throws -> Query
   ) async throws -> (token: AccessToken, response: NetworkResponse) {
-    let request = try await request(grant, at: url, on: client.configuration.clock)
-    let response = try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+    let response = try await send(at: url, using: client, makeGrant)
     guard let answer = TokenEndpointResponse(response, type: parts?.tokenTypes ?? ["bearer"]) else {
       throw notToken(response, "it is no JSON object")
     }
@@ -127,6 +126,33 @@ public struct TokenEndpoint: Sendable {
     }
   }
 
+  /// Sends fields with the client's authentication, once more if the server asks for that, and returns its response.
+  ///
+  /// A server that asks for a nonce (RFC 9449 §8) gets another request, and not the same one again: it may have noted
+  /// the `jti` of an assertion.
+  ///
+  /// - Parameters:
+  ///   - url: The URL, such as that of revocations; the endpoint's own by default.
+  ///   - client: The client that sends the request.
+  ///   - makeFields: Returns the fields of the form; called for each send.
+  /// - Returns: The response, with its body in memory.
+  /// - Throws: The error of a closure that signs, or ``NetworkError``; every status but 2xx is one.
+  package func send(
+    at url: URL? = nil, using client: NetworkClient, _ makeFields: () async throws -> Query
+  ) async throws -> NetworkResponse {
+    do {
+      return try await sendOnce(makeFields(), url, client)
+    } catch let error as NetworkError {
+      guard let response = error.response, parts?.asksAgain(response) == true else { throw error }
+      return try await sendOnce(makeFields(), url, client)
+    }
+  }
+
+  private func sendOnce(_ fields: Query, _ url: URL?, _ client: NetworkClient) async throws -> NetworkResponse {
+    let request = try await request(fields, at: url, on: client.configuration.clock)
+    return try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
+  }
+
   /// Returns a request of the client with its authentication, which is sent to one server only and once.
   ///
   /// - Parameters:
@@ -135,8 +161,8 @@ public struct TokenEndpoint: Sendable {
   ///   - clock: The clock for the times of assertions.
   /// - Returns: The request.
   /// - Throws: The error of a closure that signs.
-  package func request(
-    _ fields: Query, at url: URL? = nil, on clock: RequestClock
+  private func request(
+    _ fields: Query, at url: URL?, on clock: RequestClock
   ) async throws -> Request<NetworkResponse> {
     let place = url.map { Place.url($0) } ?? place
     var (fields, headers) = (fields, HeaderFields())
@@ -201,7 +227,7 @@ extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
 ///
 /// There is no first token: the user signs in.
 public struct RefreshTokenGrant: TokenSource {
-  private let endpoint: TokenEndpoint
+  let endpoint: TokenEndpoint
   private let finalErrors: Set<String>
 
   /// Creates a source.
@@ -223,10 +249,7 @@ public struct RefreshTokenGrant: TokenSource {
     guard let refreshToken = token.refreshToken, !refreshToken.isEmpty else {
       throw NetworkError.notSignedIn("the token is no longer good and came without a refresh token; sign in again")
     }
-    // The server would refuse it for every proof of another key.
-    if let thumbprint = token.keyThumbprint, thumbprint != endpoint.parts?.keyThumbprint {
-      throw NetworkError.notSignedIn("the token is bound to a key that the endpoint does not have; sign in again")
-    }
+    if let problem = problem(of: token) { throw problem }
     // The server's own final errors end the session as `invalid_grant` does.
     do {
       return try await endpoint.requestToken(

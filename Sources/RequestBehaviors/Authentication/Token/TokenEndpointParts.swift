@@ -9,6 +9,8 @@ package struct TokenEndpointParts: Sendable {
 
   /// Adds the client's authentication to a request.
   package let authenticate: Authenticate
+  /// Whether a refusal asks for the same once more, such as with a nonce that came with it.
+  package let asksAgain: @Sendable (_ response: NetworkResponse) -> Bool
   /// The behaviors of each request.
   package let behaviors: [any RequestBehavior]
   /// The types of token that may come, in lower case.
@@ -21,9 +23,10 @@ package struct TokenEndpointParts: Sendable {
   /// Creates the parts.
   package init(
     behaviors: [any RequestBehavior], tokenTypes: Set<String>, keyThumbprint: String?, server: any Sendable,
-    authenticate: @escaping Authenticate
+    asksAgain: @escaping @Sendable (_ response: NetworkResponse) -> Bool, authenticate: @escaping Authenticate
   ) {
     self.authenticate = authenticate
+    self.asksAgain = asksAgain
     self.behaviors = behaviors
     self.tokenTypes = tokenTypes
     self.keyThumbprint = keyThumbprint

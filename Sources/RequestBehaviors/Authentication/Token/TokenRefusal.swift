@@ -64,6 +64,7 @@ enum TokenFailure {
   /// A status alone is not enough: portals, firewalls and servers under repair send 401 and 403 too.
   static func isTerminal(_ error: any Error) -> Bool {
     guard let error = error as? NetworkError else { return false }
+    if error.underlyingError is TokenOfAnotherKey { return false }
     return error.code == .notSignedIn || oauthError(of: error) == "invalid_grant"
   }
 

@@ -96,6 +96,21 @@ public final class TokenSession: Sendable {
     try await coordinator.signIn(token, id: SessionAccount.id(of: account, in: name))
   }
 
+  /// The mark of a sign-in that takes several requests, for ``signIn(_:as:since:)``.
+  package var signInMark: Int { coordinator.update { state, _ in state.requestedChanges } }
+
+  /// Takes the token of a sign-in that took several requests, unless a sign-in or sign-out was asked for meanwhile.
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - account: The name of the user; `nil` for a new owner.
+  ///   - mark: The ``signInMark`` before the first of these requests.
+  /// - Throws: As ``signIn(_:)``, and ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut``; the
+  ///   session is as it was then, and the token is of no use to it.
+  package func signIn(_ token: AccessToken, as account: String?, since mark: Int) async throws {
+    try await coordinator.signIn(token, id: account.map { SessionAccount.id(of: $0, in: name) }, since: mark)
+  }
+
   /// Forgets the token, also in the store.
   ///
   /// Requests that wait for it fail with ``NetworkError/Code-swift.struct/signedOut``, and the result of a refresh
@@ -110,11 +125,13 @@ public final class TokenSession: Sendable {
 
   /// Returns whether there is a token, which may have expired.
   ///
+  /// A token that is bound to a key which the source does not have (RFC 9449) is none, although it stays in the store.
+  ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` when the store cannot be
   ///   read for the first time: a user may be signed in.
   public func isSignedIn() async throws -> Bool {
     try await coordinator.load()
-    return coordinator.hasToken
+    return coordinator.update { state, _ in state.token }.map { problem(of: $0) == nil } ?? false
   }
 
   /// The events of the session from now on; every access is a separate subscriber.
@@ -122,6 +139,14 @@ public final class TokenSession: Sendable {
 }
 
 extension TokenSession {
+  /// Returns the reason why a token cannot be sent by this session; `nil` if it can.
+  func problem(of token: AccessToken) -> NetworkError? {
+    token.keyThumbprint == nil ? nil : (source as? any KeyCheckingTokenSource)?.problem(of: token)
+  }
+
+  /// Whether the source gets a token without a user, so that requests always have an owner.
+  var needsNoUser: Bool { source is any UserlessTokenSource }
+
   /// Records the server of the first client; all token requests go there from then on.
   func follow(_ call: Call) {
     environment.withLock { environment in

@@ -23,7 +23,7 @@ final class TokenStoreQueue: Sendable {
 extension Task where Success == Void {
   /// Returns when the task has ended, in whatever way, or when the caller's own task is cancelled; this task goes on
   /// then.
-  func endOrCancellation() async {
+  package func endOrCancellation() async {
     let waiter = Waiter<Void>()
     Task<Void, Never> {
       _ = await result

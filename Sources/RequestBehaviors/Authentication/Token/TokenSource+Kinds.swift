@@ -1,0 +1,24 @@
+/// A source that knows whether it has the key to which a token is bound (RFC 9449).
+package protocol KeyCheckingTokenSource: TokenSource {
+  /// Returns the reason why a token is of no use; `nil` if it is of use.
+  func problem(of token: AccessToken) -> NetworkError?
+}
+
+/// A source that gets tokens for the app itself: no user has to sign in first.
+package protocol UserlessTokenSource: TokenSource {}
+
+extension RefreshTokenGrant: KeyCheckingTokenSource {
+  /// Returns an error of code `notSignedIn` for a token of another key.
+  package func problem(of token: AccessToken) -> NetworkError? {
+    // The server would refuse it with every proof of another key.
+    guard let thumbprint = token.keyThumbprint, thumbprint != endpoint.parts?.keyThumbprint else { return nil }
+    return .tokenOfAnotherKey()
+  }
+}
+
+extension ClientCredentialsGrant: UserlessTokenSource {}
+
+/// The cause of the error for a token that is bound to another key.
+///
+/// Such an error does not end the session: another process with the same store may have the key.
+struct TokenOfAnotherKey: Error {}
