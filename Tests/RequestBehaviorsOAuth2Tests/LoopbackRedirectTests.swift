@@ -38,7 +38,8 @@ import Testing
     while try await status("/done?state=S1", .put) != 405 { await Task.yield() }
     #expect(try await status("/favicon.ico") == 404)
     #expect(try await status("/done/?code=x&state=S1") == 404)
-    #expect(try await status("/done?code=x&state=S2") == 400)
+    #expect(try await status("/done?state=S2") == 400)
+    #expect(try await status("/done?code=x&error=y&state=S2") == 400)
     #expect(try await status("/done?code=x") == 400)
     #expect(try await status("/done?code=x&state=S1&state=S1") == 400)
     #expect(try await status("/done?code=x&state=S1", .post) == 405)
@@ -77,7 +78,54 @@ import Testing
     let task = Task { try await loopback.callback(for: page("S1")) }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try await status("/done?code=1&state=S1") == 400)
+    #expect(try await status("/done?state=S1") == 400)
+  }
+
+  @Test func `a callback that comes early is kept for its sign-in`() async throws {
+    #expect(try await status("/done?code=early&state=S1") == 202)
+    #expect(try await status("/done?code=other&state=S2") == 202)
+    #expect(try await loopback.callback(for: page("S1")).query() == "code=early&state=S1")
+    // A reload shows the page of a sign-in that has ended.
+    #expect(try await status("/done?code=early&state=S1") == 200)
+    #expect(try await loopback.callback(for: page("S2")).query() == "code=other&state=S2")
+  }
+
+  @Test func `an early error is kept too`() async throws {
+    #expect(try await status("/done?error=access_denied&state=S1") == 202)
+    #expect(try await loopback.callback(for: page("S1")).query() == "error=access_denied&state=S1")
+  }
+
+  @Test func `the sixteen newest of the early callbacks are kept`() async throws {
+    for number in 1...17 { #expect(try await status("/done?code=\(number)&state=S\(number)") == 202) }
+    #expect(try await loopback.callback(for: page("S2")).query() == "code=2&state=S2")
+    let first = Task { try await loopback.callback(for: page("S1")) }
+    while try await status("/done?code=again&state=S1") != 200 { await Task.yield() }
+    #expect(try await first.value.query() == "code=again&state=S1")
+  }
+
+  @Test func `a second wait for a sign-in ends the first, and is not forgotten with it`() async throws {
+    let first = Task { try await loopback.callback(for: page("S1")) }
+    while try await status("/done?state=S1", .put) != 405 { await Task.yield() }
+    let second = Task { try await loopback.callback(for: page("S1")) }
+    let result = await first.result
+    #expect(throws: CancellationError.self) { try result.get() }
+    #expect(try await status("/done?code=1&state=S1") == 200)
+    #expect(try await second.value.query() == "code=1&state=S1")
+  }
+
+  @Test func `idle connections of other programs do not keep the browser out`() async throws {
+    let port = try #require(loopback.url.port)
+    let idle = try (0..<40).map { _ in try IdleConnection(port: UInt16(port)) }
+    #expect(try await status("/favicon.ico") == 404)
+    #expect(idle.count == 40)
+  }
+
+  @Test func `a path without a slash leaves no descriptor open`() throws {
+    func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
+    let before = try count()
+    for _ in 0..<200 { #expect(throws: NetworkError.self) { try LoopbackRedirect(path: "done") } }
+    // Tests beside this one open and close descriptors of their own.
+    #expect(try count() < before + 150)
   }
 
   @Test func `five minutes end the wait`() async throws {
@@ -120,6 +168,8 @@ import Testing
 
   static let heads: [(String, Int)] = [
     ("GET /done?state=S HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 200),
+    ("GET /done?code=c&state=T HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 202),
+    ("GET /done?state=T HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 400),
     ("GET /done?state=S HTTP/1.1\nhost:127.0.0.1:8080\n\n", 200),
     ("GET /done?state=S HTTP/1.1\r\nHost: localhost:8080\r\n\r\n", 400),
     ("GET /done?state=S HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400),
@@ -144,4 +194,28 @@ import Testing
     #expect(LoopbackExchange.read([UInt8](repeating: 65, count: 20_000)) == .invalid)
     #expect(LoopbackExchange.read([0xFF, 0xFE, 10, 10]) == .invalid)
   }
+}
+
+/// A connection to this machine on which nothing is sent.
+private final class IdleConnection {
+  private let descriptor: Int32
+
+  init(port: UInt16) throws {
+    #if canImport(Glibc)
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
+    }
+    guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  }
+
+  deinit { close(descriptor) }
 }

@@ -21,6 +21,8 @@ enum LoopbackExchange {
   }
 
   /// A response, and the callback that it belongs to; all other requests change nothing.
+  ///
+  /// The status is 200 for a callback that a sign-in waits for, and 202 for one that came too early.
   struct Decision: Sendable, Hashable {
     let status: Int
     var callback: URL?
@@ -61,7 +63,7 @@ enum LoopbackExchange {
   ///   - head: The head of the request.
   ///   - url: The redirect URI.
   ///   - states: The states of the sign-ins that wait or have ended.
-  /// - Returns: The response: 200 and the callback for the right request, else 400, 404 or 405.
+  /// - Returns: The response: 200 or 202 and the callback for the right request, else 400, 404 or 405.
   static func decide(_ head: Head, at url: URL, states: [String]) -> Decision {
     let origin = url.absoluteString.prefix(url.absoluteString.count - url.path(percentEncoded: true).count)
     // Another name for this machine's address may be an attacker's (DNS rebinding).
@@ -69,17 +71,27 @@ enum LoopbackExchange {
     let path = head.target.prefix { $0 != "?" }
     guard path == url.path(percentEncoded: true) else { return Decision(status: 404) }
     guard head.method == "GET" else { return Decision(status: 405) }
-    let found = FormPairs(head.target.dropFirst(path.count + 1)).values("state")
-    guard found.count == 1, let state = found[0], states.contains(where: { areEqualInConstantTime($0, state) }) else {
-      return Decision(status: 400)
+    let pairs = FormPairs(head.target.dropFirst(path.count + 1))
+    let found = pairs.values("state")
+    guard found.count == 1, let state = found[0], !state.isEmpty else { return Decision(status: 400) }
+    let callback = URL(string: origin + head.target)
+    if states.contains(where: { areEqualInConstantTime($0, state) }) {
+      return Decision(status: 200, callback: callback, state: state)
     }
-    return Decision(status: 200, callback: URL(string: origin + head.target), state: state)
+    // A browser that the server knows comes back at once, perhaps before the program waits for it.
+    guard (pairs.values("code") + pairs.values("error")).count == 1 else { return Decision(status: 400) }
+    return Decision(status: 202, callback: callback, state: state)
   }
 
   /// Returns the octets of a response.
   static func response(_ status: Int, page: String) -> [UInt8] {
-    let reasons = [200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"]
-    let body = status == 200 ? page : "\(status) \(reasons[status] ?? "")\n"
+    let reasons = [200: "OK", 202: "Accepted", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"]
+    let body =
+      switch status {
+      case 200: page
+      case 202: "The program takes this sign-in when it asks for it. You can close this page.\n"
+      default: "\(status) \(reasons[status] ?? "")\n"
+      }
     let type = status == 200 && page.contains("<") ? "text/html" : "text/plain"
     let fields = [
       "HTTP/1.1 \(status) \(reasons[status] ?? "Bad Request")", "Content-Type: \(type); charset=utf-8",

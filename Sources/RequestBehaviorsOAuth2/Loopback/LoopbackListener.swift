@@ -13,9 +13,13 @@
 
     private struct State {
       var waiters: [String: Waiter<URL>] = [:]
+      /// The callbacks that came before a sign-in waited for them, the newest last.
+      var early: [(state: String, callback: URL)] = []
       /// The states of sign-ins whose callback has come, which get the same page again.
       var finished: [String] = []
       var isStopped = false
+
+      mutating func finish(_ signIn: String) { finished = finished.suffix(15) + [signIn] }
     }
 
     let url: URL
@@ -29,58 +33,97 @@
     private static let connectionLimit = 32
     /// The time for which a connection may be open.
     private static let connectionTime = Duration.seconds(10)
+    /// The most callbacks that are kept for sign-ins to come.
+    private static let earlyLimit = 16
 
     init(port: UInt16, path: String, page: String, clock: RequestClock) throws {
+      guard path.hasPrefix("/"), URL(string: "http://127.0.0.1:1\(path)") != nil else {
+        throw NetworkError.invalidServer("the path of the redirect URI must begin with a slash: \(path)")
+      }
       let place = try LoopbackSystem.listen(port: port)
       listener = place.descriptor
-      do {
-        waker = try LoopbackSystem.pipe()
-        guard path.hasPrefix("/"), let url = URL(string: "http://\(place.host):\(place.port)\(path)") else {
-          throw NetworkError.invalidServer("the path of the redirect URI must begin with a slash: \(path)")
-        }
-        self.url = url
-      } catch {
+      do { waker = try LoopbackSystem.pipe() } catch {
         LoopbackSystem.close(place.descriptor)
         throw error
       }
-      (self.page, self.clock) = (page, clock)
+      guard let url = URL(string: "http://\(place.host):\(place.port)\(path)") else {
+        for descriptor in [listener, waker.read, waker.write] { LoopbackSystem.close(descriptor) }
+        throw NetworkError.invalidServer("the path of the redirect URI is no path of a URL: \(path)")
+      }
+      (self.url, self.page, self.clock) = (url, page, clock)
       let thread = Thread { [self] in serve() }
       thread.name = "LoopbackRedirect"
       thread.stackSize = 512 * 1_024
       thread.start()
     }
 
-    /// Waits for the callback with a state.
-    func wait(for signIn: String, _ waiter: Waiter<URL>) { state.withLock { $0.waiters[signIn] = waiter } }
+    /// Waits for the callback with a state, which may have come already; an earlier waiter for it is cancelled.
+    func wait(for signIn: String, _ waiter: Waiter<URL>) {
+      let (callback, replaced) = state.withLock { state -> (URL?, Waiter<URL>?) in
+        if let index = state.early.firstIndex(where: { areEqualInConstantTime($0.state, signIn) }) {
+          state.finish(signIn)
+          return (state.early.remove(at: index).callback, nil)
+        }
+        return (nil, state.waiters.updateValue(waiter, forKey: signIn))
+      }
+      if let callback { waiter.settle(.success(callback)) }
+      replaced?.settle(.failure(CancellationError()))
+    }
 
-    /// Forgets a sign-in that ended without a callback.
-    func forget(_ signIn: String) { state.withLock { _ = $0.waiters.removeValue(forKey: signIn) } }
+    /// Forgets a waiter whose sign-in ended without a callback, and no other waiter for the same.
+    func forget(_ signIn: String, _ waiter: Waiter<URL>) {
+      state.withLock { if $0.waiters[signIn] === waiter { $0.waiters[signIn] = nil } }
+    }
 
     /// Ends the thread, which closes everything.
     func stop() {
-      state.withLock { $0.isStopped = true }
-      LoopbackSystem.wake(waker.write)
+      state.withLock { state in
+        guard !state.isStopped else { return }
+        state.isStopped = true
+        // Within the lock: the thread closes the pipe once it has read the flag, and then the number may be another's.
+        LoopbackSystem.wake(waker.write)
+      }
     }
 
     private func serve() {
       var connections: [Connection] = []
+      // No connection is accepted for a while when the system has no descriptor for it.
+      var isPaused = false
       while !state.withLock({ $0.isStopped }) {
-        let isFull = connections.count >= LoopbackListener.connectionLimit
-        let descriptors = [waker.read] + connections.map(\.descriptor) + (isFull ? [] : [listener])
-        let isReady = LoopbackSystem.poll(descriptors, milliseconds: connections.isEmpty ? -1 : 250)
+        let descriptors = [waker.read] + connections.map(\.descriptor) + (isPaused ? [] : [listener])
+        let isReady = LoopbackSystem.poll(
+          descriptors, milliseconds: connections.isEmpty && !isPaused ? -1 : 250)
         for index in connections.indices where isReady[index + 1] { advance(&connections[index]) }
         connections.removeAll { connection in
           guard connection.deadline <= clock.now() else { return false }
           LoopbackSystem.close(connection.descriptor)
           return true
         }
-        if !isFull, isReady.last == true, let descriptor = LoopbackSystem.accept(listener) {
-          connections.append(
-            Connection(descriptor: descriptor, deadline: clock.now() + LoopbackListener.connectionTime))
-        }
+        let hasNewConnection = !isPaused && isReady.last == true
+        isPaused = hasNewConnection && !accept(&connections)
       }
       for descriptor in connections.map(\.descriptor) + [listener, waker.read, waker.write] {
         LoopbackSystem.close(descriptor)
+      }
+    }
+
+    /// Accepts a connection; returns false if the system has no descriptor for it.
+    ///
+    /// Idle connections of other programs must not keep the browser's out, so the oldest gives way.
+    private func accept(_ connections: inout [Connection]) -> Bool {
+      if connections.count >= LoopbackListener.connectionLimit {
+        LoopbackSystem.close(connections.removeFirst().descriptor)
+      }
+      switch LoopbackSystem.accept(listener) {
+      case .none: return true
+      case .exhausted where connections.isEmpty: return false
+      case .exhausted:
+        LoopbackSystem.close(connections.removeFirst().descriptor)
+        return true
+      case .connection(let descriptor):
+        connections.append(
+          Connection(descriptor: descriptor, deadline: clock.now() + LoopbackListener.connectionTime))
+        return true
       }
     }
 
@@ -102,19 +145,21 @@
       LoopbackSystem.send(connection.descriptor, LoopbackExchange.response(status(for: reading), page: page))
     }
 
-    /// Decides on a request, and hands the callback to the sign-in that waits for it.
+    /// Decides on a request, and hands the callback to the sign-in that waits for it, or keeps it.
     private func status(for reading: LoopbackExchange.Reading) -> Int {
       guard case .head(let head) = reading else { return 400 }
-      let states = state.withLock { Array($0.waiters.keys) + $0.finished }
-      let decision = LoopbackExchange.decide(head, at: url, states: states)
-      if let callback = decision.callback, let signIn = decision.state {
-        let waiter = state.withLock { state -> Waiter<URL>? in
-          guard let waiter = state.waiters.removeValue(forKey: signIn) else { return nil }
-          state.finished = state.finished.suffix(15) + [signIn]
-          return waiter
+      let (decision, waiter) = state.withLock { state -> (LoopbackExchange.Decision, Waiter<URL>?) in
+        let decision = LoopbackExchange.decide(
+          head, at: url, states: Array(state.waiters.keys) + state.finished)
+        guard let callback = decision.callback, let signIn = decision.state else { return (decision, nil) }
+        if decision.status == 202, !state.early.contains(where: { $0.state == signIn }) {
+          state.early = state.early.suffix(LoopbackListener.earlyLimit - 1) + [(signIn, callback)]
         }
-        waiter?.settle(.success(callback))
+        let waiter = state.waiters.removeValue(forKey: signIn)
+        if waiter != nil { state.finish(signIn) }
+        return (decision, waiter)
       }
+      if let callback = decision.callback { waiter?.settle(.success(callback)) }
       return decision.status
     }
   }

@@ -17,7 +17,8 @@
   ///
   /// It is for command-line tools and desktop apps. It listens on 127.0.0.1 only, on ::1 where there is no IPv4, until
   /// the object is gone. Only a `GET` of the exact path, with the right `Host` and the state of the sign-in, ends a
-  /// sign-in; all else gets 400, 404 or 405 and changes nothing.
+  /// sign-in; all else gets 400, 404 or 405 and changes nothing. A callback that comes before ``callback(for:)`` is kept
+  /// for it, and its page says so; the 16 newest are kept.
   public final class LoopbackRedirect: Sendable {
     /// The redirect URI, such as `http://127.0.0.1:49152/`.
     ///
@@ -50,6 +51,8 @@
 
     /// Waits for the callback of a sign-in.
     ///
+    /// A second wait for the same sign-in cancels the first.
+    ///
     /// - Parameter page: The page that the browser was sent to; its state tells the callbacks of sign-ins apart.
     /// - Returns: The URL of the callback.
     /// - Throws: `NetworkError` of code `oauth2Expired` after five minutes; `CancellationError` as soon as the task is
@@ -66,7 +69,7 @@
       }
       defer {
         timer.cancel()
-        listener.forget(state)
+        listener.forget(state, waiter)
       }
       return try await waiter.value()
     }

@@ -107,12 +107,23 @@
       if let failure { throw failure }
     }
 
-    /// Accepts a connection; `nil` if no connection waits.
-    static func accept(_ listener: Int32) -> Int32? {
+    /// The result of accepting a connection.
+    enum Acceptance {
+      case connection(Int32)
+      /// No connection waits any more.
+      case none
+      /// A connection waits, and the system has no descriptor for it.
+      case exhausted
+    }
+
+    /// Accepts a connection.
+    static func accept(_ listener: Int32) -> Acceptance {
       let descriptor = systemAccept(listener)
-      guard descriptor >= 0 else { return nil }
+      guard descriptor >= 0 else {
+        return [EAGAIN, EINTR, ECONNABORTED].contains(errno) ? .none : .exhausted
+      }
       prepare(descriptor)
-      return descriptor
+      return .connection(descriptor)
     }
 
     private static func prepare(_ descriptor: Int32) {
