@@ -19,7 +19,8 @@ public import RequestBehaviors
 /// An app that may be ended while the user is in the browser takes the steps one by one, and stores the request token
 /// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:)``.
 ///
-/// The requests go through the client without its own ``OAuth1Behavior``.
+/// The requests go through the client without its own ``OAuth1Behavior``. Its `mapError` replaces the errors of the
+/// steps, once.
 public struct OAuth1Flow: Sendable {
   /// The URLs of a service for tokens and for the user's consent; its documentation has the three.
   public struct Endpoints: Sendable, Hashable {
@@ -74,8 +75,10 @@ public struct OAuth1Flow: Sendable {
   ///   `NetworkError.Code.oauth1CallbackNotConfirmed` if it speaks OAuth 1.0 only.
   public func begin() async throws -> OAuth1RequestToken {
     let value = callback?.absoluteString ?? "oob"
-    return try await exchange(endpoints.requestToken, as: .none, sending: [(name: "oauth_callback", value: value)]) {
-      try $0.requestToken()
+    return try await client.mappingErrors {
+      try await exchange(endpoints.requestToken, as: .none, sending: [(name: "oauth_callback", value: value)]) {
+        try $0.requestToken()
+      }
     }
   }
 
@@ -100,7 +103,9 @@ public struct OAuth1Flow: Sendable {
   ///   `NetworkError.Code.oauth1UnexpectedCallback` if the callback is not of this sign-in.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, callback: URL) async throws -> OAuth1AccessToken {
-    try await exchange(token, for: try OAuth1TokenResponse.verifier(in: callback, for: token))
+    try await client.mappingErrors {
+      try await exchange(token, for: try OAuth1TokenResponse.verifier(in: callback, for: token))
+    }
   }
 
   /// Ends a sign-in with the code that the service showed (RFC 5849 §2.3).
@@ -112,7 +117,9 @@ public struct OAuth1Flow: Sendable {
   /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, verifier: String) async throws -> OAuth1AccessToken {
-    try await exchange(token, for: verifier.trimmingCharacters(in: .whitespacesAndNewlines))
+    try await client.mappingErrors {
+      try await exchange(token, for: verifier.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
   }
 
   private func exchange(_ token: OAuth1RequestToken, for verifier: String) async throws -> OAuth1AccessToken {
@@ -134,9 +141,11 @@ public struct OAuth1Flow: Sendable {
   /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why.
   @discardableResult
   public func renew(_ credentials: OAuth1Credentials, sessionHandle: String) async throws -> OAuth1AccessToken {
-    let access = try await exchange(
-      endpoints.accessToken, as: credentials, sending: [(name: "oauth_session_handle", value: sessionHandle)]
-    ) { try $0.accessToken() }
+    let access = try await client.mappingErrors {
+      try await exchange(
+        endpoints.accessToken, as: credentials, sending: [(name: "oauth_session_handle", value: sessionHandle)]
+      ) { try $0.accessToken() }
+    }
     session.signIn(access.credentials)
     return access
   }
@@ -181,10 +190,10 @@ extension OAuth1Flow {
       parameters: parameters)
     // This request brings its own credentials, whatever the client requires of other requests.
     let request = Request<NetworkResponse>(method, url: url).with(\.authentication, .optional)
-      .without(OAuth1Behavior.self).without(MapErrorBehavior.self).with(behavior)
+      .without(OAuth1Behavior.self).with(behavior)
     let response: NetworkResponse
     do {
-      response = try await client.send(request)
+      response = try await client.sendUnmapped(request)
     } catch let error as NetworkError {
       throw OAuth1Flow.refusal(in: error) ?? error
     }
