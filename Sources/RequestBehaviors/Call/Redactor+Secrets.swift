@@ -38,7 +38,7 @@ extension Redactor {
       let minimumLength = isCredential ? 0 : 8
       guard field.value.utf8.count >= minimumLength else { continue }
       guard isCredential || redactedValue(of: field) == Redactor.placeholder else { continue }
-      let value = CredentialValue(field.value, isCookie: field.name.lowercased().hasSuffix("cookie"))
+      let value = CredentialValue(field.value, CredentialValue.Cookie(field.name))
       secrets += value.secrets.filter { $0.utf8.count >= minimumLength }
     }
     return secrets
@@ -61,11 +61,20 @@ extension Redactor {
   /// Returns the secrets of a form or JSON body.
   func secrets(in data: Data, of type: MediaType) -> [String] {
     if type.isForm { return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&") }
+    return type.isJSON ? secrets(inJSON: data) : []
+  }
+
+  /// Returns the secrets of JSON, which may be cut off; see ``Redactor/isSensitive(field:)``.
+  func secrets(inJSON data: Data) -> [String] {
     // Searching for sensitive names costs far less than parsing, and most bodies have no such name.
-    guard type.isJSON, hasSensitiveNames(data), let value = try? JSONSerialization.jsonObject(with: data) else {
-      return []
+    guard hasSensitiveNames(data) else { return [] }
+    if let value = try? JSONSerialization.jsonObject(with: data) { return secretValues(inJSON: value, isSecret: false) }
+    return Array(data).withUnsafeBufferPointer { buffer in
+      let placeholders = RedactionPlaceholders(isNumbered: true)
+      var scanner = JSONRedaction(bytes: buffer, rules: rules, placeholders: placeholders)
+      _ = scanner.run()
+      return placeholders.values
     }
-    return secretValues(inJSON: value, isSecret: false)
   }
 
   private func hasSensitiveNames(_ json: Data) -> Bool {
@@ -124,7 +133,22 @@ private struct CredentialValue {
   /// of parameters with sensitive names.
   let secrets: [String]
 
-  init(_ value: String, isCookie: Bool) {
+  /// Whether a value has cookies.
+  enum Cookie {
+    case none
+    /// Each pair is a cookie.
+    case sent
+    /// The pairs after the first one are attributes, such as `Domain=example.com`, which are no secrets.
+    case set
+
+    init(_ name: String) {
+      let name = name.lowercased()
+      self = name.hasPrefix("set-cookie") ? .set : name.hasSuffix("cookie") ? .sent : .none
+    }
+  }
+
+  init(_ value: String, _ cookie: Cookie) {
+    let isCookie = cookie != .none
     guard value.utf8.contains(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "=") }) else {
       secrets = [value]
       return
@@ -149,6 +173,7 @@ private struct CredentialValue {
       guard let equals = parameter.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let name = parameter[..<equals].drop { $0 == " " }
       let text = parameter[parameter.index(after: equals)...].filter { $0 != "\"" }
+      if cookie == .set, Redactor.cookieAttributes.contains(name) { continue }
       let isSecret = Redactor.isCredentialField(String(name)) || (isCookie && text.utf8.count >= 8)
       if isSecret { secrets.append(text.removingPercentEncoding ?? text) }
     }

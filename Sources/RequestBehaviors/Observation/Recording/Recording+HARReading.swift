@@ -4,7 +4,7 @@ extension Recording {
   /// Reads an HTTP archive: one that ``har()`` wrote, or that of a browser or another tool.
   ///
   /// An entry of another tool becomes a call with one send. Pseudo fields such as `:authority` are dropped. Nothing is
-  /// redacted: what the file shows, the recording shows.
+  /// redacted: what the file shows, the recording shows, and the page of an archive of another tool says so.
   ///
   /// - Parameter har: JSON in UTF-8.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/decodingFailed`` if it is no HAR, with the
@@ -21,6 +21,7 @@ extension Recording {
     droppedCalls = log["_requestBehaviors"]?["droppedCalls"]?.int ?? 0
     calls = []
     if ours.isEmpty {
+      isForeign = true
       let origin = startedAt
       calls = read.enumerated().map { $1.call(number: UInt64($0 + 1), since: origin) }
     } else {

@@ -10,6 +10,8 @@ public struct Recording: Sendable {
   public var calls: [RecordedCall]
   /// The number of earlier calls that the recorder dropped because of its limits.
   public var droppedCalls: Int
+  /// Whether it was read from the archive of another tool, in which secrets may be shown.
+  var isForeign = false
 
   /// Creates a recording.
   ///

@@ -4,7 +4,8 @@ import Foundation
 struct RecordingExport {
   private let stored: StoredCalls
   private let calls: [StoredCall]
-  private let redactor: Redactor
+  /// Hides what one of the calls knows to be secret.
+  let redactor: Redactor
   private let bodyLimit: Int
   private let origin: Duration
   /// The call under which the sends of a shared flight are kept.
@@ -18,7 +19,7 @@ struct RecordingExport {
     // A secret of one call may appear in any other, such as a token in the response that brings it.
     var secrets: Set<String> = []
     for call in calls {
-      for known in call.secrets { secrets.formUnion(known.values(for: redactor)) }
+      for known in [call.secrets] + call.flightSecrets.values { secrets.formUnion(known.values(for: redactor)) }
       if let url = call.url { secrets.formUnion(redactor.secrets(inQueryOf: url)) }
       for send in call.sends {
         served[send.place.sender] = send.place.call
@@ -65,8 +66,8 @@ struct RecordingExport {
       endedAt: send.attempt?.endedAt.map { $0 - origin }, outcome: outcome(of: send),
       timings: send.attempt?.timings.map(shifted), requestHeaders: redactor.redact(send.requestHeaders),
       responseHeaders: redactor.redact(send.responseHeaders), requestBytes: send.requestBytes,
-      requestBody: excerpt(send.requestBody, of: send.requestType),
-      responseBody: excerpt(send.responseBody, of: send.responseHeaders[.contentType]),
+      requestBody: excerpt(send.requestBody, of: send.requestType, length: Int(clamping: send.requestBytes ?? 0)),
+      responseBody: excerpt(send.responseBody, of: send.responseHeaders[.contentType], length: send.responseBytes),
       chunks: send.chunks.map { RecordedSend.Chunk(at: $0.at - origin, bytes: $0.bytes) })
   }
 
@@ -79,9 +80,9 @@ struct RecordingExport {
     }
   }
 
-  private func excerpt(_ body: Data?, of type: String?) -> String? {
+  private func excerpt(_ body: Data?, of type: String?, length: Int) -> String? {
     guard bodyLimit > 0, let body, !body.isEmpty else { return nil }
-    return redactor.redact(body: body, contentType: type, limit: bodyLimit)
+    return redactor.redact(body: body, of: length, contentType: type, limit: bodyLimit)
   }
 
   private func shifted(_ timings: ResponseTimings) -> ResponseTimings {

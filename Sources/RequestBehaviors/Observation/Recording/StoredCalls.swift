@@ -27,8 +27,9 @@ struct StoredSend: Sendable {
   let requestType: String?
   var attempt: Attempt?
   var responseHeaders = HeaderFields()
+  /// The beginning of the response's body, and the length of what has arrived.
   var responseBody: Data?
-  var isBodyCut = false
+  var responseBytes = 0
   var chunks: [RecordedSend.Chunk] = []
   /// The most chunks of one send; those that follow are not kept.
   static let chunkLimit = 1_000
@@ -49,7 +50,10 @@ struct StoredCall: Sendable {
   var sends: [StoredSend] = []
   /// The decisions of the call and of the shared flights that it began.
   var decisions: [Decision] = []
-  var secrets: [CallSecrets] = []
+  /// The secrets of the call, as of the latest that it did.
+  var secrets = CallSecrets()
+  /// The secrets of the shared flights that it began.
+  var flightSecrets: [Call.ID: CallSecrets] = [:]
   /// The estimated size in bytes.
   var size = 700
 
@@ -67,6 +71,14 @@ struct StoredCall: Sendable {
     url = request?.url
     endpoint = request?.endpoint ?? ""
     startedAt = call.startedAt
+    secrets = call.secrets
+  }
+
+  /// Notes the secrets of this call, or of a shared flight that it began.
+  ///
+  /// They are noted at every step, because a call that hangs is looked at before its end.
+  mutating func note(_ secrets: CallSecrets, of call: Call.ID) {
+    if call == id { self.secrets = secrets } else { flightSecrets[call] = secrets }
   }
 
   /// Replaces the decisions of a call by the same ones with the lengths of waits that have ended.
@@ -146,9 +158,11 @@ extension CallRecorder {
       place: place, method: request.method, url: request.url, startedAt: request.call.clock.now(),
       requestHeaders: request.headers, requestBytes: request.body?.length, requestBody: body,
       requestType: request.headers[.contentType] ?? request.body?.contentType)
+    let secrets = request.call.secrets
     state.withLock { state in
       state.change(place.call, limits) { call in
         call.sends.append(send)
+        call.note(secrets, of: place.sender)
         return 500 + request.headers.size + (body?.count ?? 0)
       }
     }
@@ -158,22 +172,27 @@ extension CallRecorder {
     let place = SendPlace(request)
     // A shared flight has no end of its own, so its waits are read here.
     let events = place.call == place.sender ? nil : request.call.events
-    let secrets = place.call == place.sender ? nil : request.call.secrets
+    let secrets = request.call.secrets
     change(place) { call, send in
       call.sends[send].attempt = attempt
       if let events { call.update(events, of: place.sender) }
-      if let secrets { call.secrets = [secrets] }
+      call.note(secrets, of: place.sender)
       return 0
     }
   }
 
   func note(_ response: NetworkResponse, at place: SendPlace) {
     var body: Data?
-    if bodies.limit > 0, case .data(let data) = response.body { body = Data(data.prefix(bodies.limit)) }
+    var count = 0
+    if bodies.limit > 0, case .data(let data) = response.body {
+      body = Data(data.prefix(bodies.limit))
+      count = data.count
+    }
     let headers = response.headers
     change(place) { call, send in
       call.sends[send].responseHeaders = headers
       call.sends[send].responseBody = body
+      call.sends[send].responseBytes = count
       return headers.size + (body?.count ?? 0)
     }
   }
@@ -181,6 +200,7 @@ extension CallRecorder {
   func note(_ chunk: Data, at time: Duration, of place: SendPlace) {
     let limit = bodies.limit
     change(place) { call, send in
+      call.sends[send].responseBytes += chunk.count
       guard call.sends[send].chunks.count < StoredSend.chunkLimit else { return 0 }
       call.sends[send].chunks.append(RecordedSend.Chunk(at: time, bytes: chunk.count))
       let kept = call.sends[send].responseBody?.count ?? 0
@@ -191,9 +211,10 @@ extension CallRecorder {
   }
 
   func note(_ event: Call.Event, of call: Call) {
-    let (id, served) = (call.id, call.servedID)
+    let (id, served, secrets) = (call.id, call.servedID, call.secrets)
     state.withLock { state in
       state.change(served, limits) { stored in
+        stored.note(secrets, of: id)
         stored.decisions.append(StoredCall.Decision(call: id, event: event))
         return 150 + event.message.utf8.count
       }
@@ -215,7 +236,7 @@ extension CallRecorder {
         stored.outcome = outcome
         stored.source = report.response?.source
         stored.update(events, of: call.id)
-        stored.secrets.append(secrets)
+        stored.note(secrets, of: call.id)
         return 100
       }
     }

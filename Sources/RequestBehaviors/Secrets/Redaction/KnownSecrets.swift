@@ -11,6 +11,8 @@ struct KnownSecrets: Sendable {
 
   private struct Pattern {
     let bytes: [UInt8]
+    /// The value that it is a form of.
+    let value: String
     /// Whether it is more than a word: no field's name contains it, and hiding a part of it may leave the rest.
     var isPhrase = false
     /// The kind of the characters around it, if this is the base64 of a value within a longer text.
@@ -74,27 +76,28 @@ struct KnownSecrets: Sendable {
   private static func patterns(of value: String) -> [Pattern] {
     let bytes = Array(value.utf8)
     let isPhrase = !bytes.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "-_.+".utf8.contains($0) }
-    var patterns = [Pattern(bytes: bytes, isPhrase: isPhrase)]
+    var patterns = [Pattern(bytes: bytes, value: value, isPhrase: isPhrase)]
     if isPhrase {
       // JSON in JSON remains escaped when the outer escapes are read. Some writers escape the slash.
       var quoted: [UInt8] = []
       JSONText.appendQuoted(bytes, to: &quoted)
       let escaped = Array(quoted.dropFirst().dropLast())
       let slashed = escaped.flatMap { $0 == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), $0] : [$0] }
-      if escaped != bytes { patterns.append(Pattern(bytes: escaped, isPhrase: true)) }
-      if slashed != escaped { patterns.append(Pattern(bytes: slashed, isPhrase: true)) }
+      if escaped != bytes { patterns.append(Pattern(bytes: escaped, value: value, isPhrase: true)) }
+      if slashed != escaped { patterns.append(Pattern(bytes: slashed, value: value, isPhrase: true)) }
     }
-    for offset in 0..<3 { patterns += base64(of: bytes, after: offset) }
+    for offset in 0..<3 { patterns += base64(of: value, after: offset) }
     return patterns
   }
 
   /// Returns the base64 characters, in both alphabets, that are the same whatever surrounds a value.
   ///
   /// - Parameters:
-  ///   - bytes: The value.
+  ///   - value: The value.
   ///   - offset: The number of octets that precede it in its group of three.
   /// - Returns: An empty list if the characters are so few that they could come from any text.
-  private static func base64(of bytes: [UInt8], after offset: Int) -> [Pattern] {
+  private static func base64(of value: String, after offset: Int) -> [Pattern] {
+    let bytes = Array(value.utf8)
     let text = Array(Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
     let start = (offset * 8 + 5) / 6
     let end = (offset + bytes.count) * 8 / 6
@@ -103,7 +106,7 @@ struct KnownSecrets: Sendable {
     let core = Array(text[start..<end])
     let replaced: [UInt8: UInt8] = [UInt8(ascii: "+"): UInt8(ascii: "-"), UInt8(ascii: "/"): UInt8(ascii: "_")]
     let urlSafe = core.map { replaced[$0] ?? $0 }
-    return (core == urlSafe ? [core] : [core, urlSafe]).map { Pattern(bytes: $0, edges: edges) }
+    return (core == urlSafe ? [core] : [core, urlSafe]).map { Pattern(bytes: $0, value: value, edges: edges) }
   }
 }
 
@@ -116,9 +119,11 @@ extension KnownSecrets {
   ///   - text: The text.
   ///   - phrasesOnly: Whether values of a single word are skipped.
   ///   - isCutOff: Whether the text ends where a value may go on; the beginning of a value there is then hidden too.
+  ///   - placeholders: Makes the placeholders; by default they have no numbers.
   /// - Returns: The text with the placeholder for each; `nil` if it contains no value.
   func hide(
-    in text: UnsafeBufferPointer<UInt8>, phrasesOnly: Bool = false, isCutOff: Bool = false
+    in text: UnsafeBufferPointer<UInt8>, phrasesOnly: Bool = false, isCutOff: Bool = false,
+    _ placeholders: RedactionPlaceholders? = nil
   ) -> [UInt8]? {
     guard !isEmpty, isCutOff || isPossible(in: text) else { return nil }
     let search = makeSearch()
@@ -138,9 +143,9 @@ extension KnownSecrets {
       } else if let match = match(
         of: candidates[Int(text[index])], phrasesOnly, in: text, at: index, after: copied, isCutOff: isCutOff)
       {
-        output += text[copied..<match.lowerBound]
-        output += RedactionRules.placeholder
-        copied = match.upperBound
+        output += text[copied..<match.range.lowerBound]
+        output += placeholders.map { Array($0.placeholder(for: match.value).utf8) } ?? RedactionRules.placeholder
+        copied = match.range.upperBound
         index = copied
       } else {
         index += 1
@@ -151,21 +156,21 @@ extension KnownSecrets {
   }
 
   /// Returns the text with every value replaced by the placeholder.
-  func hide(in text: String) -> String {
+  func hide(in text: String, _ placeholders: RedactionPlaceholders? = nil) -> String {
     guard !isEmpty else { return text }
     var text = text
-    let hidden = text.withUTF8 { hide(in: $0) }
+    let hidden = text.withUTF8 { hide(in: $0, placeholders) }
     return hidden.map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
   private func match(
     of patterns: [Pattern], _ phrasesOnly: Bool, in text: UnsafeBufferPointer<UInt8>, at start: Int, after copied: Int,
     isCutOff: Bool
-  ) -> Range<Int>? {
+  ) -> (range: Range<Int>, value: String)? {
     for pattern in patterns where pattern.isPhrase || !phrasesOnly {
       guard let end = end(of: pattern.bytes, in: text, at: start, isCutOff: isCutOff) else { continue }
-      guard let edges = pattern.edges else { return start..<end }
-      return base64Run(around: start..<end, edges, in: text, after: copied)
+      guard let edges = pattern.edges else { return (start..<end, pattern.value) }
+      return (base64Run(around: start..<end, edges, in: text, after: copied), pattern.value)
     }
     return nil
   }

@@ -27,6 +27,9 @@ package final class RedactionPlaceholders: Sendable {
     self.last = last
   }
 
+  /// The values that have a number.
+  var values: [String] { numbers?.withLock { Array($0.keys) } ?? [] }
+
   /// Whether a text is a placeholder of a text.
   package static func isPlaceholder(_ text: some StringProtocol) -> Bool {
     guard text.hasPrefix(Redactor.placeholder) else { return false }

@@ -13,18 +13,24 @@ extension Redactor {
   ///   - limit: The largest number of bytes that are shown, without the remark that the rest is left out.
   /// - Returns: Text for reading.
   public func redact(body: Data, contentType: String?, limit: Int) -> String {
+    redact(body: body, of: body.count, contentType: contentType, limit: limit)
+  }
+
+  /// Returns the beginning of a body of which only the beginning may be known; `count` is its whole length.
+  func redact(body: Data, of count: Int, contentType: String?, limit: Int) -> String {
     guard !body.isEmpty else { return "" }
     let limit = max(0, limit)
+    let count = max(count, body.count)
     let type = BodyKind(contentType)
     let excerpt = body.prefix(limit)
     guard type != .other, let isText = excerpt.isTextExcerpt else {
-      return "<\(body.count) bytes of \(BodyKind.mediaType(contentType))>"
+      return "<\(count) bytes of \(BodyKind.mediaType(contentType))>"
     }
-    guard isText else { return "<\(body.count) bytes of \(BodyKind.mediaType(contentType)), not UTF-8>" }
-    let shown = redact(excerpt: excerpt, of: type, isCutOff: excerpt.count < body.count)
-    guard body.count > excerpt.count || shown.count > limit else { return String(decoding: shown, as: UTF8.self) }
+    guard isText else { return "<\(count) bytes of \(BodyKind.mediaType(contentType)), not UTF-8>" }
+    let shown = redact(excerpt: excerpt, of: type, isCutOff: excerpt.count < count)
+    guard count > excerpt.count || shown.count > limit else { return String(decoding: shown, as: UTF8.self) }
     let cut = shown.prefix(limit).withoutBrokenCharacter
-    return String(decoding: cut, as: UTF8.self) + " <cut off, \(body.count) bytes in all>"
+    return String(decoding: cut, as: UTF8.self) + " <cut off, \(count) bytes in all>"
   }
 
   private func redact(excerpt: Data, of kind: BodyKind, isCutOff: Bool) -> [UInt8] {
@@ -98,6 +104,18 @@ enum BodyKind {
     } else {
       self = isJSON ? .json : isText ? .text : .other
     }
+  }
+
+  /// Reads the kind from the type, and where that is unknown from the body, because servers send tokens as
+  /// `application/x-amz-json-1.1` or without a type; `nil` for a binary body.
+  init?(_ contentType: String?, readingIfUnknown body: Data) {
+    self.init(contentType)
+    guard self == .other else { return }
+    let isMedia = ["image/", "audio/", "video/", "font/"].contains { BodyKind.mediaType(contentType).hasPrefix($0) }
+    guard !isMedia, !body.contains(0), let first = body.first(where: { !$0.isJSONWhitespace }) else { return nil }
+    let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    guard isJSON || String(data: body, encoding: .utf8) != nil else { return nil }
+    self = isJSON ? .json : .text
   }
 
   /// Returns the type and subtype in lower case without parameters.

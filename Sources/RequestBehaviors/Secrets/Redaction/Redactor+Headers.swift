@@ -32,7 +32,7 @@ extension Redactor {
   private static let urlHeaders = FieldNames(
     ["Location", "Content-Location", "Referer", "Origin"], ignoringPunctuation: false)
   private static let cookieHeaders = FieldNames(["Set-Cookie", "Set-Cookie2"], ignoringPunctuation: false)
-  private static let cookieAttributes = FieldNames(
+  static let cookieAttributes = FieldNames(
     ["Domain", "Expires", "HttpOnly", "Max-Age", "Partitioned", "Path", "Priority", "SameSite", "Secure"],
     ignoringPunctuation: false)
 

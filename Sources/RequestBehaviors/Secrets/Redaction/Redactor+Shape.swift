@@ -14,8 +14,9 @@ extension Redactor {
   package func redactKeepingShape(
     body: Data, contentType: String?, _ placeholders: RedactionPlaceholders
   ) -> Data? {
-    let kind = BodyKind(contentType)
-    guard kind != .other, String(data: body, encoding: .utf8) != nil else { return nil }
+    guard let kind = BodyKind(contentType, readingIfUnknown: body), String(data: body, encoding: .utf8) != nil else {
+      return nil
+    }
     let isEvents = BodyKind.mediaType(contentType) == "text/event-stream"
     let bytes = Array(body)
     let shown = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
@@ -26,7 +27,7 @@ extension Redactor {
       case .text, .other: text(bytes)
       }
     }
-    return Data(hidingKnownSecrets(in: shown ?? bytes, isCutOff: false) { _ in nil })
+    return Data(hidingKnownSecrets(in: shown ?? bytes, isCutOff: false, placeholders) { _ in nil })
   }
 
   private func json(
@@ -82,12 +83,17 @@ extension Redactor {
   package var hiddenValues: Set<String> { knownSecrets.values }
 
   /// Returns a text without the values that are hidden everywhere.
-  package func hidingKnownSecrets(in text: String) -> String { knownSecrets.hide(in: text) }
+  package func hidingKnownSecrets(in text: String, _ placeholders: RedactionPlaceholders? = nil) -> String {
+    knownSecrets.hide(in: text, placeholders)
+  }
 
   /// Returns the secrets of a form or JSON body, which may be repeated elsewhere.
+  ///
+  /// JSON may be cut off. A body of an unknown type is JSON if it looks so.
   package func secrets(inBody body: Data?, _ contentType: String?) -> [String] {
-    guard let body, !body.isEmpty, let type = contentType.flatMap({ MediaType($0) }) else { return [] }
-    return secrets(in: body, of: type)
+    guard let body, !body.isEmpty else { return [] }
+    if let type = contentType.flatMap({ MediaType($0) }), type.isForm { return secrets(in: body, of: type) }
+    return BodyKind(contentType, readingIfUnknown: body) == .json ? secrets(inJSON: body) : []
   }
 
   /// Whether a text contains a value that is hidden everywhere, in any encoding.

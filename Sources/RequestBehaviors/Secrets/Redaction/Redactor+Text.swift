@@ -43,18 +43,20 @@ extension Redactor {
   /// - Parameters:
   ///   - text: UTF-8.
   ///   - isCutOff: Whether a secret at the end of the text may be incomplete.
+  ///   - placeholders: Makes the placeholders of the known secrets; by default they have no numbers.
   ///   - redact: Returns the text without the secrets that it finds; `nil` if it finds no secret.
   /// - Returns: The text in the form that may be shown.
   func hidingKnownSecrets(
-    in text: some Sequence<UInt8>, isCutOff: Bool, redact: (UnsafeBufferPointer<UInt8>) -> [UInt8]?
+    in text: some Sequence<UInt8>, isCutOff: Bool, _ placeholders: RedactionPlaceholders? = nil,
+    redact: (UnsafeBufferPointer<UInt8>) -> [UInt8]?
   ) -> [UInt8] {
     var shown = Array(text)
     func apply(_ change: (UnsafeBufferPointer<UInt8>) -> [UInt8]?) {
       shown = shown.withUnsafeBufferPointer(change) ?? shown
     }
-    apply { knownSecrets.hide(in: $0, phrasesOnly: true, isCutOff: isCutOff) }
+    apply { knownSecrets.hide(in: $0, phrasesOnly: true, isCutOff: isCutOff, placeholders) }
     apply(redact)
-    apply { knownSecrets.hide(in: $0, isCutOff: isCutOff) }
+    apply { knownSecrets.hide(in: $0, isCutOff: isCutOff, placeholders) }
     return shown
   }
 }

@@ -57,8 +57,10 @@ private struct WaterfallPage {
 
   private var header: String {
     let date = LogText.timestamp(recording.startedAt).prefix(19).replacing("T", with: ", ")
-    return "<header><div><h1>\(WaterfallText.escape(title))</h1>"
-      + "<p>\(date) UTC, recorded by RequestBehaviors; secrets are hidden</p></div>"
+    let source =
+      recording.isForeign
+      ? "from the archive of another tool; secrets in it are shown" : "recorded by RequestBehaviors; secrets are hidden"
+    return "<header><div><h1>\(WaterfallText.escape(title))</h1><p>\(date) UTC, \(source)</p></div>"
       + "<div class=\"figs\">\(figures)</div></header>"
   }
 
