@@ -1,5 +1,6 @@
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// A clock that lets a time pass, one wait after the other.
@@ -17,6 +18,64 @@ import Testing
     await clock.run(for: .seconds(10))
     #expect(try await waiting.value == [.seconds(2), .seconds(4), .seconds(6)])
     #expect(clock.now == .seconds(10))
+  }
+
+  @Test func `time passes only while all of the work waits`() async throws {
+    let clock = ManualClock()
+    let requestClock = clock.requestClock
+    let times = try await clock.run {
+      try await withThrowingTaskGroup(of: [Duration].self) { group in
+        for number in 1...20 {
+          group.addTask {
+            var times: [Duration] = []
+            for _ in 0..<50 {
+              try await requestClock.sleep(for: .milliseconds(number))
+              // Work that gives way in the middle must not be passed over.
+              for _ in 0..<10 { await Task.yield() }
+              times.append(requestClock.now())
+            }
+            return times
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+    }
+    for times in times {
+      let step = times[0]
+      #expect(times == (1...50).map { step * $0 })
+    }
+    #expect(clock.now == .seconds(1))
+  }
+
+  @TaskLocal private static var word = ""
+
+  @Test func `the work has the caller's task-local values`() async throws {
+    let word = try await ManualClockRunningTests.$word.withValue("hello") {
+      try await ManualClock().run { ManualClockRunningTests.word }
+    }
+    #expect(word == "hello")
+  }
+
+  @Test func `work that throws ends the running, and work that is cancelled ends too`() async throws {
+    let clock = ManualClock()
+    await #expect(throws: NetworkError.self) {
+      try await clock.run { () async throws -> Int in
+        try await clock.requestClock.sleep(for: .seconds(1))
+        throw NetworkError(.timedOut, "as planned")
+      }
+    }
+    #expect(clock.now == .seconds(1))
+    let begun = TestGate()
+    let running = Task {
+      try await clock.run {
+        begun.arrive()
+        while !Task.isCancelled { await Task.yield() }
+        throw CancellationError()
+      }
+    }
+    await begun.waitForArrivals(1)
+    running.cancel()
+    await #expect(throws: CancellationError.self) { try await running.value }
   }
 
   @Test func `a sleeper that is due later goes on sleeping`() async throws {

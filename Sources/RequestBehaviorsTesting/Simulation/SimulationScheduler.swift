@@ -69,6 +69,14 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     let holdBack: Double
   }
 
+  /// Creates a scheduler that runs jobs in the order in which they come, and lets no time pass by itself.
+  init() {
+    random = SimulatedRandom(seed: 0, name: "schedule")
+    order = 0
+    policy = Policy(window: 1, newestFirst: false, holdBack: 0)
+    time = SimulatedTime(seed: 0)
+  }
+
   init(seed: UInt64) {
     random = SimulatedRandom(seed: seed, name: "schedule")
     order = random.next()
@@ -96,6 +104,13 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   /// The scheduler that has run a task; any thread may ask.
   static func owner(of task: UInt64) -> SimulationScheduler? { owners.withLock { $0.isEmpty ? nil : $0[task] } }
+
+  /// Takes the jobs that a closure makes ready on this thread, before the simulation's own thread begins.
+  func taking<Result>(_ work: () throws -> Result) rethrows -> Result {
+    pthread_setspecific(SimulationScheduler.key, Unmanaged.passUnretained(self).toOpaque())
+    defer { pthread_setspecific(SimulationScheduler.key, nil) }
+    return try work()
+  }
 
   /// Makes this thread the simulation's while a closure runs.
   func onThisThread<Result>(_ work: () throws -> Result) rethrows -> Result {
@@ -258,6 +273,16 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
       let id = JobHook.taskID(of: job)
       strays.append(labels[tasks[id]?.label ?? 0])
       add(job, forMainActor: isForMainActor)
+    }
+  }
+
+  /// Runs the jobs that are ready, and those that they make ready.
+  func runReadyJobs() {
+    while true {
+      takeInbox()
+      resumePaused()
+      guard let next = ready.pop() else { return }
+      step(next)
     }
   }
 
