@@ -61,18 +61,23 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
       })
   }
 
-  /// The parts that say whether a server sends the same as before.
-  var lasting: OrderedJSON {
+  /// Returns the parts that say whether a server sends the same as before, without the ignored fields (in lower case).
+  func lasting(ignoring ignored: Set<String>) -> OrderedJSON {
     let response = json["response"]
     let fields = (response?["headers"]?.elements ?? []).filter { field in
       let name = field["name"]?.text?.lowercased() ?? ""
-      return !CassetteEntry.changing.contains(name) && !name.hasPrefix("x-ratelimit-")
+      return !CassetteEntry.changing.contains(name) && !name.hasPrefix("x-ratelimit-") && !ignored.contains(name)
     }
     return .members([
       "request": json["request"], "status": response?["status"], "fields": .array(fields),
       "content": response?["content"], "trailers": json["_requestBehaviors"]?["trailers"],
       "error": json["_requestBehaviors"]?["end"]?["error"],
     ])
+  }
+
+  /// The end of a stream that its reader left.
+  static func cancelledEnd(_ time: Duration?) -> OrderedJSON {
+    .members(["error": .string("cancelled"), "at": time.map { .milliseconds($0) }])
   }
 
   /// The fields of responses that differ each time.
@@ -84,6 +89,6 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
 extension RequestSketch {
   fileprivate func with(body: BodySketch) -> RequestSketch {
     RequestSketch(
-      method: method, origin: origin, path: path, query: query, fields: fields, body: body)
+      method: method, origin: origin, path: path, query: query, fields: fields, body: body, shown: shown)
   }
 }

@@ -84,6 +84,20 @@ struct CassetteFile: Sendable {
     }
   }
 
+  // MARK: One process
+
+  /// The entries that transports of this process have written, by file.
+  private static let written = Locked<[String: Set<String>]>([:])
+
+  /// The entries that earlier transports of this process have written: another test may need them.
+  var linesOfProcess: Set<String> {
+    CassetteFile.written.withLock { $0[url.path(percentEncoded: false)] ?? [] }
+  }
+
+  func note(written entries: [OrderedJSON]) {
+    CassetteFile.written.withLock { $0[url.path(percentEncoded: false), default: []].formUnion(entries.map(\.line)) }
+  }
+
   // MARK: One writer
 
   /// Makes a test the one that records the file in this process.

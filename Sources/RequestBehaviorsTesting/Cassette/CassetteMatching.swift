@@ -1,4 +1,5 @@
-import RequestBehaviors
+import Foundation
+public import RequestBehaviors
 
 /// The parts of a request that must be as recorded for an entry of a cassette to match.
 ///
@@ -11,6 +12,14 @@ public struct CassetteMatching: Sendable {
   var ignoredQueryNames: Set<String> = []
   var ignoredPointers: Set<String> = []
   var comparedFields: [String] = []
+  /// Compares what the user takes from two bodies; `nil` if that is not possible for one of them.
+  var bodyDifference: (@Sendable (_ now: NetworkRequest, _ recorded: NetworkRequest) -> BodyVerdict?)?
+
+  /// Whether two bodies are the same to the user.
+  enum BodyVerdict: Sendable {
+    case same
+    case different(String)
+  }
 
   /// Method, URL and body.
   public static let standard = CassetteMatching()
@@ -36,6 +45,29 @@ public struct CassetteMatching: Sendable {
     changed { $0.comparedFields += names }
   }
 
+  /// Returns rules that compare one value of each body, and nothing else of it.
+  ///
+  /// ```swift
+  /// let matching = CassetteMatching.standard
+  ///   .body { try $0.json(GraphQuery.self).operation }
+  /// ```
+  ///
+  /// Bodies from which the closure cannot take a value are compared as usual.
+  ///
+  /// - Parameter value: Returns the value. It gets the request with its secrets hidden, once for the request that is
+  ///   sent and once for each recorded one.
+  /// - Returns: The rules.
+  public func body<Value: Equatable>(
+    _ value: @escaping @Sendable (NetworkRequest) throws -> Value
+  ) -> CassetteMatching {
+    changed { rules in
+      rules.bodyDifference = { now, recorded in
+        guard let now = try? value(now), let recorded = try? value(recorded) else { return nil }
+        return now == recorded ? .same : .different("body: \(now) now, \(recorded) recorded")
+      }
+    }
+  }
+
   /// Returns rules by which the last entry of a request is played again and again, for a client that polls.
   public func repeatingLast() -> CassetteMatching { changed { $0.repeatsLast = true } }
 
@@ -56,6 +88,14 @@ struct RequestSketch: Sendable {
   let query: [Pair]
   let fields: [Pair]
   let body: BodySketch
+  /// The request without its secrets, for rules that read it.
+  let shown: Shown
+
+  struct Shown: Sendable {
+    let url: String
+    let body: Data?
+    let contentType: String?
+  }
 
   struct Pair: Sendable, Hashable, Comparable {
     let name: String
@@ -89,7 +129,7 @@ struct RequestSketch: Sendable {
     if !rules.ignoresOrigin, origin != recorded.origin {
       found.append("origin: \(origin) now, \(recorded.origin) recorded")
     }
-    if path != recorded.path { found.append("path: \(path) now, \(recorded.path) recorded") }
+    if !Self.isSame(path, recorded.path) { found.append("path: \(path) now, \(recorded.path) recorded") }
     found += Self.differences(
       "query", query.filter { !rules.ignoredQueryNames.contains($0.name) },
       recorded.query.filter { !rules.ignoredQueryNames.contains($0.name) })
@@ -99,7 +139,20 @@ struct RequestSketch: Sendable {
       }
       found += Self.differences("field", values(fields), values(recorded.fields))
     }
-    return found + body.differences(to: recorded.body, rules)
+    switch rules.bodyDifference?(request, recorded.request) {
+    case .same: return found
+    case .different(let text): return found + [text]
+    case nil: return found + body.differences(to: recorded.body, rules)
+    }
+  }
+
+  /// The request as a rule of the user reads it.
+  private var request: NetworkRequest {
+    let fields = HeaderFields(fields.map { HeaderFields.Field($0.name, $0.value) })
+    var request = NetworkRequest(
+      RequestMethod(rawValue: method), url: URL(string: shown.url) ?? URL(filePath: "/"), headers: fields)
+    request.body = shown.body.map { .data($0, contentType: shown.contentType) }
+    return request
   }
 
   /// Compares two sorted lists.
@@ -121,10 +174,24 @@ struct RequestSketch: Sendable {
     return found + rest.map { "\(what), \($0.name): missing now, \(quoted($0.value)) recorded" }
   }
 
-  /// Whether a value is the recorded one; a secret from outside matches every placeholder.
-  fileprivate static func isSame(_ now: String, _ recorded: String) -> Bool {
-    now == recorded
-      || (now == Redactor.placeholder && RedactionPlaceholders.isPlaceholder(recorded))
+  /// Whether a text is the recorded one; a secret without a number matches every placeholder.
+  static func isSame(_ now: String, _ recorded: String) -> Bool {
+    if now == recorded { return true }
+    guard now.contains(Redactor.placeholder), recorded.contains(Redactor.placeholder) else { return false }
+    let (pieces, others) = (Self.pieces(now), Self.pieces(recorded))
+    return pieces.count == others.count
+      && zip(pieces, others).allSatisfy { piece, other in
+        piece.text == other.text && (piece.number == other.number || piece.number.isEmpty || other.number.isEmpty)
+      }
+  }
+
+  /// Returns the text after each placeholder, with the number of the placeholder; the first has none before it.
+  private static func pieces(_ text: String) -> [(number: Substring, text: Substring)] {
+    text.split(separator: Redactor.placeholder, omittingEmptySubsequences: false).enumerated().map { index, piece in
+      guard index > 0, piece.first == "-" else { return ("", piece) }
+      let number = piece.dropFirst().prefix { $0.isASCII && $0.isNumber }
+      return number.isEmpty ? ("", piece) : (number, piece[number.endIndex...])
+    }
   }
 
   fileprivate static func quoted(_ value: String) -> String {

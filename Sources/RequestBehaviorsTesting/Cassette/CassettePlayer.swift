@@ -47,6 +47,12 @@ struct CassettePlayer: Sendable {
   /// The error at the end, as it was.
   private var failure: NetworkError? {
     let end = extras?["end"]
+    if end?["error"]?.text == "cancelled" {
+      return NetworkError(
+        .unmatchedRequest,
+        "the recording of entry \(entry.number) ends here, because its reader left the stream; record it again",
+        request: request)
+    }
     guard let code = end?["error"]?.text else {
       guard entry.statusCode == 0 else { return nil }
       return NetworkError(
@@ -54,6 +60,10 @@ struct CassettePlayer: Sendable {
     }
     var error = NetworkError(
       NetworkError.Code(rawValue: code), end?["message"]?.text ?? "as recorded", request: request)
+    if let delay = end?["repeatAfter"]?.milliseconds {
+      let seconds = Double(delay.components.seconds) + Double(delay.components.attoseconds) * 1e-18
+      error.availableAt = request.call.clock.date().addingTimeInterval(seconds)
+    }
     switch end?["stage"]?.text {
     case "notSent": error.progress = NetworkError.Progress(.notSent)
     case "sent": error.progress = NetworkError.Progress(.sent)
@@ -77,10 +87,13 @@ struct CassettePlayer: Sendable {
       trailers: extras?["trailers"].map { CassetteEntry.fields($0) }, request: request,
       startedAt: start)
     let now = request.call.clock.now()
-    let response = NetworkResponse(
+    var response = NetworkResponse(
       request: request, statusCode: entry.statusCode, headers: headers,
       body: .stream(stream.byteStream),
       timings: ResponseTimings(sent: start, firstByte: now, lastByte: nil), source: .mock)
+    response.interimResponses = (extras?["interim"]?.elements ?? []).compactMap { interim in
+      interim["status"]?.int.map { InterimResponse(statusCode: $0, headers: CassetteEntry.fields(interim["headers"])) }
+    }
     return request.options.delivery == .buffered ? try await response.buffered() : response
   }
 
@@ -153,6 +166,7 @@ final class CassetteStream: Sendable {
   private let failure: NetworkError?
   private let endsAt: Duration
   private let trailers: HeaderFields?
+  private let request: NetworkRequest
   private let clock: RequestClock
   private let idleTimeout: Duration?
   private let deadline: Duration?
@@ -168,6 +182,7 @@ final class CassetteStream: Sendable {
       schedule, failure, endsAt, trailers
     )
     self.startedAt = startedAt
+    self.request = request
     clock = request.call.clock
     idleTimeout = request.idleTimeout
     deadline = request.timeout.map { startedAt + $0 }
@@ -218,7 +233,7 @@ final class CassetteStream: Sendable {
     try await pause.run { [clock] in try await clock.sleep(for: max(.zero, time)) }
     if isLate {
       throw NetworkError(
-        .timedOut, "the recorded stream sends nothing for longer than the request waits")
+        .timedOut, "the recorded stream sends nothing for longer than the request waits", request: request)
     }
   }
 

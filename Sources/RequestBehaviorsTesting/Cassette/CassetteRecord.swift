@@ -7,11 +7,16 @@ final class CassetteRecord: Sendable {
     var statusCode: Int?
     var version: String?
     var headers = HeaderFields()
+    var interim: [InterimResponse] = []
     var chunks: [(at: Duration, data: Data)] = []
     var trailers: HeaderFields?
     var headAt: Duration?
     var connection: ConnectionTimings?
     var failure: NetworkError?
+    /// The time until a repeat may succeed, as the failure told it.
+    var repeatDelay: Duration?
+    /// Whether the reader left before the end.
+    var isCancelled = false
     var endedAt: Duration?
     var secrets: Set<String> = []
   }
@@ -23,9 +28,10 @@ final class CassetteRecord: Sendable {
   let contentType: String?
   let date: Date
   private let start: Duration
-  private let clock: RequestClock
+  private let call: Call
+  private let isStreamed: Bool
   private let redactor: Redactor
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   /// Begins to record a request, whose body is in memory.
   init(_ request: NetworkRequest, redactor: Redactor) {
@@ -34,25 +40,40 @@ final class CassetteRecord: Sendable {
     fields = request.headers
     body = request.body?.data
     contentType = request.headers[.contentType] ?? request.body?.contentType
-    clock = request.call.clock
-    date = clock.date()
-    start = clock.now()
+    call = request.call
+    isStreamed = request.options.delivery == .streamed
+    date = call.clock.date()
+    start = call.clock.now()
     // A value that is hidden in logs only because its name is not on the list must stay in bodies.
     var credentials = redactor
     credentials.allowedHeaders.formUnion(
       fields.filter { !$0.isSensitive && !$0.isNamedLikeCredential }.map(\.name))
     self.redactor = credentials
+    var state = State()
+    state.secrets = credentials.hiding(secretsOf: request).hiddenValues
+    self.state = Locked(state)
   }
 
-  var facts: State { state.withLock { $0 } }
+  /// What is known by now, also the secrets that the call has learnt since its end.
+  var facts: State {
+    let learnt = redactor.hiding(secretsOf: call).hiddenValues
+    return state.withLock { state in
+      state.secrets.formUnion(learnt)
+      return state
+    }
+  }
 
-  private var elapsed: Duration { clock.now() - start }
+  /// Whether nothing more comes.
+  var hasEnded: Bool { state.withLock { $0.endedAt != nil } }
+
+  private var elapsed: Duration { call.clock.now() - start }
 
   func note(_ response: NetworkResponse) {
     let elapsed = elapsed
     state.withLock { state in
       state.statusCode = response.statusCode
       state.headers = response.headers
+      state.interim = response.interimResponses
       state.headAt = elapsed
       state.connection = response.timings.connection
       state.version = response.timings.connection?.protocolName
@@ -65,15 +86,16 @@ final class CassetteRecord: Sendable {
   }
 
   func end(_ error: (any Error)?, trailers: HeaderFields?, of request: NetworkRequest) {
-    let elapsed = elapsed
+    let (elapsed, now) = (elapsed, call.clock.date())
     let known = redactor.hiding(secretsOf: request).hiddenValues
     state.withLock { state in
       state.trailers = trailers
       // A reader that stops early is no failure of the server.
-      state.failure =
-        error is CancellationError ? nil : error.map { $0 as? NetworkError ?? Self.unknown($0) }
+      state.isCancelled = error is CancellationError || (error as? NetworkError)?.code == .clientShutDown
+      state.failure = state.isCancelled ? nil : error.map { $0 as? NetworkError ?? Self.unknown($0) }
+      state.repeatDelay = state.failure?.availableAt.map { .seconds($0.timeIntervalSince(now)) }
       state.endedAt = elapsed
-      state.secrets = known
+      state.secrets.formUnion(known)
       for field in state.headers where field.isSensitive || field.isNamedLikeCredential {
         state.secrets.formUnion(redactor.secrets(in: HeaderFields([field])))
       }
@@ -92,10 +114,12 @@ final class CassetteRecord: Sendable {
 // MARK: - The entry in the file
 
 extension CassetteRecord {
-  /// Returns the entry of the file; `nil` for a send that was cancelled before its response.
+  /// Returns the entry of the file; `nil` for a send that was cancelled before its response was whole.
+  ///
+  /// A stream that its reader left is an entry, which says so at its end.
   func entry(_ redaction: CassetteRedaction, _ files: inout CassetteBodies) -> OrderedJSON? {
     let facts = facts
-    guard facts.statusCode != nil || facts.failure != nil else { return nil }
+    guard facts.statusCode != nil || facts.failure != nil, isStreamed || !facts.isCancelled else { return nil }
     let url = redaction.url(url)
     let fields = redaction.requestFields(fields)
     let end = facts.endedAt ?? facts.chunks.last?.at ?? facts.headAt ?? .zero
@@ -192,18 +216,27 @@ extension CassetteRecord {
     let chunks = zip(facts.chunks, lengths.lengths).map { chunk, length in
       OrderedJSON.array([.milliseconds(chunk.at), .integer(length)])
     }
+    let interim = facts.interim.map { response in
+      OrderedJSON.members([
+        "status": .integer(response.statusCode), "headers": redaction.responseFields(response.headers).har,
+      ])
+    }
     return .members([
+      "interim": interim.isEmpty ? nil : .array(interim),
       "head": facts.headAt.map { .milliseconds($0) },
       "chunks": chunks.isEmpty ? nil : .array(chunks),
       "trailers": facts.trailers.map { redaction.responseFields($0).har },
-      "end": facts.failure.map { error in
-        .members([
-          "error": .string(error.code.rawValue),
-          "message": .string(Redactor.standard.redact(text: error.message)),
-          "stage": (error.progress?.stage).map { .string("\($0)") },
-          "at": .milliseconds(facts.endedAt ?? .zero),
-        ])
-      },
+      "end": facts.isCancelled
+        ? CassetteEntry.cancelledEnd(facts.endedAt)
+        : facts.failure.map { error in
+          .members([
+            "error": .string(error.code.rawValue),
+            "message": .string(Redactor.standard.redact(text: error.message)),
+            "stage": (error.progress?.stage).map { .string("\($0)") },
+            "repeatAfter": facts.repeatDelay.map { .milliseconds($0) },
+            "at": .milliseconds(facts.endedAt ?? .zero),
+          ])
+        },
     ])
   }
 }

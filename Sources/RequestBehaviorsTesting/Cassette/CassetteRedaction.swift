@@ -15,7 +15,7 @@ struct CassetteRedaction: Sendable {
     redactor.isSensitive(field: name) || ["key", "code", "state"].contains(name.lowercased())
   }
 
-  private func hidden(_ text: String) -> String { redactor.hidingKnownSecrets(in: text) }
+  private func hidden(_ text: String) -> String { redactor.hidingKnownSecrets(in: text, placeholders) }
 
   // MARK: URLs
 
@@ -48,7 +48,7 @@ struct CassetteRedaction: Sendable {
     sorted(headers) { field in
       let shown = redactor.redact(HeaderFields([field])).first?.value ?? Redactor.placeholder
       guard shown == Redactor.placeholder else { return shown }
-      return credential(field.value)
+      return RedactionPlaceholders.isPlaceholder(field.value) ? field.value : credential(field.value)
     }
   }
 
@@ -119,7 +119,9 @@ struct CassetteRedaction: Sendable {
       path: (parts?.path).flatMap { $0.isEmpty ? "/" : $0 } ?? original,
       query: items.filter { !$0.name.hasPrefix("oauth_") }.sorted(),
       fields: requestFields(fields).map { RequestSketch.Pair(name: $0.name, value: $0.value) },
-      body: sketch(body, contentType))
+      body: sketch(body, contentType),
+      shown: RequestSketch.Shown(
+        url: url(original), body: body.flatMap { self.body($0, contentType) }, contentType: contentType))
   }
 
   private func sketch(_ data: Data?, _ contentType: String?) -> RequestSketch.BodySketch {

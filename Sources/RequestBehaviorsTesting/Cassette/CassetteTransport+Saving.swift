@@ -12,16 +12,17 @@ extension CassetteTransport {
   ///   file system. The file is then as before.
   public func save() throws {
     guard mode.records else { return }
-    let records = state.withLock { $0.records }
+    // What a response under way will hold, and which secrets, is not known yet.
+    let records = state.withLock { $0.records }.filter(\.hasEnded)
     guard !records.isEmpty else { return }
     let isNew = !file.exists
     let secrets = records.reduce(into: Set<String>()) { $0.formUnion($1.facts.secrets) }
     let redactor = redactor.hiding(Array(secrets))
-    let entries = try file.locked { () throws -> [OrderedJSON] in
+    let plan = try file.locked { () throws -> CassettePlan in
       let plan = CassettePlan(
         old: try file.read(CassetteRedaction(redactor, numbered: false)),
-        loaded: state.withLock { $0.entries.count },
-        records: records, mode: mode, matching: matching, redactor: redactor,
+        loaded: state.withLock { Set($0.entries.map(\.json.line)) }, known: state.withLock { $0.knownLines },
+        records: records, mode: mode, matching: matching, redactor: redactor, ignored: ignored,
         folder: file.bodiesFolder)
       for (index, entry) in plan.written.enumerated()
       where redactor.hasHiddenValue(in: Data(entry.line.utf8)) {
@@ -34,13 +35,16 @@ extension CassetteTransport {
         throw CassetteError("\(file.name) was not written, because the body \(name) would hold a secret")
       }
       try file.write(plan.entries, plan.bodies, limit: sizeLimit)
-      return plan.entries
+      return plan
     }
-    let saved = Set(records.map { ObjectIdentifier($0) })
-    state.withLock { $0.records.removeAll { saved.contains(ObjectIdentifier($0)) } }
+    state.withLock { state in
+      state.saved.formUnion(records.map { ObjectIdentifier($0) })
+      state.knownLines.formUnion(plan.entries.map(\.line).filter { !plan.foreignLines.contains($0) })
+    }
+    file.note(written: plan.entries)
     guard isNew else { return }
     CassetteTransport.warn(
-      "recorded \(entries.count) entries in \(file.name); names, addresses and other personal data in bodies are in it: "
+      "recorded \(plan.entries.count) entries in \(file.name); names, addresses and other personal data in bodies are in it: "
         + "look through it, and hide what must not be there with sensitivePointers of the redactor")
   }
 }
@@ -52,13 +56,18 @@ struct CassettePlan {
   /// Those that were recorded now.
   private(set) var written: [OrderedJSON] = []
   private(set) var bodies: CassetteBodies
+  /// The lines of those that another test or process wrote, and that no request of this one asked for.
+  private(set) var foreignLines: Set<String> = []
+  private let ignored: Set<String>
 
+  /// Plans the file; `loaded` are the lines of the entries that were there when the transport was made, and `known`
+  /// those of its own: another test or process wrote the others.
   init(
-    old: [CassetteEntry], loaded: Int, records: [CassetteRecord], mode: CassetteMode,
-    matching: CassetteMatching,
-    redactor: Redactor, folder: String
+    old: [CassetteEntry], loaded: Set<String>, known: Set<String>, records: [CassetteRecord], mode: CassetteMode,
+    matching: CassetteMatching, redactor: Redactor, ignored: Set<String>, folder: String
   ) {
     bodies = CassetteBodies(folder: folder)
+    self.ignored = ignored
     let plain = CassetteRedaction(redactor, numbered: false)
     var fresh = records.map { record in
       (
@@ -72,8 +81,9 @@ struct CassettePlan {
     let last = isAll ? 0 : CassettePlan.lastNumber(in: old)
     let redaction = CassetteRedaction(redactor, numbered: true, after: last)
     for entry in old {
-      // What another process has recorded meanwhile stays, and is not recorded twice.
-      guard isAll || entry.number > loaded else {
+      // What was recorded meanwhile stays, and is not recorded twice.
+      let line = entry.json.line
+      guard isAll || !loaded.contains(line) else {
         entries.append(entry.json)
         continue
       }
@@ -82,7 +92,8 @@ struct CassettePlan {
           $0.sketch.difference(to: entry.sketch, matching) == nil
         })
       else {
-        if !isAll { entries.append(entry.json) }
+        if !known.contains(line) { foreignLines.insert(line) }
+        if !isAll || !known.contains(line) { entries.append(entry.json) }
         continue
       }
       let record = fresh.remove(at: index).record
@@ -111,7 +122,8 @@ struct CassettePlan {
     written.append(json)
     let isSame =
       old.map { old in
-        (try? CassetteEntry(json, number: old.number, in: "", redaction))?.lasting == old.lasting
+        let new = try? CassetteEntry(json, number: old.number, in: "", redaction)
+        return new?.lasting(ignoring: ignored) == old.lasting(ignoring: ignored)
       } ?? false
     entries.append(isSame ? old?.json ?? json : json)
   }

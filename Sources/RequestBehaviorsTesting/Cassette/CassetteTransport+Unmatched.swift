@@ -5,7 +5,7 @@ extension CassetteTransport {
   /// Returns the error of a request without an entry, which shows the nearest one.
   func unmatched(_ request: NetworkRequest) -> NetworkError {
     let sketch = sketch(request)
-    let url = CassetteRedaction(redactor.hidingCredentials(of: request), numbered: false)
+    let url = CassetteRedaction(redactor(for: request), numbered: false)
       .url(request.url.absoluteString)
     let text = state.withLock { state -> String in
       let candidates = state.entries.indices.map { index in

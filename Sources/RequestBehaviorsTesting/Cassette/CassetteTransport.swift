@@ -27,7 +27,14 @@ public final class CassetteTransport: Transport {
   struct State: Sendable {
     var entries: [CassetteEntry] = []
     var used: Set<Int> = []
+    /// All sends that were recorded; each `save()` plans the file anew from all that have ended.
     var records: [CassetteRecord] = []
+    /// The records that are in the file.
+    var saved: Set<ObjectIdentifier> = []
+    /// The lines of entries that this transport has read or written, apart from those of others.
+    var knownLines: Set<String> = []
+    /// The values that one of the requests so far knew to be secret.
+    var secrets: Set<String> = []
     var unmatched: [String] = []
     var live: (any Transport)?
     var open: [UInt64: ByteStream.Canceller] = [:]
@@ -43,6 +50,7 @@ public final class CassetteTransport: Transport {
   let redactor: Redactor
   let file: CassetteFile
   let sizeLimit: Int
+  let ignored: Set<String>
   let state = Locked(State())
   private let pace: ReplayPace
   private let makeLive: @Sendable () -> any Transport
@@ -57,6 +65,8 @@ public final class CassetteTransport: Transport {
   ///   - matching: The parts of a request that must be as recorded.
   ///   - pace: The pace of played responses; by default without waits.
   ///   - redactor: Hides credentials in the file.
+  ///   - ignored: The names of response fields that differ each time, besides `Date`, `Set-Cookie` and their like: a
+  ///     change of them alone leaves an entry of the file as it is.
   ///   - directory: The folder of the file, beside the test's source or absolute.
   ///   - sizeLimit: The largest size in bytes of the file with its bodies; 10 MiB by default.
   ///   - file: The test's source.
@@ -67,15 +77,20 @@ public final class CassetteTransport: Transport {
     _ name: String? = nil, mode: CassetteMode? = nil,
     over live: @autoclosure @escaping @Sendable () -> any Transport = URLSessionTransport(),
     matching: CassetteMatching = .standard, pace: ReplayPace = .immediate,
-    redactor: Redactor = .standard,
+    redactor: Redactor = .standard, ignoring ignored: [String] = [],
     directory: String = "Cassettes", sizeLimit: Int = 10 * 1_024 * 1_024, file: String = #filePath,
     function: String = #function
   ) throws {
     self.mode = try CassetteMode.chosen(
       mode, environment: CassetteMode.environment ?? ProcessInfo.processInfo.environment)
     self.file = CassetteFile(name, directory: directory, file: file, function: function)
-    (self.matching, self.pace, self.redactor) = (matching, pace, redactor)
-    (self.sizeLimit, makeLive) = (sizeLimit, live)
+    (self.matching, self.pace, self.sizeLimit, makeLive) = (matching, pace, sizeLimit, live)
+    self.ignored = Set(ignored.map { $0.lowercased() })
+    // A field that is compared must be in the file, unless it is a credential.
+    var redactor = redactor
+    redactor.allowedHeaders.formUnion(
+      matching.comparedFields.filter { !HeaderFields.Field($0, "").isNamedLikeCredential })
+    self.redactor = redactor
     guard self.mode != .live else { return }
     guard self.mode.records || self.file.exists else {
       throw CassetteError("there is no \(self.file.name); record it: \(self.file.command)")
@@ -85,11 +100,12 @@ public final class CassetteTransport: Transport {
     state.withLock { state in
       state.entries = entries
       state.isRecording = self.mode.records
+      state.knownLines = Set(entries.map(\.json.line)).subtracting(self.file.linesOfProcess)
     }
   }
 
   deinit {
-    let (isRecording, count) = state.withLock { ($0.isRecording, $0.records.count) }
+    let (isRecording, count) = state.withLock { ($0.isRecording, $0.records.count - $0.saved.count) }
     guard isRecording else { return }
     file.endRecording()
     guard count > 0 else { return }
@@ -136,6 +152,7 @@ public final class CassetteTransport: Transport {
       return try await play(entry, to: request, at: start)
     }
     guard mode.records else { throw unmatched(shown) }
+    try checkCredentials(of: shown)
     return try await record(request, shown)
   }
 
@@ -197,8 +214,30 @@ public final class CassetteTransport: Transport {
     }
   }
 
+  /// Throws if a request has a credential that a played entry gave: no server would know it.
+  private func checkCredentials(of request: NetworkRequest) throws {
+    guard mode == .recordMissing, state.withLock({ !$0.used.isEmpty }) else { return }
+    var texts = request.headers.map(\.value) + [request.url.absoluteString]
+    if let body = request.body?.data, body.count <= 65_536 { texts.append(String(decoding: body, as: UTF8.self)) }
+    guard texts.contains(where: { $0.contains(Redactor.placeholder) }) else { return }
+    throw NetworkError(
+      .unmatchedRequest,
+      "\(request.method) \(redactor.redact(request.url)) is not in \(file.name), and needs a credential that the file "
+        + "hides; record the whole test: \(file.commandForAll)", request: request)
+  }
+
+  /// A redactor that hides the credentials of all requests so far, because one may be part of a later request.
+  func redactor(for request: NetworkRequest) -> Redactor {
+    let own = redactor.hidingCredentials(of: request)
+    let all = state.withLock { state in
+      state.secrets.formUnion(own.hiddenValues)
+      return state.secrets
+    }
+    return own.hiding(Array(all))
+  }
+
   func sketch(_ request: NetworkRequest) -> RequestSketch {
-    CassetteRedaction(redactor.hidingCredentials(of: request), numbered: false).sketch(
+    CassetteRedaction(redactor(for: request), numbered: false).sketch(
       method: request.method.rawValue, url: request.url.absoluteString, fields: request.headers,
       body: request.body?.data,
       contentType: request.headers[.contentType] ?? request.body?.contentType)
@@ -273,6 +312,8 @@ private struct RecordedChunks: AsyncSequence, Sendable {
 extension CassetteFile {
   /// The command that records the test.
   var command: String { "\(CassetteMode.variable)=missing swift test --filter \(filter)" }
+  /// The command that records the test anew.
+  var commandForAll: String { "\(CassetteMode.variable)=all swift test --filter \(filter)" }
 }
 
 extension Redactor {

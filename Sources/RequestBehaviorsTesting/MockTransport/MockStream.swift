@@ -58,6 +58,7 @@ final class MockStream: Sendable {
 
   private let steps: [MockStreamStep]
   private let trailers: HeaderFields?
+  private let request: NetworkRequest
   private let clock: RequestClock
   private let idleTimeout: Duration?
   private let deadline: Duration?
@@ -67,6 +68,7 @@ final class MockStream: Sendable {
   init(_ steps: [MockStreamStep], trailers: HeaderFields?, to request: NetworkRequest, sentAt start: Duration) {
     self.steps = steps
     self.trailers = trailers
+    self.request = request
     clock = request.call.clock
     idleTimeout = request.idleTimeout
     deadline = request.options.timesEndAtHead ? nil : request.timeout.map { start + $0 }
@@ -114,7 +116,9 @@ final class MockStream: Sendable {
     }
     if isCancelled { throw CancellationError() }
     try await pause.run { [clock] in try await clock.sleep(for: time) }
-    if let limit, limit <= duration { throw NetworkError(.timedOut, "the mock's stream waits longer than \(limit)") }
+    if let limit, limit <= duration {
+      throw NetworkError(.timedOut, "the mock's stream waits longer than \(limit)", request: request)
+    }
   }
 
   private struct Chunks: AsyncSequence, Sendable {

@@ -1,0 +1,139 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// What a cassette hides, and that the rest still plays.
+@Suite(.limited) struct CassetteSecretTests {
+  private let bench = CassetteBench()
+
+  @Test func `the attributes of a cookie are no secrets`() async throws {
+    let mock = MockTransport()
+    mock.on(.get).respond(
+      200,
+      headers: [
+        "Set-Cookie": "sid=c4nary-cookie; Domain=example.com; Path=/v1/users; Max-Age=31536000",
+        "Content-Type": "application/json",
+      ], body: Data(#"{"expires_in": 31536000, "at": "https://api.example.com/v1/users"}"#.utf8))
+    try await bench.record(over: mock) { try await $0.send(.get("users")) }
+    let text = try bench.text()
+    #expect(!text.contains("c4nary"))
+    #expect(text.contains("https://api.example.com/v1/users"))
+    #expect(text.contains(#"\"expires_in\": 31536000"#))
+    try await bench.client(try bench.cassette(.replay)).send(.get("users"))
+  }
+
+  @Test(arguments: ["application/x-amz-json-1.1", nil, "application/jwt"])
+  func `tokens are hidden in bodies of any type`(type: String?) async throws {
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c4naryc4naryc4naryc4naryc4naryc4nary"
+    let body = type == "application/jwt" ? jwt : #"{"AccessToken": "c4nary-1", "RefreshToken": "c4nary-2", "n": 1}"#
+    let mock = MockTransport()
+    mock.on().respond(200, headers: type.map { ["Content-Type": $0] } ?? [:], body: Data(body.utf8))
+    try await bench.record(over: mock) { try await $0.send(.post("token")) }
+    #expect(try bench.text().contains("c4nary") == false)
+    let files = try FileManager.default.subpathsOfDirectory(atPath: bench.folder.path(percentEncoded: false))
+    #expect(files == ["tape.har"])
+    let played = try await bench.client(try bench.cassette(.replay)).send(Request<String>.post("token"))
+    #expect(played.contains("REDACTED"))
+  }
+
+  @Test func `no placeholder goes to a live server`() async throws {
+    let token = MockTransport()
+    token.on(.post, "https://api.example.com/v1/token").respond(200, jsonText: #"{"access_token": "c4nary-token"}"#)
+    try await bench.record(over: token) { _ = try await $0.send(Request<Token>.post("token")) }
+    let before = try bench.text()
+    let live = MockTransport { NetworkResponse(request: $0, statusCode: 401) }
+    let recording = try bench.cassette(.recordMissing, over: live)
+    let client = bench.client(recording)
+    let session = try await client.send(Request<Token>.post("token"))
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.send(.get("me", headers: ["Authorization": "Bearer \(session.accessToken)"]))
+    }
+    #expect(error?.message.contains("REQUEST_BEHAVIORS_CASSETTES=all") == true)
+    #expect(live.sent.isEmpty)
+    await recording.shutdown()
+    #expect(try bench.text() == before)
+  }
+
+  @Test func `a value that the cassette gave matches under another name and in a path`() async throws {
+    let mock = MockTransport { request in
+      let body = request.method == .post ? #"{"session_id": "9f8e7d6c5b"}"# : "[]"
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"], body: .data(Data(body.utf8)))
+    }
+    @Sendable func use(_ client: NetworkClient) async throws {
+      let session: Session = try await client.send(.post("sessions"))
+      try await client.send(.get("sessions/\(session.sessionID)/items"))
+      try await client.send(.put("mark", body: .json(["id": session.sessionID])))
+    }
+    try await bench.record(over: mock) { try await use($0) }
+    #expect(try bench.text().contains("9f8e7d6c5b") == false)
+    let playing = try bench.cassette(.replay)
+    try await use(bench.client(playing))
+    try playing.verify()
+  }
+
+  @Test func `a secret of an earlier request is hidden in later ones on both sides`() async throws {
+    let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200) }
+    @Sendable func use(_ client: NetworkClient) async throws {
+      try await client.send(.post("login", body: .form(["password": "d3mo-pass"])))
+      try await client.send(.get("hint/\("d3mo-pass")"))
+    }
+    try await bench.record(over: mock) { try await use($0) }
+    #expect(try bench.text().contains("d3mo-pass") == false)
+    let playing = try bench.cassette(.replay)
+    try await use(bench.client(playing))
+    try playing.verify()
+  }
+
+  @Test func `a compared field tells requests apart, also one that logs hide`() async throws {
+    let mock = MockTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, body: .data(Data((request.headers["X-Tenant-Id"] ?? "").utf8)))
+    }
+    func ask(_ client: NetworkClient, _ tenant: String) async throws -> String {
+      try await client.send(.get("data", headers: ["X-Tenant-Id": tenant]))
+    }
+    let matching = CassetteMatching.standard.comparing("X-Tenant-Id")
+    try await bench.record(over: mock, matching: matching) { client in
+      for tenant in ["red", "blue"] { _ = try await ask(client, tenant) }
+    }
+    let client = bench.client(try bench.cassette(.replay, matching: matching))
+    for tenant in ["blue", "red"] { #expect(try await ask(client, tenant) == tenant) }
+  }
+
+  @Test func `a rule of the user compares one value of each body`() async throws {
+    let mock = MockTransport { request in
+      NetworkResponse(request: request, statusCode: 200, body: .data(Data(try request.json(Query.self).name.utf8)))
+    }
+    func ask(_ client: NetworkClient, _ name: String, at time: Int) async throws -> String {
+      try await client.send(.post("graph", body: .json(Query(name: name, time: time))))
+    }
+    try await bench.record(over: mock) { client in
+      for name in ["users", "teams"] { _ = try await ask(client, name, at: 1) }
+    }
+    let matching = CassetteMatching.standard.body { try $0.json(Query.self).name }
+    let client = bench.client(try bench.cassette(.replay, matching: matching))
+    for name in ["teams", "users"] { #expect(try await ask(client, name, at: 2) == name) }
+    let error = await #expect(throws: NetworkError.self) { try await ask(client, "roles", at: 2) }
+    #expect(error?.message.contains("body: roles now, ") == true)
+  }
+
+  private struct Query: Codable, Sendable {
+    let name: String
+    let time: Int
+  }
+
+  private struct Token: Decodable {
+    let accessToken: String
+
+    enum CodingKeys: String, CodingKey { case accessToken = "access_token" }
+  }
+
+  private struct Session: Decodable {
+    let sessionID: String
+
+    enum CodingKeys: String, CodingKey { case sessionID = "session_id" }
+  }
+}
