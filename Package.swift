@@ -149,7 +149,7 @@ let package = Package(
     .testTarget(
       name: "RequestBehaviorsTestingTests",
       dependencies: ["RequestBehaviorsCaching", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
-      swiftSettings: strict),
+      exclude: ["Reproduction/LargeBodyTests.har", "Reproduction/ManyRedirectsTests.har"], swiftSettings: strict),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

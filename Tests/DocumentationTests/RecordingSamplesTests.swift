@@ -83,11 +83,55 @@ import Testing
     let cassette = try CassetteTransport("prices", pace: .recorded)
     let clock = ManualClock(date: cassette.recordedAt)
     let client = PriceClient(cassette, clock.requestClock)
-    async let prices = client.prices()
-    await clock.run(for: .seconds(90))
-    #expect(try await prices == [1, 2, 3])
-    #expect(clock.now == .seconds(90))
+    let prices = try await clock.run { try await client.prices() }
+    #expect(prices == [1, 2, 3])
   }
+
+  @Test func `cassettes: one value of a body, and fields that differ each time`() throws {
+    let matching = CassetteMatching.standard
+      .body { try $0.json(GraphQuery.self).operation }
+    #expect(try CassetteTransport("prices", matching: matching).unused.count == 1)
+    let cassette = try CassetteTransport(
+      "prices", ignoring: ["X-Served-By"])
+    #expect(cassette.unused.count == 1)
+  }
+
+  @Test func `handing on: the files are written`() async throws {
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.get, "issues").respond(503)
+    let client = makeClient(transport: mock, clock: .immediate)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    do {
+      try await client.send(.get("issues"))
+    } catch let error as NetworkError {
+      try error.reproduction()?.write(to: folder)
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).sorted()
+    #expect(names == ["FailureTests.swift", "failure.har", "failure.html"])
+  }
+
+  @Test func `handing on: a recorder that keeps bodies`() {
+    let recorder = CallRecorder(bodies: .upTo(65_536))
+    let client = NetworkClient(
+      baseURL: baseURL,
+      behaviors: [.recording(recorder), .retry()])
+    #expect(recorder.recording.calls.isEmpty)
+    _ = client
+  }
+}
+
+private func makeClient(
+  transport: any Transport, clock: RequestClock
+) -> NetworkClient {
+  var configuration = RequestConfiguration(
+    baseURL: baseURL, behaviors: [.retry()])
+  configuration.clock = clock
+  return NetworkClient(
+    configuration: configuration, transport: transport)
+}
+
+private struct GraphQuery: Decodable {
+  let operation: String
 }
 
 private struct IssueStore: Sendable {

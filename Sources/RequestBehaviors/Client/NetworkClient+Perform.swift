@@ -34,6 +34,7 @@ extension NetworkClient {
       call.options.progress?.finish()
       if built == nil { request.body?.cancelUnlessConsumed() }
       let error = attribute(thrown, to: built)
+      (error as? NetworkError)?.request?.call.noteFailure(in: run?.chain)
       report(to: observers(of: run?.chain)) {
         CallReport(
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
@@ -116,6 +117,7 @@ extension NetworkClient {
     _ performed: PerformedCall, decoding: Duration = .zero, error: (any Error)? = nil, phase: CallReport.Phase? = nil
   ) {
     performed.call.finishProgress(with: error == nil ? performed.response.body : .empty)
+    if error is NetworkError { performed.call.noteFailure(in: performed.chain) }
     let observers = performed.chain.observers
     if error == nil, case .stream(let stream) = performed.response.body {
       return NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)

@@ -133,7 +133,7 @@ extension RequestOptions {
     set { self[NilWhenNotFound.self] = newValue }
   }
 
-  var decodingPath: String? {
+  package var decodingPath: String? {
     get { self[DecodingPath.self] }
     set { self[DecodingPath.self] = newValue }
   }

@@ -85,24 +85,32 @@ extension NetworkError {
         "\(path(context.codingPath)): \(redactor.redact(text: context.debugDescription))"
       default: "\(redactor.redact(text: "\(error)"))"
       }
-    return NetworkError(
+    var failure = NetworkError(
       .decodingFailed,
       (place.map { "\($0): " } ?? "")
         + "\(type) could not be decoded at \(reason); the \(place == nil ? "body" : "text") is \(excerpt(response))",
       response: response, underlyingError: nil)
+    failure.wantedType = String(reflecting: type)
+    return failure
   }
 
   static func emptyBody(_ type: Any.Type, _ response: NetworkResponse) -> NetworkError {
-    NetworkError(
+    var failure = NetworkError(
       .emptyBody, "the body is empty where \(type) is needed; use Void or an optional type if that is expected",
       response: response)
+    failure.wantedType = String(reflecting: type)
+    return failure
   }
 
-  static func unexpectedContentType(_ found: String, _ wanted: [String], _ response: NetworkResponse) -> NetworkError {
-    NetworkError(
+  static func unexpectedContentType(
+    _ found: String, _ wanted: [String], as type: Any.Type, _ response: NetworkResponse
+  ) -> NetworkError {
+    var failure = NetworkError(
       .unexpectedContentType,
       "the body is \(found), wanted \(wanted.joined(separator: " or ")); set acceptableContentTypes to decode it all "
         + "the same; the body is \(excerpt(response))", response: response)
+    failure.wantedType = String(reflecting: type)
+    return failure
   }
 
   private static func excerpt(_ response: NetworkResponse) -> String {

@@ -44,6 +44,7 @@ public struct NetworkError: Error, Sendable {
     var underlyingError: (any Error)?
     var availableAt: Date?
     var progress: Progress?
+    var wantedType: String?
   }
 
   private final class Storage: Sendable {
@@ -91,6 +92,12 @@ public struct NetworkError: Error, Sendable {
   public var progress: Progress? {
     get { storage.fields.progress }
     set { change { $0.progress = newValue } }
+  }
+
+  /// The full name of the type that the body was to be decoded as; `nil` if it was not decoded.
+  package internal(set) var wantedType: String? {
+    get { storage.fields.wantedType }
+    set { change { $0.wantedType = newValue } }
   }
 
   private mutating func change(_ change: (inout Fields) -> Void) {

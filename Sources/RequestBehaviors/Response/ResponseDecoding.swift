@@ -28,7 +28,7 @@ struct ResponseDecoding {
       if let none = optional?.noValue as? Value { return none }
       throw NetworkError.emptyBody(type, response)
     }
-    try checkContentType()
+    try checkContentType(for: type)
     do {
       return try decode(type, from: data)
     } catch {
@@ -48,11 +48,11 @@ struct ResponseDecoding {
     return nil
   }
 
-  private func checkContentType() throws {
+  private func checkContentType(for type: Any.Type) throws {
     let wanted = options.acceptableContentTypes ?? decoder.contentTypes
     guard !wanted.isEmpty, let found = response.headers["Content-Type"] else { return }
-    guard let type = MediaType(found), wanted.contains(where: type.matches) else {
-      throw NetworkError.unexpectedContentType(found, wanted, response)
+    guard let media = MediaType(found), wanted.contains(where: media.matches) else {
+      throw NetworkError.unexpectedContentType(found, wanted, as: type, response)
     }
   }
 

@@ -225,6 +225,8 @@ extension CallRecorder {
     let call = report.call
     let outcome = RecordedCall.Outcome(report)
     let (events, secrets) = (call.events, call.secrets)
+    // The error may be of a shared flight, whose sends are kept under this call.
+    if let error = report.error as? NetworkError { (error.request?.call ?? call).noteFailure(recordedBy: self) }
     state.withLock { state in
       // A call whose request could not be built never began.
       if report.phase == .building {

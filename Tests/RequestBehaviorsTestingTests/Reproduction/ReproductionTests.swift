@@ -1,0 +1,120 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import Testing
+
+/// Tests that are made of failures.
+@Suite(.limited) struct ReproductionTests {
+  private let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "MadeTests.swift")
+
+  /// The file with all made tests, each in a namespace with a client of its own.
+  private func madeFile() async throws -> (text: String, cassettes: [String: Data]) {
+    var parts: [String] = []
+    var made: [String] = []
+    var cassettes: [String: Data] = [:]
+    for planted in PlantedFailure.all {
+      guard let reproduction = try await planted.reproduction() else {
+        Issue.record("\(planted.name) does not fail")
+        continue
+      }
+      made.append(planted.name)
+      cassettes["\(planted.name)Tests.har"] = reproduction.cassette
+      let lines = reproduction.test.split(separator: "\n", omittingEmptySubsequences: false)
+        .filter { !$0.contains("import ") }.drop { $0.isEmpty }.map { $0.isEmpty ? "" : "  \($0)" }
+      let body = lines.joined(separator: "\n").replacing("@Suite struct", with: "@Suite(.limited) struct")
+      parts.append(
+        """
+        enum Made\(planted.name) {
+          static func makeClient(transport: any Transport, clock: RequestClock) -> NetworkClient {
+            PlantedFailure.client("\(planted.name)", transport: transport, clock: clock)
+          }
+
+        \(body.trimmingCharacters(in: .newlines))
+        }
+        """)
+    }
+    let list = made.map { name in
+      """
+          (
+            "\(name)",
+            { try await Made\(name).\(name)Tests().`it is mended`() }
+          ),
+      """
+    }
+    parts.append(
+      """
+      /// What holds when each failure is mended.
+      enum MadeTests {
+        static let mended: [(name: String, run: @Sendable () async throws -> Void)] = [
+      \(list.joined(separator: "\n"))
+        ]
+      }
+      """)
+    let head = """
+      // Made of the planted failures by ReproductionTests: UPDATE_REPRODUCTIONS=1 swift test --filter ReproductionTests
+      // swift-format-ignore-file
+      import Foundation
+      import RequestBehaviors
+      import RequestBehaviorsTesting
+      import Testing
+      """
+    return (([head] + parts).joined(separator: "\n\n") + "\n", cassettes)
+  }
+
+  @Test func `the checked-in tests are those that the failures make`() async throws {
+    let (text, cassettes) = try await madeFile()
+    let folder = source.deletingLastPathComponent()
+    if ProcessInfo.processInfo.environment["UPDATE_REPRODUCTIONS"] != nil {
+      try Data(text.utf8).write(to: source)
+      for (name, data) in cassettes { try data.write(to: folder.appending(path: name)) }
+    }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let known = try String(contentsOf: source, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == known.count)
+    let first = zip(lines, known).enumerated().first { $1.0 != $1.1 }
+    #expect(first == nil, "line \((first?.offset ?? 0) + 1): \(first?.element.0 ?? "")")
+    for (name, data) in cassettes { #expect(try Data(contentsOf: folder.appending(path: name)) == data) }
+  }
+
+  @Test func `a made test fails before the mend, and passes after it`() async {
+    #expect(MadeTests.mended.count >= 50)
+    for (name, run) in MadeTests.mended {
+      await #expect(throws: NetworkError.self, "\(name) holds before the mend") { try await run() }
+      await #expect(throws: Never.self, "\(name) does not hold after the mend") {
+        try await PlantedFailure.$mend.withValue([Mend()]) { try await run() }
+      }
+    }
+  }
+
+  @Test(arguments: PlantedFailure.all.map(\.name)) func `no secret is in any of the files`(name: String) async throws {
+    let planted = try #require(PlantedFailure.all.first { $0.name == name })
+    let reproduction = try #require(try await planted.reproduction())
+    let files = [
+      reproduction.har, reproduction.waterfall, Data(reproduction.test.utf8), reproduction.cassette ?? Data(),
+    ]
+    for file in files { #expect(!String(decoding: file, as: UTF8.self).contains("c4nary")) }
+    #expect(try Recording(har: reproduction.har).calls.count >= 1)
+  }
+
+  @Test func `all files are written`() async throws {
+    let folder = URL.temporaryDirectory.appending(path: "reproduction-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let planted = try #require(PlantedFailure.all.first { $0.name == "LargeBody" })
+    try await planted.reproduction()?.write(to: folder)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).sorted()
+    #expect(names == ["LargeBodyTests.har", "LargeBodyTests.swift", "largeBody.har", "largeBody.html"])
+  }
+
+  @Test func `an error without a request has no reproduction`() {
+    #expect(NetworkError(.timedOut, "as planned").reproduction() == nil)
+  }
+
+  @Test func `a name that is no name in Swift is not used`() async throws {
+    let mock = MockTransport()
+    mock.on().respond(503)
+    let client = NetworkClient(baseURL: mock.baseURL, transport: mock)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.reproduction(named: "7 of 9")?.name == "Failure")
+    #expect(error?.reproduction(named: "Check-out: card")?.name == "Checkoutcard")
+  }
+}
