@@ -57,7 +57,7 @@ public struct CassetteMatching: Sendable {
   /// - Parameter value: Returns the value. It gets the request with its secrets hidden, once for the request that is
   ///   sent and once for each recorded one.
   /// - Returns: The rules.
-  public func body<Value: Equatable>(
+  public func body<Value: Equatable & Sendable>(
     _ value: @escaping @Sendable (NetworkRequest) throws -> Value
   ) -> CassetteMatching {
     changed { rules in
