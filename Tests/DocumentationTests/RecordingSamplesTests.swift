@@ -120,7 +120,7 @@ import Testing
   }
 }
 
-private func makeClient(
+func makeClient(
   transport: any Transport, clock: RequestClock
 ) -> NetworkClient {
   var configuration = RequestConfiguration(

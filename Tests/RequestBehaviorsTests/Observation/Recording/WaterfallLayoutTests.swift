@@ -9,7 +9,8 @@ import Testing
     private static let chromium: URL? = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
       .first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
 
-    /// Counts texts of one row that lie upon each other, and a page that is wider than the window.
+    /// Counts texts of one row that lie upon each other, a page that is wider than the window, texts with too little
+    /// contrast (WCAG 2.2 §1.4.3), and what could act: handlers, scripts, frames and links that run code.
     private static let measuring = #"""
       <script>
       const found = [];
@@ -25,13 +26,47 @@ import Testing
           if (x > 1.5 && y > 3) found.push(a.text + " on " + b.text);
         }));
       }
-      document.documentElement.innerHTML = "<body>measured " + found.length + ": " + found.slice(0, 5).join("; ");
+      const numbers = color => (color.match(/[\d.]+/g) || []).map(Number);
+      const light = color => {
+        const [r, g, b] = numbers(color).map(c => c / 255)
+          .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const ground = e => {
+        for (; e; e = e.parentElement) {
+          const color = getComputedStyle(e).backgroundColor, parts = numbers(color);
+          if (parts.length == 3 || parts[3] == 1) return color;
+        }
+        return matchMedia("(prefers-color-scheme: dark)").matches ? "rgb(0, 0, 0)" : "rgb(255, 255, 255)";
+      };
+      for (const details of document.querySelectorAll("details")) details.open = true;
+      for (const e of document.querySelectorAll("body *")) {
+        const own = [...e.childNodes].some(n => n.nodeType == 3 && n.data.trim());
+        if (!own || e.tagName == "SCRIPT" || !e.getClientRects().length) continue;
+        const style = getComputedStyle(e);
+        if (!style.color.startsWith("rgb") || style.opacity != 1) continue;
+        const [a, b] = [light(style.color), light(ground(e))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) found.push(`contrast ${ratio.toFixed(2)} of ${e.className || e.tagName} ${style.color}`);
+      }
+      if (document.documentElement.scrollWidth > innerWidth) found.push("the opened page scrolls");
+      for (const e of document.querySelectorAll("*")) {
+        const acts = [...e.attributes].some(a => a.name.startsWith("on") || ["href", "src", "action"].includes(a.name));
+        if (acts || ["IFRAME", "OBJECT", "IMG", "A", "FORM"].includes(e.tagName)) found.push("acts: " + e.outerHTML);
+      }
+      if (document.scripts.length != 1) found.push("scripts: " + document.scripts.length);
+      const scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+      document.title = scheme;
+      document.documentElement.innerHTML = "<body>" + scheme + " measured " + found.length + ": " + found.slice(0, 5).join("; ");
       </script>
       """#
 
     @Test(
-      .enabled(if: WaterfallLayoutTests.chromium != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600])
-    func `no text lies upon another, and the page fits the window`(width: Int) async throws {
+      .enabled(if: WaterfallLayoutTests.chromium != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600],
+      ["light", "dark"])
+    func `texts are apart and have contrast, the page fits the window, and nothing acts`(
+      width: Int, scheme: String
+    ) async throws {
       let browser = try #require(WaterfallLayoutTests.chromium)
       let folder = URL.temporaryDirectory.appending(path: "waterfall-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -47,10 +82,11 @@ import Testing
         browser,
         [
           "--headless", "--no-sandbox", "--disable-gpu", "--window-size=\(width),1000",
+          "--blink-settings=preferredColorScheme=\(scheme == "dark" ? 0 : 1)",
           "--user-data-dir=\(folder.path(percentEncoded: false))/profile", "--dump-dom", file.absoluteString,
         ])
       let text = await process.end().text
-      #expect(text.contains("measured 0: "), "\(text.suffix(500))")
+      #expect(text.contains("\(scheme) measured 0: "), "\(text.suffix(500))")
     }
   }
 #endif
