@@ -7,7 +7,7 @@ extension Benchmark {
     name: "observation",
     summary: "what each kind of observation adds to a request over a transport that does nothing, and redaction itself"
   ) { effort in
-    try await observers(effort) + redaction(effort)
+    try await observers(effort) + recorder(effort) + redaction(effort)
   }
 
   /// The processor time beyond that of a behavior that does nothing in the same place.
@@ -29,6 +29,52 @@ extension Benchmark {
     return zip(behaviors, costs).dropFirst().map { entry, cost in
       Row(label: entry.label, figure: "\(cost.excess(over: costs[0]).formatted(0)) ns more")
     }
+  }
+
+  /// The cost of a recorder without bodies, and how much it keeps of many calls.
+  private static func recorder(_ effort: Effort) async throws -> [Row] {
+    let count = 2_000
+    let recorder = CallRecorder()
+    let lists: [[any RequestBehavior]] = [[EmptyBehavior(order: .last)], [.recording(recorder)]]
+    let works = lists.map { behaviors -> Measure.Work in
+      let client = NetworkClient(baseURL: baseURL, behaviors: behaviors, transport: NullTransport())
+      return {
+        for _ in 0..<count { try await client.send(.get("users/\(1)", query: ["page": 2])) }
+      }
+    }
+    let costs = try await Measure.sideBySide(rounds: effort.shortRounds, count: count, works)
+    let time = costs[1].excess(over: costs[0])
+    let allocations = costs[1].typical.allocations - costs[0].typical.allocations
+    let calls = effort.scaled(1_000_000)
+    let resident = residentBytes
+    for _ in 0..<calls / count { try await works[1]() }
+    let growth = Double(residentBytes - resident) / 1_048_576
+    let start = ContinuousClock.now
+    let recording = recorder.recording
+    let snapshot = start.duration(to: .now)
+    let page = recording.waterfall()
+    let written = start.duration(to: .now) - snapshot
+    return [
+      Row(label: "recording a call", figure: "\(time.formatted(0)) ns more", target: .atMost(2_000, time, "ns")),
+      Row(
+        label: "recording a call, memory", figure: "\(allocations.formatted(1)) allocations more",
+        target: .atMost(3, allocations, "allocations")),
+      Row(
+        label: "memory after \(calls) recorded calls", figure: "\(growth.formatted(1)) MiB more",
+        target: .atMost(4, growth, "MiB")),
+      Row(
+        label: "a recording of \(recording.calls.count) calls",
+        figure: "\((snapshot.nanoseconds / 1e6).formatted(1)) ms"),
+      Row(
+        label: "its page of \(page.count / 1_024) KiB", figure: "\((written.nanoseconds / 1e6).formatted(1)) ms"),
+    ]
+  }
+
+  /// The memory of the process that is not swapped out; 0 where the system does not tell.
+  private static var residentBytes: Int {
+    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * 4_096
   }
 
   private static func redaction(_ effort: Effort) async throws -> [Row] {
