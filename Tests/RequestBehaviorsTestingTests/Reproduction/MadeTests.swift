@@ -1509,7 +1509,7 @@ enum MadePostIsNotRepeated {
     private func send(_ client: NetworkClient) async throws {
       try await client.send(
         Request<Void>(.post, "https://api.example.com/v1/issues",
-          body: .data(Data("{\"password\":\"REDACTED-1\",\"title\":\"Crash\"}".utf8), contentType: "application/json")))
+          body: .data(Data("{\"title\":\"Crash\",\"password\":\"REDACTED-1\"}".utf8), contentType: "application/json")))
     }
 
     @Test func `it fails as it did`() async throws {
