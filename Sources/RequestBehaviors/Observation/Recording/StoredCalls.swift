@@ -172,11 +172,11 @@ extension CallRecorder {
     let place = SendPlace(request)
     // A shared flight has no end of its own, so its waits are read here.
     let events = place.call == place.sender ? nil : request.call.events
-    let secrets = request.call.secrets
+    let secrets = place.call == place.sender ? nil : request.call.secrets
     change(place) { call, send in
       call.sends[send].attempt = attempt
       if let events { call.update(events, of: place.sender) }
-      call.note(secrets, of: place.sender)
+      if let secrets { call.note(secrets, of: place.sender) }
       return 0
     }
   }
