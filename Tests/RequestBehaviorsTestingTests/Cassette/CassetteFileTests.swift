@@ -125,7 +125,7 @@ import Testing
     #expect(!text.contains("half"))
   }
 
-  @Test func `whoever reads on where the reader left a stream is told so`() async throws {
+  @Test func `reading on where the recording left a stream is an error that says so`() async throws {
     let mock = MockTransport()
     mock.on(.get).stream("one", "two", "three")
     try await bench.record(over: mock) { client in
