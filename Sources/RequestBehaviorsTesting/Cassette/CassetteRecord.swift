@@ -54,7 +54,7 @@ final class CassetteRecord: Sendable {
     self.state = Locked(state)
   }
 
-  /// What is known by now, also the secrets that the call has learnt since its end.
+  /// The facts that are known by now, also the secrets that the call has learnt since its end.
   var facts: State {
     let learnt = redactor.hiding(secretsOf: call).hiddenValues
     return state.withLock { state in

@@ -207,7 +207,7 @@ private struct WantedType {
   let name: String?
   /// The modules that a test imports for it.
   let modules: [String]
-  /// What the user has to do about it.
+  /// The lines that tell the user what to replace.
   let note: [String]
 
   init(_ reflected: String?) {

@@ -38,7 +38,7 @@ package struct FailedCall: Sendable {
   package let redactor: Redactor
 }
 
-/// What a call that failed keeps for a reproduction: facts, and the recorder that has more of them.
+/// The facts that a call which failed keeps for a reproduction, and the recorder that has more of them.
 struct FailureFacts: Sendable {
   var recorder: CallRecorder?
   // Types rather than behaviors, because a behavior that keeps an error would keep itself.
