@@ -28,6 +28,9 @@ final class FaultVFS: @unchecked Sendable {
   /// Makes the n-th write, truncation or sync from now fail, or that and all after it.
   func fail(at n: Int, andAfter lasts: Bool = false) { fault_vfs_fail(pointer, n, lasts ? 1 : 0) }
 
+  /// Makes the operations that fail do so as on a full disk, or by an error of the disk.
+  func setFull(_ isFull: Bool) { fault_vfs_set_full(pointer, isFull ? 1 : 0) }
+
   /// Makes nothing fail, and returns whether anything has.
   func heal() -> Bool {
     defer { fault_vfs_fail(pointer, 0, 0) }

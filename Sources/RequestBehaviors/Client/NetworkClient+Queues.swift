@@ -69,6 +69,12 @@ extension NetworkClient {
     return try chain.get().pipeline.entries.contains { $0.behavior.verifies(request) }
   }
 
+  /// The connectivity that an ``OfflineBehavior`` of the client asks; `nil` without one.
+  package var connectivity: Connectivity? {
+    let behaviors = (try? chain.get())?.pipeline.entries.map(\.behavior) ?? []
+    return behaviors.lazy.compactMap { ($0 as? OfflineBehavior)?.connectivity }.first
+  }
+
   /// Sends a request and returns its response with the errors as they arise, which no behavior replaces.
   @concurrent
   package func sendUnmapped(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {

@@ -115,7 +115,8 @@ extension Outbox {
         throw OutboxError(.alreadySent, "the entry \(row.id) is being sent or was delivered; it cannot be taken back")
       }
       try table.remove(row, now: core.now)
-      try table.db.afterCommit { core.files?.remove(row.files) }
+      let unused = try table.unused(row.files)
+      try table.db.afterCommit { core.files?.remove(unused) }
     }
   }
 
@@ -143,7 +144,7 @@ extension Outbox {
           .alreadySent, "the entry \(id) may have been sent, and another value must not have the same key")
       }
       try table.replace(row, payload: payload, files: files, key: row.isDead ? newKey : row.key)
-      let unused = row.files.filter { !files.contains($0) }
+      let unused = try table.unused(row.files.filter { !files.contains($0) }, besides: row)
       try table.db.afterCommit { core.files?.remove(unused) }
     }
   }

@@ -24,12 +24,16 @@ public import RequestBehaviors
 /// Make one outbox for a file and share it. Where several are open on one file, in one process or several, one of them
 /// sends. An entry belongs to the user who was signed in when it was enqueued, and is sent as that user or not at all.
 ///
+/// While no request reaches the server, one request finds out after 1, 2, 4 … 60 seconds when it can be reached again.
+/// If the client lists `.offline(_:)`, the next network that the device gets is tried at once.
+///
 /// Dropping the outbox or shutting its client down ends sending.
 public final class Outbox: Sendable {
   let core: OutboxCore
   private let drainer: OutboxDrainer
   private let listener: OutboxListener
   private let ending: UInt64?
+  private let connectivity: (source: Connectivity, listener: UInt64)?
 
   /// Opens the queue and brings its tables up to date; sends nothing.
   ///
@@ -61,6 +65,9 @@ public final class Outbox: Sendable {
     (self.core, self.drainer, self.listener) = (core, drainer, listener)
     listener.onEnd { [weak core] scope in await core?.ownerEnded(scope) }
     ending = variant.addEnding { [weak drainer] in drainer?.end() }
+    connectivity = variant.connectivity.map { source in
+      (source, source.addListener { [weak drainer] in drainer?.endPause() })
+    }
     if ending == nil { drainer.end() }
     try await core.followClock()
     try await core.sweepFiles()
@@ -68,6 +75,7 @@ public final class Outbox: Sendable {
 
   deinit {
     if let ending { core.client.removeEnding(ending) }
+    if let connectivity { connectivity.source.removeListener(connectivity.listener) }
     drainer.end()
     core.finishEvents()
   }

@@ -100,15 +100,20 @@ struct OutboxFiles: Sendable {
     let name = RandomSource.uuid() + (file.pathExtension.isEmpty ? "" : "." + file.pathExtension)
     let temporary = folder.appending(path: "new-" + name)
     let target = folder.appending(path: name)
+    // The only copy of a file that is moved.
+    var place = file
     do {
       if moving { try files.moveItem(at: file, to: temporary) } else { try files.copyItem(at: file, to: temporary) }
+      place = temporary
       // The age of the copy counts, and not that of the original.
       try files.setAttributes([.modificationDate: now, .posixPermissions: 0o600], ofItemAtPath: temporary.path)
       try sync(temporary.path)
       try files.moveItem(at: temporary, to: target)
+      place = target
       try sync(folder.path)
     } catch {
-      if !moving { try? files.removeItem(at: temporary) }
+      if moving, place != file { try? files.moveItem(at: place, to: file) }
+      if !moving { for copy in [temporary, target] { try? files.removeItem(at: copy) } }
       throw error
     }
     return target

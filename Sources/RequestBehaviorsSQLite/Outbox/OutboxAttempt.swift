@@ -59,16 +59,17 @@ struct OutboxAttempt: Sendable {
     OutboxRules.prepare(&request, key: row.key)
     let isAnonymous = row.scope == OutboxScopes.anonymous(core.members)
     // It was enqueued while no user was signed in, and stays so.
-    if isAnonymous, request.options.authentication.isOptional { request.options.authentication = .none }
+    if isAnonymous, core.requirement(of: request.options).isOptional { request.options.authentication = .none }
     return request
   }
 
   // MARK: Sending
 
   private func send(_ made: Request<NetworkResponse>) async -> Ending {
-    let gate = OutboxGuard(scope: row.scope)
+    let gate = OutboxGuard(
+      scope: OutboxScopes.expected(of: row.scope, core.members, for: core.requirement(of: made.options)))
     var request = made
-    request.behaviors.append(gate)
+    request.behaviors += [gate, OutboxHops(request.method)]
     let wasSentBefore = row.sends > 1
     let result: Result<NetworkResponse, any Error>
     do {

@@ -113,11 +113,12 @@ extension OutboxCore {
           throw Unsaved(error: error)
         }
       }
-      try db.afterCommit { self.files?.remove(row.files) }
+      let unused = try self.table(db).unused(row.files, besides: row)
+      try db.afterCommit { self.files?.remove(unused) }
       return true
     }
     guard isOurs else { return }
-    end(row.id, with: value)
+    note(value, of: row.id)
     var failure: (any Error)?
     if case .failure(let error) = value { failure = error }
     tell(OutboxEvent(.delivered, id: row.id, name: row.operation, error: failure))
@@ -230,7 +231,8 @@ extension OutboxCore {
     try await store.write(durability: .full) { db in
       let rows = try self.table(db).rows(where: "scope = \(scope) AND state <> 5")
       try db.execute("DELETE FROM outbox_entry WHERE queue = \(self.queue) AND scope = \(scope) AND state <> 5")
-      try db.afterCommit { self.files?.remove(rows.flatMap(\.files)) }
+      let unused = try self.table(db).unused(rows.flatMap(\.files))
+      try db.afterCommit { self.files?.remove(unused) }
     }
   }
 }

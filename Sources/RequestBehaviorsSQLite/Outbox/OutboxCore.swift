@@ -21,7 +21,8 @@ final class OutboxCore: Sendable {
     /// Owners that a session has had, and which do not come back unless they are accounts.
     var sessionScopes: Set<String> = []
     var tickets: [UUID: Ticket] = [:]
-    var underWay: Set<UUID> = []
+    /// The numbers of attempts under way: the next one of an entry can begin before the last one has ended.
+    var underWay: [UUID: Int] = [:]
     var listeners: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
     var lastListener = 0
     /// Entries whose request could not be made yet.
@@ -77,6 +78,12 @@ final class OutboxCore: Sendable {
   /// The owners whose entries can be sent now.
   var present: Set<String?> { OutboxScopes.present(members) }
 
+  /// The credentials that a request has with the client's options.
+  func requirement(of options: RequestOptions) -> AuthenticationRequirement {
+    options.setNames.contains(StoredRequest.authentication)
+      ? options.authentication : client.configuration.options.authentication
+  }
+
   /// Whether the owner, which has ended, may come back.
   func mayReturn(_ scope: String) -> Bool {
     CallOwners.isLasting(scope) || !state.withLock { $0.sessionScopes.contains(scope) }
@@ -119,15 +126,21 @@ final class OutboxCore: Sendable {
     }
   }
 
-  func isUnderWay(_ id: UUID) -> Bool { state.withLock { $0.underWay.contains(id) } }
+  func isUnderWay(_ id: UUID) -> Bool { state.withLock { $0.underWay[id] != nil } }
 
-  func begin(_ id: UUID) { state.withLock { _ = $0.underWay.insert(id) } }
+  func begin(_ id: UUID) { state.withLock { $0.underWay[id, default: 0] += 1 } }
 
-  /// Ends an attempt, with the value of its response if the entry was delivered.
-  func end(_ id: UUID, with value: Result<any Sendable, any Error>?) {
-    let held = state.withLock { $0.tickets[id]?.ticket }
-    if let value { held?.settle(value) }
-    state.withLock { _ = $0.underWay.remove(id) }
+  /// Keeps the value of the response to an entry that was delivered.
+  func note(_ value: Result<any Sendable, any Error>, of id: UUID) {
+    state.withLock { $0.tickets[id]?.ticket }?.settle(value)
+  }
+
+  /// Ends an attempt.
+  func end(_ id: UUID) {
+    let held = state.withLock { state -> OutboxTicket? in
+      state.underWay[id] = state.underWay[id].flatMap { $0 > 1 ? $0 - 1 : nil }
+      return state.tickets[id]?.ticket
+    }
     held?.wake()
   }
 

@@ -10,10 +10,18 @@ final class OutboxDrainer: Sendable {
     var drains: [Int: Drain] = [:]
     var lastDrain = 0
     var loop: Task<Void, Never>?
-    var workers: [Int64: Task<Void, Never>] = [:]
+    /// The attempts under way, by numbers of their own: the next one of an entry can begin before the last one has ended.
+    var workers: [Int: Task<Void, Never>] = [:]
+    var lastWorker = 0
     var pause = OutboxPause()
     /// The difference between the wall clock and the monotonic one.
     var drift: Double?
+    /// The owners and the time of the last look for accounts that are away.
+    var lookedForAbsent: (present: Set<String?>, time: Duration)?
+    /// Whether an entry is claimed whose attempt is over.
+    var hasLostClaims = false
+    /// The calls that wait for the end of the loop.
+    var endings: [Waiter<Void>] = []
   }
 
   /// A call of `drain`.
@@ -57,6 +65,13 @@ final class OutboxDrainer: Sendable {
     run()
   }
 
+  /// Tries a bad network again at once, because the device has got another one.
+  func endPause() {
+    guard state.withLock({ $0.pause.end() }) else { return }
+    core.tell(OutboxEvent(.resumed))
+    core.signal.raise()
+  }
+
   /// Ends sending for good; the claims of requests under way are given back.
   func end() {
     state.withLock { $0.isEnded = true }
@@ -86,13 +101,24 @@ final class OutboxDrainer: Sendable {
     if state.withLock({ !$0.isStarted && $0.drains.isEmpty }) { await finish() }
   }
 
-  /// Cancels the requests under way and returns when their ends are recorded.
+  /// Cancels the requests under way, and returns when their ends are recorded and the lock is given back.
+  ///
+  /// A later call that wants to send keeps the lock; then it is not waited for.
   private func finish() async {
-    cancel()
-    await state.withLock { $0.loop }?.value
+    let workers = cancel()
+    for worker in workers { await worker.value }
+    let ending = state.withLock { state -> Waiter<Void>? in
+      guard state.loop != nil, !isWanted(state) else { return nil }
+      let ending = Waiter<Void>()
+      state.endings.append(ending)
+      return ending
+    }
+    // The wait ends soon, also for a task that is cancelled: the caller counts on the end.
+    if let ending { await Task { try? await ending.value() }.value }
   }
 
-  private func cancel() {
+  @discardableResult
+  private func cancel() -> [Task<Void, Never>] {
     let (workers, drains) = state.withLock { state in
       defer { state.drains = [:] }
       return (Array(state.workers.values), Array(state.drains.values))
@@ -100,6 +126,7 @@ final class OutboxDrainer: Sendable {
     for worker in workers { worker.cancel() }
     for drain in drains { drain.waiter.settle(.success(())) }
     core.signal.raise()
+    return workers
   }
 
   // MARK: The loop
@@ -110,10 +137,14 @@ final class OutboxDrainer: Sendable {
   }
 
   private func run() {
-    state.withLock { state in
-      guard state.loop == nil, isWanted(state) else { return }
-      state.loop = Task { [weak self] in await self?.loop() }
+    let waiting = state.withLock { state -> [Waiter<Void>] in
+      guard isWanted(state) else { return [] }
+      if state.loop == nil { state.loop = Task { [weak self] in await self?.loop() } }
+      // The loop goes on, so that its end is no longer waited for.
+      defer { state.endings = [] }
+      return state.endings
     }
+    for waiter in waiting { waiter.settle(.success(())) }
     core.signal.raise()
   }
 
@@ -123,40 +154,70 @@ final class OutboxDrainer: Sendable {
   private func loop() async {
     var held: OutboxLock.Held?
     while goesOn() {
+      var hasFailed = false
       do {
         if held == nil {
           held = try await lock.take()
-          if held != nil {
-            try await core.recover()
-            try await core.buryAbsent()
-          }
+          if held != nil { try await core.recover() }
+        } else if state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) {
+          try await core.recover()
+          state.withLock { $0.hasLostClaims = false }
         }
         try await core.refreshOwners()
         try await followClock()
-        if held != nil { try await fill() }
+        if held != nil {
+          try await noteAbsences()
+          try await fill()
+        }
         try await finishDrains(canSend: held != nil)
       } catch {
+        hasFailed = true
         await fail(error)
       }
       guard goesOn() else { break }
-      await core.signal.wait(for: timeToWait(), on: core.clock)
+      // After an error of the file no more often than for the work of others.
+      let isWaitingForOthers = held == nil || hasFailed
+      await core.signal.wait(for: isWaitingForOthers ? pollInterval : timeToWait(), on: core.clock)
     }
     held?.end()
-    state.withLock { $0.loop = nil }
+    let waiting = state.withLock { state in
+      state.loop = nil
+      defer { state.endings = [] }
+      return state.endings
+    }
+    for waiter in waiting { waiter.settle(.success(())) }
     // Something may have been asked for while the lock was given back.
     run()
+  }
+
+  /// Looks for accounts that are away, when users come and go and once an hour.
+  ///
+  /// An account that is seen to be back begins its time anew when it leaves again.
+  private func noteAbsences() async throws {
+    let (present, now) = (core.present, core.clock.now())
+    let isDue = state.withLock { state in
+      state.lookedForAbsent.map { $0.present != present || now - $0.time >= .seconds(3_600) } ?? true
+    }
+    guard isDue else { return }
+    try await core.buryAbsent()
+    state.withLock { $0.lookedForAbsent = (present, now) }
   }
 
   /// Treats an error of the file: those who wait for the end of sending get it.
   private func fail(_ error: any Error) async {
     if (error as? NetworkError)?.code == .clientShutDown { return end() }
     core.tell(OutboxEvent(.failed, message: "\(error)", error: error))
+    endDrains(error)
+    if core.store.state.isClosed { end() }
+  }
+
+  /// Ends the calls of `drain` with an error of the file.
+  private func endDrains(_ error: any Error) {
     let drains = state.withLock { state in
       defer { state.drains = [:] }
       return Array(state.drains.values)
     }
     for drain in drains { drain.waiter.settle(.failure(error)) }
-    if core.store.state.isClosed { end() }
   }
 
   /// Begins attempts until there are enough, or no entry is due any more.
@@ -181,7 +242,9 @@ final class OutboxDrainer: Sendable {
   /// - Throws: The error of reading the file.
   private func finishDrains(canSend: Bool) async throws {
     // A call that comes from now on may be about an entry that the next line does not see.
-    let (isIdle, drains, isPaused) = state.withLock { ($0.workers.isEmpty, $0.drains, $0.pause.isActive) }
+    let (isIdle, drains, isPaused) = state.withLock {
+      ($0.workers.isEmpty && !$0.hasLostClaims, $0.drains, $0.pause.isActive)
+    }
     guard isIdle, !drains.isEmpty else { return }
     let isDue = try await nextTime().map { $0 <= core.now } ?? false
     let isSentByOthers = try await canSend ? false : core.isSending()
@@ -200,13 +263,16 @@ final class OutboxDrainer: Sendable {
     }
   }
 
-  /// The time until the loop looks again, unless the signal comes before.
+  private var pollInterval: Duration { max(core.settings.pollInterval, .milliseconds(1)) }
+
+  /// The time until the loop looks again, unless the signal comes before, as at the end of each request.
   private func timeToWait() async -> Duration {
-    let poll = max(core.settings.pollInterval, .milliseconds(1))
-    if let end = state.withLock({ $0.pause.until }) {
+    let poll = pollInterval
+    guard state.withLock({ $0.workers.isEmpty }) else { return poll }
+    if let end = state.withLock({ $0.pause.until }), end > core.clock.now() {
       return min(poll, max(.milliseconds(1), end - core.clock.now()))
     }
-    guard let next = try? await nextTime(), state.withLock({ $0.workers.isEmpty }) else { return poll }
+    guard let next = try? await nextTime() else { return poll }
     return min(poll, max(.milliseconds(1), .milliseconds(next - core.now)))
   }
 
@@ -225,19 +291,21 @@ final class OutboxDrainer: Sendable {
   private func begin(_ row: OutboxRow) {
     core.begin(row.id)
     state.withLock { state in
+      state.lastWorker += 1
+      let number = state.lastWorker
       // Under the lock, so that an attempt that ends at once finds its entry.
       let task = Task {
         await self.attempt(row)
-        _ = self.state.withLock { $0.workers.removeValue(forKey: row.seq) }
+        _ = self.state.withLock { $0.workers.removeValue(forKey: number) }
         self.core.signal.raise()
       }
-      state.workers[row.seq] = task
+      state.workers[number] = task
       if !isWanted(state) { task.cancel() }
     }
   }
 
   private func attempt(_ row: OutboxRow) async {
-    defer { core.end(row.id, with: nil) }
+    defer { core.end(row.id) }
     guard let handler = core.handlers[row.operation] else { return }
     let ending = await OutboxAttempt(core: core, row: row, handler: handler).run()
     // A pause begins before the entry is due again, or it would be sent again at once.
@@ -261,9 +329,23 @@ final class OutboxDrainer: Sendable {
         // Nothing can be recorded any more; the claim is given back when the file is next opened.
         let isLost = (error as? SQLiteError)?.extendedCode == SQLiteError.fileHasMoved
         if core.store.state.isClosed || isLost { return nil }
+        if delay > .milliseconds(400), isGivenUp(after: error) { return nil }
       }
       try? await core.clock.sleep(for: delay)
       delay = min(delay * 2, .seconds(10))
+    }
+  }
+
+  /// Returns whether the end of an attempt is not recorded any more, because nothing is to be sent.
+  ///
+  /// Neither a `drain` nor the end of sending waits for a disk that stays full. The claim is given back when sending
+  /// begins again.
+  private func isGivenUp(after error: any Error) -> Bool {
+    endDrains(error)
+    return state.withLock { state in
+      guard !isWanted(state) else { return false }
+      state.hasLostClaims = true
+      return true
     }
   }
 
@@ -271,13 +353,12 @@ final class OutboxDrainer: Sendable {
   private func note(_ outcome: OutboxOutcome) {
     let now = core.clock.now()
     switch outcome {
-    case .nothing(let text):
+    case .nothing(let text, _):
       guard let length = state.withLock({ $0.pause.begin(now: now) }) else { return }
       let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
       core.tell(OutboxEvent(.paused, date: date, message: text))
     default:
-      let wasPaused = state.withLock { $0.pause.end() }
-      if wasPaused { core.tell(OutboxEvent(.resumed)) }
+      endPause()
     }
   }
 }

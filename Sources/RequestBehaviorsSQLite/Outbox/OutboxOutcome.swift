@@ -11,12 +11,14 @@ enum OutboxOutcome: Sendable, Equatable {
   case refusedForNow(status: Int, until: Date?, String)
   /// The server refuses the request.
   case refused(status: Int, String)
-  /// The user of the entry is not signed in.
-  case withoutUser(String)
+  /// The user of the entry is not signed in, as the library or the server says.
+  case withoutUser(String, wasSent: Bool)
   /// The request may have arrived, and no response came.
   case lost(String)
-  /// Nothing reached the server, and no other request would.
-  case nothing(String)
+  /// Nothing that can be proved came from the server, and no other request would get more.
+  ///
+  /// A request that was sent may have reached the server all the same: an intermediary can respond for it.
+  case nothing(String, wasSent: Bool)
   /// The library refused the request until a time.
   case unsent(until: Date, String)
   /// No request can be made yet.
@@ -44,7 +46,7 @@ extension OutboxOutcome {
     let status = response.statusCode
     let text = "the response was \(status)"
     guard trust.includes(response), !Self.ofIntermediaries.contains(status) else {
-      self = .nothing("\(text), without a proof that it comes from the server")
+      self = .nothing("\(text), without a proof that it comes from the server", wasSent: true)
       return
     }
     let hints = ServerHints(response)
@@ -57,7 +59,7 @@ extension OutboxOutcome {
       let clock = response.request.call.clock
       let until = hints.delay.map { clock.date().addingTimeInterval(Double($0.outboxTime) / 1_000) }
       self = .refusedForNow(status: status, until: until, text)
-    case 401: self = .withoutUser(text)
+    case 401: self = .withoutUser(text, wasSent: true)
     default: self = .refused(status: status, text)
     }
   }
@@ -92,13 +94,13 @@ extension OutboxOutcome {
     if error.code == .clientShutDown {
       self = .ended
     } else if error.code == .intercepted {
-      self = .nothing(text)
+      self = .nothing(text, wasSent: wasSent)
     } else if let response = error.response {
       let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
       // The response was good, and something that had to be done with it failed.
       self = outcome == .delivered ? .notSaved(text) : outcome.with(text)
     } else if Self.withoutUser.contains(error.code) {
-      self = .withoutUser(text)
+      self = .withoutUser(text, wasSent: wasSent && error.mayHaveArrived)
     } else if Self.impossible.contains(error.code) {
       self = .impossible(text)
     } else if wasSent, error.mayHaveArrived {
@@ -106,7 +108,7 @@ extension OutboxOutcome {
     } else if let date = error.availableAt {
       self = .unsent(until: date, text)
     } else {
-      self = .nothing(text)
+      self = .nothing(text, wasSent: false)
     }
   }
 
@@ -115,7 +117,8 @@ extension OutboxOutcome {
     switch self {
     case .refused(let status, _): .refused(status: status, text)
     case .refusedForNow(let status, let date, _): .refusedForNow(status: status, until: date, text)
-    case .withoutUser: .withoutUser(text)
+    case .withoutUser(_, let wasSent): .withoutUser(text, wasSent: wasSent)
+    case .nothing(_, let wasSent): .nothing(text, wasSent: wasSent)
     default: self
     }
   }

@@ -30,6 +30,29 @@ enum OutboxScopes {
     return anonymous(members)
   }
 
+  /// Returns the owner that the call of an entry must have.
+  ///
+  /// An operation whose request could not be made yet was enqueued with all credentials of its user. Of these the
+  /// request may use some, or none; it never uses another user's.
+  ///
+  /// - Parameters:
+  ///   - stored: The owner of the entry.
+  ///   - members: The owners of calls.
+  ///   - requirement: The credentials of the request.
+  /// - Returns: The owner.
+  static func expected(
+    of stored: String?, _ members: [CallOwners.Member], for requirement: AuthenticationRequirement
+  ) -> String? {
+    do {
+      let now = try key(of: members, for: requirement)
+      let scopes = now?.split(separator: "\n") ?? []
+      return scopes.allSatisfy { contains(String($0), in: stored ?? "") } ? now : stored
+    } catch {
+      // A user whom the request needs has left.
+      return stored
+    }
+  }
+
   /// Returns the owner of requests without credentials.
   static func anonymous(_ members: [CallOwners.Member]) -> String? {
     key(members.filter { $0.credential == nil }.compactMap(\.scope))

@@ -116,6 +116,12 @@ extension OutboxTable {
       UPDATE outbox_entry SET not_before = not_before - (set_at - \(now)), set_at = \(now)
       WHERE queue = \(queue) AND state = 0 AND set_at > \(now)
       """)
+    try followClockOfDelivered(now: now)
+  }
+
+  /// Dates deliveries of the future now, after the clock was set back: they would be remembered for too long.
+  func followClockOfDelivered(now: Int64) throws {
+    try db.execute("UPDATE outbox_entry SET ended_at = \(now) WHERE state = 5 AND ended_at > \(now)")
   }
 
   // MARK: Accounts

@@ -71,9 +71,22 @@ struct OutboxTable {
       return nil
     }
     guard new.delivery.repeats == .kept else { return nil }
+    try followClockOfDelivered(now: now)
     let delivered = try rows(
       where: "\(sql: same) AND identity IS NOT NULL AND state = 5 AND ended_at > \(now - remembered)")
     return delivered.last?.id
+  }
+
+  /// Returns those attachments that no entry of any queue has, and that can be removed; the row does not count, because
+  /// it ends or has others from now on.
+  func unused(_ files: [String], besides row: OutboxRow? = nil) throws -> [String] {
+    try files.filter { name in
+      try db.first(
+        """
+        SELECT 1 FROM outbox_entry
+        WHERE files IS NOT NULL AND seq <> \(row?.seq ?? 0) AND instr(files, \(name)) > 0 LIMIT 1
+        """, as: Int.self) == nil
+    }
   }
 
   private func hasEntries(inLane lane: String, of scope: String?) throws -> Bool {

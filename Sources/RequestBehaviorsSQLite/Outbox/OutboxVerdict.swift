@@ -46,10 +46,12 @@ enum OutboxVerdict: Sendable, Equatable {
       sent.wasSent = true
       self = .again(sent)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
-    case .withoutUser(let text):
+    case .withoutUser(let text, let wasSent):
       let failure = OutboxFailure(.lost, message: text)
-      self = .again(again.waiting(until: now + Self.recheck, row, failure))
-    case .nothing(let text): self = .pause(again.waiting(until: now, row, OutboxFailure(.lost, message: text)))
+      self = .again(again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent))
+    case .nothing(let text, let wasSent):
+      let failure = OutboxFailure(.lost, message: text)
+      self = .pause(again.waiting(until: now, row, failure, wasSent: wasSent))
     case .unsent(let date, let text):
       let latest = now + settings.longestServerDelay.outboxTime
       let time = min(max(date.outboxTime, now + 1_000), latest)
@@ -90,10 +92,13 @@ enum OutboxVerdict: Sendable, Equatable {
 
 extension OutboxVerdict.Again {
   /// Returns the conditions with another time; an entry that expires is looked at when it does.
-  fileprivate func waiting(until time: Int64, _ row: OutboxRow, _ failure: OutboxFailure? = nil) -> Self {
+  fileprivate func waiting(
+    until time: Int64, _ row: OutboxRow, _ failure: OutboxFailure? = nil, wasSent: Bool = false
+  ) -> Self {
     var again = self
     again.time = min(time, row.expiresAt ?? time)
     if let failure { again.failure = failure }
+    again.wasSent = again.wasSent || wasSent
     return again
   }
 

@@ -64,7 +64,7 @@ public struct OutboxWriter: Sendable {
     do {
       let request = try operation.request(in: db.readOnly())
       try OutboxRules.check(request)
-      return request.options.authentication
+      return core.requirement(of: request.options)
     } catch is OutboxNotReady {
       return core.client.configuration.options.authentication
     }

@@ -105,7 +105,7 @@ struct StoredRequest: OutboxOperation {
 extension StoredRequest {
   fileprivate static let timeout = "RequestBehaviors.Timeout"
   fileprivate static let statuses = "RequestBehaviors.AcceptableStatuses"
-  fileprivate static let authentication = "RequestBehaviors.Authentication"
+  static let authentication = "RequestBehaviors.Authentication"
 
   private static let keptOptions: Set<String> = [
     timeout, "RequestBehaviors.IdleTimeout", statuses, authentication, "RequestBehaviors.IdempotencyKeyOption",

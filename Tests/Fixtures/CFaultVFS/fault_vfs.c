@@ -29,6 +29,7 @@ struct fault_vfs {
   pthread_mutex_t mutex;
   long countdown;
   int lasts;
+  int is_full;
   long failures;
   int is_read_only;
   char *files[MAXIMUM_FILES];
@@ -55,7 +56,7 @@ static fault_file *fault(sqlite3_file *file) { return (fault_file *)file; }
 
 static sqlite3_file *under(sqlite3_file *file) { return fault(file)->system; }
 
-/* Whether the operation that begins is to fail. */
+/* Whether the operation that begins is to fail: 1, or 2 as on a full disk. */
 static int fails(fault_vfs *vfs) {
   pthread_mutex_lock(&vfs->mutex);
   int result = 0;
@@ -65,6 +66,7 @@ static int fails(fault_vfs *vfs) {
     if (result && vfs->lasts) vfs->countdown = 1;
   }
   vfs->failures += result;
+  if (result && vfs->is_full) result = 2;
   pthread_mutex_unlock(&vfs->mutex);
   return result;
 }
@@ -113,7 +115,8 @@ static int read_file(sqlite3_file *file, void *bytes, int size, sqlite3_int64 of
 }
 
 static int write_file(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
-  if (fails(fault(file)->vfs)) return SQLITE_IOERR_WRITE;
+  int failure = fails(fault(file)->vfs);
+  if (failure) return failure == 2 ? SQLITE_FULL : SQLITE_IOERR_WRITE;
   record(fault(file)->vfs, WRITE, fault(file)->index, offset, size, bytes);
   return under(file)->pMethods->xWrite(under(file), bytes, size, offset);
 }
@@ -237,6 +240,12 @@ void fault_vfs_fail(fault_vfs *vfs, long n, int lasts) {
   vfs->countdown = n;
   vfs->lasts = lasts;
   vfs->failures = 0;
+  pthread_mutex_unlock(&vfs->mutex);
+}
+
+void fault_vfs_set_full(fault_vfs *vfs, int is_full) {
+  pthread_mutex_lock(&vfs->mutex);
+  vfs->is_full = is_full;
   pthread_mutex_unlock(&vfs->mutex);
 }
 

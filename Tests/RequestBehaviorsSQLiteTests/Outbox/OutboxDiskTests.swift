@@ -35,14 +35,18 @@ import Testing
     }
   }
 
-  @Test func `each operation of the disk may fail once, and what was acknowledged arrives in order`() async throws {
+  @Test(arguments: [false, true], [false, true])
+  func `each operation of the disk may fail, once or from then on, and what was acknowledged arrives in order`(
+    lasts: Bool, isFull: Bool
+  ) async throws {
     var (n, hasFailed) = (0, true)
     while hasFailed {
       n += 1
       let (vfs, folder, server) = (FaultVFS(), try TemporaryFolder(), Server())
+      vfs.setFull(isFull)
       let store = try SQLiteStore(path: folder.file(), configuration: vfs.configuration())
       let outbox = try await Outbox(store, client: server.client(), operations: [Ping.self])
-      vfs.fail(at: n)
+      vfs.fail(at: n, andAfter: lasts)
       var acknowledged: [Int] = []
       for number in 1...3 {
         do {
@@ -50,6 +54,7 @@ import Testing
           acknowledged.append(number)
         } catch let error as SQLiteError { #expect(error.code == .io || error.code == .full, "\(error)") }
       }
+      // An attempt that is over is recorded when the disk is well again.
       do { try await outbox.drain() } catch is SQLiteError {}
       hasFailed = vfs.heal()
       #expect(try await outbox.drain().isEmpty)

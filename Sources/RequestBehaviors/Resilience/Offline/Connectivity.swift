@@ -17,6 +17,12 @@ import Foundation
 public final class Connectivity: Sendable {
   let gate: Gate
   private let reading: Task<Void, Never>
+  private let listeners: Locked<Listeners>
+
+  private struct Listeners {
+    var actions: [UInt64: @Sendable () -> Void] = [:]
+    var last: UInt64 = 0
+  }
 
   /// Reads a sequence.
   ///
@@ -28,10 +34,17 @@ public final class Connectivity: Sendable {
     _ updates: Updates, longestWait: Duration? = nil, queueLimit: Int = 1_000
   ) where Updates.Element == Bool {
     let gate = Gate(longestWait: longestWait, queueLimit: queueLimit)
-    self.gate = gate
+    let listeners = Locked(Listeners())
+    (self.gate, self.listeners) = (gate, listeners)
     reading = Task {
       do {
-        for try await isOnline in updates { if isOnline { gate.open() } else { gate.close() } }
+        for try await isOnline in updates {
+          if isOnline { gate.open() } else { gate.close() }
+          guard isOnline else { continue }
+          // Also from one network to another: what failed on the first may succeed on the second.
+          let actions = listeners.withLock { $0.actions.sorted { $0.key < $1.key }.map(\.value) }
+          for action in actions { action() }
+        }
       } catch {
         // The state is unknown from now on, so requests are sent.
         gate.open()
@@ -43,6 +56,18 @@ public final class Connectivity: Sendable {
 
   /// Whether the device seems to be online.
   public var isOnline: Bool { gate.isOpen }
+
+  /// Adds a closure to call each time the device is reported to be online; returns its number.
+  package func addListener(_ action: @escaping @Sendable () -> Void) -> UInt64 {
+    listeners.withLock { listeners in
+      listeners.last += 1
+      listeners.actions[listeners.last] = action
+      return listeners.last
+    }
+  }
+
+  /// Removes a closure that ``addListener(_:)`` added.
+  package func removeListener(_ id: UInt64) { listeners.withLock { _ = $0.actions.removeValue(forKey: id) } }
 }
 
 extension Connectivity {
@@ -73,7 +98,12 @@ extension Connectivity {
     private static func updates(every interval: Duration, _ clock: RequestClock) -> AsyncStream<Bool> {
       let (stream, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
       let looking = Task {
-        repeat { continuation.yield(RouteTable.current.hasRoute) } while (try? await clock.sleep(for: interval)) != nil
+        var last: Bool?
+        repeat {
+          let hasRoute = RouteTable.current.hasRoute
+          if hasRoute != last { continuation.yield(hasRoute) }
+          last = hasRoute
+        } while (try? await clock.sleep(for: interval)) != nil
         continuation.finish()
       }
       continuation.onTermination = { _ in looking.cancel() }

@@ -13,6 +13,9 @@ void fault_vfs_destroy(fault_vfs *vfs);
 /* Makes the n-th write, truncation or sync from now fail, and with lasts all after it; 0 makes none fail. */
 void fault_vfs_fail(fault_vfs *vfs, long n, int lasts);
 
+/* Makes writes fail as on a full disk, or by an error of the disk. */
+void fault_vfs_set_full(fault_vfs *vfs, int is_full);
+
 /* How many operations have failed since fault_vfs_fail was called. */
 long fault_vfs_failures(fault_vfs *vfs);
 

@@ -1,0 +1,26 @@
+import RequestBehaviors
+
+/// Ends an attempt where a redirect would send it on as another request, without its method and body.
+///
+/// A 301 or 302 makes a POST a GET (RFC 9110 §15.4.2, §15.4.3). The response to that GET is no proof that the server
+/// has the POST. After a 303 it is: the server has done what was asked, and shows the result elsewhere.
+final class OutboxHops: RequestBehavior {
+  let order = BehaviorOrder.inside(.redirects)
+  private let method: RequestMethod
+  private let seen = Locked<(last: NetworkResponse?, isDone: Bool)>((nil, false))
+
+  init(_ method: RequestMethod) { self.method = method }
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    let (last, isDone) = seen.withLock { $0 }
+    if let last, !isDone, request.method != method {
+      throw NetworkError(
+        .redirectFailed,
+        "the \(last.statusCode) would make the \(method) a \(request.method) without its body; let the server respond "
+          + "with 307 or 308, or change the path of the operation's request", response: last)
+    }
+    let response = try await next(request)
+    seen.withLock { $0 = (response, $0.isDone || response.statusCode == 303) }
+    return response
+  }
+}

@@ -1,0 +1,400 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Redirects, intermediaries, clocks, files and ends of sending that meet at an unlucky moment.
+@Suite(.limited) struct OutboxEdgeTests {
+  // MARK: Redirects
+
+  /// A server that redirects `/pings/1` and takes everything else.
+  private func redirecting(_ status: Int) throws -> OutboxWorld {
+    try OutboxWorld(
+      MockTransport { request in
+        let isFirst = request.url.path() == "/pings/1"
+        var response = NetworkResponse(
+          request: request, statusCode: isFirst ? status : 200, headers: isFirst ? ["Location": "/moved"] : [:])
+        response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
+        return response
+      })
+  }
+
+  @Test(arguments: [301, 302])
+  func `a redirect that would drop the method and the body is not followed, and is no delivery`(
+    status: Int
+  ) async throws {
+    let world = try redirecting(status)
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1"])
+    #expect(try await world.states == [3])
+    let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+    #expect(failure?.statusCode == status)
+    #expect(failure?.message.contains("307") == true)
+  }
+
+  @Test(arguments: [(303, "GET /moved"), (307, "POST /moved"), (308, "POST /moved")])
+  func `a redirect that keeps the request, or shows its result, is followed`(
+    status: Int, second: String
+  ) async throws {
+    let world = try redirecting(status)
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", second])
+    #expect(try await world.states == [5])
+  }
+
+  // MARK: Intermediaries
+
+  /// A server whose responses a portal replaces until it is open.
+  private func behindPortal() throws -> (world: OutboxWorld, isOpen: Shared<Bool>) {
+    let isOpen = Shared(false)
+    let mock = MockTransport { request in
+      var response = NetworkResponse(request: request, statusCode: isOpen.value ? 200 : 502)
+      if isOpen.value { response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"] }
+      return response
+    }
+    return (try OutboxWorld(mock), isOpen)
+  }
+
+  @Test func `an entry whose response was an intermediary's keeps its value, because the server may know the key`()
+    async throws
+  {
+    let (world, isOpen) = try behindPortal()
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
+    try await outbox.drain()
+    let error = await #expect(throws: OutboxError.self) {
+      try await outbox.replace(first.id, with: Ping(number: 2, identity: "x", replaces: true))
+    }
+    #expect(error?.code == .alreadySent)
+    let second = try await outbox.enqueue(Ping(number: 3, identity: "x", replaces: true))
+    #expect(second.id != first.id)
+    isOpen.value = true
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/1", "POST /pings/3"])
+    #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 2)
+  }
+
+  @Test func `an entry that no connection took can still be replaced`() async throws {
+    let world = try OutboxWorld { throw NetworkError(.cannotConnect, "a test", request: $0) }
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
+    try await outbox.drain()
+    let second = try await outbox.enqueue(Ping(number: 2, identity: "x", replaces: true))
+    #expect(second.id == first.id)
+    #expect(try await world.count("SELECT sends FROM outbox_entry") == 0)
+  }
+
+  // MARK: Pauses
+
+  /// A world whose first request fails and whose second hangs; the gate counts those that hang.
+  private func hanging() throws -> (world: OutboxWorld, gate: TestGate) {
+    let (count, gate) = (Shared(0), TestGate())
+    let world = try OutboxWorld { request in
+      if count.next() == 1 { throw NetworkError(.cannotConnect, "a test", request: request) }
+      await gate.pass()
+      return (200, "")
+    }
+    return (world, gate)
+  }
+
+  @Test func `while a probe is under way the queue looks once an interval, and not all the time`() async throws {
+    let (world, gate) = try hanging()
+    let outbox = try await world.outbox()
+    var events = outbox.events().makeAsyncIterator()
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    while let event = await events.next(), event.kind != .paused {}
+    while gate.arrivalCount == 0 {
+      await world.clock.waitForSleepers(1)
+      world.clock.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    for _ in 1...5 {
+      await world.clock.waitForSleepers(1)
+      world.clock.advance(by: .milliseconds(20))
+      #expect(world.clock.sleeperCount == 1)
+    }
+    gate.open()
+    try await outbox.drain()
+    await outbox.stop()
+  }
+
+  @Test func `an outbox that waits for another one looks once an interval`() async throws {
+    let gate = TestGate()
+    let world = try OutboxWorld { _ in
+      await gate.pass()
+      return (200, "")
+    }
+    let configuration = OutboxConfiguration(concurrency: 1)
+    let (one, two) = (try await world.outbox(configuration), try await world.outbox(configuration))
+    for number in 1...2 { try await one.enqueue(Ping(number: number)) }
+    one.start()
+    await gate.waitForArrivals(1)
+    two.start()
+    for _ in 1...5 {
+      await world.clock.waitForSleepers(2)
+      world.clock.advance(by: .milliseconds(20))
+      #expect(world.clock.sleeperCount == 2)
+    }
+    gate.open()
+    try await one.drain()
+    await one.stop()
+    await two.stop()
+    #expect(world.sent.count == 2)
+  }
+
+  @Test func `a network that the device gets ends a pause`() async throws {
+    let isDown = Shared(true)
+    let world = try OutboxWorld {
+      if isDown.value { throw NetworkError(.cannotConnect, "a test", request: $0) }
+      return (200, "")
+    }
+    let (updates, reports) = AsyncStream.makeStream(of: Bool.self)
+    let outbox = try await world.outbox(world.client([.offline(Connectivity(updates))]))
+    var events = outbox.events().makeAsyncIterator()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    while let event = await events.next(), event.kind != .paused {}
+    isDown.value = false
+    // Online as before, over another network. No time passes.
+    reports.yield(true)
+    try await entry.value
+    #expect(world.clock.now == .zero)
+    #expect(world.sent.count == 2)
+    #expect(await events.next()?.kind == .resumed)
+    await outbox.stop()
+  }
+
+  @Test func `while the device is offline nothing is sent, and its next network is used at once`() async throws {
+    let world = try OutboxWorld()
+    let (updates, reports) = AsyncStream.makeStream(of: Bool.self)
+    let connectivity = Connectivity(updates)
+    let outbox = try await world.outbox(world.client([.offline(connectivity)]))
+    reports.yield(false)
+    while connectivity.isOnline { await Task.yield() }
+    var events = outbox.events().makeAsyncIterator()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    while let event = await events.next(), event.kind != .paused {}
+    #expect(world.sent.isEmpty)
+    reports.yield(true)
+    try await entry.value
+    #expect(world.clock.now == .zero)
+    await outbox.stop()
+  }
+
+  // MARK: Claims
+
+  @Test(arguments: [200, 422, 503])
+  func `the end of an attempt changes nothing when another process has claimed the entry since`(
+    status: Int
+  ) async throws {
+    let (first, second, count) = (TestGate(), TestGate(), Shared(0))
+    let world = try OutboxWorld { _ in
+      if count.next() == 1 {
+        await first.pass()
+        return (status, "")
+      }
+      await second.pass()
+      return (200, "")
+    }
+    let configuration = OutboxConfiguration(concurrency: 1)
+    let (one, two) = (try await world.outbox(configuration), try await world.outbox(configuration))
+    try await one.enqueue(Ping(number: 1))
+    let oldDrain = Task { try await one.drain() }
+    await first.waitForArrivals(1)
+    // Without its file the lock excludes no new process.
+    try FileManager.default.removeItem(atPath: world.folder.file() + "-outbox-.lock")
+    let newDrain = Task { try await two.drain() }
+    await second.waitForArrivals(1)
+    first.open()
+    _ = try await oldDrain.value
+    #expect(try await world.states == [1])
+    #expect(try await world.count("SELECT failures FROM outbox_entry") == 0)
+    second.open()
+    #expect(try await newDrain.value.isEmpty)
+    #expect(try await world.states == [5])
+  }
+
+  // MARK: Attachments
+
+  private struct Upload: OutboxOperation {
+    static let name = "upload"
+    var number: Int
+    var photo: OutboxAttachment
+
+    func request(in db: Database) -> Request<Void> { .put("photos/\(number)", body: .file(photo.url)) }
+  }
+
+  @Test func `an attachment of two entries is there until both are delivered`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self], OutboxConfiguration(concurrency: 1))
+    let original = URL(filePath: world.folder.file("photo.jpg"))
+    try Data("photo".utf8).write(to: original)
+    let photo = try await outbox.attach(original)
+    for number in 1...3 { try await outbox.enqueue(Upload(number: number, photo: photo)) }
+    #expect(try await outbox.drain().isEmpty)
+    #expect(try await world.states == [5, 5, 5])
+    while FileManager.default.fileExists(atPath: photo.url.path) { await Task.yield() }
+  }
+
+  @Test func `a discarded entry leaves an attachment to the entry that has it too`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self])
+    let original = URL(filePath: world.folder.file("photo.jpg"))
+    try Data("photo".utf8).write(to: original)
+    let photo = try await outbox.attach(original)
+    let first = try await outbox.enqueue(Upload(number: 1, photo: photo))
+    try await outbox.enqueue(Upload(number: 2, photo: photo))
+    try await outbox.discard(first.id)
+    try await outbox.drain()
+    #expect(try await world.states == [5])
+  }
+
+  @Test func `a file that cannot be taken over stays where it is`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self])
+    let link = world.folder.file("link.jpg")
+    // A link can be moved, but a link to nothing cannot be put on the disk.
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: world.folder.file("nothing"))
+    await #expect(throws: (any Error).self) { try await outbox.attach(URL(filePath: link), moving: true) }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == world.folder.file("nothing"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.file() + "-outbox").isEmpty)
+  }
+
+  // MARK: Clocks
+
+  @Test func `a delivery is remembered for a day, although the clock was set back by a year`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x"))
+    try await outbox.drain()
+    world.clock.setDate(world.clock.date.addingTimeInterval(-365 * 86_400))
+    #expect(try await outbox.enqueue(Ping(number: 2, identity: "x")).id == first.id)
+    world.clock.advance(by: .seconds(86_401))
+    #expect(try await outbox.enqueue(Ping(number: 3, identity: "x")).id != first.id)
+  }
+
+  // MARK: Accounts
+
+  private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+
+  @Test func `an account that comes back while the queue runs begins its 30 days anew`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outbox = try await world.outbox(
+      world.client([.tokenAuth(session)]), OutboxConfiguration(patience: .seconds(400 * 86_400)))
+    try await session.signIn(AccessToken("token"), as: "a")
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    for days in [20, 15] {
+      try await session.signOut()
+      try await wait(in: world, until: "SELECT count(*) = 1 FROM outbox_absence")
+      world.clock.advance(by: .seconds(days * 86_400))
+      try await session.signIn(AccessToken("token"), as: "a")
+      try await wait(in: world, until: "SELECT count(*) = 0 FROM outbox_absence")
+    }
+    #expect(try await world.states != [3])
+    await outbox.stop()
+  }
+
+  /// Lets seconds pass until a query finds what it looks for.
+  private func wait(in world: OutboxWorld, until sql: SQL) async throws {
+    while try await world.count(sql) == 0 {
+      world.clock.advance(by: .seconds(1))
+      await Task.yield()
+    }
+  }
+
+  /// An operation without credentials, whose request cannot be made at first.
+  private struct Late: OutboxOperation {
+    static let name = "late"
+
+    func request(in db: Database) throws -> Request<Void> {
+      guard try db.first("SELECT 1 FROM note", as: Int.self) != nil else { throw OutboxNotReady() }
+      return Request<Void>.post("late").with(\.authentication, .none)
+    }
+  }
+
+  @Test func `an operation that could not say what credentials it needs is sent with those that it says later`()
+    async throws
+  {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]), operations: [Late.self])
+    try await session.signIn(AccessToken("token"), as: "a")
+    try await outbox.enqueue(Late())
+    try await world.store.write { _ = try $0.save([Note(id: UUID(), text: "")], into: "note") }
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == [nil])
+    #expect(try await world.states == [5])
+  }
+
+  @Test func `the credentials that the client asks for by default are those of its entries`() async throws {
+    let world = try OutboxWorld()
+    var configuration = world.client([.tokenAuth(session)]).configuration
+    configuration.options.authentication = .none
+    let client = NetworkClient(configuration: configuration, transport: world.mock)
+    let outbox = try await world.outbox(client)
+    try await session.signIn(AccessToken("token"), as: "a")
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == [nil])
+    #expect(try await world.states == [5])
+  }
+
+  // MARK: Stopping
+
+  @Test func `stopping returns although sending is started again meanwhile`() async throws {
+    let (gate, cancelled) = (TestGate(), TestGate())
+    let world = try OutboxWorld { _ in
+      await withTaskCancellationHandler {
+        await gate.pass()
+      } onCancel: {
+        cancelled.arrive()
+      }
+      return (200, "")
+    }
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    let stop = Task { await outbox.stop() }
+    await cancelled.waitForArrivals(1)
+    outbox.start()
+    gate.open()
+    await stop.value
+    try await outbox.drain()
+    #expect(try await world.states == [5])
+    await outbox.stop()
+  }
+
+  @Test func `stopping does not wait for a disk that stays full, and nothing is lost`() async throws {
+    let (vfs, folder, isFull) = (FaultVFS(), try TemporaryFolder(), Shared(true))
+    let store = try SQLiteStore(path: folder.file(), configuration: vfs.configuration())
+    let mock = MockTransport { request in
+      if isFull.value { vfs.fail(at: 1, andAfter: true) }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["X-API-Nonce": request.headers["X-API-Nonce"] ?? ""])
+    }
+    var configuration = RequestConfiguration(
+      baseURL: URL(string: "https://api.example.com"), behaviors: [.nonceVerification()])
+    configuration.clock = .immediate
+    let client = NetworkClient(configuration: configuration, transport: mock)
+    let outbox = try await Outbox(store, client: client, operations: [Ping.self])
+    var events = outbox.events().makeAsyncIterator()
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    while let event = await events.next(), event.kind != .failed {}
+    await outbox.stop()
+    isFull.value = false
+    #expect(vfs.heal())
+    #expect(try await outbox.drain().isEmpty)
+    #expect(Set(mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
+    await store.close()
+  }
+}
