@@ -102,6 +102,10 @@ let package = Package(
     .executableTarget(
       name: "OutboxSender", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
       path: "Tests/Fixtures/OutboxSender", swiftSettings: strict),
+    .executableTarget(
+      name: "OutboxSoak",
+      dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestSupport"],
+      path: "Tests/Fixtures/OutboxSoak", swiftSettings: strict),
     .target(name: "CFaultVFS", dependencies: ["CRequestBehaviorsSQLite"], path: "Tests/Fixtures/CFaultVFS"),
     .testTarget(
       name: "RequestBehaviorsTests",
@@ -132,7 +136,7 @@ let package = Package(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
         "CFaultVFS", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits",
-        "TestSupport", "CrashingWriter", "OutboxSender", "TokenFileWriter",
+        "TestSupport", "CrashingWriter", "OutboxSender", "OutboxSoak", "TokenFileWriter",
       ],
       swiftSettings: strict),
     .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),

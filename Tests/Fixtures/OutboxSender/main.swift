@@ -3,9 +3,9 @@ import RequestBehaviors
 import RequestBehaviorsSQLite
 
 // Enqueues numbered requests for ever, tells of each on standard output once it is enqueued, and sends them meanwhile,
-// until it is killed. Its server is a file, which gets a line for each request that arrives.
-// Arguments: the database, the server's file, the first number, the step to the next. With "drain" as a fifth it only
-// sends what is left, and ends.
+// until it is killed. Its server is a file, which gets a line for each request that arrives, or has a URL.
+// Arguments: the database, the server's file or URL, the first number, the step to the next. With "drain" as a fifth it
+// only sends what is left, and ends.
 
 struct Numbered: OutboxOperation {
   static let name = "numbered"
@@ -40,10 +40,11 @@ struct FileServer: Transport {
 }
 
 func run(_ arguments: [String]) async throws {
-  guard arguments.count >= 5, let first = Int(arguments[3]), let step = Int(arguments[4]),
-    let base = URL(string: "https://api.example.com")
-  else { exit(2) }
-  let server = FileServer(file: open(arguments[2], O_WRONLY | O_APPEND | O_CREAT, 0o600))
+  guard arguments.count >= 5, let first = Int(arguments[3]), let step = Int(arguments[4]) else { exit(2) }
+  let isOverNetwork = arguments[2].hasPrefix("http://")
+  guard let base = URL(string: isOverNetwork ? arguments[2] : "https://api.example.com") else { exit(2) }
+  let server: (any Transport)? =
+    isOverNetwork ? nil : FileServer(file: open(arguments[2], O_WRONLY | O_APPEND | O_CREAT, 0o600))
   let store = try SQLiteStore(
     path: arguments[1],
     migrations: [SQLiteMigration("delivered") { try $0.execute("CREATE TABLE delivered (number INTEGER)") }])
