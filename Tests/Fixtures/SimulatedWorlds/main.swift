@@ -6,7 +6,7 @@ let worlds: [(name: String, build: @Sendable (SimulatedWorld) throws -> Void)] =
   ("shop", { $0.buildShop() }), ("tokens", { $0.buildTokens() }), ("cache", { $0.buildCache() }),
   ("streams", { $0.buildStreams() }), ("portal", { $0.buildPortal() }), ("store", { try $0.buildStore() }),
   ("downloads", { try $0.buildDownloads() }), ("batch", { $0.buildBatch() }),
-  ("signatures", { $0.buildSignatures() }),
+  ("signatures", { $0.buildSignatures() }), ("outbox", { try $0.buildOutbox() }),
 ]
 let arguments = Array(CommandLine.arguments.dropFirst())
 let count = arguments.first.flatMap(UInt64.init) ?? 2_000
