@@ -10,7 +10,9 @@ final class OutboxDrainer: Sendable {
     var drains: [Int: Drain] = [:]
     var lastDrain = 0
     var loop: Task<Void, Never>?
-    /// The attempts under way, by numbers of their own: the next one of an entry can begin before the last one has ended.
+    /// The attempts under way, by numbers of their own.
+    ///
+    /// The next attempt of an entry can begin before the last one has ended.
     var workers: [Int: Task<Void, Never>] = [:]
     var lastWorker = 0
     var pause = OutboxPause()
