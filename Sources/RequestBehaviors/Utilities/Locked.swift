@@ -1,15 +1,17 @@
-import Foundation
+package import Foundation
 
 /// A value that is accessible only under a lock, both in one allocation; copies share it.
 ///
 /// An `NSLock` beside the value would cost two more allocations, which counts in a request that makes ten in all.
 package struct Locked<Value: Sendable>: @unchecked Sendable {
   // Unchecked, because every access is under the lock that is stored with the value.
-  private final class Buffer: ManagedBuffer<Value, pthread_mutex_t> {
+  @usableFromInline
+  final class Buffer: ManagedBuffer<Value, pthread_mutex_t> {
     deinit { withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) } }
   }
 
-  private var buffer: ManagedBuffer<Value, pthread_mutex_t>
+  @usableFromInline
+  var buffer: ManagedBuffer<Value, pthread_mutex_t>
 
   /// Creates an unlocked value.
   ///
@@ -28,6 +30,8 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
   ///
   /// - Parameter change: The access to the value; it must be short, and must not use the same lock.
   /// - Returns: The result of the closure.
+  // Inlinable, because the other modules of the package would call it unspecialized: each access cost copies.
+  @inlinable
   package func withLock<Result>(_ change: (inout Value) throws -> Result) rethrows -> Result {
     try buffer.withUnsafeMutablePointers { value, mutex in
       pthread_mutex_lock(mutex)

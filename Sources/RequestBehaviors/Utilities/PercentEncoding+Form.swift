@@ -1,6 +1,10 @@
 /// Percent-encoding of octets that may not be text, and of forms.
+///
+/// The generic functions are inlinable, because the other modules of the package would call them unspecialized: a
+/// signature of OAuth 1.0a made 505 allocations then.
 extension PercentEncoding {
   /// Appends octets; all except unreserved ones are escaped.
+  @inlinable
   package static func append(escaping octets: some Collection<UInt8>, to result: inout [UInt8]) {
     // Most octets are not escaped, so that a single reservation of twice their number is mostly enough.
     result.reserveCapacity(result.count + octets.count * 2)
@@ -15,11 +19,13 @@ extension PercentEncoding {
     }
   }
 
-  private static func hexDigit(_ value: UInt8) -> UInt8 {
+  @usableFromInline
+  static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
   }
 
   /// Returns octets; all except unreserved ones are escaped.
+  @inlinable
   package static func escaped(_ octets: some Collection<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(octets.count * 3)
@@ -30,6 +36,7 @@ extension PercentEncoding {
   /// Decodes form-encoded octets; a `+` is a space.
   ///
   /// A percent sign without two hexadecimal digits is kept.
+  @usableFromInline
   package static func decodedForm(_ octets: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(octets.count)
@@ -52,6 +59,7 @@ extension PercentEncoding {
   }
 
   /// Decodes form-encoded text; invalid UTF-8 becomes U+FFFD.
+  @inlinable
   package static func decodedForm(_ text: some StringProtocol) -> String {
     String(decoding: decodedForm(Array(text.utf8)[...]), as: UTF8.self)
   }

@@ -1,8 +1,10 @@
 /// Percent-encoding of octets (RFC 3986 §2.1): only unreserved characters are kept.
+@usableFromInline
 package enum PercentEncoding {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
   /// Returns whether an octet is an unreserved character: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 3986 §2.3).
+  @inlinable
   package static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
