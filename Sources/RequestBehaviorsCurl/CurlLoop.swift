@@ -157,6 +157,8 @@
         handles.renew()
         runJobsIfAny()
         pause()
+        // Jobs and other transfers may keep the loop from ever being idle.
+        if mayHaveWaiting { restartWaiting(every: CurlLoop.busyRestartInterval) }
         sleep()
       }
       close()
@@ -187,19 +189,22 @@
       guard isIdle else { return }
       var activity: Int32 = 0
       curl_multi_poll(multi, nil, 0, mayHaveWaiting ? CurlLoop.restartInterval : 600_000, &activity)
-      if activity == 0, mayHaveWaiting { restartWaiting() }
+      if activity == 0, mayHaveWaiting { restartWaiting(every: .milliseconds(Int(CurlLoop.restartInterval))) }
     }
 
     /// The interval between restarts, in milliseconds.
     private static let restartInterval: Int32 = 50
 
+    /// The least interval between restarts while the loop has other work, which a restart of many transfers delays.
+    private static let busyRestartInterval = Duration.milliseconds(500)
+
     /// Restarts the transfers that wait for a connection, so that they look for one again.
     ///
     /// libcurl 7.88 sometimes leaves some of them waiting although connections are free again: one time in a hundred
     /// for 20 transfers over two connections.
-    private func restartWaiting() {
+    private func restartWaiting(every interval: Duration) {
       let now = ContinuousClock.now
-      guard now - lastRestart >= .milliseconds(Int(CurlLoop.restartInterval)) else { return }
+      guard now - lastRestart >= interval else { return }
       lastRestart = now
       let waiting = transfers.filter { $0.isWithLibrary && !$0.hasBegun }
       mayHaveWaiting = !waiting.isEmpty
