@@ -14,6 +14,7 @@
       name: "curl", summary: "over loopback: libcurl's multi interface in C, URLSession, CurlTransport, NetworkClient"
     ) { effort in
       let server = try QuickServer()
+      defer { server.stop() }
       var rows = [Row(label: "server", figure: server.name)]
       for (width, count) in [(1, 2_000), (8, 8_000), (64, 16_000)] {
         rows += try await compare(server.small, "1 KB", width, effort.scaled(count), effort)

@@ -42,6 +42,7 @@ extension Benchmark {
   private static func downloads(_ effort: Effort) async throws -> [Row] {
     #if os(Linux) || os(macOS)
       let server = try QuickServer()
+      defer { server.stop() }
       guard let url = try server.makeFile(megabytes: effort.isQuick ? 32 : 128) else { return [] }
       let folder = FileManager.default.temporaryDirectory.appending(path: "benchmark-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -42,8 +42,14 @@
       large = base.appending(path: "large")
     }
 
-    deinit {
-      process?.terminate()
+    /// Ends the program and removes its files.
+    ///
+    /// It kills the program: a child of a pool's thread has that thread's blocked signals, and SIGTERM is one of them.
+    func stop() {
+      if let process {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+      }
       fallback?.stop()
       if let directory { try? FileManager.default.removeItem(at: directory) }
     }
