@@ -87,6 +87,17 @@ import Testing
     #expect(prices == [1, 2, 3])
   }
 
+  @Test func `virtual time: a time passes for work under way`() async throws {
+    let cassette = try CassetteTransport("prices", pace: .recorded)
+    let clock = ManualClock(date: cassette.recordedAt)
+    let client = PriceClient(cassette, clock.requestClock)
+    async let prices = client.prices()
+    await clock.run(for: .seconds(90))
+    // On a busy machine the work may have missed a moment.
+    async let _ = clock.runUntilCancelled()
+    #expect(try await prices == [1, 2, 3])
+  }
+
   @Test func `cassettes: one value of a body, and fields that differ each time`() throws {
     let matching = CassetteMatching.standard
       .body { try $0.json(GraphQuery.self).operation }
@@ -141,6 +152,15 @@ private struct IssueStore: Sendable {
   init(_ client: NetworkClient) { self.client = client }
 
   func open() async throws -> [Issue] { try await client.send(.get("issues", query: ["state": "open"])) }
+}
+
+extension ManualClock {
+  fileprivate func runUntilCancelled() async {
+    while !Task.isCancelled {
+      advanceToNextWait()
+      await Task.yield()
+    }
+  }
 }
 
 private struct PriceClient: Sendable {

@@ -30,7 +30,7 @@ extension TokenSession {
   /// - Parameters:
   ///   - result: The token and its response.
   ///   - request: The scopes that were asked for, and the mark of the session before the first request.
-  ///   - idToken: The ID token; `nil` if there is none.
+  ///   - idToken: The ID token; `nil` without one.
   ///   - revoke: Revokes the token, if the server can.
   /// - Returns: The grant.
   /// - Throws: As `TokenSession.signIn(_:)`, and `NetworkError` of code `signedOut` if the token came too late.

@@ -17,8 +17,8 @@
   ///
   /// It is for command-line tools and desktop apps. It listens on 127.0.0.1 only, on ::1 where there is no IPv4, until
   /// the object is gone. Only a `GET` of the exact path, with the right `Host` and the state of the sign-in, ends a
-  /// sign-in; all else gets 400, 404 or 405 and changes nothing. A callback that comes before ``callback(for:)`` is kept
-  /// for it, and its page says so; the 16 newest are kept.
+  /// sign-in; all else gets 400, 404 or 405 and changes nothing. A callback that comes before ``callback(for:)`` is
+  /// kept for it, and its page says so; the 16 newest are kept.
   public final class LoopbackRedirect: Sendable {
     /// The redirect URI, such as `http://127.0.0.1:49152/`.
     ///

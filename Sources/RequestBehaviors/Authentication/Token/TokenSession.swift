@@ -125,7 +125,7 @@ public final class TokenSession: Sendable {
 
   /// Returns whether there is a token, which may have expired.
   ///
-  /// A token that is bound to a key which the source does not have (RFC 9449) is none, although it stays in the store.
+  /// A token that is bound to a key which the source does not have (RFC 9449) does not count, and stays in the store.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` when the store cannot be
   ///   read for the first time: a user may be signed in.
