@@ -16,8 +16,13 @@ extension NetworkClient {
 
   /// Runs work of several requests, such as a sign-in, and replaces its error as that of one request.
   ///
-  /// The work sends with ``sendUnmapped(_:)``, because its steps decide by the errors as they arise.
-  package func mappingErrors<Result>(_ work: () async throws -> Result) async throws -> Result {
+  /// It is for a flow like `OAuth1Flow` of your own. The work sends with ``sendUnmapped(_:)``, because its steps decide
+  /// by the errors as they arise. ``MapErrorBehavior`` then sees one error, when it leaves the flow.
+  ///
+  /// - Parameter work: The work.
+  /// - Returns: The result of the work.
+  /// - Throws: The error that ``MapErrorBehavior`` makes of that of the work; without one, the error itself.
+  public func mappingErrors<Result>(_ work: () async throws -> Result) async throws -> Result {
     do { return try await work() } catch { throw (parent == nil ? errorMapping : nil)(error) }
   }
 

@@ -75,9 +75,13 @@ extension NetworkClient {
     return behaviors.lazy.compactMap { ($0 as? OfflineBehavior)?.connectivity }.first
   }
 
-  /// Sends a request and returns its response with the errors as they arise, which no behavior replaces.
+  /// Sends a request of a flow, whose errors ``MapErrorBehavior`` does not replace; see ``mappingErrors(_:)``.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: The response.
+  /// - Throws: The error as it arose.
   @concurrent
-  package func sendUnmapped(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
+  public func sendUnmapped(_ request: Request<NetworkResponse>) async throws -> NetworkResponse {
     try await originalSend(request)
   }
 
