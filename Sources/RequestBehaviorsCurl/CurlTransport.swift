@@ -53,6 +53,9 @@
         throw NetworkError(
           .transportFailed, "libcurl \(CurlLibrary.version) could not be made ready", request: request)
       }
+      let waits = request.body.map { $0.data == nil } ?? false
+      // A body may let its transport wait for as long as it wants. A sign-out does not wait for that.
+      if waits { HandOver.endCurrent() }
       let transfer = try await prepare(request, loop)
       let outcome = await withTaskCancellationHandler {
         await withUnsafeContinuation { continuation in
@@ -61,6 +64,7 @@
           transfer.upload?.start(clock: clock) { loop.post(.resume(transfer)) }
           if request.awaitsLeave { transfer.upload?.awaitLeave(clock: clock) { loop.post(.resume(transfer)) } }
           loop.post(.start(transfer))
+          if !waits { HandOver.endCurrent() }
         }
       } onCancel: {
         // The caller continues at once. The loop does the remaining work.
@@ -221,4 +225,6 @@
       return error
     }
   }
+
+  extension CurlTransport: HandOverEnding {}
 #endif

@@ -40,6 +40,23 @@ import Testing
     #expect(places.value == [true])
   }
 
+  @Test func `work still runs there after a request with a token`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let session = TokenSession(source: .closure { _ in AccessToken("a", lifetime: .seconds(60)) })
+    let places = Box<[Bool]>([])
+    let client = NetworkClient(
+      baseURL: server.baseURL,
+      behaviors: [
+        .tokenAuth(session),
+        ClosureBehavior(afterSuccess: { _, _ in places.update { $0.append(transport.isOnItsThread) } }),
+      ], transport: transport)
+    try await transport.run {
+      for _ in 0..<3 { try await client.send(.get("a")) }
+    }
+    #expect(places.value == [true, true, true])
+  }
+
   @Test func `child tasks run there`() async throws {
     let transport = CurlTransport()
     let places = await transport.run {

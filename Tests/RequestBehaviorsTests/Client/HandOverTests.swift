@@ -39,6 +39,28 @@ import Testing
     later.end()
   }
 
+  @Test func `a transport that ends hand-overs itself ends them while it sends`() async throws {
+    let handOver = try #require(HandOver(to: [handOvers]))
+    let transport = EndingTransport { [handOvers, ended] in
+      let before = handOvers.openCount
+      HandOver.endCurrent()
+      ended.value = before == 1 && handOvers.openCount == 0
+    }
+    _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+    #expect(ended.value)
+  }
+
+  @Test func `the hand-over of another transport ends while it waits`() async throws {
+    let handOver = try #require(HandOver(to: [handOvers]))
+    let transport = ClosureTransport { [handOvers, ended] request in
+      await handOvers.wait()
+      ended.value = true
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+    #expect(ended.value)
+  }
+
   @Test func `a cancelled sign-out waits all the same`() async throws {
     let handOver = try #require(HandOver(to: [handOvers]))
     let wait = waiting()
@@ -49,6 +71,17 @@ import Testing
     await wait.value
     #expect(ended.value)
   }
+}
+
+private struct EndingTransport: HandOverEnding {
+  let work: @Sendable () -> Void
+
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    work()
+    return NetworkResponse(request: request, statusCode: 200)
+  }
+
+  func shutdown() async {}
 }
 
 extension HandOvers {
