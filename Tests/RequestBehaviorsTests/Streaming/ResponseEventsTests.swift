@@ -91,7 +91,10 @@ import Testing
   @Test func `no event in time ends the events, also where comments come`() async throws {
     let server = StreamFixture(.init("data: one\n\n", ": still there\n\n", isOpen: true))
     let events = try await server.client().stream(.get("feed")).events.idleTimeout(.seconds(30))
-    let task = Task { try await events.all() }
+    let first = TestGate()
+    let task = Task { for try await _ in events { first.arrive() } }
+    // Before the first event the wait is that for it, which ends with the event.
+    await first.waitForArrivals(1)
     await server.clock.waitForSleepers(1)
     server.clock.advance(by: .seconds(30))
     let error = await #expect(throws: NetworkError.self) { try await task.value }
