@@ -51,7 +51,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   }
 
   /// The name of the only session that authenticates the request; `nil` if others may.
-  var onlyName: String? { if case .only(let name) = kind { name } else { nil } }
+  package var onlyName: String? { if case .only(let name) = kind { name } else { nil } }
 
   /// Whether the request is sent without credentials if no credentials are available.
   public var isOptional: Bool { kind == .optional }

@@ -111,18 +111,3 @@ extension CallOwners.Member {
       credential: entry.credential?.credential, scope: scope, isOfSession: entry.behavior is any AccountKnowing)
   }
 }
-
-extension TokenAuthBehavior: AccountKnowing {
-  /// The owner of requests that are begun now; `nil` if no user is signed in.
-  ///
-  /// An app that gets tokens for itself (``ClientCredentialsGrant``) needs no user, and is an owner from the start.
-  public var account: String? {
-    let user = session.coordinator.user
-    return user.generation == nil && !session.needsNoUser ? nil : user.scope
-  }
-}
-
-extension SessionAccount {
-  /// Whether an owner is the id of a named account.
-  static func isID(_ scope: String) -> Bool { scope.hasPrefix("account ") }
-}

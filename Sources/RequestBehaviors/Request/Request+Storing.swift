@@ -39,8 +39,3 @@ extension IdempotencyKey {
   /// The key that the caller gave; `nil` for one that is generated.
   package var givenValue: String? { if case .value(let value) = source { value } else { nil } }
 }
-
-extension AuthenticationRequirement {
-  /// The name of the only session whose credentials are asked for.
-  package var sessionName: String? { onlyName }
-}

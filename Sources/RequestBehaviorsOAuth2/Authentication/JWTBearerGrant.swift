@@ -74,8 +74,6 @@ public struct JWTBearerGrant: TokenSource {
   }
 }
 
-extension JWTBearerGrant: UserlessTokenSource {}
-
 extension TokenSource where Self == JWTBearerGrant {
   /// Gets tokens for an assertion that a key signs; see ``JWTBearerGrant``.
   ///

@@ -95,7 +95,7 @@ struct StoredRequest: OutboxOperation {
     case .required: "required"
     case .optional: "optional"
     case .none: "none"
-    case let other: "only " + (other.sessionName ?? "")
+    case let other: "only " + (other.onlyName ?? "")
     }
   }
 }

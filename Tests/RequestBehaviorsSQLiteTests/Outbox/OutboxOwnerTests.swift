@@ -40,6 +40,14 @@ import Testing
     }
   }
 
+  @Test func `an app without a token yet has no owner that an entry could be kept for`() async throws {
+    let world = try OutboxWorld()
+    let session = TokenSession(source: .clientCredentials(TokenEndpoint("token", clientID: "app")))
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]), operations: [Mine.self])
+    let error = await #expect(throws: NetworkError.self) { try await outbox.enqueue(Mine(user: "app")) }
+    #expect(error?.code == .notSignedIn)
+  }
+
   @Test func `entries wait over a sign-out for the same account, and not for another`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)

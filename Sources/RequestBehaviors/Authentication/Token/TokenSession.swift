@@ -144,9 +144,6 @@ extension TokenSession {
     token.keyThumbprint == nil ? nil : (source as? any KeyCheckingTokenSource)?.problem(of: token)
   }
 
-  /// Whether the source gets a token without a user, so that requests always have an owner.
-  var needsNoUser: Bool { source is any UserlessTokenSource }
-
   /// Records the server of the first client; all token requests go there from then on.
   func follow(_ call: Call) {
     environment.withLock { environment in
@@ -157,15 +154,6 @@ extension TokenSession {
 
   /// The server of the first client; `nil` if that client had no base URL.
   var firstEnvironment: ServerEnvironment? { environment.withLock { $0 } }
-}
-
-/// Makes the id under which an account owns responses and files.
-enum SessionAccount {
-  /// Returns the id of an account: the same each time, and without the name, because the id is part of keys and files.
-  static func id(of account: String, in session: String) -> String {
-    let text = "\(session.utf8.count):\(session)\(account)"
-    return "account " + Data(HashFunction.sha256.digest(of: Array(text.utf8))).base64EncodedString()
-  }
 }
 
 extension TokenSession: CustomStringConvertible, CustomReflectable {

@@ -4,9 +4,6 @@ package protocol KeyCheckingTokenSource: TokenSource {
   func problem(of token: AccessToken) -> NetworkError?
 }
 
-/// A source that gets tokens for the app itself: no user has to sign in first.
-package protocol UserlessTokenSource: TokenSource {}
-
 extension RefreshTokenGrant: KeyCheckingTokenSource {
   /// Returns an error of code `notSignedIn` for a token of another key.
   package func problem(of token: AccessToken) -> NetworkError? {
@@ -15,8 +12,6 @@ extension RefreshTokenGrant: KeyCheckingTokenSource {
     return .tokenOfAnotherKey()
   }
 }
-
-extension ClientCredentialsGrant: UserlessTokenSource {}
 
 /// The cause of the error for a token that is bound to another key.
 ///

@@ -1,0 +1,15 @@
+import Foundation
+
+/// Makes the id under which an account owns responses and files.
+enum SessionAccount {
+  /// Returns the id of an account: the same each time, and without the name, because the id is part of keys and files.
+  static func id(of account: String, in session: String) -> String {
+    let text = "\(session.utf8.count):\(session)\(account)"
+    return prefix + Data(HashFunction.sha256.digest(of: Array(text.utf8))).base64EncodedString()
+  }
+
+  /// Whether an owner is the id of a named account.
+  static func isID(_ scope: String) -> Bool { scope.hasPrefix(prefix) }
+
+  private static let prefix = "account "
+}
