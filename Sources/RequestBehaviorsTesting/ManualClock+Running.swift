@@ -167,5 +167,7 @@ private final class ClockedWork<Value: Sendable>: Sendable {
         if !clock.advanceToNextWait() { _ = scheduler.waitForOutside() }
       }
     }
+    // Another thread may have resumed a task of the work between the last look and here.
+    scheduler.onThisThread { scheduler.runReadyJobs() }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
 import TestSupport
@@ -56,6 +57,15 @@ import Testing
     #expect(word == "hello")
   }
 
+  @Test func `running within a running leaves the outer one its thread`() async throws {
+    let threads = try await ManualClock().run {
+      let outer = thread()
+      _ = try await ManualClock().run { 1 }
+      return [outer, await Task { thread() }.value, thread()]
+    }
+    #expect(Set(threads).count == 1)
+  }
+
   @Test func `work that throws ends the running, and work that is cancelled ends too`() async throws {
     let clock = ManualClock()
     await #expect(throws: NetworkError.self) {
@@ -90,3 +100,6 @@ import Testing
     #expect(!clock.advanceToNextWait())
   }
 }
+
+/// The thread that asks.
+private func thread() -> String { "\(pthread_self())" }

@@ -58,8 +58,7 @@ public final class HandOvers: Sendable {
 
 /// A transport that ends the hand-over of each request itself, with ``HandOver/endCurrent()``.
 ///
-/// The sends of other transports run in tasks of their own, which cost two microseconds and leave the executor that the
-/// caller prefers.
+/// The sends of other transports run in tasks of their own, which leave the executor that the caller prefers.
 package protocol HandOverEnding: Transport {}
 
 /// One request on its way from its last check to the transport.

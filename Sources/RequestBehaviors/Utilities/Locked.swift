@@ -30,7 +30,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
   ///
   /// - Parameter change: The access to the value; it must be short, and must not use the same lock.
   /// - Returns: The result of the closure.
-  // Inlinable, because the other modules of the package would call it unspecialized: each access cost copies.
+  // Inlinable, because the other modules of the package would call it unspecialized.
   @inlinable
   package func withLock<Result>(_ change: (inout Value) throws -> Result) rethrows -> Result {
     try buffer.withUnsafeMutablePointers { value, mutex in

@@ -61,8 +61,7 @@ struct CassettePlayer: Sendable {
     var error = NetworkError(
       NetworkError.Code(rawValue: code), end?["message"]?.text ?? "as recorded", request: request)
     if let delay = end?["repeatAfter"]?.milliseconds {
-      let seconds = Double(delay.components.seconds) + Double(delay.components.attoseconds) * 1e-18
-      error.availableAt = request.call.clock.date().addingTimeInterval(seconds)
+      error.availableAt = request.call.clock.date().addingTimeInterval(delay.inSeconds)
     }
     switch end?["stage"]?.text {
     case "notSent": error.progress = NetworkError.Progress(.notSent)

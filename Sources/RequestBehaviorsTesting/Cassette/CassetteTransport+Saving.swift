@@ -92,12 +92,15 @@ struct CassettePlan {
           $0.sketch.difference(to: entry.sketch, matching) == nil
         })
       else {
-        if !known.contains(line) { foreignLines.insert(line) }
-        if !isAll || !known.contains(line) { entries.append(entry.json) }
+        // The record of an entry of this transport is added below.
+        guard !known.contains(line) else { continue }
+        foreignLines.insert(line)
+        entries.append(entry.json)
         continue
       }
       let record = fresh.remove(at: index).record
-      if isAll { add(record, redaction, insteadOf: entry) } else { entries.append(entry.json) }
+      // An entry of this transport is written anew, because its call may have learnt a secret since.
+      if isAll || known.contains(line) { add(record, redaction, insteadOf: entry) } else { entries.append(entry.json) }
     }
     let keyed = fresh.enumerated().map { index, item in
       (

@@ -94,7 +94,9 @@ struct ReproducedResponses {
       // Of JSON that is not well-formed, nothing is kept after the error; then the error must stay one.
       return shown.isEmpty && !body.isEmpty ? Data("?".utf8) : shown
     }
-    return redactor.hasHiddenValue(in: body) ? nil : body
+    // Nothing names the secrets in a body that cannot be read, and those in parts are not looked for.
+    let isInParts = contentType?.lowercased().hasPrefix("multipart/") == true
+    return isInParts || redactor.hasHiddenValue(in: body) ? nil : body
   }
 }
 

@@ -50,11 +50,14 @@ extension NetworkError {
   /// Secrets are hidden by values of the same type, so that the body of a response still decodes, or does not, as
   /// before. Up to five sends and 2 KiB of bodies are in the source of the test, more are in a cassette beside it.
   ///
-  /// - Parameter name: The name that the files and the suite of tests begin with; characters other than letters and
-  ///   digits are left out.
+  /// - Parameters:
+  ///   - name: The name that the files and the suite of tests begin with; characters other than letters and digits are
+  ///     left out.
+  ///   - redactor: Hides secrets; give it the rules of your logs. By default it is that of the recorder, or else the
+  ///     standard one.
   /// - Returns: The reproduction.
-  public func reproduction(named name: String = "Failure") -> Reproduction? {
-    guard let call = failedCall else { return nil }
+  public func reproduction(named name: String = "Failure", redactor: Redactor? = nil) -> Reproduction? {
+    guard let call = failedCall(redactor: redactor) else { return nil }
     let letters = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
     let isName = letters.first?.isLetter == true
     let source = ReproducedTest(self, call, name: isName ? letters : "Failure")

@@ -107,8 +107,10 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   /// Takes the jobs that a closure makes ready on this thread, before the simulation's own thread begins.
   func taking<Result>(_ work: () throws -> Result) rethrows -> Result {
+    // The caller's thread may be that of another simulation.
+    let previous = pthread_getspecific(SimulationScheduler.key)
     pthread_setspecific(SimulationScheduler.key, Unmanaged.passUnretained(self).toOpaque())
-    defer { pthread_setspecific(SimulationScheduler.key, nil) }
+    defer { pthread_setspecific(SimulationScheduler.key, previous) }
     return try work()
   }
 

@@ -38,6 +38,42 @@ import Testing
     #expect(played.contains("REDACTED"))
   }
 
+  @Test func `the parts of a form are not written, and the form matches again`() async throws {
+    @Sendable func signIn(_ client: NetworkClient) async throws {
+      let parts: [MultipartPart] = [.field("password", "c4nary-word"), .field("user", "ann")]
+      try await client.send(.post("login", body: .multipart(parts)))
+    }
+    let mock = MockTransport()
+    mock.on().respond(200)
+    try await bench.record(over: mock) { try await signIn($0) }
+    #expect(try bench.text().contains("c4nary") == false)
+    let playing = try bench.cassette(.replay)
+    try await signIn(bench.client(playing))
+    try playing.verify()
+  }
+
+  @Test(arguments: [("application/rtf", #"{\rtf1 hello}"#), ("application/toml", "[section]\nname = 1\n")])
+  func `a body that only begins like JSON is played as it was`(type: String, body: String) async throws {
+    let mock = MockTransport()
+    mock.on().respond(200, headers: ["Content-Type": type], body: Data(body.utf8))
+    try await bench.record(over: mock) { try await $0.send(.get("file")) }
+    #expect(try await bench.client(try bench.cassette(.replay)).send(Request<String>.get("file")) == body)
+  }
+
+  @Test func `a secret that a call learns after a save is hidden by the next save`() async throws {
+    let mock = MockTransport()
+    mock.on().respond(200, jsonText: #"{"note": "c4nary-late"}"#)
+    let recording = try bench.cassette(.recordMissing, over: mock)
+    let response = try await bench.client(recording).send(Request<NetworkResponse>.get("note"))
+    try recording.save()
+    response.request.call.addSecret("c4nary-late")
+    await recording.shutdown()
+    #expect(try bench.text().contains("c4nary") == false)
+    let playing = try bench.cassette(.replay)
+    try await bench.client(playing).send(.get("note"))
+    try playing.verify()
+  }
+
   @Test func `no placeholder goes to a live server`() async throws {
     let token = MockTransport()
     token.on(.post, "https://api.example.com/v1/token").respond(200, jsonText: #"{"access_token": "c4nary-token"}"#)

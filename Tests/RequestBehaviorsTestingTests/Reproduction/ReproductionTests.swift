@@ -105,6 +105,26 @@ import Testing
     #expect(names == ["LargeBodyTests.har", "LargeBodyTests.swift", "largeBody.har", "largeBody.html"])
   }
 
+  @Test func `the parts of a response are not shown`() async throws {
+    let mock = MockTransport()
+    let body = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nc4nary-word\r\n--b--\r\n"
+    mock.on().respond(500, headers: ["Content-Type": "multipart/form-data; boundary=b"], body: Data(body.utf8))
+    let client = NetworkClient(baseURL: mock.baseURL, transport: mock)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.reproduction()?.test.contains("c4nary") == false)
+  }
+
+  @Test func `the rules of the app's own redactor hold`() async throws {
+    let mock = MockTransport()
+    mock.on().respond(500, jsonText: #"{"iban": "c4nary-number"}"#)
+    let client = NetworkClient(baseURL: mock.baseURL, transport: mock)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    var redactor = Redactor.standard
+    redactor.sensitivePointers.insert("/iban")
+    #expect(error?.reproduction()?.test.contains("c4nary") == true)
+    #expect(error?.reproduction(redactor: redactor)?.test.contains("c4nary") == false)
+  }
+
   @Test func `an error without a request has no reproduction`() {
     #expect(NetworkError(.timedOut, "as planned").reproduction() == nil)
   }

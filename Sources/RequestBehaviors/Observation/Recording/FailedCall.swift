@@ -76,11 +76,15 @@ extension NetworkError {
   /// The call that failed; `nil` if no request was built.
   ///
   /// With a ``RecordingBehavior`` in the list it has the fields of every send, and those of the calls that it needed.
-  package var failedCall: FailedCall? {
+  ///
+  /// - Parameter redactor: Hides secrets; `nil` for that of the recorder, or else the standard one.
+  /// - Returns: The call.
+  package func failedCall(redactor: Redactor?) -> FailedCall? {
     guard let request else { return nil }
     let facts = request.call[FailureFactsKey.self]
-    var failed = facts?.recorder?.failedCall(request.call.servedID, behaviors: facts?.behaviors ?? [])
-    if failed == nil { failed = attemptedCall(request, facts?.behaviors ?? []) }
+    var failed = facts?.recorder?.failedCall(
+      request.call.servedID, behaviors: facts?.behaviors ?? [], redactor)
+    if failed == nil { failed = attemptedCall(request, facts?.behaviors ?? [], redactor ?? .standard) }
     guard var failed else { return nil }
     if failed.user == request.call.id.number {
       failed.userHeaders = request.call.userHeaders
@@ -95,9 +99,12 @@ extension NetworkError {
   }
 
   /// Returns the call as far as the error knows it: its sends and decisions.
-  private func attemptedCall(_ request: NetworkRequest, _ behaviors: [any RequestBehavior.Type]) -> FailedCall {
+  private func attemptedCall(
+    _ request: NetworkRequest, _ behaviors: [any RequestBehavior.Type], _ redactor: Redactor
+  ) -> FailedCall {
     let call = request.call
-    let redactor = redactorOfCall(request)
+    var redactor = redactor.hiding(secretsOf: request)
+    if let response { redactor = redactor.hiding(secretsOf: response) }
     let attempts = attempts
     let first = attempts.first?.startedAt ?? call.startedAt
     let start = min(call.startedAt, first)
@@ -122,17 +129,15 @@ extension NetworkError {
       behaviors: behaviors.map { "\($0)" }, redactor: redactor)
   }
 
-  private func redactorOfCall(_ request: NetworkRequest) -> Redactor {
-    let redactor = Redactor.standard.hiding(secretsOf: request)
-    return response.map { redactor.hiding(secretsOf: $0) } ?? redactor
-  }
 }
 
 extension CallRecorder {
   /// Returns a call that failed, with the calls that it was made for and those that were made for it.
-  fileprivate func failedCall(_ id: Call.ID, behaviors: [any RequestBehavior.Type]) -> FailedCall? {
+  fileprivate func failedCall(
+    _ id: Call.ID, behaviors: [any RequestBehavior.Type], _ redactor: Redactor?
+  ) -> FailedCall? {
     let stored = state.withLock { $0 }
-    let export = RecordingExport(stored, redactor: redactor, bodyLimit: bodies.limit)
+    let export = RecordingExport(stored, redactor: redactor ?? self.redactor, bodyLimit: bodies.limit)
     let calls = stored.inOrder
     guard var root = calls.first(where: { $0.id == id }) else { return nil }
     var family: Set<Call.ID> = [root.id]
@@ -177,20 +182,9 @@ extension FailedCall.Send {
 
 extension RecordedSend {
   fileprivate init(_ attempt: Attempt, since start: Duration, _ redactor: Redactor) {
-    let outcome: Outcome =
-      switch attempt.outcome {
-      case .pending: .underWay
-      case .response(let statusCode, let bytes): .response(statusCode: statusCode, bytes: bytes)
-      case .failure(let code, let message): .failure(code: code?.rawValue, message: redactor.redact(text: message))
-      case .cancelled: .cancelled
-      }
-    var timings = attempt.timings
-    timings?.sent -= start
-    timings?.firstByte = attempt.timings?.firstByte.map { $0 - start }
-    timings?.lastByte = attempt.timings?.lastByte.map { $0 - start }
     self.init(
       number: attempt.number, method: attempt.method.rawValue, url: redactor.redact(attempt.url),
-      startedAt: attempt.startedAt - start, endedAt: attempt.endedAt.map { $0 - start }, outcome: outcome,
-      timings: timings)
+      startedAt: attempt.startedAt - start, endedAt: attempt.endedAt.map { $0 - start },
+      outcome: Outcome(attempt.outcome, redactor), timings: attempt.timings?.since(start))
   }
 }

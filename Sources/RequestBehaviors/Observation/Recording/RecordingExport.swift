@@ -63,30 +63,38 @@ struct RecordingExport {
   private func send(_ send: StoredSend, number: Int) -> RecordedSend {
     RecordedSend(
       number: number, method: send.method.rawValue, url: redactor.redact(send.url), startedAt: send.startedAt - origin,
-      endedAt: send.attempt?.endedAt.map { $0 - origin }, outcome: outcome(of: send),
-      timings: send.attempt?.timings.map(shifted), requestHeaders: redactor.redact(send.requestHeaders),
+      endedAt: send.attempt?.endedAt.map { $0 - origin },
+      outcome: RecordedSend.Outcome(send.attempt?.outcome ?? .pending, redactor),
+      timings: send.attempt?.timings?.since(origin), requestHeaders: redactor.redact(send.requestHeaders),
       responseHeaders: redactor.redact(send.responseHeaders), requestBytes: send.requestBytes,
       requestBody: excerpt(send.requestBody, of: send.requestType, length: Int(clamping: send.requestBytes ?? 0)),
       responseBody: excerpt(send.responseBody, of: send.responseHeaders[.contentType], length: send.responseBytes),
       chunks: send.chunks.map { RecordedSend.Chunk(at: $0.at - origin, bytes: $0.bytes) })
   }
 
-  private func outcome(of send: StoredSend) -> RecordedSend.Outcome {
-    switch send.attempt?.outcome {
-    case .response(let statusCode, let bytes): .response(statusCode: statusCode, bytes: bytes)
-    case .failure(let code, let message): .failure(code: code?.rawValue, message: redactor.redact(text: message))
-    case .cancelled: .cancelled
-    case .pending, nil: .underWay
-    }
-  }
-
   private func excerpt(_ body: Data?, of type: String?, length: Int) -> String? {
     guard bodyLimit > 0, let body, !body.isEmpty else { return nil }
     return redactor.redact(body: body, of: length, contentType: type, limit: bodyLimit)
   }
+}
 
-  private func shifted(_ timings: ResponseTimings) -> ResponseTimings {
-    var timings = timings
+extension RecordedSend.Outcome {
+  /// Takes the outcome of an attempt, with the secrets of its message hidden.
+  init(_ outcome: Attempt.Outcome, _ redactor: Redactor) {
+    self =
+      switch outcome {
+      case .pending: .underWay
+      case .response(let statusCode, let bytes): .response(statusCode: statusCode, bytes: bytes)
+      case .failure(let code, let message): .failure(code: code?.rawValue, message: redactor.redact(text: message))
+      case .cancelled: .cancelled
+      }
+  }
+}
+
+extension ResponseTimings {
+  /// Returns the times since another one.
+  func since(_ origin: Duration) -> ResponseTimings {
+    var timings = self
     timings.sent -= origin
     timings.firstByte = timings.firstByte.map { $0 - origin }
     timings.lastByte = timings.lastByte.map { $0 - origin }

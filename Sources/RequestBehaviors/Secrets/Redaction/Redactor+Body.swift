@@ -107,12 +107,13 @@ enum BodyKind {
   }
 
   /// Reads the kind from the type, and where that is unknown from the body, because servers send tokens as
-  /// `application/x-amz-json-1.1` or without a type; `nil` for a binary body.
+  /// `application/x-amz-json-1.1` or without a type; `nil` for a binary body, and for parts, which may be binary.
   init?(_ contentType: String?, readingIfUnknown body: Data) {
     self.init(contentType)
     guard self == .other else { return }
-    let isMedia = ["image/", "audio/", "video/", "font/"].contains { BodyKind.mediaType(contentType).hasPrefix($0) }
-    guard !isMedia, !body.contains(0), let first = body.first(where: { !$0.isJSONWhitespace }) else { return nil }
+    let type = BodyKind.mediaType(contentType)
+    let isOpaque = ["image/", "audio/", "video/", "font/", "multipart/"].contains { type.hasPrefix($0) }
+    guard !isOpaque, !body.contains(0), let first = body.first(where: { !$0.isJSONWhitespace }) else { return nil }
     let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     guard isJSON || String(data: body, encoding: .utf8) != nil else { return nil }
     self = isJSON ? .json : .text

@@ -21,10 +21,13 @@ extension Redactor {
     let bytes = Array(body)
     let shown = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
       switch kind {
-      case .json: json(bytes, placeholders).shown
-      case .form: Array(form(bytes, placeholders).utf8)
-      case .text where isEvents: events(bytes, placeholders)
-      case .text, .other: text(bytes)
+      case .json:
+        let found = json(bytes, placeholders)
+        // A body of an unknown type that only begins like JSON is text.
+        return found.isWellFormed || BodyKind(contentType) == .json ? found.shown : text(bytes)
+      case .form: return Array(form(bytes, placeholders).utf8)
+      case .text where isEvents: return events(bytes, placeholders)
+      case .text, .other: return text(bytes)
       }
     }
     return Data(hidingKnownSecrets(in: shown ?? bytes, isCutOff: false, placeholders) { _ in nil })
