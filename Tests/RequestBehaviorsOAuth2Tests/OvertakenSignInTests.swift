@@ -42,7 +42,8 @@ import Testing
   @Test func `another sign-in during the exchange is not undone`() async throws {
     #expect(try await finish { try await fixture.session.signIn(AccessToken("other")) } == .signedOut)
     #expect(try await fixture.store.load()?.value == "other")
-    #expect(fixture.mock.sent.count == 2)
+    // Some servers revoke all tokens of a user and a client.
+    #expect(fixture.mock.sent.count == 1)
   }
 
   @Test func `a server that cannot revoke is not asked to`() async throws {

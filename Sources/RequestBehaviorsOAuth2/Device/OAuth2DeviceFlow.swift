@@ -74,8 +74,8 @@ public struct OAuth2DeviceFlow: Sendable {
   /// - Returns: The grant, with whose token the session is signed in.
   /// - Throws: `NetworkError`, of code `oauth2Denied` if the user refused, `oauth2Expired` if the user did not decide
   ///   in time, `oauth2Refused` if the server says why not, `oauth2InvalidServer` if the codes are of another client or
-  ///   token endpoint, and `signedOut` if the session was signed out, or in, meanwhile: the token is then revoked if
-  ///   the server can. `CancellationError` at once when the task is cancelled.
+  ///   token endpoint, and `signedOut` if the session was signed out, or in, meanwhile. After a sign-out the token is
+  ///   revoked if the server can. `CancellationError` at once when the task is cancelled.
   @discardableResult
   public func finish(_ code: OAuth2DeviceCode) async throws -> OAuth2Grant {
     guard code.format == OAuth2DeviceCode.currentFormat else {

@@ -145,7 +145,8 @@ extension OAuth2Flow {
   ///   - `oauth2Expired` if the sign-in began more than an hour ago;
   ///   - `oauth2AlreadyFinished` if the session has seen this callback before;
   ///   - `oauth2InvalidServer` if the sign-in was begun for another client or token endpoint;
-  ///   - `signedOut` if the session was signed out, or in, meanwhile. The token is then revoked if the server can.
+  ///   - `signedOut` if the session was signed out, or in, meanwhile. After a sign-out the token is revoked if the
+  ///     server can.
   @discardableResult
   public func finish(_ signIn: OAuth2SignIn, callback: URL) async throws -> OAuth2Grant {
     try check(signIn)

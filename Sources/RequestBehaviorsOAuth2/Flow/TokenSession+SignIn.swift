@@ -24,8 +24,9 @@ extension TokenSession {
 
   /// Takes the token of a response, and returns the grant.
   ///
-  /// With an ID token, the same user is the same owner at each sign-in. A token that came too late is revoked: the user
-  /// has signed out meanwhile, or in again.
+  /// With an ID token, the same user is the same owner at each sign-in. A token that came too late is revoked if the
+  /// user has signed out meanwhile. After another sign-in it is only dropped: some servers revoke all tokens that the
+  /// user gave the client, also the newer one.
   ///
   /// - Parameters:
   ///   - result: The token and its response.
@@ -46,6 +47,7 @@ extension TokenSession {
     do {
       try await signIn(token, as: account, since: request.mark)
     } catch let error as NetworkError where error.code == .signedOut {
+      if try await isSignedIn() { throw error }
       // The caller may have been cancelled by the sign-out, and waits for this no longer than it must.
       await Task { [token] in await revoke(token) }.endOrCancellation()
       throw error

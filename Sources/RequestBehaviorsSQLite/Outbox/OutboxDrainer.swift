@@ -160,10 +160,9 @@ final class OutboxDrainer: Sendable {
       do {
         if held == nil {
           held = try await lock.take()
-          if held != nil { try await core.recover() }
+          if held != nil { try await recover() }
         } else if state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) {
-          try await core.recover()
-          state.withLock { $0.hasLostClaims = false }
+          try await recover()
         }
         try await core.refreshOwners()
         try await followClock()
@@ -190,6 +189,12 @@ final class OutboxDrainer: Sendable {
     for waiter in waiting { waiter.settle(.success(())) }
     // Something may have been asked for while the lock was given back.
     run()
+  }
+
+  /// Gives claims back whose attempts are over.
+  private func recover() async throws {
+    try await core.recover()
+    state.withLock { $0.hasLostClaims = false }
   }
 
   /// Looks for accounts that are away, when users come and go and once an hour.
@@ -233,7 +238,8 @@ final class OutboxDrainer: Sendable {
   private func mayBegin() -> Bool {
     let now = core.clock.now()
     return state.withLock { state in
-      guard isWanted(state) else { return false }
+      // Lost claims are given back when no attempt is under way, so none begins before.
+      guard isWanted(state), !state.hasLostClaims else { return false }
       return state.pause.permits(running: state.workers.count, limit: core.settings.concurrency, now: now)
     }
   }

@@ -115,11 +115,7 @@ import Testing
       world.clock.advance(by: .seconds(1))
       await Task.yield()
     }
-    for _ in 1...5 {
-      await world.clock.waitForSleepers(1)
-      world.clock.advance(by: .milliseconds(20))
-      #expect(world.clock.sleeperCount == 1)
-    }
+    await world.expectOneLookAnInterval(sleepers: 1)
     gate.open()
     try await outbox.drain()
     await outbox.stop()
@@ -137,11 +133,7 @@ import Testing
     one.start()
     await gate.waitForArrivals(1)
     two.start()
-    for _ in 1...5 {
-      await world.clock.waitForSleepers(2)
-      world.clock.advance(by: .milliseconds(20))
-      #expect(world.clock.sleeperCount == 2)
-    }
+    await world.expectOneLookAnInterval(sleepers: 2)
     gate.open()
     try await one.drain()
     await one.stop()
@@ -396,5 +388,16 @@ import Testing
     #expect(try await outbox.drain().isEmpty)
     #expect(Set(mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
     await store.close()
+  }
+}
+
+extension OutboxWorld {
+  /// Lets less than an interval pass five times, and expects that nothing wakes.
+  fileprivate func expectOneLookAnInterval(sleepers: Int) async {
+    for _ in 1...5 {
+      await clock.waitForSleepers(sleepers)
+      clock.advance(by: .milliseconds(20))
+      #expect(clock.sleeperCount == sleepers)
+    }
   }
 }
