@@ -94,25 +94,38 @@ extension Redactor {
       object.flatMap { name, value in
         let isNamed =
           isSensitive(field: name)
-          || isOfSignIn(name, value as? String ?? "") { SignInNames.areOfSignIn(object.keys.map { Array($0.utf8) }) }
+          || isOfSignIn(name, value as? String ?? "") { SignInNames.areOfSignIn(object.keys.map(\.utf8)) }
         return secretValues(inJSON: value, isSecret: isSecret || isNamed)
       }
     default: []
     }
   }
 
-  private func secretValues(inPairs text: Substring, separatedBy separators: String) -> [String] {
-    text.utf8.split { separators.utf8.contains($0) }.map { Substring($0) }.compactMap { pair in
-      guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-      let name = Redactor.unescaped(pair[..<equals]) ?? String(pair[..<equals])
-      let written = pair[pair.utf8.index(after: equals)...]
-      let hasPlus = written.utf8.contains(UInt8(ascii: "+"))
-      let value = hasPlus ? written.replacing("+", with: "%20").removingPercentEncoding : Redactor.unescaped(written)
-      let isSecret =
-        isSensitive(field: name)
-        || isOfSignIn(name, value ?? "") { SignInNames.isSignIn(pairs: Array(text.utf8)) }
-      return isSecret ? value : nil
+  private func secretValues(inPairs text: Substring, separatedBy separators: StaticString) -> [String] {
+    let separators = UnsafeBufferPointer(start: separators.utf8Start, count: separators.utf8CodeUnitCount)
+    var values: [String] = []
+    var rest = text.utf8[...]
+    while !rest.isEmpty {
+      let pair = Substring(rest.prefix { !separators.contains($0) })
+      rest = rest[pair.endIndex...].dropFirst()
+      if let value = secretValue(inPair: pair, of: text) { values.append(value) }
     }
+    return values
+  }
+
+  /// Returns the value of a pair whose name is sensitive.
+  private func secretValue(inPair pair: Substring, of text: Substring) -> String? {
+    guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    let name = Redactor.unescaped(pair[..<equals]) ?? String(pair[..<equals])
+    let written = pair[pair.utf8.index(after: equals)...]
+    let kind = SignInNames.ambiguous(name.utf8)
+    guard isSensitive(field: name) || kind != nil else { return nil }
+    let hasPlus = written.utf8.contains(UInt8(ascii: "+"))
+    let value = hasPlus ? written.replacing("+", with: "%20").removingPercentEncoding : Redactor.unescaped(written)
+    let isSecret =
+      isSensitive(field: name)
+      || isOfSignIn(name, value ?? "") { SignInNames.isSignIn(pairs: text.utf8) }
+    return isSecret ? value : nil
   }
 
   /// Returns the text without its percent-encoding, which most texts do not have; `nil` if that is malformed.

@@ -1,6 +1,6 @@
 // What may go to which origin: the rules for credentials, other secrets and options, all in this file.
 //
-// 1. A field whose name means a credential is a secret, also where it is not marked (`CredentialFieldNames`).
+// 1. A field whose name means a credential is a secret, also where it is not marked (`isNamedLikeCredential`).
 // 2. A secret of a request is for the request's origin, one of a behavior for the base URL's, unless its mark says
 //    otherwise (`markCredentials`, `markUnmarked`).
 // 3. A request that moves to another origin, by a redirect or by a link to a page, loses the secrets that are not for
@@ -10,28 +10,9 @@
 
 // MARK: - Names
 
-/// The names of header fields that mean a credential for the standard redactor.
-///
-/// Every field of every send is checked, and programs use few names, so each verdict is stored. A first check takes 0.6
-/// µs and four allocations, a stored verdict a tenth of that and no allocation.
-enum CredentialFieldNames {
-  // A program that makes up names may have more; these are checked each time.
-  private static let limit = 1_000
-
-  private static let verdicts = Locked<[String: Bool]>([:])
-
-  /// Whether the name means a credential: `Authorization`, `Cookie`, `X-API-Key` and their like.
-  static func contains(_ name: String) -> Bool {
-    if let verdict = verdicts.withLock({ $0[name] }) { return verdict }
-    let verdict = Redactor.standard.isSensitive(field: name)
-    verdicts.withLock { if $0.count < limit { $0[name] = verdict } }
-    return verdict
-  }
-}
-
 extension HeaderFields.Field {
   /// Whether the name alone tells that the value is a credential.
-  public var isNamedLikeCredential: Bool { CredentialFieldNames.contains(name) }
+  public var isNamedLikeCredential: Bool { Redactor.isCredentialField(name) }
 }
 
 // MARK: - Marks

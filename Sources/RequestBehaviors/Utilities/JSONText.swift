@@ -1,21 +1,33 @@
 /// Escapes and unescapes JSON strings (RFC 8259 §7).
 enum JSONText {
   /// Appends a string in quotes, with control characters, quotes and backslashes escaped.
-  static func appendQuoted(_ text: some Sequence<UInt8>, to output: inout [UInt8]) {
+  static func appendQuoted(_ text: some Collection<UInt8>, to output: inout [UInt8]) {
+    let isDone: Void? = text.withContiguousStorageIfAvailable { appendQuoted($0, to: &output) }
+    if isDone == nil { Array(text).withUnsafeBufferPointer { appendQuoted($0, to: &output) } }
+  }
+
+  private static func appendQuoted(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        output.append(UInt8(ascii: "\\"))
-        output.append(byte)
-      case 0x0A: output.append(contentsOf: "\\n".utf8)
-      case 0x0D: output.append(contentsOf: "\\r".utf8)
-      case 0x09: output.append(contentsOf: "\\t".utf8)
-      case ..<0x20, 0x7F: output.append(contentsOf: hexadecimalEscape(byte))
-      default: output.append(byte)
-      }
+    // Most texts have nothing to escape.
+    if text.contains(where: { $0.needsEscape }) {
+      for byte in text { appendEscaped(byte, to: &output) }
+    } else {
+      output.append(contentsOf: text)
     }
     output.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendEscaped(_ byte: UInt8, to output: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      output.append(UInt8(ascii: "\\"))
+      output.append(byte)
+    case 0x0A: output.append(contentsOf: "\\n".utf8)
+    case 0x0D: output.append(contentsOf: "\\r".utf8)
+    case 0x09: output.append(contentsOf: "\\t".utf8)
+    case ..<0x20, 0x7F: output.append(contentsOf: hexadecimalEscape(byte))
+    default: output.append(byte)
+    }
   }
 
   private static func hexadecimalEscape(_ byte: UInt8) -> [UInt8] {
@@ -82,5 +94,8 @@ enum JSONText {
 }
 
 extension UInt8 {
+  fileprivate var needsEscape: Bool {
+    self < 0x20 || self == 0x7F || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
+  }
   fileprivate var isHexadecimalDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
 }

@@ -16,16 +16,18 @@ enum LogText {
   /// Returns a duration in seconds as a decimal number, to the microsecond.
   static func seconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
-    let isNegative = seconds < 0 || attoseconds < 0
-    let fraction = "\(attoseconds.magnitude / 1_000_000_000_000)"
-    return (isNegative ? "-" : "") + "\(seconds.magnitude)." + String(repeating: "0", count: 6 - fraction.count)
-      + fraction
+    let sign = seconds < 0 || attoseconds < 0 ? "-" : ""
+    // A one before the digits keeps the zeros with which they begin.
+    let fraction = "\(1_000_000 + attoseconds.magnitude / 1_000_000_000_000)".dropFirst()
+    return "\(sign)\(seconds.magnitude).\(fraction)"
   }
 
   /// Returns a date as in RFC 3339, in UTC with milliseconds.
   static func timestamp(_ date: Date) -> String {
-    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    timestampStyle.format(date)
   }
+
+  private static let timestampStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
   /// Returns the text on one line: control characters and line separators are escaped.
   static func escapingControls(_ text: String) -> String {

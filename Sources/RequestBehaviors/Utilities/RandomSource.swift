@@ -50,15 +50,20 @@ package struct RandomSource: RandomNumberGenerator {
   /// Returns a UUID of version 4 in lower case (RFC 9562 §5.4).
   @Sendable package static func uuid() -> String {
     var source = RandomSource()
-    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &source) }
-    bytes[6] = bytes[6] & 0x0F | 0x40
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    let digits = bytes.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text += "-" }
-      text.append(digit)
+    let (high, low) = (source.next() & ~0xF000 | 0x4000, source.next() & ~(3 << 62) | 2 << 62)
+    let digits = Array("0123456789abcdef".utf8)
+    return String(unsafeUninitializedCapacity: 36) { buffer in
+      var place = 0
+      for index in 0..<32 {
+        let bits = index < 16 ? high : low
+        if index == 8 || index == 12 || index == 16 || index == 20 {
+          buffer[place] = UInt8(ascii: "-")
+          place += 1
+        }
+        buffer[place] = digits[Int(bits >> UInt64(60 - index % 16 * 4) & 15)]
+        place += 1
+      }
+      return place
     }
-    return text
   }
 }

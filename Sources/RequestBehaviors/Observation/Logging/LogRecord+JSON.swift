@@ -73,7 +73,13 @@ extension LogRecord {
 
 /// Writes a JSON object member by member.
 private struct JSONObject {
-  private var bytes: [UInt8] = [UInt8(ascii: "{")]
+  private var bytes: [UInt8] = []
+
+  /// Creates an object with room for the members of most records.
+  init() {
+    bytes.reserveCapacity(1_024)
+    bytes.append(UInt8(ascii: "{"))
+  }
 
   var text: String { String(decoding: bytes + [UInt8(ascii: "}")], as: UTF8.self) }
 

@@ -7,11 +7,27 @@
 /// print(outgoing.traceparent)  // the same trace, a new parent id
 /// ```
 public struct TraceContext: Sendable, Hashable {
+  // The ids are numbers, because every send makes one; they become text where they are shown or sent.
+  private let traceHigh: UInt64
+  private let traceLow: UInt64
+  private let parent: UInt64
+
   /// The id of the trace: 16 bytes as 32 lower-case hexadecimal digits, not all zero.
-  public let traceID: String
+  public var traceID: String {
+    String(unsafeUninitializedCapacity: 32) { buffer in
+      TraceContext.write(traceHigh, to: buffer, at: 0)
+      TraceContext.write(traceLow, to: buffer, at: 16)
+      return 32
+    }
+  }
 
   /// The id of the caller in the trace: 8 bytes as 16 lower-case hexadecimal digits, not all zero.
-  public let parentID: String
+  public var parentID: String {
+    String(unsafeUninitializedCapacity: 16) { buffer in
+      TraceContext.write(parent, to: buffer, at: 0)
+      return 16
+    }
+  }
 
   /// The eight flag bits; the lowest one means that the caller may have recorded the trace.
   public let flags: UInt8
@@ -30,11 +46,12 @@ public struct TraceContext: Sendable, Hashable {
   ///   - flags: The flags; by default sampled.
   ///   - tracestate: The list of vendor entries.
   public init?(traceID: String, parentID: String, flags: UInt8 = 1, tracestate: String? = nil) {
-    guard TraceContext.isID(traceID, digits: 32), TraceContext.isID(parentID, digits: 16) else { return nil }
-    self.traceID = traceID
-    self.parentID = parentID
-    self.flags = flags
-    self.tracestate = tracestate.flatMap { TraceState($0)?.description }
+    guard let trace = TraceContext.numbers(traceID, 2), let parent = TraceContext.numbers(parentID, 1) else {
+      return nil
+    }
+    self.init(
+      trace: (trace[0], trace[1]), parent: parent[0], flags: flags,
+      tracestate: tracestate.flatMap { TraceState($0)?.description })
   }
 
   /// Creates the context of an incoming request, or `nil` if `traceparent` is malformed (W3C Trace Context §3.2).
@@ -57,8 +74,16 @@ public struct TraceContext: Sendable, Hashable {
 
   /// The value of the field `traceparent`, of version 00.
   public var traceparent: String {
-    let digits = String(flags & 1, radix: 16)
-    return "00-\(traceID)-\(parentID)-0\(digits)"
+    String(unsafeUninitializedCapacity: 55) { buffer in
+      // The version, the ids and the flags, with dashes between them.
+      buffer.initialize(repeating: UInt8(ascii: "0"))
+      for dash in [2, 35, 52] { buffer[dash] = UInt8(ascii: "-") }
+      TraceContext.write(traceHigh, to: buffer, at: 3)
+      TraceContext.write(traceLow, to: buffer, at: 19)
+      TraceContext.write(parent, to: buffer, at: 36)
+      buffer[54] += flags & 1
+      return 55
+    }
   }
 
   /// Returns the first context of a new trace.
@@ -70,8 +95,8 @@ public struct TraceContext: Sendable, Hashable {
   public static func root(
     isSampled: Bool = true, random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) -> TraceContext {
-    let trace = hexadecimal(random()) + hexadecimal(nonZero(random))
-    return TraceContext(traceID: trace, parent: hexadecimal(nonZero(random)), flags: isSampled ? 1 : 0, state: nil)
+    TraceContext(
+      trace: (random(), nonZero(random)), parent: nonZero(random), flags: isSampled ? 1 : 0, tracestate: nil)
   }
 
   /// Returns the context to send with a request made within this one: the same trace with a new parent id.
@@ -79,15 +104,15 @@ public struct TraceContext: Sendable, Hashable {
   /// - Parameter random: The source of the id.
   /// - Returns: A context whose parent id identifies the request.
   public func child(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> TraceContext {
-    let parent = TraceContext.hexadecimal(TraceContext.nonZero(random))
-    return TraceContext(traceID: traceID, parent: parent, flags: flags, state: tracestate)
+    TraceContext(
+      trace: (traceHigh, traceLow), parent: TraceContext.nonZero(random), flags: flags, tracestate: tracestate)
   }
 
-  private init(traceID: String, parent: String, flags: UInt8, state: String?) {
-    self.traceID = traceID
-    self.parentID = parent
+  private init(trace: (high: UInt64, low: UInt64), parent: UInt64, flags: UInt8, tracestate: String?) {
+    (traceHigh, traceLow) = trace
+    self.parent = parent
     self.flags = flags
-    self.tracestate = state
+    self.tracestate = tracestate
   }
 
   /// Returns a random value other than zero, because an id of all zeros is invalid.
@@ -98,14 +123,28 @@ public struct TraceContext: Sendable, Hashable {
     return value == 0 ? max(1, random()) : value
   }
 
-  private static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+  /// Writes the sixteen digits of a number.
+  private static func write(_ number: UInt64, to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+    var rest = number
+    var index = start + 16
+    while index > start {
+      index -= 1
+      let digit = UInt8(rest & 15)
+      buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+      rest >>= 4
+    }
   }
 
-  private static func isID(_ text: String, digits: Int) -> Bool {
-    text.utf8.count == digits && text.utf8.allSatisfy(\.isLowercaseHexadecimal)
-      && !text.utf8.allSatisfy { $0 == UInt8(ascii: "0") }
+  /// Returns the numbers of sixteen digits each that an id consists of; `nil` for an invalid one.
+  private static func numbers(_ text: String, _ count: Int) -> [UInt64]? {
+    let digits = text.utf8
+    guard digits.count == 16 * count, digits.allSatisfy(\.isLowercaseHexadecimal) else { return nil }
+    var numbers = [UInt64](repeating: 0, count: count)
+    for (index, digit) in digits.enumerated() {
+      let value = digit.isASCIIDigit ? digit - UInt8(ascii: "0") : digit - UInt8(ascii: "a") + 10
+      numbers[index / 16] = numbers[index / 16] << 4 | UInt64(value)
+    }
+    return numbers.allSatisfy { $0 == 0 } ? nil : numbers
   }
 
   private static func byte(_ text: String) -> UInt8? {

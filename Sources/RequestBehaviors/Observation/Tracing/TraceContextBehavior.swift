@@ -47,18 +47,17 @@ public struct TraceContextBehavior: UniqueBehavior {
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
     guard let trace = request.call.trace else { return [:] }
-    let span = trace.child(random: random)
+    let traceparent = trace.child(random: random).traceparent
     let replaces = request.call.update(SentTraceparents.self) { sent in
       // A request derived from a sent one has the fields of that one, which are replaced. Any other `traceparent` is
       // the user's and stays, without a new `tracestate`, which would belong to another `traceparent`.
       guard request.headers["traceparent"].map(sent.contains) ?? true else { return false }
-      sent.append(span.traceparent)
+      sent.append(traceparent)
       return true
     }
     guard replaces else { return [:] }
-    var headers: HeaderFields = ["traceparent": span.traceparent]
-    headers["tracestate"] = span.tracestate
-    return headers
+    guard let tracestate = trace.tracestate else { return ["traceparent": traceparent] }
+    return ["traceparent": traceparent, "tracestate": tracestate]
   }
 }
 

@@ -4,10 +4,7 @@ import Foundation
 struct FieldNames: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
   private let ignoresPunctuation: Bool
-  private let names: Set<String>
-  private let wholeNames: Set<String>
-  /// The endings of the names: the last word decides about most other names.
-  private let endings: Set<String>
+  private var tree = NameTree()
 
   /// Creates a set.
   ///
@@ -17,57 +14,81 @@ struct FieldNames: Sendable {
   ///   - ignoresPunctuation: Whether only letters and digits count, and no digits at the end.
   init(_ names: Set<String>, wholeNames: Set<String> = [], ignoringPunctuation ignoresPunctuation: Bool) {
     self.ignoresPunctuation = ignoresPunctuation
-    func folded(_ names: Set<String>) -> Set<String> {
-      Set(names.map { FieldNames.fold($0.utf8, ignoringPunctuation: ignoresPunctuation) }).subtracting([""])
+    func add(_ names: Set<String>, as mark: NameTree.Mark) {
+      for name in names.flatMap(FieldNames.forms) {
+        tree.insert(FieldNames.fold(name, ignoringPunctuation: ignoresPunctuation), as: mark)
+      }
     }
-    self.names = folded(names)
-    self.wholeNames = folded(wholeNames)
-    endings = Set(self.names.union(self.wholeNames).flatMap { name in name.indices.map { String(name[$0...]) } })
+    add(wholeNames, as: .whole)
+    add(names, as: .ending)
   }
 
   /// Whether the name is in the set.
-  func contains(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-    let folded = FieldNames.fold(name, ignoringPunctuation: ignoresPunctuation)
-    return names.contains(folded) || wholeNames.contains(folded)
+  func contains(_ name: some Collection<UInt8>) -> Bool {
+    FieldNames.withBytes(of: name) { name in
+      tree.mark(of: node(of: name, ignoringPunctuation: ignoresPunctuation) { _, _ in false }) != nil
+    }
   }
 
   /// Whether the name is in the set.
-  func contains(_ name: some StringProtocol) -> Bool { contains(Array(name.utf8)) }
+  func contains(_ name: some StringProtocol) -> Bool { contains(name.utf8) }
 
   /// Whether the name, or the last of its words, is in the set: `newPassword` ends in `password`.
-  func containsEnding(of name: some BidirectionalCollection<UInt8>) -> Bool {
-    let name = FieldNames.withoutNumber(name)
-    var isLastWord = true
-    for index in name.indices.reversed() where FieldNames.startsWord(name, at: index) {
-      let ending = FieldNames.lettersAndDigits(of: name[index...])
-      if names.contains(ending) { return true }
-      if isLastWord, !endings.contains(ending) { return false }
-      isLastWord = false
+  func containsEnding(of name: some Collection<UInt8>) -> Bool {
+    FieldNames.withBytes(of: name) { name in
+      let node = node(of: name, ignoringPunctuation: true) { node, index in
+        tree.mark(of: node) == .ending && FieldNames.startsWord(name, at: index)
+      }
+      return tree.mark(of: node) != nil
     }
-    return wholeNames.contains(FieldNames.lettersAndDigits(of: name))
   }
 
-  private static func fold(_ name: some BidirectionalCollection<UInt8>, ignoringPunctuation: Bool) -> String {
-    if ignoringPunctuation { return lettersAndDigits(of: withoutNumber(name)) }
-    return String(decoding: name.map(\.lowercasedASCII), as: UTF8.self)
+  /// Returns the node that a name leads to from its end, or its last words if those are enough; the root without one.
+  private func node(
+    of name: UnsafeBufferPointer<UInt8>, ignoringPunctuation: Bool, isEnough: (_ node: Int, _ index: Int) -> Bool
+  ) -> Int {
+    var index = FieldNames.end(of: name, ignoringPunctuation: ignoringPunctuation)
+    var node = NameTree.root
+    while index > 0 {
+      index -= 1
+      if ignoringPunctuation, name[index].isASCIIPunctuation { continue }
+      node = tree.child(of: node, name[index].lowercasedASCII)
+      if node == NameTree.root || isEnough(node, index) { return node }
+    }
+    return node
   }
 
-  private static func lettersAndDigits(of name: ArraySlice<UInt8>) -> String {
-    String(decoding: name.filter { !$0.isASCIIPunctuation }.map(\.lowercasedASCII), as: UTF8.self)
+  /// Returns the forms of a name that mean the same text: a letter and its accent may be one character or two.
+  private static func forms(of name: String) -> Set<[UInt8]> {
+    let forms = [name, name.precomposedStringWithCanonicalMapping, name.decomposedStringWithCanonicalMapping]
+    return Set(forms.map { Array($0.utf8) })
   }
 
-  /// Returns the name without digits and punctuation at its end, so that `password2` is a password.
-  private static func withoutNumber(_ name: some BidirectionalCollection<UInt8>) -> ArraySlice<UInt8> {
-    let end = name.lastIndex { !$0.isASCIIDigit && !$0.isASCIIPunctuation }
-    return end.map { Array(name[...$0])[...] } ?? []
+  private static func fold(_ name: [UInt8], ignoringPunctuation: Bool) -> [UInt8] {
+    let length = name.withUnsafeBufferPointer { end(of: $0, ignoringPunctuation: ignoringPunctuation) }
+    return name[..<length].filter { !ignoringPunctuation || !$0.isASCIIPunctuation }.map(\.lowercasedASCII)
+  }
+
+  /// Returns the index behind the last letter, so that `password2` is a password; the end if punctuation counts.
+  private static func end(of name: UnsafeBufferPointer<UInt8>, ignoringPunctuation: Bool) -> Int {
+    guard ignoringPunctuation else { return name.count }
+    var end = name.count
+    while end > 0, name[end - 1].isASCIIDigit || name[end - 1].isASCIIPunctuation { end -= 1 }
+    return end
   }
 
   /// Whether a word begins here: after punctuation, at upper case after lower case, and at the last capital before
   /// lower case, as in `DBPass`.
-  private static func startsWord(_ name: ArraySlice<UInt8>, at index: Int) -> Bool {
-    guard !name[index].isASCIIPunctuation else { return false }
-    guard index > name.startIndex, !name[index - 1].isASCIIPunctuation else { return true }
-    let precedesLowercase = index + 1 < name.endIndex && name[index + 1].isASCIILowercase
+  private static func startsWord(_ name: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+    guard index > 0, !name[index - 1].isASCIIPunctuation else { return true }
+    let precedesLowercase = index + 1 < name.count && name[index + 1].isASCIILowercase
     return name[index].isASCIIUppercase && (!name[index - 1].isASCIIUppercase || precedesLowercase)
+  }
+
+  private static func withBytes(
+    of name: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Bool {
+    if let result = name.withContiguousStorageIfAvailable(body) { return result }
+    return Array(name).withUnsafeBufferPointer(body)
   }
 }

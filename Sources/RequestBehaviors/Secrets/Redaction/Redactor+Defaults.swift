@@ -71,5 +71,5 @@ final class RedactionRules: Sendable {
   /// The names that are hidden as whole names only: `max_tokens` is a count.
   private static let wholeNames: Set<String> = ["tokens", "access_tokens", "refresh_tokens", "api_tokens"]
 
-  func isSensitive(field name: some BidirectionalCollection<UInt8>) -> Bool { fields.containsEnding(of: name) }
+  func isSensitive(field name: some Collection<UInt8>) -> Bool { fields.containsEnding(of: name) }
 }

@@ -74,7 +74,7 @@ public struct Redactor: Sendable {
   }
 
   /// Whether a field of this name is hidden in bodies and text.
-  public func isSensitive(field name: String) -> Bool { rules.isSensitive(field: Array(name.utf8)) }
+  public func isSensitive(field name: String) -> Bool { rules.isSensitive(field: name.utf8) }
 
   /// Returns a redactor that also hides these values everywhere: in URLs, fields, bodies and text.
   ///

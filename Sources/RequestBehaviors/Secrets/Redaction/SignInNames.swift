@@ -22,17 +22,44 @@ enum SignInNames {
       "access_token", "session_state", "post_logout_redirect_uri",
     ], ignoringPunctuation: true)
 
-  /// Whether names that appear together belong to a sign-in: a marker, or a code or an error beside a state.
-  static func areOfSignIn(_ names: [[UInt8]]) -> Bool {
-    let kinds = names.map(ambiguous)
-    let hasError = names.contains { $0.elementsEqual("error".utf8) }
-    return (kinds.contains(.state) && (kinds.contains(.code) || hasError)) || names.contains(where: markers.contains)
+  /// The names that appear together, as far as they tell whether they belong to a sign-in.
+  struct Company {
+    private var hasCode = false
+    private var hasState = false
+    private var hasError = false
+    private var hasMarker = false
+
+    /// Adds a name.
+    mutating func add(_ name: some Collection<UInt8>) {
+      switch ambiguous(name) {
+      case .code: hasCode = true
+      case .state: hasState = true
+      case nil:
+        if name.elementsEqual("error".utf8) { hasError = true } else if markers.contains(name) { hasMarker = true }
+      }
+    }
+
+    /// Whether the names belong to a sign-in: a marker, or a code or an error beside a state.
+    var isOfSignIn: Bool { hasMarker || (hasState && (hasCode || hasError)) }
+  }
+
+  /// Whether names that appear together belong to a sign-in.
+  static func areOfSignIn(_ names: some Sequence<some Collection<UInt8>>) -> Bool {
+    var company = Company()
+    for name in names { company.add(name) }
+    return company.isOfSignIn
   }
 
   /// Whether the pairs of a query or form belong to a sign-in.
-  static func isSignIn(pairs: some BidirectionalCollection<UInt8>) -> Bool {
-    let pairs = pairs.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
-    return areOfSignIn(pairs.map { Array($0.prefix { $0 != UInt8(ascii: "=") }) })
+  static func isSignIn(pairs: some Collection<UInt8>) -> Bool {
+    var company = Company()
+    var rest = pairs[...]
+    while !rest.isEmpty {
+      let name = rest.prefix { $0 != UInt8(ascii: "=") && !$0.separatesPairs }
+      company.add(name)
+      rest = rest[name.endIndex...].drop { !$0.separatesPairs }.dropFirst()
+    }
+    return company.isOfSignIn
   }
 
   /// Whether the value of a `code` without other names may belong to a sign-in.
@@ -46,6 +73,10 @@ enum SignInNames {
     }
     return !isOfWords && (value.count > 8 || value.allSatisfy(\.isASCIIDigit))
   }
+}
+
+extension UInt8 {
+  fileprivate var separatesPairs: Bool { self == UInt8(ascii: "&") || self == UInt8(ascii: ";") }
 }
 
 extension JSONRedaction {

@@ -53,8 +53,8 @@ struct TextRedaction {
     if next == UInt8(ascii: ":"), let end = signInCallback(from: start) { return hide(from: index + 1, to: end) }
     let word = UnsafeBufferPointer(rebasing: bytes[start..<index])
     if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials() }
-    guard next == UInt8(ascii: " ") || next.endsName else { return }
-    guard rules.isSensitive(field: word) || isOfSignIn(word, from: start), let value = valueStart() else { return }
+    // Few words have a value, so this is asked before the name is looked up.
+    guard let value = valueStart(), rules.isSensitive(field: word) || isOfSignIn(word, from: start) else { return }
     hide(from: value, to: valueEnd(from: value, after: word))
   }
 
