@@ -3,10 +3,20 @@ import Foundation
 /// Prints figures of the library beside those of the layers below it, measured in one run.
 @main
 struct Benchmarks {
-  static func main() async {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+  /// Waits for the work on the first thread, because valgrind ends programs whose first thread has ended.
+  static func main() {
+    let end = DispatchSemaphore(value: 0)
+    Task.detached {
+      await run(Array(CommandLine.arguments.dropFirst()))
+      end.signal()
+    }
+    end.wait()
+  }
+
+  private static func run(_ arguments: [String]) async {
     do {
       if arguments == ["--serve"] { return try Server.serve() }
+      if arguments.first == "--repeat" { return try await CountedWork.run(arguments.dropFirst()) }
       let (chosen, effort) = try choose(arguments)
       for benchmark in chosen {
         print("\n\(benchmark.name): \(benchmark.summary)")
@@ -18,11 +28,12 @@ struct Benchmarks {
     }
   }
 
-  private struct Usage: Error, CustomStringConvertible {
+  struct Usage: Error, CustomStringConvertible {
     let problem: String
     var description: String {
-      "\(problem)\nusage: Benchmarks [--quick] [--only NAME]…\nnames: "
-        + Benchmark.all.map(\.name).joined(separator: ", ")
+      "\(problem)\nusage: Benchmarks [--quick] [--only NAME]…\n       Benchmarks --repeat WORK COUNT\nnames: "
+        + Benchmark.all.map(\.name).joined(separator: ", ") + "\nworks: "
+        + CountedWork.all.map(\.name).joined(separator: ", ")
     }
   }
 

@@ -73,7 +73,7 @@ extension Benchmark {
               fresh += 1
             }
           }
-          consume(fresh)
+          blackHole(fresh)
         }
       ])
     return [Row(label: "a decision", figure: costs[0].typical.cpuDescription)]
@@ -129,7 +129,7 @@ extension Benchmark {
 }
 
 /// A transport that responds at once, with a response that may be stored.
-private struct StorableTransport: Transport {
+struct StorableTransport: Transport {
   let body: Data
 
   init(size: Int) { body = Data(repeating: 7, count: size) }
@@ -191,10 +191,6 @@ private final class CacheFiles: Sendable {
     return store
   }
 }
-
-/// Takes a value, so that the optimizer keeps the work that made it.
-@inline(never)
-private func consume(_ value: Int) {}
 
 /// A counter.
 private final class Numbers: Sendable {

@@ -120,3 +120,7 @@ extension Double {
   /// Returns the number with the given number of digits after the point.
   func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
 }
+
+/// Takes a value, so that the optimizer keeps the work that made it.
+@inline(never)
+func blackHole<Value>(_ value: Value) {}

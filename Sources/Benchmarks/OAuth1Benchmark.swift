@@ -32,7 +32,7 @@ extension Benchmark {
 }
 
 /// The request of X's "Creating a signature", with a nonce that makes its base string 446 octets long.
-private struct OAuth1Sample: Sendable {
+struct OAuth1Sample: Sendable {
   private let url: URL
   private let headers: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
   private let body = Data("status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21".utf8)
@@ -69,7 +69,3 @@ private struct OAuth1Sample: Sendable {
     blackHole(MessageAuthenticator(.sha1, key: keyOctets).code(for: base))
   }
 }
-
-/// Uses a value in a way that the optimizer does not see through.
-@inline(never)
-private func blackHole<Value>(_ value: Value) {}

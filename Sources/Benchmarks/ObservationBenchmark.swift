@@ -97,12 +97,9 @@ extension Benchmark {
   }
 
   /// A body of about 2 KB with one token.
-  private static func json(_ element: (Int) -> String) -> Data {
+  static func json(_ element: (Int) -> String) -> Data {
     var elements = [#"{"access_token":"c2VjcmV0"}"#]
     while elements.reduce(0, { $0 + $1.utf8.count + 1 }) < 2_000 { elements.append(element(elements.count)) }
     return Data("[\(elements.joined(separator: ","))]".utf8)
   }
-
-  @inline(never)
-  private static func blackHole(_ text: String) {}
 }
