@@ -24,7 +24,9 @@ public struct Responses<Value: Sendable>: AsyncSequence {
   typealias Performer = @Sendable (Request<Value>) async throws -> Response<Value>
 
   let client: NetworkClient
-  let makeRequests: () -> AnyIterator<Request<Value>>
+  let requests: any Sequence<Request<Value>>
+  /// The actor of the code that listed the requests, where a lazy list makes them; `nil` for other code.
+  let actor: (any Actor)?
   let limit: Int
   let deadline: Duration?
   let perform: Performer
@@ -34,14 +36,14 @@ public struct Responses<Value: Sendable>: AsyncSequence {
 
   /// Delivers the outcomes.
   public struct Iterator: AsyncIteratorProtocol {
-    private let requests: AnyIterator<Request<Value>>
+    private let requests: RequestsToSend<Value>
     private let limit: Int
     private let owner: Owner
     private var count = 0
     private var hasMore = true
 
     fileprivate init(_ responses: Responses) {
-      requests = responses.makeRequests()
+      requests = RequestsToSend(responses.requests, on: responses.actor)
       limit = responses.limit < 1 ? 1 : responses.limit
       owner = Owner(RequestsUnderWay(responses.client, responses.deadline, responses.perform))
     }
@@ -54,7 +56,7 @@ public struct Responses<Value: Sendable>: AsyncSequence {
       do {
         try Task.checkCancellation()
         while hasMore, underWay.count < limit {
-          guard let request = requests.next() else {
+          guard let request = await requests.next() else {
             hasMore = false
             break
           }
@@ -109,24 +111,27 @@ extension NetworkClient {
   /// ```
   ///
   /// - Parameters:
-  ///   - requests: The requests; they are taken one after the other as others end.
+  ///   - requests: The requests; they are taken one after the other as others end, on the caller's actor.
   ///   - limit: The number of requests that may be under way, or have ended and are not read yet; at least one.
   ///   - deadline: The time in which all of them must end, from the first one on. Then those under way are cancelled
   ///     and the others are not sent. Each has an error of code ``NetworkError/Code-swift.struct/deadlineExceeded``. By
   ///     default there is no such time.
+  ///   - isolation: The actor on which a lazy list makes its requests; by default the caller's.
   /// - Returns: The outcomes.
   public func responses<Value: Decodable & Sendable>(
-    to requests: some Sequence<Request<Value>>, atMost limit: Int, deadline: Duration? = nil
+    to requests: some Sequence<Request<Value>>, atMost limit: Int, deadline: Duration? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> Responses<Value> {
-    responses(to: requests, limit, deadline) { try await self.originalResponse(for: $0) }
+    responses(to: requests, limit, deadline, isolation) { try await self.originalResponse(for: $0) }
   }
 
   /// Sends many requests, a limited number at a time, and returns their responses as they end; see
   /// ``Responses``.
   public func responses(
-    to requests: some Sequence<Request<NetworkResponse>>, atMost limit: Int, deadline: Duration? = nil
+    to requests: some Sequence<Request<NetworkResponse>>, atMost limit: Int, deadline: Duration? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> Responses<NetworkResponse> {
-    responses(to: requests, limit, deadline) { request in
+    responses(to: requests, limit, deadline, isolation) { request in
       let response = try await self.originalSend(request)
       return Response(value: response, http: response)
     }
@@ -135,21 +140,51 @@ extension NetworkClient {
   /// Sends many requests, a limited number at a time, and drops the bodies of their responses; see
   /// ``Responses``.
   public func responses(
-    to requests: some Sequence<Request<Void>>, atMost limit: Int, deadline: Duration? = nil
+    to requests: some Sequence<Request<Void>>, atMost limit: Int, deadline: Duration? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> Responses<Void> {
-    responses(to: requests, limit, deadline) { request in
+    responses(to: requests, limit, deadline, isolation) { request in
       Response(value: (), http: try await self.originalSend(request))
     }
   }
 
   private func responses<Value: Sendable>(
-    to requests: some Sequence<Request<Value>>, _ limit: Int, _ deadline: Duration?,
+    to requests: some Sequence<Request<Value>>, _ limit: Int, _ deadline: Duration?, _ actor: (any Actor)?,
     _ perform: @escaping Responses<Value>.Performer
   ) -> Responses<Value> {
     Responses(
-      client: self, makeRequests: { AnyIterator(requests.makeIterator()) }, limit: limit, deadline: deadline,
-      perform: perform)
+      client: self, requests: requests, actor: actor, limit: limit, deadline: deadline, perform: perform)
   }
+}
+
+/// The requests of a list that are not sent yet.
+///
+/// The closures of a lazy list belong to the actor of the code that wrote them, but a loop may ask for the next outcome
+/// from elsewhere, so each request is made on that actor.
+// Unchecked, because one iterator uses it, always on the same actor.
+private final class RequestsToSend<Value: Sendable>: @unchecked Sendable {
+  private let list: any Sequence<Request<Value>>
+  private let actor: (any Actor)?
+  private var iterator: AnyIterator<Request<Value>>?
+
+  init(_ list: any Sequence<Request<Value>>, on actor: (any Actor)?) {
+    self.list = list
+    self.actor = actor
+  }
+
+  /// Makes the next request; `nil` at the end of the list.
+  func next() async -> Request<Value>? { await next(on: actor) }
+
+  private func next(on actor: isolated (any Actor)?) -> Request<Value>? {
+    let rest = iterator ?? AnyIterator(opening: list)
+    iterator = rest
+    return rest.next()
+  }
+}
+
+extension AnyIterator {
+  /// Begins a list whose type is not known.
+  fileprivate init(opening list: some Sequence<Element>) { self.init(list.makeIterator()) }
 }
 
 /// The requests of one iteration: those under way, and the outcomes that are not read yet.
