@@ -50,7 +50,9 @@ struct OAuth1Refusal: Sendable {
   init(statusCode: Int, challenges: [String], body: Data) {
     self.statusCode = statusCode
     self.challenges = challenges.flatMap(AuthenticationScheme.list)
-    fields = OAuth1TokenResponse(body).fields + self.challenges.flatMap(\.parameters)
+    // Some services write each field on a line of its own.
+    let lines = body.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    fields = lines.flatMap { OAuth1TokenResponse($0).fields } + self.challenges.flatMap(\.parameters)
     problem = fields.first { $0.name == "oauth_problem" && !$0.value.isEmpty }?.value
     text = challenges.joined(separator: "\n") + "\n" + String(decoding: body, as: UTF8.self)
   }
@@ -79,6 +81,9 @@ struct OAuth1Refusal: Sendable {
     "token_expired", "token_revoked", "token_rejected", "additional_authorization_required", "permission_unknown",
     "permission_denied", "user_refused",
   ]
+
+  /// The range of timestamps that the service accepts; `nil` if the response has none.
+  var acceptableTimestamps: String? { fields.first { $0.name == "oauth_acceptable_timestamps" }?.value }
 
   /// The problem with its details, without secrets; `nil` if the response names no problem.
   var reason: String? {

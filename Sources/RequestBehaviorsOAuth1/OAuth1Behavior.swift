@@ -36,6 +36,10 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   public var credential: String { session.name }
   /// The servers whose requests are signed.
   public var origins: OriginScope { session.origins }
+  /// `Authorization`; `nil` for parameters in the URL or the body.
+  public var credentialField: String? {
+    session.options.location == .authorizationHeader ? "Authorization" : nil
+  }
   let session: OAuth1Session
 
   /// Creates the behavior.

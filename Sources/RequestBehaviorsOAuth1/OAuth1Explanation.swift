@@ -89,6 +89,12 @@ extension OAuth1Session {
     }
     findings += differences(from: sent)
     findings += sent.clockFindings(response, now: request.call.clock.date())
+    if let late = OAuth1Advice.timestamp(sent["oauth_timestamp"], outside: refusal?.acceptableTimestamps) {
+      findings.append(late)
+    }
+    if refusal?.timestampVerdict == .refused, request.origin?.scheme == "http", !trustsClockOverHTTP {
+      findings.append("Over http the clock is not corrected, unless the session has trustsClockOverHTTP.")
+    }
 
     let signature: OAuth1Signature
     do {
@@ -110,9 +116,12 @@ extension OAuth1Session {
         "The request carries another signature than this session makes of it: it was changed after it was signed, or"
           + " signed with other secrets.")
     }
+    findings += signature.suspicions
+    if let problem = refusal?.problem, let remedy = OAuth1Advice.remedy(for: problem, isReproduced: isReproduced) {
+      findings.append(remedy)
+    }
     return OAuth1Explanation(
-      signature: signature, isSignatureReproduced: isReproduced, problem: refusal?.problem,
-      findings: findings + signature.suspicions)
+      signature: signature, isSignatureReproduced: isReproduced, problem: refusal?.problem, findings: findings)
   }
 
   private func whyUnsigned(_ request: NetworkRequest) -> String {

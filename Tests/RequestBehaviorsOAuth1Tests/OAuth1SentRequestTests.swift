@@ -22,6 +22,38 @@ import Testing
     try #require(await #expect(throws: NetworkError.self) { try await client(session, others).send(request) })
   }
 
+  // MARK: The remedy
+
+  @Test(
+    arguments: [
+      ("oauth_problem=token_revoked", "The token is no longer valid: sign the user in again."),
+      ("oauth_problem=nonce_used", "The same signed request arrived twice: look for a proxy that repeats requests."),
+      (
+        "oauth_problem=consumer_key_unknown",
+        "The service does not accept the consumer key: is it for this service and this environment of it?"
+      ),
+      (
+        "oauth_problem=timestamp_refused&oauth_acceptable_timestamps=784115077-784115677",
+        "The timestamp is 3300 s before the earliest that the service accepts."
+      ),
+      (
+        "oauth_problem=timestamp_refused&oauth_acceptable_timestamps=784110000-784111777",
+        nil
+      ),
+    ] as [(String, String?)])
+  func `a problem that the service names has a remedy`(body: String, remedy: String?) async throws {
+    mock.on().respond(401, body: Data(body.utf8))
+    let session = OAuth1Session.sample()
+    let findings = session.explain(try await refusal(session)).findings
+    #expect(findings.dropFirst() == (remedy.map { [$0] } ?? []))
+  }
+
+  @Test func `the lines of a body are fields of their own`() async throws {
+    mock.on().respond(401, body: Data("oauth_problem=signature_invalid\nbase_string=GET".utf8))
+    let error = try await refusal(.sample())
+    #expect(error.message.hasSuffix("oauth_problem=signature_invalid"))
+  }
+
   // MARK: The message of the error
 
   @Test(arguments: [
@@ -78,7 +110,9 @@ import Testing
     let signature = try #require(explanation.signature)
     #expect(explanation.isSignatureReproduced == true)
     #expect(explanation.problem == "signature_invalid")
-    #expect(explanation.findings == ["The service answered 401: oauth_problem=signature_invalid."])
+    #expect(explanation.findings.first == "The service answered 401: oauth_problem=signature_invalid.")
+    #expect(explanation.findings.last?.hasPrefix("The request carries the signature that these secrets give.") == true)
+    #expect(explanation.findings.count == 2)
     #expect(signature.parameterString.contains("oauth_timestamp=784111777"))
     #expect(signature.parameterString.hasSuffix("&q=a%20b&r=%2B%26%3D&x=1&y=%C3%A9"))
     #expect(signature.protocolParameters.contains { $0.name == "oauth_session_handle" && $0.value == "handle-canary" })

@@ -19,6 +19,8 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   public let credential: String
   /// The servers that the key may be sent to.
   public let origins: OriginScope
+  /// The field that carries the key.
+  public var credentialField: String? { field.name }
   private let field: HeaderFields.Field
 
   /// Creates the behavior.

@@ -41,6 +41,11 @@ public protocol CredentialBehavior: RequestBehavior {
   /// The origins that the credentials are for; by default the base URL's.
   var origins: OriginScope { get }
 
+  /// The header field that carries the credentials; `nil`, the default, for several fields or another place.
+  ///
+  /// If two behaviors in a list set one field, the list warns about it (``Pipeline/warnings``).
+  var credentialField: String? { get }
+
   /// Returns a digest of the secret, which tells responses apart in addition to ``RequestBehavior/scope(for:)``.
   ///
   /// It is part of the keys of caches and shared requests further out. With it, a wrong secret of the same owner, such
@@ -55,6 +60,9 @@ public protocol CredentialBehavior: RequestBehavior {
 extension CredentialBehavior {
   /// The base URL's origin, by default.
   public var origins: OriginScope { .baseURL }
+
+  /// `nil` by default: no field is known.
+  public var credentialField: String? { nil }
 
   /// Returns `nil` by default: the owner alone tells responses apart.
   public func credentialDigest(salt: Data) -> String? { nil }

@@ -13,7 +13,7 @@ extension Pipeline {
   /// Behaviors that ``RequestBehavior/ordered(_:)`` put on the wrong side of each other are named too
   /// (<doc:TheStandardOrder>).
   public var warnings: [String] {
-    let all = entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + options.warnings(in: self)
+    let all = entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + contests + options.warnings(in: self)
     // Two behaviors of a type give the same warnings.
     var known: Set<String> = []
     return all.filter { known.insert($0).inserted }
@@ -42,5 +42,24 @@ extension Pipeline {
   public func behavior<Behavior: RequestBehavior>(_ type: Behavior.Type) -> Behavior? {
     for entry in entries { if let behavior = entry.behavior as? Behavior { return behavior } }
     return nil
+  }
+}
+
+extension Pipeline {
+  /// A warning for each credential that another one of the same field replaces, further in and for the same origins.
+  private var contests: [String] {
+    let wanted = entries.filter { entry in
+      entry.credential.map { options.authentication.includes($0.credential) } ?? false
+    }
+    return wanted.indices.compactMap { index in
+      guard let outer = wanted[index].credential, let field = outer.credentialField else { return nil }
+      let inner = wanted[(index + 1)...].last { entry in
+        guard let other = entry.credential, let name = other.credentialField else { return false }
+        return HeaderFields.areEqual(name, field) && other.origins == outer.origins
+      }
+      guard let inner else { return nil }
+      return "\(wanted[index].name) and \(inner.name) both set \(field), and the latter wins; choose with "
+        + ".with(\\.authentication, .only(\"\(outer.credential)\"))"
+    }
   }
 }

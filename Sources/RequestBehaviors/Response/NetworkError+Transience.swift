@@ -40,6 +40,8 @@ extension NetworkError {
   /// | `circuitOpen`, `rateLimited`, `concurrencyLimited`, `gateClosed`, `offline` | yes | the reason passes |
   /// | `intercepted` | yes | the user may sign in to the captive portal |
   /// | `unacceptableStatus` 408, 425, 429, 500, 502, 503, 504 | yes | the server says so |
+  /// | `unacceptableStatus` with `Retry-After` or `x-should-retry: true` | yes | the server says so |
+  /// | `unacceptableStatus` with `x-should-retry: false` | no | the server says so |
   /// | `unacceptableStatus` otherwise | no | the server would refuse it again |
   /// | `tlsFailed` | no | an untrusted certificate stays untrusted |
   /// | `badResponse`, `redirectFailed`, `bodyTooLarge` | no | the server would do the same again |
@@ -49,8 +51,13 @@ extension NetworkError {
   ///
   /// A transient failure is not always safe to repeat: see ``mayHaveArrived``.
   public var isTransient: Bool {
-    if code == .unacceptableStatus { return statusCode.map(StatusCodes.transient.contains) ?? false }
-    return code.kinds.contains(.transient)
+    guard code == .unacceptableStatus else { return code.kinds.contains(.transient) }
+    guard let response else { return false }
+    let isTransient = StatusCodes.transient.contains(response.statusCode)
+    // Fields of an unverified response may be an impostor's.
+    guard response.isVerified else { return isTransient }
+    let hints = ServerHints(response)
+    return hints.shouldRetry ?? (isTransient || hints.retryAfter != nil)
   }
 
   /// Whether a send of the call may have reached the server and taken effect there.

@@ -142,10 +142,11 @@ public struct NetworkError: Error, Sendable {
 }
 
 extension NetworkError: CustomStringConvertible, LocalizedError {
-  /// Code, message, request, number of sends and cause, with secrets hidden.
+  /// Code, message, request, number of sends, why it was not repeated, and cause, with secrets hidden.
   public var description: String {
     var context = request.map { " [\($0)]" } ?? ""
     if attempts.count > 1 { context += " after \(attempts.count) sends" }
+    if let hindrance = request?.call[RetryHindrance.self] { context += ", not repeated: \(hindrance)" }
     return describe(with: redactor, context: context)
   }
 

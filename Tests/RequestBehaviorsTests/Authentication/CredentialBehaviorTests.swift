@@ -44,6 +44,34 @@ import Testing
       TokenSession(name: name, source: .closure { _ in AccessToken("t") }), header: .field(field), origins: origins)
   }
 
+  private func warnings(_ behaviors: [any RequestBehavior], _ requirement: AuthenticationRequirement = .required)
+    throws -> [String]
+  {
+    let request = Request<Void>.get("x").with(\.authentication, requirement)
+    return try NetworkClient(transport, behaviors).pipeline(for: request).warnings
+  }
+
+  @Test func `a credential that another one of the same field replaces is warned of`() throws {
+    #expect(
+      try warnings([token("anna"), token("ben")]) == [
+        #"TokenAuthBehavior "anna" and TokenAuthBehavior "ben" both set X-Token, and the latter wins; choose with "#
+          + #".with(\.authentication, .only("anna"))"#
+      ])
+  }
+
+  @Test func `credentials of one field are not warned of if the request chooses one`() throws {
+    #expect(try warnings([token("anna"), token("ben")], .only("anna")).isEmpty)
+  }
+
+  @Test func `credentials of one field for different origins are not warned of`() throws {
+    let origin = try #require(other.flatMap { Origin($0) })
+    #expect(try warnings([token("anna"), token("ben", origins: .only([origin]))]).isEmpty)
+  }
+
+  @Test func `a password and a signature in the same field are warned of`() throws {
+    #expect(try warnings([.basicAuth(user: "u", password: "p"), oauth()]).count == 1)
+  }
+
   /// All kinds of credentials, each in a field of its own; OAuth replaces the password, so there is one or the other.
   private var everything: [any RequestBehavior] {
     [token("app", field: "X-App-Token"), token("user", field: "X-User-Token"), .apiKey("X-API-Key", "k"), ticket]

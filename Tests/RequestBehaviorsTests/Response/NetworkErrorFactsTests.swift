@@ -34,6 +34,23 @@ import Testing
     #expect(try await error(status).isTransient == isTransient)
   }
 
+  @Test(
+    arguments: [
+      (529, ["Retry-After": "3"], true), (403, ["Retry-After": "3"], true), (404, ["x-should-retry": "true"], true),
+      (503, ["x-should-retry": "false"], false),
+      (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3"], false),
+    ] as [(Int, HeaderFields, Bool)])
+  func `fields of a response say whether the same request may succeed later`(
+    status: Int, headers: HeaderFields, isTransient: Bool
+  ) async throws {
+    #expect(try await error(status, headers).isTransient == isTransient)
+  }
+
+  @Test func `the fields of an unverified response do not say whether the same request may succeed later`() async throws
+  {
+    #expect(try await !error(403, ["Retry-After": "3"], isVerified: false).isTransient)
+  }
+
   @Test(arguments: [
     (NetworkError.Code.cannotConnect, false), (.dnsFailed, false), (.tlsFailed, false), (.invalidURL, false),
     (.circuitOpen, false), (.rateLimited, false), (.timedOut, true), (.connectionLost, true),

@@ -69,6 +69,26 @@ import Testing
     #expect(try await deltas.all() == [Delta(text: "a"), Delta(text: "b")])
   }
 
+  @Test func `an event is decoded after its type was looked at`() async throws {
+    let server = StreamFixture(.init("event: delta\ndata: {\"text\":\"a\"}\n\nevent: usage\ndata: {\"tokens\":7}\n\n"))
+    var texts: [String] = []
+    var tokens = 0
+    for try await event in try await server.client().stream(.post("chat")).events {
+      if event.type == "usage" { tokens = try event.decode([String: Int].self)["tokens"] ?? 0 }
+      if event.type == "delta" { texts.append(try event.decode(Delta.self).text) }
+    }
+    #expect(texts == ["a"])
+    #expect(tokens == 7)
+  }
+
+  @Test func `an event that does not fit its type is named by it, and its secrets are hidden`() throws {
+    let event = ServerSentEvent(type: "delta", data: #"{"text":1,"password":"canary"}"#)
+    let error = try #require(#expect(throws: NetworkError.self) { try event.decode(Delta.self) })
+    #expect(error.code == .decodingFailed)
+    #expect(error.message.hasPrefix("event delta: Delta could not be decoded at text: "))
+    #expect(!"\(error)".contains("canary"))
+  }
+
   @Test func `an event that does not fit is named by its number, and its secrets are hidden`() async throws {
     let server = StreamFixture(
       .init("data: {\"text\":\"a\"}\n\ndata: {\"text\":1,\"password\":\"canary\"}\n\n", isOpen: true))

@@ -18,6 +18,8 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
   public let credential = "basic"
   /// The servers that user and password may be sent to.
   public let origins: OriginScope
+  /// `Authorization`.
+  public var credentialField: String? { "Authorization" }
   private let user: String
   private let value: Result<String, NetworkError>
 

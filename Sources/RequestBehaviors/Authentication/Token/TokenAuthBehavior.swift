@@ -31,6 +31,9 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// The servers that the token may be sent to.
   public let origins: OriginScope
 
+  /// The field that carries the token.
+  public var credentialField: String? { header.name }
+
   let session: TokenSession
   let header: TokenHeader
   private let realm: String?

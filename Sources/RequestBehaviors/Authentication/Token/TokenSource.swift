@@ -87,12 +87,21 @@ public struct ClosureTokenSource: TokenSource {
 
   /// Returns the token of the closure for newer tokens; without that one, of the closure for a first token.
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
-    guard let refresh else { return try await fetch(using: client) }
-    return try await refresh(token, client)
+    if let refresh { return try await refresh(token, client) }
+    guard let fetch else {
+      throw NetworkError.notSignedIn("the token is no longer good and cannot be refreshed; sign in again")
+    }
+    return try await fetch(client)
   }
 }
 
 extension TokenSource where Self == ClosureTokenSource {
+  /// A source without tokens, for an API whose login gives one token that cannot be refreshed.
+  ///
+  /// The token comes from ``TokenSession/signIn(_:)``. When it has expired or is refused, requests fail with
+  /// ``NetworkError/Code-swift.struct/notSignedIn`` until the user signs in again.
+  public static var signInOnly: ClosureTokenSource { ClosureTokenSource() }
+
   /// A source that gets every token with a closure.
   public static func closure(_ fetch: @escaping ClosureTokenSource.Fetch) -> ClosureTokenSource {
     ClosureTokenSource(fetch: fetch)

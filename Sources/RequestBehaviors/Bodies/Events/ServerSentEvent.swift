@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An event of a `text/event-stream` (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
   /// The type of the event: the value of `event`, or `message` if the event had no such field.
@@ -27,5 +29,44 @@ public struct ServerSentEvent: Sendable, Hashable {
     self.data = data
     self.id = id
     self.retry = retry
+  }
+}
+
+extension ServerSentEvent {
+  /// Returns the data as JSON of a type, for a stream whose events differ by ``type``.
+  ///
+  /// ```swift
+  /// for try await event in client.events(.post("chat", body: .json(prompt))) {
+  ///   switch event.type {
+  ///   case "part": show(try event.decode(Part.self))
+  ///   case "usage": note(try event.decode(Usage.self))
+  ///   default: continue
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// ``ResponseEvents/decode(_:)`` decodes the events of a stream that are all of one type.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - decoder: The decoder; by default the one that configurations have by default.
+  /// - Returns: The value.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/decodingFailed``, with the place and with the
+  ///   data as redacted by the ``Redactor``.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, with decoder: any BodyDecoder = RequestConfiguration.jsonDecoder
+  ) throws -> Value {
+    let bytes = Data(data.utf8)
+    do {
+      return try decoder.decode(Value.self, from: bytes)
+    } catch {
+      let request = NetworkRequest(url: URL(filePath: "/"))
+      let response = NetworkResponse(request: request, statusCode: 200).part(bytes)
+      var failure = NetworkError.decodingFailed(error, as: Value.self, response, place: "event \(self.type)")
+      // The event does not know the request that it came from.
+      failure.request = nil
+      failure.response = nil
+      throw failure
+    }
   }
 }

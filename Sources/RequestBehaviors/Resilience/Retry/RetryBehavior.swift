@@ -168,12 +168,12 @@ public struct RetryBehavior: UniqueBehavior {
       let now = call.clock.now()
       if let deadline = call.deadline, now + delay >= deadline {
         outcome.note(availableAt: call.clock.date().addingTimeInterval(delay.inSeconds))
-        return stop("in \(delay.inWords) the deadline will have passed", request)
+        return hinder("in \(delay.inWords) the deadline will have passed", request)
       }
       // A closed kept-alive connection is no sign of trouble, and a resumed download asks for the rest only. Neither
       // needs the budget.
       guard verdict.isResend || resumes(outcome) || budget.takeRetry(to: request.origin, at: now) else {
-        return stop("the retry budget of \(request.origin?.description ?? "the origin") is used up", request)
+        return hinder("the retry budget of \(request.origin?.description ?? "the origin") is used up", request)
       }
       if verdict.isResend { wasStale = true } else { made += 1 }
       if outcome.response?.statusCode == 421 { wasMisdirected = true }
@@ -186,6 +186,12 @@ public struct RetryBehavior: UniqueBehavior {
     func resumes(_ outcome: AttemptOutcome) -> Bool {
       guard isDownload, let error = outcome.error as? NetworkError else { return false }
       return error.code == .truncatedBody || error.progress?.stage == .headReceived
+    }
+
+    /// Stops, although another attempt might succeed; the error of the call says why.
+    private func hinder(_ reason: String, _ request: NetworkRequest) -> Duration? {
+      request.call[RetryHindrance.self] = reason
+      return stop(reason, request)
     }
 
     private func stop(_ reason: String, _ request: NetworkRequest) -> Duration? {

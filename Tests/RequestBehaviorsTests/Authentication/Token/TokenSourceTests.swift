@@ -63,6 +63,23 @@ import Testing
     #expect(token.scopes == ["read"])
   }
 
+  @Test func `without a source of tokens the user signs in, and again when the token is refused`() async throws {
+    let refusing = ClosureTransport { request in
+      NetworkResponse(request: request, statusCode: request.headers["Authorization"] == "Bearer good" ? 200 : 401)
+    }
+    let session = TokenSession(source: .signInOnly)
+    let client = NetworkClient(refusing, [.tokenAuth(session)])
+    let before = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(before?.code == .notSignedIn)
+    try await session.signIn(AccessToken("good"))
+    try await client.send(.get("x"))
+    try await session.signIn(AccessToken("bad"))
+    let after = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(after?.code == .notSignedIn)
+    #expect(after?.message.contains("cannot be refreshed; sign in again") == true)
+    #expect(refusing.sent.count == 2)
+  }
+
   @Test func `a closure for newer tokens needs the user for the first`() async throws {
     let source = ClosureTokenSource(refresh: { token, _ in AccessToken(token.value + "+") })
     let client = NetworkClient(transport)

@@ -364,6 +364,7 @@ import Testing
     let error = try await failure(.get("x"), transport, RetryBehavior(budget: budget, random: { 0 }))
     let reason = error.request?.call.messages(of: .retryStopped).first
     #expect(reason == "no retry: the retry budget of https://api.example.com is used up")
+    #expect(error.description.contains(", not repeated: the retry budget of https://api.example.com is used up"))
   }
 
   // MARK: - Deciders and options
