@@ -35,7 +35,7 @@ struct CacheControl: Sendable, Hashable {
 
   /// Reads a value.
   init(_ value: String) {
-    directives = QuotedList.members(of: value).compactMap(CacheControl.directive)
+    directives = FieldList.members(of: value).compactMap(CacheControl.directive)
   }
 
   /// Whether the field has a directive, with or without an argument.
@@ -62,7 +62,7 @@ struct CacheControl: Sendable, Hashable {
   /// The header fields that a directive such as `no-cache="set-cookie"` lists, in lower case.
   func fieldNames(_ name: String) -> [String] {
     directives.filter { $0.name == name && !$0.isMalformed }.flatMap { directive in
-      QuotedList.members(of: directive.argument ?? "").map { $0.lowercased() }
+      FieldList.members(of: directive.argument ?? "").map { $0.lowercased() }
     }
   }
 
@@ -89,67 +89,7 @@ struct CacheControl: Sendable, Hashable {
   }
 
   private static func argument(_ text: Substring) -> String? {
-    if text.utf8.first == UInt8(ascii: "\"") { return QuotedList.unquoted(text) }
+    if text.utf8.first == UInt8(ascii: "\"") { return FieldList.unquoted(text) }
     return !text.isEmpty && text.utf8.allSatisfy(HTTPSyntax.isTokenCharacter) ? String(text) : nil
   }
-}
-
-/// Lists of members that may hold quoted strings (RFC 9110 §5.6.1, §5.6.4).
-enum QuotedList {
-  /// The members without the white space around them; empty ones are left out.
-  ///
-  /// Where a quoted string has no end, its quotes are ignored, so that a mistake hides no directive.
-  static func members(of value: String) -> [Substring] {
-    members(of: value, obeysQuotes: true) ?? members(of: value, obeysQuotes: false) ?? []
-  }
-
-  /// The members; `nil` if a quoted string has no end.
-  private static func members(of value: String, obeysQuotes: Bool) -> [Substring]? {
-    var members: [Substring] = []
-    var start = value.startIndex
-    var isQuoted = false
-    var isEscaped = false
-    for index in value.utf8.indices {
-      let byte = value.utf8[index]
-      // A comma within a quoted string separates nothing, and an escaped quote does not end the string.
-      if isEscaped {
-        isEscaped = false
-      } else if isQuoted, byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if obeysQuotes, byte == UInt8(ascii: "\"") {
-        isQuoted.toggle()
-      } else if !isQuoted, byte == UInt8(ascii: ",") {
-        members.append(trimmed(value[start..<index]))
-        start = value.utf8.index(after: index)
-      }
-    }
-    if isQuoted { return nil }
-    members.append(trimmed(value[start...]))
-    return members.filter { !$0.isEmpty }
-  }
-
-  /// The text within the quotes of a quoted string; `nil` if the text is not exactly one.
-  static func unquoted(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8.dropFirst()
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "\""): return rest.isEmpty ? String(decoding: bytes, as: UTF8.self) : nil
-      case UInt8(ascii: "\\"):
-        guard let escaped = rest.popFirst() else { return nil }
-        bytes.append(escaped)
-      default: bytes.append(byte)
-      }
-    }
-    return nil
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    var text = text
-    while let first = text.utf8.first, isSpace(first) { text = text[text.utf8.index(after: text.startIndex)...] }
-    while let last = text.utf8.last, isSpace(last) { text = text[..<text.utf8.index(before: text.endIndex)] }
-    return text
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

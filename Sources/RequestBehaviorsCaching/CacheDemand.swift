@@ -47,7 +47,7 @@ package struct CacheDemand: Sendable, Hashable {
   private mutating func read(_ headers: HeaderFields) {
     guard headers.contains("Cache-Control") else {
       // RFC 9111 §5.4: `Pragma` counts only in a request without `Cache-Control`.
-      let pragma = headers["Pragma"].map { QuotedList.members(of: $0) } ?? []
+      let pragma = headers["Pragma"].map { FieldList.members(of: $0) } ?? []
       if pragma.contains(where: { $0.lowercased() == "no-cache" }) {
         (requiresValidation, trustsImmutable) = (true, false)
       }

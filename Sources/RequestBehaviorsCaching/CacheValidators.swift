@@ -108,6 +108,6 @@ enum ReceivedConditions {
   private static func matches(_ tags: String, _ etag: String?) -> Bool {
     if tags == "*" { return true }
     guard let etag else { return false }
-    return QuotedList.members(of: tags).contains { EntityTag.areWeaklyEqual(String($0), etag) }
+    return FieldList.members(of: tags).contains { EntityTag.areWeaklyEqual(String($0), etag) }
   }
 }

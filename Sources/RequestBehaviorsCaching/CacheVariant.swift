@@ -36,7 +36,7 @@ public struct CacheVariant: Sendable, Hashable, Codable {
       fields = []
       return
     }
-    let names = Set(QuotedList.members(of: value).map { $0.lowercased() })
+    let names = Set(FieldList.members(of: value).map { $0.lowercased() })
     guard !names.contains("*"), names.allSatisfy(HTTPSyntax.isToken) else { return nil }
     fields = names.sorted().map { Field(name: $0, value: CacheVariant.value(of: $0, in: request)) }
   }
@@ -50,7 +50,7 @@ public struct CacheVariant: Sendable, Hashable, Codable {
   /// - Returns: `false` if another field that `Vary` names was added or changed further in.
   static func isSeen(of response: HeaderFields, at request: HeaderFields, sent: HeaderFields) -> Bool {
     guard let value = response["Vary"] else { return true }
-    return QuotedList.members(of: value).allSatisfy { member in
+    return FieldList.members(of: value).allSatisfy { member in
       let name = String(member)
       guard sent[name] != request[name] else { return true }
       // A transport that keeps cookies shows an empty field: the value that it adds is unknown and in no key.
@@ -68,7 +68,7 @@ public struct CacheVariant: Sendable, Hashable, Codable {
     guard let field = request.field(named: name), !field.isSecret,
       let value = request[name]
     else { return nil }
-    let members = QuotedList.members(of: value)
+    let members = FieldList.members(of: value)
     guard name == "accept-language" || name == "accept-encoding" else { return members.joined(separator: ",") }
     // Weights express preferences, not the order (RFC 9110 §12.4.2), and these names are not case-sensitive.
     return members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted().joined(separator: ",")

@@ -89,7 +89,7 @@ extension ReuseTerms {
 
   /// The first member of the `Age` field; 0 if it is missing or not valid (RFC 9111 §5.1).
   static func age(in headers: HeaderFields) -> Int {
-    guard let first = headers[.age].flatMap({ QuotedList.members(of: $0).first }),
+    guard let first = headers[.age].flatMap({ FieldList.members(of: $0).first }),
       case .value(let seconds) = CacheControl.seconds(in: String(first))
     else { return 0 }
     return seconds

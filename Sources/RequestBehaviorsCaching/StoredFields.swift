@@ -38,7 +38,7 @@ enum StoredFields {
 
   private static func omittedNames(of headers: HeaderFields) -> Set<String> {
     var names = connectionFields
-    if let listed = headers["Connection"] { names.formUnion(QuotedList.members(of: listed).map { $0.lowercased() }) }
+    if let listed = headers["Connection"] { names.formUnion(FieldList.members(of: listed).map { $0.lowercased() }) }
     names.formUnion(CacheControl(headers).fieldNames("no-cache"))
     return names
   }

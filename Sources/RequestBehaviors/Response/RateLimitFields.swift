@@ -56,32 +56,17 @@ struct StructuredItem {
 
   /// Returns the items of a list; a member without a value is left out.
   static func list(_ text: String) -> [StructuredItem] {
-    split(text, at: ",").compactMap { member in
-      let parts = split(String(member), at: ";")
+    FieldList.members(of: text).compactMap { member in
+      let parts = FieldList.members(of: member, separatedBy: UInt8(ascii: ";"))
       guard let value = parts.first.map(unquoted), !value.isEmpty else { return nil }
       var parameters: [String: String] = [:]
       for part in parts.dropFirst() {
-        let pair = part.split(separator: "=", maxSplits: 1)
-        if let key = pair.first { parameters[unquoted(key)] = pair.count > 1 ? unquoted(pair[1]) : "" }
+        let pair = part.split(separator: "=", maxSplits: 1).map { HTTPSyntax.withoutOuterSpace($0) }
+        if let key = pair.first { parameters[String(key)] = pair.count > 1 ? unquoted(pair[1]) : "" }
       }
       return StructuredItem(value: value, parameters: parameters)
     }
   }
 
-  /// Splits a text at a character, except inside quoted strings.
-  private static func split(_ text: String, at separator: Character) -> [Substring] {
-    var isQuoted = false
-    var isEscaped = false
-    return text.split { character in
-      defer { isEscaped = isQuoted && character == "\\" && !isEscaped }
-      if character == "\"", !isEscaped { isQuoted.toggle() }
-      return character == separator && !isQuoted
-    }
-  }
-
-  private static func unquoted(_ text: Substring) -> String {
-    let text = HTTPSyntax.withoutOuterSpace(String(text))
-    guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
-    return String(text.dropFirst().dropLast())
-  }
+  private static func unquoted(_ text: Substring) -> String { FieldList.unquoted(text) ?? String(text) }
 }

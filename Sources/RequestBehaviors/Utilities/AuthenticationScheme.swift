@@ -15,7 +15,7 @@ package struct AuthenticationScheme: Sendable {
   /// - Returns: The schemes in their order. Parameters before the first scheme belong to a scheme without a name.
   package static func list(_ field: String) -> [AuthenticationScheme] {
     var schemes: [AuthenticationScheme] = []
-    for item in items(of: field) {
+    for item in FieldList.members(of: field) {
       let equals = item.firstIndex(of: "=")
       var words = item[..<(equals ?? item.endIndex)].split(whereSeparator: isSpace)
       // An item with two words before `=`, or without `=`, starts a scheme; any other is a parameter of the current
@@ -29,28 +29,6 @@ package struct AuthenticationScheme: Sendable {
       schemes[schemes.count - 1].parameters.append((name: String(name), value: value))
     }
     return schemes
-  }
-
-  /// Returns the items of a list, separated by commas outside of quotes (RFC 9110 §5.6.1).
-  private static func items(of field: String) -> [Substring] {
-    var items: [Substring] = []
-    var start = field.startIndex
-    // A quoted string may contain commas, and escaped quotes that do not end it.
-    var (isQuoted, isEscaped) = (false, false)
-    for index in field.indices {
-      if isEscaped {
-        isEscaped = false
-      } else if isQuoted, field[index] == "\\" {
-        isEscaped = true
-      } else if field[index] == "\"" {
-        isQuoted.toggle()
-      } else if field[index] == ",", !isQuoted {
-        items.append(field[start..<index])
-        start = field.index(after: index)
-      }
-    }
-    items.append(field[start...])
-    return items.filter { !$0.allSatisfy(isSpace) }
   }
 
   /// Returns the value of a parameter: a token or a quoted-string (RFC 9110 §5.6.4).

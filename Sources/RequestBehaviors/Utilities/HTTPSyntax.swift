@@ -20,9 +20,14 @@ package enum HTTPSyntax {
 
   /// Returns the text without spaces and tabs at either end.
   package static func withoutOuterSpace(_ text: String) -> String {
+    hasOuterSpace(text) ? String(withoutOuterSpace(text[...])) : text
+  }
+
+  /// Returns the text without spaces and tabs at either end.
+  package static func withoutOuterSpace(_ text: Substring) -> Substring {
     let bytes = text.utf8.drop(while: isSpace)
     guard let last = bytes.lastIndex(where: { !isSpace($0) }) else { return "" }
-    return String(text[bytes.startIndex...last])
+    return text[bytes.startIndex...last]
   }
 
   package static func isFraming(_ name: String) -> Bool {

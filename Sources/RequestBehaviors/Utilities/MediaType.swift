@@ -6,7 +6,7 @@ package struct MediaType: Hashable, Sendable {
   /// Parses a `Content-Type` value; `nil` if it has no `/`.
   package init?(_ value: String) {
     let essence = value.prefix { $0 != ";" }.lowercased()
-    let parts = essence.split(separator: "/", maxSplits: 1).map { $0.trimmingSpaces() }
+    let parts = essence.split(separator: "/", maxSplits: 1).map { String(HTTPSyntax.withoutOuterSpace($0)) }
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
     (type, subtype) = (parts[0], parts[1])
   }
@@ -29,14 +29,4 @@ package struct MediaType: Hashable, Sendable {
     if pattern.subtype == "*" || pattern.subtype == subtype { return true }
     return pattern.subtype.hasPrefix("*+") && subtype.hasSuffix(pattern.subtype.dropFirst())
   }
-}
-
-extension Substring {
-  fileprivate func trimmingSpaces() -> String {
-    String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-  }
-}
-
-extension String {
-  fileprivate func trimmingSpaces() -> String { self[...].trimmingSpaces() }
 }

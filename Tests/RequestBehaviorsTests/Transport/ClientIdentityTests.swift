@@ -44,33 +44,6 @@ import Testing
     }
   }
 
-  @Test(arguments: pairs[..<2])
-  func `Security gets an elliptic curve's key as its public point and its number`(pem: String) throws {
-    let (certificates, key) = try pair(pem)
-    let representation = try #require(key.securityRepresentation(certificates[0].publicKey))
-    #expect(!representation.isRSA)
-    // As openssl prints them: "pub" and "priv".
-    let point = "046aed"
-    let number = "b670f66cd106f0879174ad54eac6ed957dff46a47e535e816500cf1cdf528fb0"
-    let hex = representation.data.map { String(format: "%02x", $0) }.joined()
-    #expect(hex.count == 2 * (65 + 32))
-    #expect(hex.hasPrefix(point))
-    #expect(hex.hasSuffix("50c07b96" + number))
-  }
-
-  @Test(arguments: pairs[2..<4])
-  func `Security gets an RSA key in PKCS 1`(pem: String) throws {
-    let (certificates, key) = try pair(pem)
-    let representation = try #require(key.securityRepresentation(certificates[0].publicKey))
-    #expect(representation.isRSA)
-    #expect(try representation.data == der(Self.rsaKeyPKCS1))
-  }
-
-  @Test func `Security gets no key of another algorithm`() throws {
-    let (certificates, key) = try pair(Self.pairs[4])
-    #expect(key.securityRepresentation(certificates[0].publicKey) == nil)
-  }
-
   @Test(arguments: [
     (ellipticKey, rsaCertificate), (rsaKey, ellipticCertificate), (rsaKeyPKCS1, edwardsCertificate),
   ])
@@ -119,9 +92,7 @@ import Testing
       var changed = whole
       changed[Int.random(in: 0..<whole.count, using: &random)] = .random(in: 0...255, using: &random)
       changed[Int.random(in: 0..<40, using: &random)] = .random(in: 0...255, using: &random)
-      let identity = try? ClientIdentity(certificates: certificates, privateKey: Data(changed), hosts: ["a"])
-      guard case .certificates(_, let key) = identity?.content else { continue }
-      _ = key.securityRepresentation(certificates[0].publicKey)
+      _ = try? ClientIdentity(certificates: certificates, privateKey: Data(changed), hosts: ["a"])
     }
   }
 

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// An event of a `text/event-stream` (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {

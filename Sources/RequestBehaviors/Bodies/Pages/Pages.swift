@@ -34,7 +34,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
 
     fileprivate let pages: Pages
     fileprivate var next: Next
-    private var visited: Set<URL> = []
+    private var visited: Set<String> = []
     private var visitedHeaders: Set<HeaderFields> = []
 
     fileprivate init(pages: Pages, next: Next) {
@@ -55,7 +55,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
         guard let request = try request(found) else { return nil }
         // The rule reads the page as the client got it, so that an error of the rule is replaced once.
         let page = try await pages.client.originalResponse(for: request)
-        visited.insert(page.http.request.url.withoutFragment)
+        visited.insert(page.http.request.url.textWithoutFragment)
         next = .after(page, request)
         return page.leaving(with: pages.errorMapping)
       } catch {
@@ -69,7 +69,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       case .end: return nil
       case .first:
         // If the URL is invalid, the call itself fails with the reason.
-        if let url = try? pages.client.url(of: pages.first) { visited.insert(url.withoutFragment) }
+        if let url = try? pages.client.url(of: pages.first) { visited.insert(url.textWithoutFragment) }
         visitedHeaders.insert(pages.first.headers)
         return pages.first
       case .after(let page, let last):
@@ -79,7 +79,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
         let url = try pages.client.url(of: request)
         try pages.check(url, &request, after: page)
         // Servers do not see the fragment (RFC 9110 §4.2.5).
-        let isNew = visited.insert(url.withoutFragment).inserted
+        let isNew = visited.insert(url.textWithoutFragment).inserted
         if pages.rule.isTheURL { return isNew ? request : nil }
         // With your own rule, requests for one URL may differ in their fields or bodies.
         let hasNewFields = visitedHeaders.insert(request.headers).inserted
@@ -129,13 +129,5 @@ extension NetworkClient {
       return try RequestURL.resolve(path, query: request.query, in: options.environment)
     case .url(let url): return try RequestURL.check(url, adding: request.query)
     }
-  }
-}
-
-extension URL {
-  fileprivate var withoutFragment: URL {
-    guard fragment != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
-    parts.fragment = nil
-    return parts.url ?? self
   }
 }

@@ -99,27 +99,7 @@ struct MultipartEncoding: Sendable {
     while true {
       let random = (0..<32).map { _ in characters[Int.random(in: 0..<characters.count, using: &generator)] }
       let boundary = "form-" + String(random)
-      if !contents.contains(where: { $0.contains(boundary) }) { return boundary }
-    }
-  }
-}
-
-extension Data {
-  /// Returns whether a text occurs in the bytes.
-  ///
-  /// It looks at few of them (Horspool's search).
-  fileprivate func contains(_ text: String) -> Bool {
-    let pattern = Array(text.utf8)
-    // How far the pattern can move, by the byte under its last character.
-    var shifts = [Int](repeating: pattern.count, count: 256)
-    for (index, byte) in pattern.dropLast().enumerated() { shifts[Int(byte)] = pattern.count - 1 - index }
-    return withUnsafeBytes { bytes in
-      var start = 0
-      while start <= bytes.count - pattern.count {
-        if bytes[start..<start + pattern.count].elementsEqual(pattern) { return true }
-        start += shifts[Int(bytes[start + pattern.count - 1])]
-      }
-      return false
+      if !contents.contains(where: { $0.range(of: Data(boundary.utf8)) != nil }) { return boundary }
     }
   }
 }

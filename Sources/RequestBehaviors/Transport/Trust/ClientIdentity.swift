@@ -12,9 +12,10 @@ public import Foundation
 ///
 /// It is read from PKCS #12, from PEM or from DER. No description of it shows the key or the passphrase.
 ///
-/// URLSession accepts only an identity of the system. So a certificate and a key in PEM or DER are added to the
-/// program's keychain when a server first asks for them (Apple: "SecItemAdd(_:_:)"). On macOS reading a PKCS #12 file
-/// adds to the user's keychain too (Apple: "SecPKCS12Import(_:_:_:)"). Prefer PKCS #12 on Apple's platforms.
+/// On Apple's platforms URLSession accepts only an identity of the system, so use PKCS #12 there: of a certificate and a
+/// key in PEM or DER the system makes an identity only in the keychain, and every send fails with
+/// ``NetworkError/Code-swift.struct/unsupportedTrust`` instead. On macOS reading a PKCS #12 file adds to the user's
+/// keychain too (Apple: "SecPKCS12Import(_:_:_:)"). The transport over libcurl takes all three forms.
 public struct ClientIdentity: Sendable {
   /// The bytes of an identity.
   package enum Content: Sendable {

@@ -96,23 +96,6 @@ extension PrivateKey {
     var bits = DERReader(tagged.content)
     return bits.next(DERReader.bitString)?.content.dropFirst()
   }
-
-  /// Returns the key in the form that Security expects (Apple: "SecKeyCreateWithData(_:_:_:)").
-  ///
-  /// - Parameter publicKey: The bits of the certificate's `subjectPublicKey`.
-  /// - Returns: PKCS #1 for RSA; the public point and the number of X9.63 for an elliptic curve; `nil` for others.
-  package func securityRepresentation(_ publicKey: ArraySlice<UInt8>) -> (isRSA: Bool, data: Data)? {
-    switch content {
-    case .rsa(let key): return (true, Data(key))
-    case .ellipticCurve(let key):
-      var outer = DERReader(key)
-      guard let list = outer.next(DERReader.sequence) else { return nil }
-      var fields = DERReader(list.content)
-      guard fields.next(DERReader.integer) != nil, let number = fields.next(DERReader.octetString) else { return nil }
-      return (false, Data(publicKey) + Data(number.content))
-    case .other: return nil
-    }
-  }
 }
 
 /// Blocks of base64 between lines that name their content (RFC 7468).

@@ -89,7 +89,7 @@
     private func openIdentity() -> Result<URLCredential, NetworkError> {
       switch identity?.content {
       case .pkcs12(let data, let passphrase): openPKCS12(data, passphrase)
-      case .certificates(let certificates, let key): openPair(certificates, key)
+      case .certificates: .failure(.identityNeedsPKCS12())
       case nil: .failure(NetworkError(.invalidTrust, "there is no client identity"))
       }
     }
@@ -110,62 +110,6 @@
       // The first certificate of the chain is the identity's own and goes with it.
       return .success(
         URLCredential(identity: opened, certificates: Array(chain.dropFirst()), persistence: .forSession))
-    }
-
-    /// Adds a key and its certificate to the keychain, which makes an identity of them, and returns that identity.
-    ///
-    /// No function makes an identity without the keychain (Apple: "Importing Cryptographic Keys").
-    private func openPair(
-      _ certificates: [X509Certificate], _ key: PrivateKey
-    ) -> Result<URLCredential, NetworkError> {
-      let chain = certificates.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }
-      guard let own = certificates.first, let ownReference = chain.first, chain.count == certificates.count else {
-        return .failure(NetworkError(.invalidTrust, "the system does not take the certificates of the client identity"))
-      }
-      guard let (isRSA, data) = key.securityRepresentation(own.publicKey) else {
-        return .failure(
-          NetworkError(.unsupportedTrust, "the system takes private keys of RSA and of elliptic curves of NIST only"))
-      }
-      var error: Unmanaged<CFError>?
-      let attributes = NSDictionary(dictionary: [
-        kSecAttrKeyType as String: isRSA ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeECSECPrimeRandom,
-        kSecAttrKeyClass as String: kSecAttrKeyClassPrivate,
-      ])
-      guard let keyReference = SecKeyCreateWithData(data as CFData, attributes as CFDictionary, &error) else {
-        let reason = error.map { CFErrorCopyDescription($0.takeRetainedValue()) as String } ?? "it gives no reason"
-        return .failure(NetworkError(.invalidTrust, "the system does not take the private key: \(reason)"))
-      }
-      for reference in [keyReference as AnyObject, ownReference as AnyObject] {
-        let status = SecItemAdd(query([kSecValueRef: reference]), nil)
-        // A duplicate item is there from an earlier time.
-        guard status == errSecSuccess || status == errSecDuplicateItem else { return .failure(cannotOpen(status)) }
-      }
-      guard let identity = identity(of: own) else {
-        return .failure(NetworkError(.invalidTrust, "the keychain makes no identity of the key and the certificate"))
-      }
-      return .success(
-        URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession))
-    }
-
-    /// Returns the keychain's identity that has a certificate.
-    private func identity(of certificate: X509Certificate) -> SecIdentity? {
-      var result: CFTypeRef?
-      let wanted = query([
-        kSecClass: kSecClassIdentity as AnyObject, kSecReturnRef: true as AnyObject,
-        kSecMatchLimit: kSecMatchLimitAll as AnyObject,
-      ])
-      guard SecItemCopyMatching(wanted, &result) == errSecSuccess else { return nil }
-      return (result as? [SecIdentity])?.first { identity in
-        var found: SecCertificate?
-        guard SecIdentityCopyCertificate(identity, &found) == errSecSuccess, let found else { return false }
-        return SecCertificateCopyData(found) as Data == certificate.der
-      }
-    }
-
-    private func query(_ attributes: [CFString: AnyObject]) -> CFDictionary {
-      var pairs = Dictionary(attributes.map { ($0.key as String, $0.value) }) { $1 }
-      pairs[kSecUseDataProtectionKeychain as String] = true as AnyObject
-      return NSDictionary(dictionary: pairs) as CFDictionary
     }
 
     private func cannotOpen(_ status: OSStatus, _ hint: String = "") -> NetworkError {

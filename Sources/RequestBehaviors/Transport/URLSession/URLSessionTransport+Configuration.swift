@@ -37,7 +37,8 @@ extension URLSessionTransport {
 
     /// The certificate and key that identify the client to a server that asks; `nil` by default.
     ///
-    /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``.
+    /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``, and elsewhere if it is not
+    /// in PKCS #12.
     public var identity: ClientIdentity?
 
     /// The spool for the unread bytes of streamed responses; 512 KiB in memory and 1 GiB in total by default.
@@ -157,7 +158,17 @@ extension URLSessionTransport.Configuration {
           .unsupportedTrust,
           "URLSession on Linux cannot show servers an identity; leave identity out, or use another transport")
       }
+    #else
+      if case .certificates? = identity?.content { return .identityNeedsPKCS12() }
     #endif
     return nil
+  }
+}
+
+extension NetworkError {
+  /// Returns the error for an identity of which the system makes one only in the keychain.
+  static func identityNeedsPKCS12() -> NetworkError {
+    NetworkError(
+      .unsupportedTrust, "URLSession takes an identity in PKCS #12 only; make one with openssl pkcs12 -export")
   }
 }
