@@ -3,18 +3,19 @@ import RequestBehaviors
 
 /// The remedies for the problems that services report (OAuth Problem Reporting extension).
 enum OAuth1Advice {
-  /// Returns the remedy for a problem; `nil` for one that is unknown.
+  /// Returns the remedy for a problem.
   ///
   /// - Parameters:
   ///   - problem: The value of `oauth_problem`.
-  ///   - isReproduced: Whether the session makes the same signature again; `nil` if that is unknown.
-  static func remedy(for problem: String, isReproduced: Bool?) -> String? {
+  ///   - isUnexplained: Whether nothing else tells why the signature is refused.
+  /// - Returns: A sentence; `nil` for a problem that is unknown.
+  static func remedy(for problem: String, isUnexplained: Bool) -> String? {
     switch problem {
     case "signature_invalid":
-      guard isReproduced != false else { return nil }
+      guard isUnexplained else { return nil }
       return
         "The request carries the signature that these secrets give. Get the service's base string and call"
-        + " difference(from:) of the signature; if the two agree, a secret differs from the service's."
+        + " difference(from:) of the signature; if there is none, a secret differs from the service's."
     case "nonce_used": return "The same signed request arrived twice: look for a proxy that repeats requests."
     case "consumer_key_unknown", "consumer_key_rejected", "consumer_key_refused":
       return "The service does not accept the consumer key: is it for this service and this environment of it?"
@@ -33,6 +34,7 @@ enum OAuth1Advice {
   /// - Parameters:
   ///   - timestamp: The timestamp that was sent.
   ///   - range: The value of `oauth_acceptable_timestamps`, two numbers with a dash between them.
+  /// - Returns: The sentence; `nil` if the timestamp is within the range, or one of them is unknown.
   static func timestamp(_ timestamp: String?, outside range: String?) -> String? {
     guard let sent = timestamp.flatMap({ Int($0) }), let range else { return nil }
     let bounds = range.split(separator: "-").map { Int($0) }

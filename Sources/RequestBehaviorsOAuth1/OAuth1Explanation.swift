@@ -105,10 +105,8 @@ extension OAuth1Session {
         signature: nil, isSignatureReproduced: nil, problem: refusal?.problem, findings: findings)
     }
     // The surest finding, if the service shows its own steps.
-    if let response {
-      let steps = OAuth1ServiceSteps(response).findings(comparedTo: signature, sent)
-      findings += steps.map { redactor.redact(text: $0) }
-    }
+    let steps = response.map { OAuth1ServiceSteps($0).findings(comparedTo: signature, sent) } ?? []
+    findings += steps.map { redactor.redact(text: $0) }
     // Only with the private key could an RSA signature be made again.
     let isReproduced = signatureMethod.isRSA ? nil : signature.signature == sent["oauth_signature"]
     if isReproduced == false {
@@ -117,8 +115,10 @@ extension OAuth1Session {
           + " signed with other secrets.")
     }
     findings += signature.suspicions
-    if let problem = refusal?.problem, let remedy = OAuth1Advice.remedy(for: problem, isReproduced: isReproduced) {
-      findings.append(remedy)
+    // A comparison or a suspicion says more than the general remedy.
+    let isUnexplained = steps.isEmpty && signature.suspicions.isEmpty && isReproduced != false
+    if let problem = refusal?.problem {
+      findings += [OAuth1Advice.remedy(for: problem, isUnexplained: isUnexplained)].compactMap(\.self)
     }
     return OAuth1Explanation(
       signature: signature, isSignatureReproduced: isReproduced, problem: refusal?.problem, findings: findings)

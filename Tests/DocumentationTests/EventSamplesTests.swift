@@ -81,6 +81,23 @@ private struct Delta: Decodable { let text: String }
     #expect(journal.entries == ["7"])
   }
 
+  @Test func `an event is decoded after its type was looked at`() async throws {
+    struct Part: Decodable { var text: String }
+    struct Usage: Decodable { var tokens: Int }
+    func note(_ tokens: Int) { journal.note("\(tokens)") }
+    let prompt = "hello"
+    let client = client("event: part\ndata: {\"text\":\"a\"}\n\nevent: usage\ndata: {\"tokens\":7}\n\n")
+    let events = client.events(.post("chat", body: .json(prompt)))
+    for try await event in events {
+      switch event.type {
+      case "part": show(try event.decode(Part.self).text)
+      case "usage": note(try event.decode(Usage.self).tokens)
+      default: continue
+      }
+    }
+    #expect(journal.entries == ["a", "7"])
+  }
+
   @Test func `text in parts ends with the event that says so`() async throws {
     let client = client("data: {\"text\":\"a\"}\n\ndata: [DONE]\n\ndata: x\n\n")
     let question = ["text": "?"]

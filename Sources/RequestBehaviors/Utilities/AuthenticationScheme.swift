@@ -15,7 +15,7 @@ package struct AuthenticationScheme: Sendable {
   /// - Returns: The schemes in their order. Parameters before the first scheme belong to a scheme without a name.
   package static func list(_ field: String) -> [AuthenticationScheme] {
     var schemes: [AuthenticationScheme] = []
-    for item in FieldList.members(of: field) {
+    for item in FieldList.members(of: field, endsOpenQuotes: true) {
       let equals = item.firstIndex(of: "=")
       var words = item[..<(equals ?? item.endIndex)].split(whereSeparator: isSpace)
       // An item with two words before `=`, or without `=`, starts a scheme; any other is a parameter of the current

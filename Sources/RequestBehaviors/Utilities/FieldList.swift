@@ -2,20 +2,23 @@
 package enum FieldList {
   /// Returns the members without the white space around them; empty ones are left out.
   ///
-  /// Where a quoted string has no end, its quotes are ignored, so that a mistake hides no member.
-  ///
   /// - Parameters:
   ///   - value: The value of a field, or a member of it with parts of its own.
   ///   - separator: The byte between the members; by default a comma.
+  ///   - endsOpenQuotes: Whether a quoted string without an end ends with the value. By default its quotes are ignored,
+  ///     so that a mistake hides no member.
+  /// - Returns: The members, in order.
   package static func members(
-    of value: some StringProtocol, separatedBy separator: UInt8 = UInt8(ascii: ",")
+    of value: some StringProtocol, separatedBy separator: UInt8 = UInt8(ascii: ","), endsOpenQuotes: Bool = false
   ) -> [Substring] {
     let value = Substring(value)
-    return members(of: value, separator, obeysQuotes: true) ?? members(of: value, separator, obeysQuotes: false) ?? []
+    let (found, isOpen) = split(value, separator, obeysQuotes: true)
+    return isOpen && !endsOpenQuotes ? split(value, separator, obeysQuotes: false).members : found
   }
 
-  /// Returns the members; `nil` if a quoted string has no end.
-  private static func members(of value: Substring, _ separator: UInt8, obeysQuotes: Bool) -> [Substring]? {
+  private static func split(
+    _ value: Substring, _ separator: UInt8, obeysQuotes: Bool
+  ) -> (members: [Substring], isOpen: Bool) {
     var members: [Substring] = []
     var start = value.startIndex
     var isQuoted = false
@@ -34,9 +37,8 @@ package enum FieldList {
         start = value.utf8.index(after: index)
       }
     }
-    if isQuoted { return nil }
     members.append(HTTPSyntax.withoutOuterSpace(value[start...]))
-    return members.filter { !$0.isEmpty }
+    return (members.filter { !$0.isEmpty }, isQuoted)
   }
 
   /// Returns the text within the quotes of a quoted string; `nil` if the text is not exactly one.

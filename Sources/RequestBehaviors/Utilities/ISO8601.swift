@@ -2,9 +2,8 @@ import Foundation
 
 /// A parser for dates as servers write them (ISO 8601, RFC 3339 §5.6), with any number of fraction digits.
 ///
-/// Foundation's `Date.ISO8601FormatStyle` refuses a space or a small letter between date and time and a comma before the
-/// fraction, and it accepts 25 o'clock and any text after
-/// the date.
+/// Foundation's `Date.ISO8601FormatStyle` refuses a space or a small letter between date and time, and a comma before
+/// the fraction. It accepts 25 o'clock, and any text after the date.
 enum ISO8601 {
   /// Returns the date of a text such as `2014-09-19T12:22:21.570Z` or `2014-09-19 14:22:21+0200`; `nil` for another
   /// form.

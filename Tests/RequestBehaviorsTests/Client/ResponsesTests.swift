@@ -86,23 +86,6 @@ import Testing
     #expect(made == 30)
   }
 
-  @MainActor @Test func `a lazy list of an actor makes its requests there when they are read elsewhere`() async throws {
-    let requests = (10..<40).lazy.map { number -> Request<Int> in
-      MainActor.assertIsolated()
-      return .get("n/\(number)")
-    }
-    let client = NetworkClient(echo())
-    let count = try await Self.count(client.responses(to: requests, atMost: 4))
-    #expect(count == 30)
-  }
-
-  @concurrent
-  private static func count(_ outcomes: sending Responses<Int>) async throws -> Int {
-    var count = 0
-    for try await _ in outcomes { count += 1 }
-    return count
-  }
-
   @Test func `nothing is sent before the first outcome is asked for`() async throws {
     let transport = echo()
     let responses = NetworkClient(transport).responses(to: numbers(0..<3), atMost: 2)

@@ -96,9 +96,11 @@ import Testing
   }
 
   @Test func `everything in its standard place is not warned of`() throws {
+    // The token has a field of its own, because two credentials of one field are warned of.
+    let token = TokenAuthBehavior(TokenSession(source: .refreshToken(.test)), header: .field("X-Token"))
     let all: [any RequestBehavior] = [
       .resilience(hedging: .hedging(), rateLimit: .rateLimit(10, burst: 20), concurrencyLimit: .concurrencyLimit(4)),
-      OrderWarningsTests.token, OrderWarningsTests.oauth1, OrderWarningsTests.batch, OrderWarningsTests.offline,
+      token, OrderWarningsTests.oauth1, OrderWarningsTests.batch, OrderWarningsTests.offline,
       .gate(Gate()), .logging(), .nonceVerification(), .caching(MemoryCacheStore()),
     ]
     #expect(try warnings(all) == [])

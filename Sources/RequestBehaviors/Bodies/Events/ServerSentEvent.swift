@@ -36,10 +36,11 @@ extension ServerSentEvent {
   /// Returns the data as JSON of a type, for a stream whose events differ by ``type``.
   ///
   /// ```swift
-  /// for try await event in client.events(.post("chat", body: .json(prompt))) {
+  /// let events = client.events(.post("chat", body: .json(prompt)))
+  /// for try await event in events {
   ///   switch event.type {
-  ///   case "part": show(try event.decode(Part.self))
-  ///   case "usage": note(try event.decode(Usage.self))
+  ///   case "part": show(try event.decode(Part.self).text)
+  ///   case "usage": note(try event.decode(Usage.self).tokens)
   ///   default: continue
   ///   }
   /// }

@@ -12,10 +12,10 @@ public import Foundation
 ///
 /// It is read from PKCS #12, from PEM or from DER. No description of it shows the key or the passphrase.
 ///
-/// On Apple's platforms URLSession accepts only an identity of the system, so use PKCS #12 there: of a certificate and a
-/// key in PEM or DER the system makes an identity only in the keychain, and every send fails with
-/// ``NetworkError/Code-swift.struct/unsupportedTrust`` instead. On macOS reading a PKCS #12 file adds to the user's
-/// keychain too (Apple: "SecPKCS12Import(_:_:_:)"). The transport over libcurl takes all three forms.
+/// On Apple's platforms URLSession accepts only an identity of the system, so use PKCS #12 there. The system makes an
+/// identity of a certificate and a key in PEM or DER only in the keychain, so with these every send fails with
+/// ``NetworkError/Code-swift.struct/unsupportedTrust``. On macOS reading a PKCS #12 file adds to the user's keychain
+/// too (Apple: "SecPKCS12Import(_:_:_:)"). The transport over libcurl takes all three forms.
 public struct ClientIdentity: Sendable {
   /// The bytes of an identity.
   package enum Content: Sendable {

@@ -37,8 +37,9 @@ extension URLSessionTransport {
 
     /// The certificate and key that identify the client to a server that asks; `nil` by default.
     ///
-    /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``, and elsewhere if it is not
-    /// in PKCS #12.
+    /// On Linux it fails every send with ``NetworkError/Code-swift.struct/unsupportedTrust``.
+    ///
+    /// Elsewhere an identity that is not in PKCS #12 does so.
     public var identity: ClientIdentity?
 
     /// The spool for the unread bytes of streamed responses; 512 KiB in memory and 1 GiB in total by default.
