@@ -37,15 +37,20 @@ struct Effort: Sendable {
 
 /// One line of the printed table.
 struct Row {
-  let label: String
+  var label: String
   let figure: String
   var ratio: Double?
   var target: Target?
+  /// The target that was set before, for a comparison with earlier runs.
+  var former: Target?
 
   /// The target of a figure.
   struct Target {
     let text: String
     let isMet: Bool
+
+    /// The target, and whether it is met.
+    var verdict: String { "\(text) \(isMet ? "met" : "MISSED")" }
 
     static func atMost(_ limit: Double, _ value: Double, _ unit: String = "×") -> Target {
       Target(text: "≤ \(limit.formatted(2)) \(unit)", isMet: value <= limit)

@@ -57,7 +57,8 @@ struct Benchmarks {
 
   private static func table(_ rows: [Row]) -> String {
     let cells = rows.map { row in
-      let verdict = row.target.map { "\($0.text) \($0.isMet ? "met" : "MISSED")" } ?? ""
+      let verdict = [row.target.map(\.verdict), row.former.map { "(before: \($0.verdict))" }]
+        .compactMap(\.self).joined(separator: " ")
       return [row.label, row.figure, row.ratio.map { "\($0.formatted(2)) ×" } ?? "", verdict]
     }
     let widths = (0..<4).map { column in cells.map { $0[column].count }.max() ?? 0 }

@@ -46,7 +46,7 @@ extension Benchmark {
       Row(label: "a round trip to a loopback server", figure: "\((trip / 1_000).formatted(1)) µs"),
       Row(
         label: "a hit in memory, 1 KiB", figure: costs[2].typical.cpuDescription, ratio: small,
-        target: .atMost(2, small)),
+        target: .atMost(1.8, small), former: .atMost(2, small)),
       Row(
         label: "a hit in memory, 64 KiB", figure: costs[5].typical.cpuDescription, ratio: costs[5].ratio(to: costs[0])),
       Row(label: "SQLite: a plain read of 1 KiB instead of the network", figure: costs[3].typical.cpuDescription),

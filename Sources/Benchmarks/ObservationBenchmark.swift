@@ -13,11 +13,12 @@ extension Benchmark {
   /// The processor time beyond that of a behavior that does nothing in the same place.
   private static func observers(_ effort: Effort) async throws -> [Row] {
     let count = 2_000
-    let behaviors: [(label: String, behavior: any RequestBehavior)] = [
-      ("", EmptyBehavior(order: .observation)), ("logging to a null sink", .logging(ClosureLogSink { _ in })),
-      ("logging, the line made", .logging(ClosureLogSink { blackHole($0.line) })),
-      ("logging, the JSON made", .logging(ClosureLogSink { blackHole($0.json) })),
-      ("timing", .timing(LatencyStatistics())), ("trace context", .traceContext()),
+    let behaviors: [(label: String, behavior: any RequestBehavior, limit: Double?)] = [
+      ("", EmptyBehavior(order: .observation), nil),
+      ("logging to a null sink", .logging(ClosureLogSink { _ in }), 1_500),
+      ("logging, the line made", .logging(ClosureLogSink { blackHole($0.line) }), nil),
+      ("logging, the JSON made", .logging(ClosureLogSink { blackHole($0.json) }), 5_000),
+      ("timing", .timing(LatencyStatistics()), nil), ("trace context", .traceContext(), 1_000),
     ]
     let works = behaviors.map { entry -> Measure.Work in
       let client = NetworkClient(baseURL: baseURL, behaviors: [entry.behavior], transport: NullTransport())
@@ -27,7 +28,10 @@ extension Benchmark {
     }
     let costs = try await Measure.sideBySide(rounds: effort.shortRounds, count: count, works)
     return zip(behaviors, costs).dropFirst().map { entry, cost in
-      Row(label: entry.label, figure: "\(cost.excess(over: costs[0]).formatted(0)) ns more")
+      let more = cost.excess(over: costs[0])
+      return Row(
+        label: entry.label, figure: "\(more.formatted(0)) ns more",
+        target: entry.limit.map { .atMost($0, more, "ns") })
     }
   }
 
@@ -91,8 +95,14 @@ extension Benchmark {
       }
     }
     let costs = try await Measure.sideBySide(rounds: effort.shortRounds, count: count, works)
-    return zip(bodies, costs).map { body, cost in
-      Row(label: "redacting \(body.0)", figure: cost.typical.cpuDescription)
+    return zip(bodies, costs).flatMap { body, cost in
+      let (time, allocations) = (cost.leastCPUNanoseconds, cost.typical.allocations)
+      return [
+        Row(
+          label: "redacting \(body.0)", figure: cost.typical.cpuDescription,
+          target: .atMost(10_000, time, "ns")),
+        Row(label: "  of which allocations", figure: "", target: .atMost(20, allocations, "allocations")),
+      ]
     }
   }
 
