@@ -35,6 +35,14 @@ struct CountedWork: Sendable {
       let body = Benchmark.json { #"{"id":\#($0),"text":"An issue with words as people write them"}"# }
       return { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }
     },
+    CountedWork(name: "lines") {
+      let chunks = EventSample.chunks(100)
+      return { blackHole(try await EventSample.count(EventSample.response(chunks).lines)) }
+    },
+    CountedWork(name: "events") {
+      let chunks = EventSample.chunks(100)
+      return { blackHole(try await EventSample.count(EventSample.response(chunks).events)) }
+    },
     CountedWork(name: "oauth1") {
       let sample = try OAuth1Sample()
       return { try sample.sign() }

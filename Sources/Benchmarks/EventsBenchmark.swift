@@ -19,14 +19,10 @@ extension Benchmark {
   private static func parsing(_ effort: Effort) async throws -> [Row] {
     let count = effort.scaled(100_000)
     let chunks = EventSample.chunks(count)
-    let request = NetworkRequest(url: URL(fileURLWithPath: "/"))
-    let response: @Sendable () -> NetworkResponse = {
-      NetworkResponse(request: request, statusCode: 200, body: .stream(ByteStream(chunks: chunks)))
-    }
     let works: [Measure.Work] = [
       { try EventSample.check(EventSample.splitLines(chunks), count * 4) },
-      { try EventSample.check(try await EventSample.count(response().lines), count * 4) },
-      { try EventSample.check(try await EventSample.count(response().events), count) },
+      { try EventSample.check(try await EventSample.count(EventSample.response(chunks).lines), count * 4) },
+      { try EventSample.check(try await EventSample.count(EventSample.response(chunks).events), count) },
     ]
     let costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
     let labels = ["a loop that splits lines", "response.lines", "response.events"]
@@ -98,7 +94,7 @@ extension Benchmark {
 }
 
 /// The events that are read.
-private enum EventSample {
+enum EventSample {
   /// Events of three lines and the empty line that ends them, cut into chunks at arbitrary places.
   static func chunks(_ count: Int) -> [Data] {
     var text = Data()
@@ -107,6 +103,13 @@ private enum EventSample {
       text += Data("id: \(index)\nevent: price\ndata: \(data)\n\n".utf8)
     }
     return stride(from: 0, to: text.count, by: 16_384).map { text[$0..<min($0 + 16_384, text.count)] }
+  }
+
+  /// A response that streams chunks.
+  static func response(_ chunks: [Data]) -> NetworkResponse {
+    NetworkResponse(
+      request: NetworkRequest(url: URL(fileURLWithPath: "/")), statusCode: 200,
+      body: .stream(ByteStream(chunks: chunks)))
   }
 
   /// The plain code of a reader that only needs lines.

@@ -23,7 +23,7 @@
     /// The work must not block, compute for long or wait for a lock that is held for long: all transfers of the
     /// transport wait meanwhile. In a debug build the transport tells on standard error of a part of the work that took
     /// longer than 10 milliseconds (``Configuration/blockingReport``). The transport and its work use one core.
-    /// Make one transport for each core that a server needs.
+    /// ``CurlTransports`` are one for each core that a server needs.
     ///
     /// After a shutdown of the transport the rest of the work runs on the system's threads.
     ///

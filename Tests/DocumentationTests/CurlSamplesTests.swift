@@ -39,6 +39,17 @@
       #expect(users == [User(name: "Mona")])
     }
 
+    @Test func `a server of the documentation uses several cores`() async throws {
+      let server = try LoopbackServer { _ in .json(#"{"name":"Mona"}"#) }
+      let baseURL = server.baseURL
+      let transports = CurlTransports(count: 4)
+      let client = NetworkClient(baseURL: baseURL, transport: transports)
+      let user: User = try await transports.run {
+        try await client.send(.get("users/1"))
+      }
+      #expect(user == User(name: "Mona"))
+    }
+
     // Compiled only.
     func `a container engine listens on a socket`() {
       var settings = CurlTransport.Configuration()

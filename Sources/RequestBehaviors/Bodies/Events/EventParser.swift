@@ -40,7 +40,7 @@ struct EventParser: Sendable {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/lineTooLong``.
   mutating func next() throws -> ServerSentEvent? {
     while let line = try lines.next() {
-      if let event = try lines.withBytes(of: line, { try fields.add($0) }) { return event }
+      if let event = try lines.withBytes(of: line, &fields, { try $0.add($1) }) { return event }
     }
     return nil
   }
@@ -52,7 +52,7 @@ private struct EventFields: Sendable {
   private(set) var retry: Duration?
 
   private let limit: Int
-  private var type: [UInt8] = []
+  private var type = ""
   private var data: [UInt8] = []
   private var id: String?
   // The number of bytes in the kept lines of the event.
@@ -66,7 +66,7 @@ private struct EventFields: Sendable {
   /// Adds a line, and returns the event that it completes; `nil` if it completes no event.
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
     if line.isEmpty { return complete() }
-    let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
+    let colon = line.firstColon ?? line.count
     // The line is a comment, such as those that keep a connection alive.
     if colon == 0 { return nil }
     var start = min(colon + 1, line.count)
@@ -79,8 +79,7 @@ private struct EventFields: Sendable {
       data.append(UInt8(ascii: "\n"))
     } else if name.equals("event") {
       try keep(line)
-      type.removeAll(keepingCapacity: true)
-      type.append(contentsOf: value)
+      type = String(decoding: value, as: UTF8.self)
     } else if name.equals("id") {
       try keep(line)
       if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
@@ -99,8 +98,8 @@ private struct EventFields: Sendable {
 
   /// Drops the incomplete event.
   mutating func forgetUnfinished() {
-    type.removeAll(keepingCapacity: true)
-    data.removeAll(keepingCapacity: true)
+    type = ""
+    if !data.isEmpty { data.removeAll(keepingCapacity: true) }
     id = nil
     count = 0
   }
@@ -113,13 +112,19 @@ private struct EventFields: Sendable {
     if let id { lastEventID = id }
     guard !data.isEmpty else { return nil }
     return ServerSentEvent(
-      type: type.isEmpty ? "message" : String(decoding: type, as: UTF8.self),
+      type: type.isEmpty ? "message" : type,
       data: data.withUnsafeBufferPointer { String(decoding: $0.dropLast(), as: UTF8.self) }, id: lastEventID,
       retry: retry)
   }
 }
 
 extension UnsafeBufferPointer<UInt8> {
+  /// The index of the first colon; `nil` without one.
+  fileprivate var firstColon: Int? {
+    guard let baseAddress, let found = memchr(baseAddress, Int32(UInt8(ascii: ":")), count) else { return nil }
+    return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
+  }
+
   fileprivate func equals(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount, let baseAddress else { return false }
     return memcmp(baseAddress, text.utf8Start, count) == 0

@@ -39,6 +39,23 @@ struct EventReader {
     self.parser = EventParser(limit: settings.limit, lastEventID: source.lastEventID)
   }
 
+  /// Returns the next event if the whole event has arrived; `nil` if it must be waited for, and at the end.
+  mutating func nextArrived() throws -> ServerSentEvent? {
+    guard !isOver, chunks != nil else { return nil }
+    do {
+      guard let event = try parser.next() else { return nil }
+      bodiesWithoutEvent = 0
+      guard settings.isEnd?(event) != true else {
+        finish()
+        return nil
+      }
+      return event
+    } catch {
+      end(throwing: error)
+      throw error
+    }
+  }
+
   /// Returns the next event; `nil` at the end.
   mutating func next() async throws -> ServerSentEvent? {
     guard !isOver else { return nil }

@@ -73,8 +73,19 @@ public struct ResponseEvents: AsyncSequence, Sendable {
     /// Returns the next event; `nil` at the end.
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
-    public mutating func next() async throws -> ServerSentEvent? {
-      do { return try await reader.next() } catch { throw reader.errorMapping(error) }
+    public mutating func next() async throws -> ServerSentEvent? { try await next(isolation: #isolation) }
+
+    /// Returns the next event in the isolation of the caller; `nil` at the end.
+    ///
+    /// - Throws: As ``next()`` does.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+      do {
+        // Most events have arrived together with an earlier one.
+        if let event = try reader.nextArrived() { return event }
+        return try await reader.next()
+      } catch {
+        throw reader.errorMapping(error)
+      }
     }
   }
 
@@ -112,7 +123,12 @@ public struct JSONEvents<Value: Decodable>: AsyncSequence, Sendable {
     /// Returns the value of the next event; `nil` at the end.
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
-    public mutating func next() async throws -> Value? {
+    public mutating func next() async throws -> Value? { try await next(isolation: #isolation) }
+
+    /// Returns the value of the next event in the isolation of the caller; `nil` at the end.
+    ///
+    /// - Throws: As ``next()`` does.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
       do { return try await nextValue() } catch { throw events.reader.errorMapping(error) }
     }
 

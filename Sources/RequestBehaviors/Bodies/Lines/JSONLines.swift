@@ -36,7 +36,12 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
     /// Returns the value of the next line; `nil` at the end.
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
-    public mutating func next() async throws -> Value? {
+    public mutating func next() async throws -> Value? { try await next(isolation: #isolation) }
+
+    /// Returns the value of the next line in the isolation of the caller; `nil` at the end.
+    ///
+    /// - Throws: As ``next()`` does.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
       do { return try await nextValue() } catch { throw reader.errorMapping(error) }
     }
 

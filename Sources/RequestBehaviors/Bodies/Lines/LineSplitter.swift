@@ -45,7 +45,8 @@ struct LineSplitter: Sendable {
       skipsLineFeed = false
     }
     let feed = lineFeed.first(in: buffer, from: start)
-    let end = [feed, carriageReturn.first(in: buffer, from: start)].lazy.compactMap { $0 }.min()
+    var end = feed
+    if let other = carriageReturn.first(in: buffer, from: start), feed.map({ other < $0 }) ?? true { end = other }
     guard (end ?? buffer.count) - start <= limit else { throw NetworkError.lineTooLong(limit: limit) }
     guard let end else { return nil }
     let line = start..<end
@@ -66,6 +67,16 @@ struct LineSplitter: Sendable {
     of line: Range<Int>, _ use: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result {
     try buffer.withUnsafeBufferPointer { try use(UnsafeBufferPointer(rebasing: $0[line])) }
+  }
+
+  /// Calls a closure with the bytes of a line and a value to change.
+  ///
+  /// The value may be a neighbor of the splitter in another value, which a closure could not change without a copy of
+  /// the splitter.
+  func withBytes<State, Result>(
+    of line: Range<Int>, _ state: inout State, _ use: (inout State, UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result {
+    try buffer.withUnsafeBufferPointer { try use(&state, UnsafeBufferPointer(rebasing: $0[line])) }
   }
 
   /// Skips a byte order mark.
@@ -97,8 +108,9 @@ private struct ByteSearch: Sendable {
   mutating func first(in buffer: [UInt8], from start: Int) -> Int? {
     if let found, found >= start { return found }
     let from = max(start, searched)
+    guard from < buffer.count else { return nil }
     found = buffer.withUnsafeBytes { bytes in
-      guard from < bytes.count, let base = bytes.baseAddress else { return nil }
+      guard let base = bytes.baseAddress else { return nil }
       return memchr(base + from, Int32(byte), bytes.count - from).map { UnsafeRawPointer($0) - base }
     }
     searched = found.map { $0 + 1 } ?? buffer.count

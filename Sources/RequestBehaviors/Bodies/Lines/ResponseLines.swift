@@ -44,11 +44,23 @@ public struct ResponseLines: AsyncSequence, Sendable {
     /// Returns the next line; `nil` at the end.
     ///
     /// - Throws: ``NetworkError``, `CancellationError` if the task is cancelled, or the error of the body.
-    public mutating func next() async throws -> String? {
-      let found: Range<Int>?
-      do { found = try await reader.next() } catch { throw reader.errorMapping(error) }
-      guard let line = found else { return nil }
-      return reader.withBytes(of: line) { String(decoding: $0, as: UTF8.self) }
+    public mutating func next() async throws -> String? { try await next(isolation: #isolation) }
+
+    /// Returns the next line in the isolation of the caller; `nil` at the end.
+    ///
+    /// - Throws: As ``next()`` does.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+      do {
+        // Most lines have arrived together with an earlier one.
+        if let line = try reader.nextArrived() { return text(of: line) }
+        return try await reader.next().map(text)
+      } catch {
+        throw reader.errorMapping(error)
+      }
+    }
+
+    private func text(of line: Range<Int>) -> String {
+      reader.withBytes(of: line) { String(decoding: $0, as: UTF8.self) }
     }
   }
 }
@@ -99,6 +111,17 @@ struct LineReader {
   init(_ source: LineSource) {
     self.source = source
     splitter = LineSplitter(limit: source.limit)
+  }
+
+  /// Returns the range of the next line if the whole line has arrived; `nil` if it must be waited for.
+  mutating func nextArrived() throws -> Range<Int>? {
+    guard !isOver else { return nil }
+    do {
+      return try splitter.next().map { count($0) }
+    } catch {
+      end(throwing: error)
+      throw error
+    }
   }
 
   /// Returns the range of the next line; `nil` at the end.
