@@ -74,7 +74,8 @@
     }
 
     @Test func `a status line without a reason is accepted`() async throws {
-      server.enqueue(.raw("HTTP/1.1 204\r\nX: 1\r\n\r\n", closes: false), .raw("HTTP/1.0 200 \nX:1\nContent-Length: 1\n\na"))
+      server.enqueue(
+        .raw("HTTP/1.1 204\r\nX: 1\r\n\r\n", closes: false), .raw("HTTP/1.0 200 \nX:1\nContent-Length: 1\n\na"))
       #expect(try await transport.send(server.request()).statusCode == 204)
       let second = try await transport.send(server.request())
       #expect(try second.text == "a")
