@@ -94,6 +94,16 @@ import Testing
     #expect(error?.underlyingError is CocoaError)
   }
 
+  @Test func `an issuer is one account for each user, whatever key signs`() {
+    func account(_ issuer: String, _ subject: String?) -> String? {
+      JWTBearerGrant(fixture.endpoint(), key: signer(), issuer: issuer, subject: subject).account
+    }
+    #expect(account("robot", nil) != nil)
+    #expect(account("robot", nil) == account("robot", "robot"))
+    #expect(account("robot", nil) != account("robot", "anna"))
+    #expect(account("robot", "anna") != account("other", "anna"))
+  }
+
   @Test func `an assertion can stand for a user`() async throws {
     fixture.respond()
     let source = JWTBearerGrant(

@@ -39,6 +39,9 @@ public struct JWTBearerGrant: TokenSource {
     self.scopes = scopes
   }
 
+  /// The issuer, the subject and the endpoint.
+  public var account: String? { "\(issuer) for \(subject), as \(endpoint.account)" }
+
   private struct Header: Encodable {
     let typ = "JWT"
     let alg: String

@@ -40,9 +40,9 @@ import Testing
     }
   }
 
-  @Test func `an app without a token yet has no owner that an entry could be kept for`() async throws {
+  @Test func `an app whose tokens have no account has no owner before the first one`() async throws {
     let world = try OutboxWorld()
-    let session = TokenSession(source: .clientCredentials(TokenEndpoint("token", clientID: "app")))
+    let session = TokenSession(source: .closure { _ in AccessToken("token") })
     let outbox = try await world.outbox(world.client([.tokenAuth(session)]), operations: [Mine.self])
     let error = await #expect(throws: NetworkError.self) { try await outbox.enqueue(Mine(user: "app")) }
     #expect(error?.code == .notSignedIn)

@@ -2,8 +2,9 @@
 
 extension TokenAuthBehavior: AccountKnowing {
   /// The owner of requests that are begun now; `nil` if no user is signed in.
+  ///
+  /// A session whose source has an account (``TokenSource/account``) needs no user, and has an owner from the start.
   public var account: String? {
-    let user = session.coordinator.user
-    return user.generation == nil ? nil : user.scope
+    session.coordinator.update { state, _ in state.user == nil && state.account == nil ? nil : state.scope }
   }
 }

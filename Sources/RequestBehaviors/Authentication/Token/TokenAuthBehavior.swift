@@ -100,7 +100,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       request.call.record(message, from: "TokenAuthBehavior", kind: .authentication)
       let isUsers = session.coordinator.update { state, _ in
         state.noteSendWithoutToken()
-        return state.hasToken
+        return state.hasToken || state.account != nil
       }
       // The call belongs to a user, and a response to a request without the user's token does not.
       if isUsers { request.call.becomeAnonymous() }

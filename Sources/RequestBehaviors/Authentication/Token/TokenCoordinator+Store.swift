@@ -253,13 +253,13 @@ enum TokenCoordinators {
 
   /// Returns the coordinator of a store; it stays the same as long as a session uses it.
   static func coordinator(
-    of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?
+    of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String?
   ) -> TokenCoordinator {
     entries.withLock { entries in
       let place = Place(store)
       if let coordinator = entries[place]?.coordinator { return coordinator }
       entries = entries.filter { $0.value.coordinator != nil }
-      let coordinator = TokenCoordinator(store: store, policy: policy, clock: clock)
+      let coordinator = TokenCoordinator(store: store, policy: policy, clock: clock, account: account)
       entries[place] = Entry(coordinator: coordinator)
       return coordinator
     }

@@ -33,10 +33,11 @@ final class TokenCoordinator: Sendable {
   let handOvers = HandOvers()
   private let state: Locked<State>
 
-  init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?) {
+  init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String? = nil) {
     self.store = store
     self.policy = policy
-    state = Locked(State(token: TokenState(policy: policy), clock: clock ?? .system, hasClock: clock != nil))
+    let token = TokenState(policy: policy, account: account)
+    state = Locked(State(token: token, clock: clock ?? .system, hasClock: clock != nil))
   }
 
   deinit { state.withLock { $0.retry }?.cancel() }
@@ -183,7 +184,8 @@ final class TokenCoordinator: Sendable {
       // Under the same lock as the change, so that no call sees the new user before the old owner has ended.
       let scope = state.token.hasToken ? state.token.scope : nil
       let outcome = change(&state.token, state.clock)
-      if let scope, state.token.scope != scope { scopes.end(scope) }
+      // An account that no user signs in to leaves with its token, and is there again at once.
+      if let scope, state.token.scope != scope || !state.token.hasToken { scopes.end(scope) }
       if state.token.isLoaded { scopes.release() }
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &state.waiters)

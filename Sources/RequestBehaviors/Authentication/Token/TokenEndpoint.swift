@@ -204,6 +204,16 @@ public struct TokenEndpoint: Sendable {
   }
 }
 
+extension TokenEndpoint {
+  /// The account that this client is at the endpoint: its secret may change, and the id does not.
+  package var account: String {
+    switch place {
+    case .path(let path): "\(clientID) at \(path.encoded)"
+    case .url(let url): "\(clientID) at \(url.absoluteString)"
+    }
+  }
+}
+
 extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
   /// The endpoint's URL and the id of the client, without its secret.
   public var description: String {
@@ -280,6 +290,8 @@ extension TokenSource where Self == RefreshTokenGrant {
 /// let app = TokenSession(
 ///   name: "app", source: .clientCredentials(endpoint))
 /// ```
+///
+/// Its account is the id of the client at the endpoint.
 public struct ClientCredentialsGrant: TokenSource {
   private let endpoint: TokenEndpoint
   private let scopes: [String]
@@ -293,6 +305,9 @@ public struct ClientCredentialsGrant: TokenSource {
     self.endpoint = endpoint
     self.scopes = scopes
   }
+
+  /// The id of the client, and the endpoint.
+  public var account: String? { endpoint.account }
 
   /// Returns a token, with a request of grant type `client_credentials`.
   public func fetch(using client: NetworkClient) async throws -> AccessToken {

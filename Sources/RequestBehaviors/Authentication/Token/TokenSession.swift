@@ -14,9 +14,9 @@ import Foundation
 /// ```
 ///
 /// The state belongs to the session, not to a client: all clients that use it share it, and `client.reset()` does not
-/// sign it out. Sessions over the same ``TokenStore`` share the state too: they follow the policy and clock of the
-/// first one, and the token comes from the source of the session whose request needs it. The source always sends to the
-/// server of the client with which the session was first used.
+/// sign it out. Sessions over the same ``TokenStore`` share the state too: they follow the policy, clock and account of
+/// the first one, and the token comes from the source of the session whose request needs it. The source always sends to
+/// the server of the client with which the session was first used.
 ///
 /// A token that is about to expire is refreshed before the request that needs it. If the server responds with 401, the
 /// token is refreshed and the request sent once more. However many requests need a token, only one is asked for. They
@@ -63,7 +63,9 @@ public final class TokenSession: Sendable {
   ) {
     self.name = name
     self.source = source
-    self.coordinator = TokenCoordinators.coordinator(of: store, policy: policy, clock: clock)
+    self.coordinator = TokenCoordinators.coordinator(
+      of: store, policy: policy, clock: clock,
+      account: source.account.map { SessionAccount.id(ofService: $0, in: name) })
   }
 
   /// Takes a token that the user brought, such as the response to a login, and stores it.

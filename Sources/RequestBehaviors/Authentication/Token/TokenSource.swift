@@ -21,6 +21,14 @@
 /// ``NetworkError/notSignedIn(_:)`` ends it too; a source for a server of another kind throws it to say the same. After
 /// any other error, even a 401 or 403, the session keeps its token and asks again for the next request.
 public protocol TokenSource: Sendable {
+  /// The account that the tokens are for if no user signs in, such as the client id of a service; `nil`, the default,
+  /// if users sign in.
+  ///
+  /// It is the owner of what the session's requests leave behind: the same one after each launch, and without a first
+  /// token. A queue such as the outbox of `RequestBehaviorsSQLite` keeps requests for it. Only a hash of it is kept. A
+  /// user who signs in to the session all the same is another owner.
+  var account: String? { get }
+
   /// Returns a first token.
   ///
   /// - Parameter client: The client to send with; it sends to the server without authentication.
@@ -42,6 +50,9 @@ public protocol TokenSource: Sendable {
 }
 
 extension TokenSource {
+  /// No account by default.
+  public var account: String? { nil }
+
   /// Throws by default, because a first token comes from the user, by signing in.
   public func fetch(using client: NetworkClient) async throws -> AccessToken { throw NetworkError.notSignedIn() }
 
@@ -66,15 +77,19 @@ public struct ClosureTokenSource: TokenSource {
   /// Returns a newer token.
   public typealias Refresh = @Sendable (AccessToken, NetworkClient) async throws -> AccessToken
 
+  /// The account that the tokens are for.
+  public let account: String?
   private let fetch: Fetch?
   private let refresh: Refresh?
 
   /// Creates a source.
   ///
   /// - Parameters:
+  ///   - account: The account that the tokens are for if no user signs in; none by default.
   ///   - fetch: Returns a first token; without it, the user must sign in.
   ///   - refresh: Returns a newer token; without it, the first closure is used.
-  public init(fetch: Fetch? = nil, refresh: Refresh? = nil) {
+  public init(account: String? = nil, fetch: Fetch? = nil, refresh: Refresh? = nil) {
+    self.account = account
     self.fetch = fetch
     self.refresh = refresh
   }
@@ -103,8 +118,15 @@ extension TokenSource where Self == ClosureTokenSource {
   public static var signInOnly: ClosureTokenSource { ClosureTokenSource() }
 
   /// A source that gets every token with a closure.
-  public static func closure(_ fetch: @escaping ClosureTokenSource.Fetch) -> ClosureTokenSource {
-    ClosureTokenSource(fetch: fetch)
+  ///
+  /// - Parameters:
+  ///   - account: The account that the tokens are for if no user signs in (``TokenSource/account``); none by default.
+  ///   - fetch: Returns a token.
+  /// - Returns: The source.
+  public static func closure(
+    account: String? = nil, _ fetch: @escaping ClosureTokenSource.Fetch
+  ) -> ClosureTokenSource {
+    ClosureTokenSource(account: account, fetch: fetch)
   }
 
   /// A source that refreshes with a closure the token that the user signed in with.

@@ -51,6 +51,8 @@ struct TokenState: Sendable {
   }
 
   let policy: TokenRefreshPolicy
+  /// The owner while no user is signed in, which the source names; `nil` if it names no account.
+  let account: String?
   var issued: IssuedToken?
   var isLoaded = false
   private(set) var version = 0
@@ -102,10 +104,13 @@ struct TokenState: Sendable {
     let expiresAt: Duration
   }
 
-  init(policy: TokenRefreshPolicy, makeID: @escaping @Sendable () -> String = { Nonce.make() }) {
+  init(
+    policy: TokenRefreshPolicy, account: String? = nil, makeID: @escaping @Sendable () -> String = { Nonce.make() }
+  ) {
     self.policy = policy
+    self.account = account
     self.makeID = makeID
-    self.scope = makeID()
+    self.scope = account ?? makeID()
   }
 
   // MARK: - Requests
@@ -181,7 +186,7 @@ struct TokenState: Sendable {
     beginGeneration()
     issued = nil
     expiry = nil
-    scope = makeID()
+    scope = account ?? makeID()
     isScopeFree = true
   }
 
@@ -235,7 +240,7 @@ struct TokenState: Sendable {
     var new = new
     // The call that got the first token began with the owner that the session had until now, and its response is stored
     // under that owner.
-    if new.sessionID == nil { new.sessionID = isScopeFree ? scope : makeID() }
+    if new.sessionID == nil { new.sessionID = account ?? (isScopeFree ? scope : makeID()) }
     isScopeFree = false
     issued = IssuedToken(token: new, version: version, generation: generation)
     scope = new.sessionID ?? scope

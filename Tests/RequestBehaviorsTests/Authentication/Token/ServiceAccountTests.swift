@@ -1,0 +1,89 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// The owner of a session that no user signs in to: the account of its source.
+@Suite(.limited) struct ServiceAccountTests {
+  private let fixture = TokenFixture()
+  private let request = NetworkRequest(url: baseURL, call: Call(baseOrigin: Origin(baseURL)))
+
+  private func scope(_ session: TokenSession) async throws -> String {
+    try #require(await TokenAuthBehavior(session).scope(for: request))
+  }
+
+  private func service(_ id: String = "app", secret: String = "s") -> any TokenSource {
+    .clientCredentials(TokenEndpoint("token", clientID: id, clientSecret: secret))
+  }
+
+  @Test func `a service is one owner before its first token, after it, after a sign-out and at the next launch`()
+    async throws
+  {
+    let session = fixture.session(service())
+    let owner = try await scope(session)
+    #expect(TokenAuthBehavior(session).account == owner)
+    try await fixture.client(session).send(.get("a"))
+    #expect(fixture.server.apiRequests.count == 1)
+    #expect(try await scope(session) == owner)
+    try await session.signOut()
+    #expect(try await scope(session) == owner)
+    #expect(TokenAuthBehavior(session).account == owner)
+    #expect(try await scope(fixture.session(service(secret: "another"))) == owner)
+    #expect(!owner.contains("app"))
+  }
+
+  @Test func `another client, session or user is another owner`() async throws {
+    let owner = try await scope(fixture.session(service()))
+    #expect(try await scope(fixture.session(service("bpp"))) != owner)
+    let elsewhere = TokenEndpoint("other", clientID: "app", clientSecret: "s")
+    #expect(try await scope(fixture.session(.clientCredentials(elsewhere))) != owner)
+    #expect(try await TokenAuthBehavior(TokenSession(name: "b", source: service())).scope(for: request) != owner)
+    let user = fixture.session(service())
+    try await user.signIn(AccessToken("t"), as: "app at token")
+    #expect(try await scope(user) != owner)
+    #expect(try await scope(fixture.session(.closure(account: "app at token") { _ in AccessToken("t") })) == owner)
+  }
+
+  @Test func `a source of closures has an account if it is given one`() async throws {
+    let first = fixture.session(.closure(account: "robot") { _ in AccessToken("t") })
+    let second = fixture.session(.closure(account: "robot") { _ in AccessToken("t") })
+    #expect(try await scope(first) == scope(second))
+    let nameless = fixture.session(.closure { _ in AccessToken("t") })
+    // Before the store was read a user may be signed in.
+    _ = try await scope(nameless)
+    #expect(TokenAuthBehavior(nameless).account == nil)
+  }
+
+  @Test func `a call of a service that has signed out meanwhile keeps nothing`() async throws {
+    fixture.answer(200)
+    let session = fixture.session(service())
+    let present = Box<[Bool]>([])
+    let watch = ClosureBehavior(
+      "watch", order: .persistence,
+      intercept: { request, next in
+        let response = try await next(request)
+        try await session.signOut()
+        present.update { $0.append(request.call.owner.isPresent) }
+        return response
+      })
+    try await fixture.client(session, watch).send(.get("a"))
+    #expect(present.value == [false])
+  }
+
+  @Test func `a response to a request without the token of a service is not the service's`() async throws {
+    fixture.answer(200)
+    let session = fixture.session(.closure(account: "robot") { _ in throw NetworkError(.dnsFailed, "a test") })
+    let kept = Box<[Bool]>([])
+    let watch = ClosureBehavior(
+      "watch", order: .persistence,
+      intercept: { request, next in
+        let response = try await next(request)
+        kept.update { $0.append(request.call.keepsScopes) }
+        return response
+      })
+    try await fixture.client(session, watch).send(Request<Void>.get("a").with(\.authentication, .optional))
+    #expect(fixture.sentTokens == [nil])
+    #expect(kept.value == [false])
+  }
+}
