@@ -70,7 +70,7 @@ private enum Authentication: RequestOption {
 
 extension RequestOptions {
   /// The authentication that the request or the configuration sets explicitly.
-  var explicitAuthentication: AuthenticationRequirement? { explicit(Authentication.self) }
+  package var explicitAuthentication: AuthenticationRequirement? { explicit(Authentication.self) }
 
   /// Removes an explicit requirement of credentials, because a client without credentials could not meet it.
   mutating func withdrawRequiredAuthentication() {

@@ -95,8 +95,18 @@ extension Outbox {
   /// - Parameter ids: The IDs.
   /// - Throws: ``OutboxError`` of code ``OutboxError/Code-swift.struct/notDead`` or
   ///   ``OutboxError/Code-swift.struct/noSuchEntry``; then none is put back.
-  public func requeue(_ ids: UUID...) async throws {
-    try await change(ids) { core, table, row in
+  public func requeue(_ ids: UUID...) async throws { try await requeue(ids) }
+
+  /// Puts dead letters back, such as all of them after a fault of the server.
+  ///
+  /// ```swift
+  /// try await outbox.requeue(outbox.deadLetters().map(\.id))
+  /// ```
+  ///
+  /// - Parameter ids: The IDs.
+  /// - Throws: As for single IDs.
+  public func requeue(_ ids: some Sequence<UUID>) async throws {
+    try await change(Array(ids)) { core, table, row in
       guard row.isDead else {
         throw OutboxError(.notDead, "the entry \(row.id) is no dead letter, so that it cannot be put back")
       }
@@ -109,14 +119,23 @@ extension Outbox {
   /// - Parameter ids: The IDs.
   /// - Throws: ``OutboxError`` of code ``OutboxError/Code-swift.struct/alreadySent`` for an entry that is being sent,
   ///   or ``OutboxError/Code-swift.struct/noSuchEntry``; then no entry is removed.
-  public func discard(_ ids: UUID...) async throws {
-    try await change(ids) { core, table, row in
+  public func discard(_ ids: UUID...) async throws { try await discard(ids) }
+
+  /// Removes entries that are not being sent, and their attachments.
+  ///
+  /// - Parameter ids: The IDs.
+  /// - Throws: As for single IDs.
+  public func discard(_ ids: some Sequence<UUID>) async throws {
+    try await change(Array(ids)) { core, table, row in
       guard row.state != StoredState.sending, row.state != StoredState.delivered else {
         throw OutboxError(.alreadySent, "the entry \(row.id) is being sent or was delivered; it cannot be taken back")
       }
       try table.remove(row, now: core.now)
       let unused = try table.unused(row.files)
-      try table.db.afterCommit { core.files?.remove(unused) }
+      try table.db.afterCommit {
+        core.files?.remove(unused)
+        core.tickets.wake(row.id)
+      }
     }
   }
 

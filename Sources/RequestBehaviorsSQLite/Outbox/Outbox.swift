@@ -53,7 +53,7 @@ public final class Outbox: Sendable {
   ) async throws {
     let handlers = try OutboxHandler.table(operations)
     let listener = OutboxListener()
-    let variant = client.with { $0.behaviors.append(listener) }
+    let variant = client.with { $0.behaviors += [listener, OutboxGuard(), OutboxHops()] as [any RequestBehavior] }
     if configuration.trust.needsVerification, try !variant.verifies() { throw Outbox.unverified }
     let owners = try await variant.owners()
     guard let origin = variant.configuration.options.environment?.origin else {
@@ -150,11 +150,11 @@ public final class Outbox: Sendable {
   /// entry has it by then.
   ///
   /// - Parameters:
-  ///   - file: The URL of the file.
+  ///   - file: The URL of the file; a symbolic link is followed.
   ///   - moving: Whether the file is moved; by default it is copied.
   /// - Returns: The attachment.
-  /// - Throws: The error of the file system; ``SQLiteError`` of code ``SQLiteError/Code/misuse`` for a database in
-  ///   memory.
+  /// - Throws: The error of the file system; ``SQLiteError`` of code ``SQLiteError/Code/misuse`` for a folder, and for
+  ///   a database in memory.
   public func attach(_ file: URL, moving: Bool = false) async throws -> OutboxAttachment {
     guard let files = core.files else {
       throw SQLiteError(.misuse, "an outbox in memory has no folder for attachments; open the store with a file")

@@ -65,6 +65,11 @@ struct OutboxFiles: Sendable {
   static let collectorKey = CodingUserInfoKey(rawValue: "RequestBehaviors.Outbox.collector")
   static let folderKey = CodingUserInfoKey(rawValue: "RequestBehaviors.Outbox.folder")
 
+  /// The prefix of files that are being taken over; the time at which that began follows.
+  ///
+  /// Such a file still has the dates of the original. It may be the only copy of a file that is moved.
+  private static let unfinished = "new-"
+
   /// The age from which a file that no entry has is removed.
   static let ageOfOrphans: TimeInterval = 86_400
 
@@ -95,10 +100,18 @@ struct OutboxFiles: Sendable {
 
   private static func add(_ file: URL, to folder: URL, moving: Bool, now: Date) throws -> URL {
     let files = FileManager.default
+    // A copy of a link would change with the file that it names.
+    let file = file.resolvingSymlinksInPath()
+    let type = try files.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
+    guard type == .typeRegular else {
+      throw SQLiteError(.misuse, "only a file can be attached, and no folder, pipe or device", path: file.path)
+    }
     try files.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let name = RandomSource.uuid() + (file.pathExtension.isEmpty ? "" : "." + file.pathExtension)
-    let temporary = folder.appending(path: "new-" + name)
+    // The name of a file has 255 bytes at most.
+    let hasExtension = !file.pathExtension.isEmpty && file.pathExtension.utf8.count <= 32
+    let name = RandomSource.uuid() + (hasExtension ? "." + file.pathExtension : "")
+    let temporary = folder.appending(path: "\(unfinished)\(now.outboxTime)-\(name)")
     let target = folder.appending(path: name)
     // The only copy of a file that is moved.
     var place = file
@@ -139,13 +152,20 @@ struct OutboxFiles: Sendable {
     names.filter { !FileManager.default.fileExists(atPath: folder.appending(path: $0).path) }
   }
 
+  /// Returns when a file began to be taken over; nil for one that has been.
+  private static func beginning(ofTaking name: String) -> Date? {
+    guard name.hasPrefix(unfinished) else { return nil }
+    return Int64(name.dropFirst(unfinished.count).prefix { $0 != "-" }).map { Date(outboxTime: $0) }
+  }
+
   /// Removes files that no entry has, if they are older than a day; a younger one may be enqueued yet.
   func sweep(keeping kept: Set<String>, now: Date) {
     let files = FileManager.default
     for name in (try? files.contentsOfDirectory(atPath: folder.path)) ?? [] where !kept.contains(name) {
       let path = folder.appending(path: name).path
       let changed = (try? files.attributesOfItem(atPath: path))?[.modificationDate] as? Date
-      if let changed, now.timeIntervalSince(changed) > Self.ageOfOrphans { try? files.removeItem(atPath: path) }
+      let since = Self.beginning(ofTaking: name) ?? changed
+      if let since, now.timeIntervalSince(since) > Self.ageOfOrphans { try? files.removeItem(atPath: path) }
     }
   }
 }

@@ -3,59 +3,48 @@ import RequestBehaviors
 
 /// One attempt to deliver an entry that was claimed.
 struct OutboxAttempt: Sendable {
-  /// How it ended, with the response of a delivery.
+  /// How it ended, with the response of a delivery and the operation that it is for.
   struct Ending: Sendable {
     var outcome: OutboxOutcome
-    var response: NetworkResponse?
+    var delivery: (operation: any OutboxOperation, response: NetworkResponse)?
   }
 
   let core: OutboxCore
   let row: OutboxRow
-  let handler: OutboxHandler
+  /// The operation and its request, or the error of making them.
+  let made: Result<OutboxHandler.Made, any Error>
 
-  /// Makes the request, sends it, and returns what the outcome says.
+  /// Sends the request, and returns what the outcome says.
   func run() async -> Ending {
-    let request: Request<NetworkResponse>
     do {
-      request = try await makeRequest()
-    } catch let unmade as Unmade {
-      return Ending(outcome: unmade.outcome)
-    } catch is CancellationError {
-      return Ending(outcome: .ended)
+      let made = try made.get()
+      return await send(try complete(made.request), made.operation)
     } catch {
-      // The file could not be read, which says nothing about the entry.
-      return Ending(outcome: .lost("\(error)"))
+      return Ending(outcome: outcome(of: error))
     }
-    return await send(request)
   }
 
   // MARK: The request
 
-  /// An entry of which no request was made.
-  private struct Unmade: Error {
-    var outcome: OutboxOutcome
+  /// The error of an entry without one of its attachments.
+  private struct MissingFiles: Error, CustomStringConvertible {
+    var names: [String]
+    var description: String { "the attachment \(names.joined(separator: ", ")) is missing" }
   }
 
-  private func makeRequest() async throws -> Request<NetworkResponse> {
-    let (row, handler, files) = (row, handler, core.files)
-    let made = try await core.store.read { db in
-      // The error of the user's method is told from those of the store.
-      Result { try handler.request(row.payload, files, db) }
+  /// Returns the outcome of an attempt for which there is no request.
+  private func outcome(of error: any Error) -> OutboxOutcome {
+    if error is OutboxNotReady { return .notReady }
+    // The file could not be read, or the method was stopped, which says nothing about the entry.
+    if error is CancellationError || OutboxRules.isEnvironmental(error) {
+      return .unsent(until: core.clock.date(), "\(error)")
     }
-    var request: Request<NetworkResponse>
-    do {
-      request = try made.get()
-      try OutboxRules.check(request)
-    } catch is OutboxNotReady {
-      throw Unmade(outcome: .notReady)
-    } catch let error as SQLiteError where OutboxRules.isEnvironmental(error) {
-      throw error
-    } catch {
-      throw Unmade(outcome: .impossible(Redactor.standard.redact(text: "\(error)")))
-    }
-    if let missing = core.files?.missing(row.files), !missing.isEmpty {
-      throw Unmade(outcome: .impossible("the attachment \(missing.joined(separator: ", ")) is missing"))
-    }
+    return .impossible(Redactor.standard.redact(text: "\(error)"))
+  }
+
+  private func complete(_ made: Request<NetworkResponse>) throws -> Request<NetworkResponse> {
+    var request = made
+    if let missing = core.files?.missing(row.files), !missing.isEmpty { throw MissingFiles(names: missing) }
     OutboxRules.prepare(&request, key: row.key)
     let isAnonymous = row.scope == OutboxScopes.anonymous(core.members)
     // It was enqueued while no user was signed in, and stays so.
@@ -65,27 +54,25 @@ struct OutboxAttempt: Sendable {
 
   // MARK: Sending
 
-  private func send(_ made: Request<NetworkResponse>) async -> Ending {
-    let gate = OutboxGuard(
-      scope: OutboxScopes.expected(of: row.scope, core.members, for: core.requirement(of: made.options)))
+  private func send(_ made: Request<NetworkResponse>, _ operation: any OutboxOperation) async -> Ending {
+    let scope = OutboxScopes.expected(of: row.scope, core.members, for: core.requirement(of: made.options))
+    let pass = OutboxPass(scope: scope, method: made.method)
     var request = made
-    request.behaviors += [gate, OutboxHops(request.method)]
-    let wasSentBefore = row.sends > 1
-    let result: Result<NetworkResponse, any Error>
-    do {
-      let response = try await core.client.sendUnmapped(request)
-      result = gate.result ?? .success(response)
-    } catch {
-      result = gate.result ?? .failure(error)
-    }
-    let trust = core.settings.trust
-    switch result {
+    request.options.outboxPass = pass
+    let sent: Result<NetworkResponse, any Error>
+    do { sent = .success(try await core.client.sendUnmapped(request)) } catch { sent = .failure(error) }
+    let end = pass.end()
+    let (trust, wasSentBefore) = (core.settings.trust, row.sends > 1)
+    switch end.result ?? sent {
     case .success(let response):
+      // A behavior can respond itself, which tells nothing of the server.
+      guard end.wasSent else {
+        return Ending(outcome: .nothing("a behavior of the client responded, and nothing was sent", wasSent: false))
+      }
       let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
-      return Ending(outcome: outcome, response: outcome == .delivered ? response : nil)
+      return Ending(outcome: outcome, delivery: outcome == .delivered ? (operation, response) : nil)
     case .failure(let error):
-      return Ending(
-        outcome: OutboxOutcome(error, trust, wasSentBefore: wasSentBefore, wasSent: gate.wasSent))
+      return Ending(outcome: OutboxOutcome(error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent))
     }
   }
 }

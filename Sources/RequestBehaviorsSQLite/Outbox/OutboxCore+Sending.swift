@@ -6,31 +6,70 @@ extension OutboxCore {
   /// The wait of an entry that this program cannot send.
   private static let heldAgain: Int64 = 60_000
 
-  /// The days after which an account that is away is taken to be gone.
-  private static let longestAbsence: Int64 = 30 * 86_400_000
+  /// The largest number of entries that a look holds or buries, so that other writes need not wait for thousands.
+  private static let looks = 64
 
-  private struct Claimed: Sendable {
+  /// The result of looking for the entry that is sent next.
+  struct Claimed: Sendable {
+    /// The entry, if one is due.
     var row: OutboxRow?
-    var events: [OutboxEvent] = []
+    /// Whether the look has ended before it found out.
+    var isCut = false
+    fileprivate var events: [OutboxEvent] = []
   }
 
-  /// Claims the entry that is sent next; nil if no entry is due.
-  func claimNext() async throws -> OutboxRow? {
-    let (present, now) = (present, now)
+  /// The things that decide which entry is claimed, as they are at one moment.
+  struct ClaimTerms: Sendable {
+    /// The owners whose entries can be sent.
+    var present: Set<String?>
+    var claim: Int64
+    /// Asked within the transaction: an attempt that has just failed can have begun a pause, and made its entry due.
+    var isPermitted: @Sendable () -> Bool
+  }
+
+  func claimTerms(_ isPermitted: @escaping @Sendable () -> Bool) -> ClaimTerms {
     var random = RandomSource()
-    let claim = Int64.random(in: .min ... .max, using: &random)
-    let claimed = try await store.writeTogether(durability: .normal) { db in
-      try self.claimNext(of: present, claim, now, db)
-    }
-    tell(claimed.events)
-    return claimed.row
+    return ClaimTerms(
+      present: present, claim: .random(in: .min ... .max, using: &random), isPermitted: isPermitted)
   }
 
-  private func claimNext(of present: Set<String?>, _ claim: Int64, _ now: Int64, _ db: Database) throws -> Claimed {
-    let table = table(db)
-    var claimed = Claimed()
+  /// Claims the entry that is sent next.
+  ///
+  /// - Parameter isPermitted: Whether another entry may be claimed.
+  /// - Returns: The attempt; nil if no entry is due, or if it is not permitted.
+  /// - Throws: The error of the file.
+  func claimNext(if isPermitted: @escaping @Sendable () -> Bool) async throws -> OutboxAttempt? {
     while true {
-      let due = try present.compactMap { try table.next(of: $0, now: now) }
+      let terms = claimTerms(isPermitted)
+      let (claimed, made) = try await store.writeTogether(durability: .normal) { db in
+        try self.claimNext(terms, db)
+      } thenReading: { claimed, db in
+        try self.make(claimed.row, db)
+      }
+      tell(claimed.events)
+      if claimed.row != nil || !claimed.isCut { return attempt(claimed.row, made) }
+    }
+  }
+
+  /// Returns the request of a claimed entry, for which the claim is in the file: a method that ends the process must
+  /// not do so at each launch.
+  private func make(_ row: OutboxRow?, _ db: Database) throws -> OutboxHandler.Made? {
+    guard let row, let handler = handlers[row.operation] else { return nil }
+    return try handler.make(row.payload, files, db)
+  }
+
+  private func attempt(_ row: OutboxRow?, _ made: Result<OutboxHandler.Made?, any Error>) -> OutboxAttempt? {
+    guard let row else { return nil }
+    return OutboxAttempt(
+      core: self, row: row, made: made.flatMap { $0.map { .success($0) } ?? .failure(OutboxNotReady()) })
+  }
+
+  private func claimNext(_ terms: ClaimTerms, _ db: Database) throws -> Claimed {
+    let (table, now) = (table(db), now)
+    var claimed = Claimed()
+    guard terms.isPermitted() else { return claimed }
+    for _ in 0..<Self.looks {
+      let due = try terms.present.compactMap { try table.next(of: $0, now: now) }
       guard var row = due.min(by: { ($0.notBefore, $0.seq) < ($1.notBefore, $1.seq) }) else { return claimed }
       if let reason = reasonToHold(row) {
         try table.hold(row, until: now + Self.heldAgain, now: now)
@@ -39,17 +78,19 @@ extension OutboxCore {
         let failure = OutboxFailure(.expired, message: "its time was over at \(Date(outboxTime: end))")
         claimed.events.append(try bury(row, failure, db))
       } else {
-        try table.claim(row, claim)
-        row.claim = claim
+        try table.claim(row, terms.claim)
+        row.claim = terms.claim
         row.sends += 1
         claimed.row = row
         return claimed
       }
     }
+    claimed.isCut = true
+    return claimed
   }
 
   /// Makes a dead letter of an entry that is not under way, and takes back what was saved for it.
-  private func bury(_ row: OutboxRow, _ failure: OutboxFailure, _ db: Database) throws -> OutboxEvent {
+  func bury(_ row: OutboxRow, _ failure: OutboxFailure, _ db: Database) throws -> OutboxEvent {
     try table(db).bury(row, failure, lanes: settings.lanes, now: now)
     return OutboxEvent(
       .dead, id: row.id, name: row.operation, failure: failure, error: try reject(row, failure, db))
@@ -59,7 +100,7 @@ extension OutboxCore {
   private func reject(_ row: OutboxRow, _ failure: OutboxFailure, _ db: Database) throws -> (any Error)? {
     guard let handler = handlers[row.operation] else { return nil }
     do {
-      try db.savepoint { try handler.rejected(row.payload, files, failure, db) }
+      try db.savepoint { try handler.operation(row.payload, files).rejected(failure, in: db) }
       return nil
     } catch  where !OutboxRules.isEnvironmental(error) {
       return error
@@ -75,23 +116,38 @@ extension OutboxCore {
 
   // MARK: The end of an attempt
 
-  /// Records what an attempt has shown; returns its outcome, which differs if the response could not be saved.
-  func settle(_ row: OutboxRow, _ handler: OutboxHandler, _ ending: OutboxAttempt.Ending) async throws
-    -> OutboxOutcome
-  {
-    guard ending.outcome == .delivered, let response = ending.response else {
+  /// The consequence of an attempt.
+  struct Settled: Sendable {
+    /// The outcome of the attempt, which differs if the response could not be saved.
+    var outcome: OutboxOutcome
+    /// The attempt at the entry that was claimed in the same transaction.
+    var next: OutboxAttempt?
+  }
+
+  /// Records what an attempt has shown.
+  ///
+  /// - Parameters:
+  ///   - row: The entry.
+  ///   - ending: The end of the attempt.
+  ///   - terms: The terms on which another entry is claimed, in the transaction of a delivery; nil to claim none.
+  /// - Returns: The outcome, and the entry that was claimed.
+  /// - Throws: The error of the file.
+  func settle(
+    _ row: OutboxRow, _ ending: OutboxAttempt.Ending, claiming terms: ClaimTerms?
+  ) async throws -> Settled {
+    guard ending.outcome == .delivered, let delivery = ending.delivery, let handler = handlers[row.operation] else {
       try await settle(row, ending.outcome)
-      return ending.outcome
+      return Settled(outcome: ending.outcome)
     }
     // Decoded outside the transaction, and after it is certain that the server has the request.
-    let value = Result { try handler.value(response) }
+    let value = Result { try handler.value(delivery.response) }
     do {
-      try await deliver(row, handler, value)
-      return .delivered
+      let next = try await deliver(row, handler, delivery.operation, value, terms)
+      return Settled(outcome: .delivered, next: next)
     } catch let unsaved as Unsaved {
       let outcome = OutboxOutcome.notSaved(Redactor.standard.redact(text: "\(unsaved.error)"))
       try await settle(row, outcome)
-      return outcome
+      return Settled(outcome: outcome)
     }
   }
 
@@ -100,29 +156,35 @@ extension OutboxCore {
     var error: any Error
   }
 
+  /// Ends an entry that was delivered; returns the attempt at the entry that was claimed with that.
   private func deliver(
-    _ row: OutboxRow, _ handler: OutboxHandler, _ value: Result<any Sendable, any Error>
-  ) async throws {
+    _ row: OutboxRow, _ handler: OutboxHandler, _ operation: any OutboxOperation,
+    _ value: Result<any Sendable, any Error>, _ terms: ClaimTerms?
+  ) async throws -> OutboxAttempt? {
     let (now, remembered) = (now, settings.remembersDelivered.outboxTime)
-    let isOurs = try await store.writeTogether(durability: .full) { db in
-      guard try self.table(db).deliver(row, now: now, remembered: remembered) else { return false }
+    let (claimed, made) = try await store.writeTogether(durability: .full) { db -> Claimed? in
+      guard try self.table(db).deliver(row, now: now, remembered: remembered) else { return nil }
       if case .success(let value) = value {
         do {
-          try handler.delivered(row.payload, self.files, value, db)
+          try handler.delivered(operation, value, db)
         } catch  where !OutboxRules.isEnvironmental(error) {
           throw Unsaved(error: error)
         }
       }
       let unused = try self.table(db).unused(row.files, besides: row)
-      try db.afterCommit { self.files?.remove(unused) }
-      return true
+      if !unused.isEmpty { try db.afterCommit { self.files?.remove(unused) } }
+      return try terms.map { try self.claimNext($0, db) } ?? Claimed()
+    } thenReading: { claimed, db in
+      try self.make(claimed?.row, db)
     }
-    guard isOurs else { return }
-    note(value, of: row.id)
+    guard let claimed else { return nil }
+    tickets.note(value, of: row.id)
     var failure: (any Error)?
     if case .failure(let error) = value { failure = error }
     tell(OutboxEvent(.delivered, id: row.id, name: row.operation, error: failure))
+    tell(claimed.events)
     try? await wakeNotReady()
+    return attempt(claimed.row, made)
   }
 
   private func settle(_ row: OutboxRow, _ outcome: OutboxOutcome) async throws {
@@ -132,15 +194,15 @@ extension OutboxCore {
     switch verdict {
     case .delivered: break
     case .again(let again), .pause(let again):
-      let isOurs = try await store.writeTogether(durability: .full) { db in
+      let isOurs = try await store.writeTogether(durability: .full, isCancellable: false) { db in
         try self.table(db).release(row, again, now: now)
       }
-      guard isOurs, outcome != .ended, case .again = verdict else { return }
+      guard isOurs, !outcome.isEnd, case .again = verdict else { return }
       tell(
         OutboxEvent(
           .retrying, id: row.id, name: row.operation, failure: again.failure, date: Date(outboxTime: again.time)))
     case .dead(let failure):
-      let event = try await store.writeTogether(durability: .full) { db -> OutboxEvent? in
+      let event = try await store.writeTogether(durability: .full, isCancellable: false) { db -> OutboxEvent? in
         guard try self.table(db).kill(row, failure, lanes: self.settings.lanes, now: now) else { return nil }
         let error = try self.reject(row, failure, db)
         return OutboxEvent(.dead, id: row.id, name: row.operation, failure: failure, error: error)
@@ -154,85 +216,11 @@ extension OutboxCore {
     let waiting = takeNotReady()
     guard !waiting.isEmpty else { return }
     let now = now
-    try await store.writeTogether(durability: .normal) { db in
+    try await store.writeTogether(durability: .normal, isCancellable: false) { db in
       for seq in waiting {
         try db.execute(
           "UPDATE outbox_entry SET not_before = \(now), set_at = \(now) WHERE seq = \(seq) AND state = 0")
       }
-    }
-  }
-
-  // MARK: All entries
-
-  /// Prepares the entries for sending, once the lock of the file is held.
-  func recover() async throws {
-    let events = try await store.write(durability: .normal) { db in
-      let crashed = try self.table(db).recover()
-      let text = "the process ended \(OutboxTable.maximumCrashes) times while it sent the entry"
-      let failure = OutboxFailure(.crashed, message: text)
-      return try crashed.map { try self.bury($0, failure, db) }
-    }
-    tell(events)
-  }
-
-  /// Keeps the waits of entries after the clock was set back.
-  func followClock() async throws {
-    let now = now
-    try await store.write(durability: .normal) { try self.table($0).followClock(now: now) }
-  }
-
-  /// Makes dead letters of the entries of accounts that have been away for too long.
-  func buryAbsent() async throws {
-    let (present, now) = (present, now)
-    let gone = try await store.write(durability: .normal) { db in
-      try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
-    }
-    for scope in gone { try await bury(scope) }
-  }
-
-  /// Makes dead letters of the waiting entries of an owner.
-  private func bury(_ scope: String) async throws {
-    let failure = OutboxFailure(.signedOut, message: "its user has signed out and does not come back")
-    var isDone = false
-    // In parts, so that other writes need not wait for all of them.
-    while !isDone {
-      let events = try await store.write(durability: .full) { db in
-        try self.table(db).rows(where: "scope = \(scope) AND state IN (0,2)").prefix(100)
-          .map { try self.bury($0, failure, db) }
-      }
-      tell(events)
-      isDone = events.count < 100
-    }
-  }
-
-  /// Treats the entries of an owner who has left.
-  func ownerEnded(_ ended: String) async {
-    _ = try? await refreshOwners()
-    let scopes = try? await store.read { db in
-      try db.query(
-        "SELECT DISTINCT scope FROM outbox_entry WHERE queue = \(self.queue) AND scope IS NOT NULL AND state <> 5",
-        as: String.self)
-    }
-    for scope in scopes ?? [] where OutboxScopes.contains(ended, in: scope) {
-      do {
-        if settings.atSignOut == .discard {
-          try await discard(scope)
-        } else if !mayReturn(ended) {
-          try await bury(scope)
-        }
-      } catch {
-        tell(OutboxEvent(.failed, message: "the entries of a user who has left could not be changed", error: error))
-      }
-    }
-    signal.raise()
-  }
-
-  private func discard(_ scope: String) async throws {
-    try await store.write(durability: .full) { db in
-      let rows = try self.table(db).rows(where: "scope = \(scope) AND state <> 5")
-      try db.execute("DELETE FROM outbox_entry WHERE queue = \(self.queue) AND scope = \(scope) AND state <> 5")
-      let unused = try self.table(db).unused(rows.flatMap(\.files))
-      try db.afterCommit { self.files?.remove(unused) }
     }
   }
 }

@@ -10,19 +10,16 @@ final class OutboxCore: Sendable {
   let settings: OutboxConfiguration
   let files: OutboxFiles?
   let origin: Origin
+  /// The origin as the file keeps it.
+  let originText: String
   let signal = OutboxSignal()
-
-  private struct Ticket {
-    weak var ticket: OutboxTicket?
-  }
+  let tickets: OutboxTickets
+  let watch: OutboxWatch
 
   private struct State {
     var owners: CallOwners
     /// Owners that a session has had, and which do not come back unless they are accounts.
     var sessionScopes: Set<String> = []
-    var tickets: [UUID: Ticket] = [:]
-    /// The numbers of attempts under way: the next one of an entry can begin before the last one has ended.
-    var underWay: [UUID: Int] = [:]
     var listeners: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
     var lastListener = 0
     /// Entries whose request could not be made yet.
@@ -41,7 +38,12 @@ final class OutboxCore: Sendable {
     self.handlers = handlers
     self.settings = settings
     self.origin = origin
+    originText = origin.description
     files = OutboxFiles(of: store)
+    let tickets = OutboxTickets()
+    self.tickets = tickets
+    watch = OutboxWatch(
+      store, clock: client.configuration.clock, interval: settings.pollInterval, wake: { tickets.wake($0) })
     state = Locked(State(owners: owners))
     note(owners)
   }
@@ -52,6 +54,9 @@ final class OutboxCore: Sendable {
   var now: Int64 { clock.date().outboxTime }
 
   func table(_ db: Database) -> OutboxTable { OutboxTable(db: db, queue: queue) }
+
+  /// Returns an ID for a new entry.
+  func newID() -> UUID { RandomSource.timeOrderedUUID(at: clock.date()) }
 
   // MARK: Owners
 
@@ -80,8 +85,7 @@ final class OutboxCore: Sendable {
 
   /// The credentials that a request has with the client's options.
   func requirement(of options: RequestOptions) -> AuthenticationRequirement {
-    options.setNames.contains(StoredRequest.authentication)
-      ? options.authentication : client.configuration.options.authentication
+    options.explicitAuthentication ?? client.configuration.options.authentication
   }
 
   /// Whether the owner, which has ended, may come back.
@@ -96,7 +100,7 @@ final class OutboxCore: Sendable {
 
   func reasonToHold(origin found: String, operation: String) -> String? {
     if handlers[operation] == nil { return "the type \"\(operation)\" is not among the operations of this outbox" }
-    if found == origin.description || settings.formerOrigins.contains(where: { $0.description == found }) { return nil }
+    if found == originText || settings.formerOrigins.contains(where: { $0.description == found }) { return nil }
     return "it was enqueued for \(found), and the client's base URL is on \(origin)"
   }
 
@@ -111,37 +115,6 @@ final class OutboxCore: Sendable {
     if let reason = reasonToHold(row) { return .held(reason) }
     if !present.contains(row.scope) { return .held("its user is not signed in") }
     return row.state == StoredState.blocked ? .blocked : .waiting(until: Date(outboxTime: row.notBefore))
-  }
-
-  /// Returns the ticket of an entry, the same as long as someone holds it.
-  func ticket(of id: UUID) -> OutboxTicket {
-    state.withLock { state in
-      if let ticket = state.tickets[id]?.ticket { return ticket }
-      let ticket = OutboxTicket()
-      if state.tickets.count >= 64, state.tickets.count.nonzeroBitCount == 1 {
-        state.tickets = state.tickets.filter { $0.value.ticket != nil }
-      }
-      state.tickets[id] = Ticket(ticket: ticket)
-      return ticket
-    }
-  }
-
-  func isUnderWay(_ id: UUID) -> Bool { state.withLock { $0.underWay[id] != nil } }
-
-  func begin(_ id: UUID) { state.withLock { $0.underWay[id, default: 0] += 1 } }
-
-  /// Keeps the value of the response to an entry that was delivered.
-  func note(_ value: Result<any Sendable, any Error>, of id: UUID) {
-    state.withLock { $0.tickets[id]?.ticket }?.settle(value)
-  }
-
-  /// Ends an attempt.
-  func end(_ id: UUID) {
-    let held = state.withLock { state -> OutboxTicket? in
-      state.underWay[id] = state.underWay[id].flatMap { $0 > 1 ? $0 - 1 : nil }
-      return state.tickets[id]?.ticket
-    }
-    held?.wake()
   }
 
   func noteNotReady(_ seq: Int64) { state.withLock { _ = $0.notReady.insert(seq) } }
@@ -167,6 +140,7 @@ final class OutboxCore: Sendable {
   }
 
   func tell(_ event: OutboxEvent) {
+    if event.kind == .dead, let id = event.id { tickets.wake(id) }
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
   }
 

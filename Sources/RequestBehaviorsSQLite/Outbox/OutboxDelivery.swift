@@ -78,7 +78,9 @@ public struct OutboxDelivery: Sendable, Hashable {
 
 extension OutboxDelivery {
   /// The prefix of the lanes that identities make.
-  private static let ownLanes = "identity "
+  ///
+  /// It begins with a control character, which the name of a user's lane hardly does.
+  private static let ownLanes = "\u{1}identity "
 
   /// The lane in the file: operations that replace each other never overtake.
   var storedLane: String? {

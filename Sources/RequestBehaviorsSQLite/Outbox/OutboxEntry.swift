@@ -21,7 +21,7 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
     state = core.state(of: row, present: present)
     failure = row.failure
     self.core = core
-    ticket = core.ticket(of: row.id)
+    ticket = core.tickets.ticket(of: row.id)
   }
 
   /// The value of the response, after the delivery.
@@ -34,28 +34,38 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
   ///   server has the request all the same.
   public var value: Operation.Value {
     get async throws {
-      let listener = ChangeListener(core.store.state.changes)
+      if let value = try knownValue() { return value }
+      core.watch.begin(id)
+      defer { core.watch.end(id) }
       while true {
-        if let value = try knownValue() { return value }
-        let wake = ticket.nextWake()
-        let row = try await core.store.read { try core.table($0).row(id) }
-        // Asked before the row is believed: its response may be on the way here.
-        if core.isUnderWay(id) {
-          try await wake.value()
-          continue
-        }
-        if let value = try knownValue() { return value }
-        guard let row else { throw OutboxError(.noSuchEntry, "the entry \(id) is not in the outbox any more") }
-        if row.isDead { throw row.reason }
-        if row.state == StoredState.delivered {
-          throw OutboxError(.deliveredEarlier, "the entry \(id) was delivered, and its response was not kept")
-        }
-        guard await listener.wait(for: [OutboxSchema.entries]) else {
-          try Task.checkCancellation()
-          throw SQLiteError(.misuse, "the store was closed before the entry was delivered", path: core.store.path)
-        }
+        let (number, wake) = ticket.nextWake()
+        defer { ticket.leave(number) }
+        if let value = try await valueOfEnded() { return value }
+        try await wake.value()
       }
     }
+  }
+
+  /// Returns the value if the entry has ended, and `nil` if it still waits.
+  ///
+  /// - Throws: The reason for which there is no value.
+  private func valueOfEnded() async throws -> Operation.Value? {
+    let (core, id) = (core, id)
+    let row: OutboxRow?
+    do {
+      row = try await core.store.repeatedAfterSuspensions {
+        try await core.store.read { try core.table($0).row(id) }
+      }
+    } catch  where core.store.state.isClosed {
+      throw SQLiteError(.misuse, "the store was closed before the entry was delivered", path: core.store.path)
+    }
+    // Asked before the row is believed: its response may be on the way here.
+    if core.tickets.isUnderWay(id) { return nil }
+    if let value = try knownValue() { return value }
+    guard let row else { throw OutboxError(.noSuchEntry, "the entry \(id) is not in the outbox any more") }
+    if row.isDead { throw row.reason }
+    guard row.state == StoredState.delivered else { return nil }
+    throw OutboxError(.deliveredEarlier, "the entry \(id) was delivered, and its response was not kept")
   }
 
   /// The value that this run of the program knows.

@@ -6,27 +6,32 @@ struct OutboxHandler: Sendable {
   let name: String
   /// The type, for the check that a value belongs to it.
   let type: any OutboxOperation.Type
-  /// Returns the request of a stored value.
-  let request: @Sendable (Data, OutboxFiles?, Database) throws -> Request<NetworkResponse>
+  /// An operation and the request that it made.
+  typealias Made = (operation: any OutboxOperation, request: Request<NetworkResponse>)
+
+  /// Decodes a stored value.
+  let operation: @Sendable (Data, OutboxFiles?) throws -> any OutboxOperation
   /// Decodes a response.
   let value: @Sendable (NetworkResponse) throws -> any Sendable
-  let delivered: @Sendable (Data, OutboxFiles?, any Sendable, Database) throws -> Void
-  let rejected: @Sendable (Data, OutboxFiles?, OutboxFailure, Database) throws -> Void
+  let delivered: @Sendable (any OutboxOperation, any Sendable, Database) throws -> Void
 
   init<Operation: OutboxOperation>(_ type: Operation.Type) {
     name = Operation.name
     self.type = type
-    request = { payload, files, db in
-      try OutboxCoding.decode(type, from: payload, files).request(in: db.readOnly()).returning(NetworkResponse.self)
-    }
+    operation = { payload, files in try OutboxCoding.decode(type, from: payload, files) }
     value = { try Operation.value(of: $0) }
-    delivered = { payload, files, value, db in
-      guard let value = value as? Operation.Value else { return }
-      try OutboxCoding.decode(type, from: payload, files).delivered(value, in: db)
+    delivered = { operation, value, db in
+      guard let operation = operation as? Operation, let value = value as? Operation.Value else { return }
+      try operation.delivered(value, in: db)
     }
-    rejected = { payload, files, failure, db in
-      try OutboxCoding.decode(type, from: payload, files).rejected(failure, in: db)
-    }
+  }
+
+  /// Returns the operation of a stored value, and the request that it makes.
+  func make(_ payload: Data, _ files: OutboxFiles?, _ db: Database) throws -> Made {
+    let operation = try operation(payload, files)
+    let request = try operation.request(returningResponseIn: db)
+    try OutboxRules.check(request)
+    return (operation, request)
   }
 
   /// Returns the handlers of types by their names.
@@ -51,6 +56,13 @@ struct OutboxHandler: Sendable {
   private static func make<Operation: OutboxOperation>(_ type: Operation.Type) -> OutboxHandler { OutboxHandler(type) }
 }
 
+extension OutboxOperation {
+  /// Returns the request for one attempt, whose response is not decoded.
+  fileprivate func request(returningResponseIn db: Database) throws -> Request<NetworkResponse> {
+    try request(in: db.readOnly()).returning(NetworkResponse.self)
+  }
+}
+
 extension Database {
   /// Returns the same database for a closure that must not write.
   func readOnly() throws -> Database { Database(connection: try connection(), isReadOnly: true) }
@@ -58,8 +70,11 @@ extension Database {
 
 /// Encodes the values of operations.
 enum OutboxCoding {
-  /// Returns the stored form of an operation, and the names of its attachments.
-  static func encode(_ operation: some OutboxOperation) throws -> (payload: Data, files: [String]) {
+  /// The stored form of an operation, and the names of its attachments.
+  typealias Encoded = (payload: Data, files: [String])
+
+  /// Returns the stored form of an operation.
+  static func encode(_ operation: some OutboxOperation) throws -> Encoded {
     let collector = OutboxFiles.Collector()
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -4,23 +4,20 @@ import RequestBehaviors
 ///
 /// A 301 or 302 makes a POST a GET (RFC 9110 §15.4.2, §15.4.3). The response to that GET is no proof that the server
 /// has the POST. After a 303 it is: the server has done what was asked, and shows the result elsewhere.
-final class OutboxHops: RequestBehavior {
+struct OutboxHops: RequestBehavior {
   let order = BehaviorOrder.inside(.redirects)
-  private let method: RequestMethod
-  private let seen = Locked<(last: NetworkResponse?, isDone: Bool)>((nil, false))
-
-  init(_ method: RequestMethod) { self.method = method }
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let (last, isDone) = seen.withLock { $0 }
-    if let last, !isDone, request.method != method {
+    guard let pass = request.options.outboxPass else { return try await next(request) }
+    let hops = pass.hops
+    if let last = hops.last, !hops.isDone, request.method != pass.method {
       throw NetworkError(
         .redirectFailed,
-        "the \(last.statusCode) would make the \(method) a \(request.method) without its body; let the server respond "
-          + "with 307 or 308, or change the path of the operation's request", response: last)
+        "the \(last.statusCode) would make the \(pass.method) a \(request.method) without its body; let the server "
+          + "respond with 307 or 308, or change the path of the operation's request", response: last)
     }
     let response = try await next(request)
-    seen.withLock { $0 = (response, $0.isDone || response.statusCode == 303) }
+    pass.note(hop: response)
     return response
   }
 }

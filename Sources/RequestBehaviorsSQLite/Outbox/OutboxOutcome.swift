@@ -13,8 +13,8 @@ enum OutboxOutcome: Sendable, Equatable {
   case refused(status: Int, String)
   /// The user of the entry is not signed in, as the library or the server says.
   case withoutUser(String, wasSent: Bool)
-  /// The request may have arrived, and no response came.
-  case lost(String)
+  /// No response came; the request may have arrived if it was sent.
+  case lost(String, wasSent: Bool)
   /// Nothing that can be proved came from the server, and no other request would get more.
   ///
   /// A request that was sent may have reached the server all the same: an intermediary can respond for it.
@@ -26,7 +26,7 @@ enum OutboxOutcome: Sendable, Equatable {
   /// No request can ever be made.
   case impossible(String)
   /// The client is shut down, or sending was stopped.
-  case ended
+  case ended(wasSent: Bool)
 }
 
 extension OutboxOutcome {
@@ -81,20 +81,23 @@ extension OutboxOutcome {
   ///   - wasSent: Whether the call has sent a request.
   init(_ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool) {
     if error is CancellationError {
-      self = .ended
+      self = .ended(wasSent: wasSent)
       return
     }
     guard let error = error as? NetworkError else {
       // An error of a behavior of the user's says nothing about the network, and little about the entry.
-      self = .lost(Redactor.standard.redact(text: "\(error)"))
+      self = .lost(Redactor.standard.redact(text: "\(error)"), wasSent: wasSent)
       return
     }
     // The description hides the secrets that the call knows.
     let text = error.description
     if error.code == .clientShutDown {
-      self = .ended
+      self = .ended(wasSent: wasSent)
     } else if error.code == .intercepted {
       self = .nothing(text, wasSent: wasSent)
+    } else if error.response != nil, !wasSent {
+      // A behavior has made the response up.
+      self = .nothing(text, wasSent: false)
     } else if let response = error.response {
       let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
       // The response was good, and something that had to be done with it failed.
@@ -104,7 +107,7 @@ extension OutboxOutcome {
     } else if Self.impossible.contains(error.code) {
       self = .impossible(text)
     } else if wasSent, error.mayHaveArrived {
-      self = .lost(text)
+      self = .lost(text, wasSent: true)
     } else if let date = error.availableAt {
       self = .unsent(until: date, text)
     } else {
@@ -122,6 +125,9 @@ extension OutboxOutcome {
     default: self
     }
   }
+
+  /// Whether the attempt was stopped.
+  var isEnd: Bool { if case .ended = self { true } else { false } }
 
   /// Whether the server responded, so that the network works.
   var provesNetwork: Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// The states of an entry in the file.
 enum StoredState {
@@ -65,6 +66,21 @@ struct OutboxRow: Sendable {
     failure = OutboxRow.failure(try row[19])
   }
 
+  /// Creates the row of a new entry; its number is known when it has been inserted.
+  init(_ new: OutboxTable.NewEntry, lane: String?, state: Int, now: Int64) {
+    seq = 0
+    id = new.id
+    key = new.delivery.key.givenValue ?? new.id.uuidString.lowercased()
+    (operation, payload, files) = (new.operation, new.payload, new.files)
+    (scope, origin, self.lane, identity) = (new.scope, new.origin, lane, new.delivery.identity)
+    self.state = state
+    expiresAt = new.delivery.expires?.outboxTime
+    // An entry that expires before it may be sent is looked at when it does.
+    notBefore = max(min(new.delivery.notBefore?.outboxTime ?? now, expiresAt ?? .max), now)
+    createdAt = now
+    (sends, failures, crashes) = (0, 0, 0)
+  }
+
   /// Whether the entry is still to be delivered.
   var isLive: Bool { state <= StoredState.blocked }
 
@@ -89,8 +105,12 @@ struct OutboxRow: Sendable {
 }
 
 extension Date {
-  /// The milliseconds since 1970.
-  var outboxTime: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded()) }
+  /// The milliseconds since 1970, within 300,000 years; a date that is no number is 1970.
+  var outboxTime: Int64 {
+    let limit = 1e16
+    let time = (timeIntervalSince1970 * 1_000).rounded()
+    return time.isNaN ? 0 : Int64(min(max(time, -limit), limit))
+  }
 
   init(outboxTime: Int64) { self.init(timeIntervalSince1970: Double(outboxTime) / 1_000) }
 }

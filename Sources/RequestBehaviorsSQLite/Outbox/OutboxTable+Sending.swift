@@ -49,12 +49,12 @@ extension OutboxTable {
 
   /// Keeps a delivered entry without its value, and lets its lane go on; false if the claim was lost.
   func deliver(_ row: OutboxRow, now: Int64, remembered: Int64) throws -> Bool {
-    guard try owns(row) else { return false }
-    try db.execute(
+    let changed = try db.execute(
       """
       UPDATE outbox_entry SET state = 5, claim = NULL, payload = x'', files = NULL, failure = NULL, ended_at = \(now)
-      WHERE seq = \(row.seq)
+      WHERE seq = \(row.seq) AND state = 1 AND claim = \(row.claim)
       """)
+    guard changed == 1 else { return false }
     try promote(row.lane, row.scope, now: now)
     // Two for each one that is added, so that there is never much to do at once.
     try db.execute(
@@ -67,15 +67,14 @@ extension OutboxTable {
 
   /// Makes a claimed entry ready for another attempt; false if the claim was lost.
   func release(_ row: OutboxRow, _ again: OutboxVerdict.Again, now: Int64) throws -> Bool {
-    guard try owns(row) else { return false }
     let failure = again.failure.flatMap { OutboxRow.text($0) }
-    try db.execute(
+    let changed = try db.execute(
       """
       UPDATE outbox_entry SET state = 0, claim = NULL, not_before = \(again.time), set_at = \(now),
         failures = \(again.failures), refused_since = \(again.refusedSince), failure = \(failure),
-        sends = sends - \(again.wasSent ? 0 : 1) WHERE seq = \(row.seq)
+        sends = sends - \(again.wasSent ? 0 : 1) WHERE seq = \(row.seq) AND state = 1 AND claim = \(row.claim)
       """)
-    return true
+    return changed == 1
   }
 
   /// Makes a dead letter of a claimed entry; false if the claim was lost.

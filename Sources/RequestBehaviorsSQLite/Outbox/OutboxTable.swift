@@ -25,6 +25,12 @@ struct OutboxTable {
     ) { try OutboxRow($0) }
   }
 
+  /// Returns whether an entry of any queue is still to be delivered.
+  static func isLive(_ id: UUID, _ db: Database) throws -> Bool {
+    let state = try db.first("SELECT state FROM outbox_entry WHERE id = \(id.uuidString)", as: Int.self)
+    return state.map { $0 <= StoredState.blocked } ?? false
+  }
+
   func rows(where condition: SQL) throws -> [OutboxRow] {
     try db.query(
       "SELECT \(sql: OutboxRow.columns) FROM outbox_entry WHERE queue = \(queue) AND \(sql: condition) ORDER BY seq"
@@ -33,38 +39,43 @@ struct OutboxTable {
 
   // MARK: Adding
 
-  /// Adds an entry, or replaces or keeps the one of its identity; returns the ID of the entry.
-  func add(_ new: NewEntry, now: Int64, remembered: Int64) throws -> UUID {
-    if new.delivery.identity != nil, let id = try merge(new, now: now, remembered: remembered) { return id }
+  /// An entry as it is in the file, and the attachments that no entry has any more.
+  typealias Added = (row: OutboxRow, dropped: [String])
+
+  /// Adds an entry, or replaces or keeps the one of its identity.
+  func add(_ new: NewEntry, now: Int64, remembered: Int64) throws -> Added {
+    if new.delivery.identity != nil, let merged = try merge(new, now: now, remembered: remembered) { return merged }
     let lane = new.delivery.storedLane
     let isBlocked = try lane.map { try hasEntries(inLane: $0, of: new.scope) } ?? false
-    let key = new.delivery.key.givenValue ?? new.id.uuidString.lowercased()
-    let notBefore = new.delivery.notBefore?.outboxTime ?? now
+    var row = OutboxRow(new, lane: lane, state: isBlocked ? StoredState.blocked : StoredState.ready, now: now)
     try db.execute(
       """
       INSERT INTO outbox_entry(id, queue, key, operation, payload, files, scope, origin, lane, identity, state,
         not_before, set_at, expires_at, created_at)
-      VALUES (\(new.id.uuidString), \(queue), \(key), \(new.operation), \(new.payload), \(text(new.files)),
-        \(new.scope), \(new.origin), \(lane), \(new.delivery.identity),
-        \(isBlocked ? StoredState.blocked : StoredState.ready), \(max(notBefore, now)), \(now),
-        \(new.delivery.expires?.outboxTime), \(now))
+      VALUES (\(row.id.uuidString), \(queue), \(row.key), \(row.operation), \(row.payload), \(text(row.files)),
+        \(row.scope), \(row.origin), \(row.lane), \(row.identity), \(row.state), \(row.notBefore), \(now),
+        \(row.expiresAt), \(row.createdAt))
       """)
-    return new.id
+    row.seq = db.lastInsertedRowID
+    return (row, [])
   }
 
-  /// Returns the ID of the entry that the new one is merged with; nil if it is to be added.
-  private func merge(_ new: NewEntry, now: Int64, remembered: Int64) throws -> UUID? {
+  /// Returns the entry that the new one is merged with; nil if it is to be added.
+  private func merge(_ new: NewEntry, now: Int64, remembered: Int64) throws -> Added? {
     let identity = new.delivery.identity
     let same: SQL = "ifnull(scope,'') = \(new.scope ?? "") AND identity = \(identity)"
-    if let first = try rows(where: "\(sql: same) AND identity IS NOT NULL AND state IN (0,1,2)").first {
-      if new.delivery.repeats == .kept { return first.id }
+    if var first = try rows(where: "\(sql: same) AND identity IS NOT NULL AND state IN (0,1,2)").first {
+      if new.delivery.repeats == .kept { return (first, []) }
       if first.sends == 0, first.state != StoredState.sending {
+        let files = first.files.filter { !new.files.contains($0) }
+        (first.operation, first.payload, first.files) = (new.operation, new.payload, new.files)
+        first.expiresAt = new.delivery.expires?.outboxTime
         try db.execute(
           """
-          UPDATE outbox_entry SET operation = \(new.operation), payload = \(new.payload), files = \(text(new.files)),
-            expires_at = \(new.delivery.expires?.outboxTime) WHERE seq = \(first.seq)
+          UPDATE outbox_entry SET operation = \(first.operation), payload = \(first.payload),
+            files = \(text(first.files)), expires_at = \(first.expiresAt) WHERE seq = \(first.seq)
           """)
-        return first.id
+        return (first, try unused(files, besides: first))
       }
       // The server may have this one, so that the new one is sent behind it.
       try db.execute("UPDATE outbox_entry SET identity = NULL WHERE seq = \(first.seq)")
@@ -74,7 +85,7 @@ struct OutboxTable {
     try followClockOfDelivered(now: now)
     let delivered = try rows(
       where: "\(sql: same) AND identity IS NOT NULL AND state = 5 AND ended_at > \(now - remembered)")
-    return delivered.last?.id
+    return delivered.last.map { ($0, []) }
   }
 
   /// Returns those attachments that no entry of any queue has, and that can be removed; the row does not count, because

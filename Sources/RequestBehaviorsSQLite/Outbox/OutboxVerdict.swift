@@ -41,10 +41,10 @@ enum OutboxVerdict: Sendable, Equatable {
       time: now, failures: row.failures, refusedSince: row.refusedSince, failure: row.failure, wasSent: false)
     switch outcome {
     case .delivered: self = .delivered
-    case .ended:
-      var sent = again
-      sent.wasSent = true
-      self = .again(sent)
+    case .ended(let wasSent):
+      var next = again
+      next.wasSent = wasSent
+      self = .again(next)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
     case .withoutUser(let text, let wasSent):
       let failure = OutboxFailure(.lost, message: text)
@@ -56,8 +56,10 @@ enum OutboxVerdict: Sendable, Equatable {
       let latest = now + settings.longestServerDelay.outboxTime
       let time = min(max(date.outboxTime, now + 1_000), latest)
       self = .again(again.waiting(until: time, row, OutboxFailure(.lost, message: text)))
-    case .lost(let text):
-      self = .again(again.failed(row, OutboxFailure(.lost, message: text), settings, now, random))
+    case .lost(let text, let wasSent):
+      var next = again.failed(row, OutboxFailure(.lost, message: text), settings, now, random)
+      next.wasSent = wasSent
+      self = .again(next)
     case .refusedForNow(let status, let date, let text):
       let failure = OutboxFailure(.refused, statusCode: status, message: text)
       self = OutboxVerdict(refused: failure, until: date, again, row, settings, now, random)

@@ -25,10 +25,31 @@ public struct OutboxWriter: Sendable {
   ///   ``OutboxOperation/request(in:)`` but ``OutboxNotReady``.
   @discardableResult
   public func enqueue<Operation: OutboxOperation>(_ operation: Operation, in db: Database) throws -> UUID {
-    try enqueue(operation, in: db, id: UUID.inOutbox())
+    try enqueue(operation, OutboxCoding.encode(operation), in: db, id: core.newID()).id
   }
 
-  func enqueue<Operation: OutboxOperation>(_ operation: Operation, in db: Database, id: UUID) throws -> UUID {
+  /// Adds an entry whose value is encoded; returns it, or the one that has the operation's identity.
+  func enqueue<Operation: OutboxOperation>(
+    _ operation: Operation, _ encoded: OutboxCoding.Encoded, in db: Database, id: UUID
+  ) throws -> OutboxRow {
+    try check(Operation.self, db)
+    let requirement = try requirement(of: operation, in: db)
+    let entry = OutboxTable.NewEntry(
+      id: id, operation: Operation.name, payload: encoded.payload, files: encoded.files,
+      scope: try OutboxScopes.key(of: owners.members, for: requirement), origin: core.originText,
+      delivery: operation.delivery)
+    try owners.owner.verify()
+    let (row, dropped) = try core.table(db).add(
+      entry, now: core.now, remembered: core.settings.remembersDelivered.outboxTime)
+    try db.afterCommit { [core] in
+      core.files?.remove(dropped)
+      core.signal.raise()
+    }
+    return row
+  }
+
+  /// Throws if the outbox takes no entry of a type in a database.
+  private func check<Operation: OutboxOperation>(_ type: Operation.Type, _ db: Database) throws {
     guard db.belongs(to: core.store) else {
       throw SQLiteError(.misuse, "the outbox enqueues in its own store only; write to that", path: core.store.path)
     }
@@ -38,23 +59,12 @@ public struct OutboxWriter: Sendable {
         "an entry must survive a power cut, so that it is enqueued in a write with the durability .full; use "
           + "outbox.write, or store.write(durability: .full)", path: core.store.path)
     }
-    guard let handler = core.handlers[Operation.name], handler.type == Operation.self else {
+    guard core.handlers[Operation.name]?.type == Operation.self else {
       throw OutboxError(
         .invalidOperations,
         "\(Operation.self) with the name \"\(Operation.name)\" is not among the operations of the outbox; list it there"
       )
     }
-    let requirement = try requirement(of: operation, in: db)
-    let (payload, files) = try OutboxCoding.encode(operation)
-    let entry = OutboxTable.NewEntry(
-      id: id, operation: Operation.name, payload: payload, files: files,
-      scope: try OutboxScopes.key(of: owners.members, for: requirement), origin: core.origin.description,
-      delivery: operation.delivery)
-    try owners.owner.verify()
-    let added = try core.table(db).add(
-      entry, now: core.now, remembered: core.settings.remembersDelivered.outboxTime)
-    try db.afterCommit { core.signal.raise() }
-    return added
   }
 
   /// Returns the credentials of the operation's request, after checking the request.
@@ -69,9 +79,4 @@ public struct OutboxWriter: Sendable {
       return core.client.configuration.options.authentication
     }
   }
-}
-
-extension UUID {
-  /// Returns a new ID, which a simulation's random numbers make too.
-  static func inOutbox() -> UUID { UUID(uuidString: RandomSource.uuid()) ?? UUID() }
 }

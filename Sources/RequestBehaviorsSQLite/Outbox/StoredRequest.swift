@@ -61,7 +61,7 @@ struct StoredRequest: OutboxOperation {
     timeout = request.options.sets(StoredRequest.timeout) ? request.options.timeout?.outboxSeconds : nil
     idleTimeout = request.options.explicitIdleTimeout?.outboxSeconds
     statuses = request.options.sets(StoredRequest.statuses) ? request.options.acceptableStatuses.ranges : nil
-    authentication = request.options.sets(StoredRequest.authentication) ? try StoredRequest.text(request) : nil
+    authentication = request.options.explicitAuthentication.map(StoredRequest.text)
     key = request.options.idempotencyKey.map {
       Key(value: $0.givenValue, field: $0.name, isQuoted: $0.isQuoted)
     }
@@ -90,8 +90,8 @@ struct StoredRequest: OutboxOperation {
     return request
   }
 
-  private static func text(_ request: Request<Void>) throws -> String {
-    switch request.options.authentication {
+  private static func text(_ authentication: AuthenticationRequirement) -> String {
+    switch authentication {
     case .required: "required"
     case .optional: "optional"
     case .none: "none"
@@ -105,7 +105,7 @@ struct StoredRequest: OutboxOperation {
 extension StoredRequest {
   fileprivate static let timeout = "RequestBehaviors.Timeout"
   fileprivate static let statuses = "RequestBehaviors.AcceptableStatuses"
-  static let authentication = "RequestBehaviors.Authentication"
+  private static let authentication = "RequestBehaviors.Authentication"
 
   private static let keptOptions: Set<String> = [
     timeout, "RequestBehaviors.IdleTimeout", statuses, authentication, "RequestBehaviors.IdempotencyKeyOption",

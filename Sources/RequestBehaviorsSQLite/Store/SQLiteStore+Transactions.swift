@@ -93,32 +93,72 @@ extension SQLiteStore {
   ///
   /// - Parameters:
   ///   - durability: The failures that the commit survives; `nil` for the configuration's.
+  ///   - isCancellable: Whether a cancellation of the task ends the write; true by default.
   ///   - check: Throws if the write must not be committed any more; called after the last write of the transaction.
   ///   - body: Does the work, as in ``write(durability:_:)``.
   /// - Returns: The closure's result, after the commit.
   /// - Throws: As ``write(durability:_:)``, and the error of the check.
   package func writeTogether<T: Sendable>(
-    durability: SQLiteDurability? = nil, check: @escaping @Sendable () throws -> Void = {},
-    _ body: @escaping @Sendable (Database) throws -> T
+    durability: SQLiteDurability? = nil, isCancellable: Bool = true,
+    check: @escaping @Sendable () throws -> Void = {}, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     let returned = Returned<T>()
-    try await wait { [groups, writer, durability = durability ?? configuration.durability] interruption, continuation in
+    try await wait(isCancellable: isCancellable) { [groups, writer, configuration] interruption, continuation in
       let write = GroupedWrite(
-        durability: durability, interruption: interruption, continuation: continuation, check: check
-      ) {
-        returned.value = try body($0)
-      }
+        durability: durability ?? configuration.durability, interruption: interruption, continuation: continuation,
+        check: check, body: { returned.value = try body($0) })
       groups.add(write, to: writer)
     }
     return try returned.get()
   }
 
-  /// Waits for work that the closure queues; a cancellation before the work begins ends the wait.
+  /// Runs a write in one transaction with others, and after the commit a read on the same connection.
+  ///
+  /// A read of its own would cost two more changes of the thread. It cannot be cancelled, and neither can the write.
+  ///
+  /// - Parameters:
+  ///   - durability: The failures that the commit survives.
+  ///   - body: Does the work, as in ``write(durability:_:)``.
+  ///   - read: Reads, given the write's result.
+  /// - Returns: The results of both.
+  /// - Throws: As ``write(durability:_:)``; the read throws nothing.
+  func writeTogether<T: Sendable, Value: Sendable>(
+    durability: SQLiteDurability, _ body: @escaping @Sendable (Database) throws -> T,
+    thenReading read: @escaping @Sendable (T, Database) throws -> Value
+  ) async throws -> (T, Result<Value, any Error>) {
+    let (returned, wasRead) = (Returned<T>(), Returned<Result<Value, any Error>>())
+    try await wait(isCancellable: false) { [groups, writer] interruption, continuation in
+      let write = GroupedWrite(
+        durability: durability, interruption: interruption, continuation: continuation,
+        body: { returned.value = try body($0) },
+        after: { lane in
+          wasRead.value = Result {
+            let value = try returned.get()
+            return try lane.perform(Interruption()) { try $0.read { try read(value, $0) } }
+          }
+        })
+      groups.add(write, to: writer)
+    }
+    return (try returned.get(), try wasRead.get())
+  }
+
+  /// Waits for work that the closure queues.
+  ///
+  /// - Parameters:
+  ///   - isCancellable: Whether a cancellation ends the work, and before the work begins the wait; true by default.
+  ///   - enqueue: Queues the work.
+  /// - Throws: The error of the work; `CancellationError`.
   private func wait(
+    isCancellable: Bool = true,
     _ enqueue: @escaping @Sendable (Interruption, CheckedContinuation<Void, any Error>) -> Void
   ) async throws {
     try state.check()
     let interruption = Interruption()
+    guard isCancellable else {
+      return try await withCheckedThrowingContinuation { continuation in
+        if interruption.wait(continuation) { enqueue(interruption, continuation) }
+      }
+    }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if interruption.wait(continuation) { enqueue(interruption, continuation) }

@@ -50,27 +50,42 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
     ///
     /// A read that is stopped by a suspension of the store is repeated when the store is resumed.
     private func readNow() async throws -> (Value, tables: Set<String>)? {
-      let state = values.store.state
-      while true {
-        // Commits from here on may be missing in the snapshot, so they are recorded although the tables are not known
-        // yet.
-        listener.forget()
-        let suspensions = state.suspensions
-        do {
+      do {
+        return try await values.store.repeatedAfterSuspensions { [values, listener] in
+          // Commits from here on may be missing in the snapshot, so they are recorded although the tables are not known
+          // yet.
+          listener.forget()
           return try await values.store.observe(values.read)
-        } catch {
-          // A cancelled loop ends with that, whatever else stopped its read.
-          try Task.checkCancellation()
-          if state.isClosed, !isLate { return nil }
-          guard state.isSuspended || state.suspensions != suspensions else { throw error }
-          try await state.waitUntilResumed()
         }
+      } catch  where values.store.state.isClosed && !isLate {
+        // A cancelled loop ends with that, whatever else stopped its read.
+        try Task.checkCancellation()
+        return nil
       }
     }
   }
 }
 
 extension SQLiteStore {
+  /// Runs work that reads, again each time that a suspension of the store has stopped it, when the store is resumed.
+  ///
+  /// - Parameter work: The work.
+  /// - Returns: Its result.
+  /// - Throws: Its error; `CancellationError` if the task is cancelled.
+  func repeatedAfterSuspensions<T>(_ work: () async throws -> T) async throws -> T {
+    while true {
+      let suspensions = state.suspensions
+      do {
+        return try await work()
+      } catch {
+        // A cancelled task ends with that, whatever else stopped its work.
+        try Task.checkCancellation()
+        guard !state.isClosed, state.isSuspended || state.suspensions != suspensions else { throw error }
+        try await state.waitUntilResumed()
+      }
+    }
+  }
+
   /// Runs the closure as ``read(_:)`` does.
   ///
   /// Returns its result, and the tables of which a commit must touch one to change the result.

@@ -10,6 +10,8 @@ final class GroupedWrite: @unchecked Sendable {
   let body: @Sendable (Database) throws -> Void
   /// Throws if the write must not be committed any more.
   private let check: @Sendable () throws -> Void
+  /// Runs on the lane after the commit.
+  let after: (@Sendable (ConnectionLane) -> Void)?
   private let continuation: CheckedContinuation<Void, any Error>
   private var hasBegun = false
   private var isAnswered = false
@@ -18,13 +20,15 @@ final class GroupedWrite: @unchecked Sendable {
 
   init(
     durability: SQLiteDurability, interruption: Interruption, continuation: CheckedContinuation<Void, any Error>,
-    check: @escaping @Sendable () throws -> Void, body: @escaping @Sendable (Database) throws -> Void
+    check: @escaping @Sendable () throws -> Void = {}, body: @escaping @Sendable (Database) throws -> Void,
+    after: (@Sendable (ConnectionLane) -> Void)? = nil
   ) {
     self.durability = durability
     self.interruption = interruption
     self.continuation = continuation
     self.check = check
     self.body = body
+    self.after = after
   }
 
   var isOpen: Bool { result == nil && !isAnswered }
@@ -49,8 +53,11 @@ final class GroupedWrite: @unchecked Sendable {
     return nil
   }
 
-  func resume() {
-    if let result { continuation.resume(with: result) }
+  /// Resumes the caller, after the work that follows the commit.
+  func resume(on lane: ConnectionLane) {
+    guard let result else { return }
+    if case .success = result { after?(lane) }
+    continuation.resume(with: result)
   }
 }
 
@@ -82,16 +89,24 @@ final class WriteGroups: Sendable {
       return writes
     }
     run(writes, on: lane)
-    return { for write in writes { write.resume() } }
+    return {
+      // The others do not wait for work that follows the commit.
+      for write in writes where write.after == nil { write.resume(on: lane) }
+      for write in writes where write.after != nil { write.resume(on: lane) }
+    }
   }
 
   /// Runs the writes until each has ended.
   private func run(_ writes: [GroupedWrite], on lane: ConnectionLane) {
+    // Few writes fail, and a savepoint for each would be a tenth of their cost.
+    var usesSavepoints = false
     while true {
       let open = writes.filter(\.isOpen)
       guard open.count > 1 else { return runSingly(open, on: lane) }
       do {
-        try lane.perform(Interruption()) { try $0.write(open) }
+        try lane.perform(Interruption()) { try $0.write(open, usesSavepoints: usesSavepoints) }
+      } catch is WriteHasFailed {
+        usesSavepoints = true
       } catch let undone as WritesHaveLeft {
         // The others run again without them.
         for (write, error) in undone.writes { write.result = .failure(error) }
@@ -121,6 +136,9 @@ private struct GroupIsUndone: Error {
   var error: any Error
 }
 
+/// The error of a transaction that was undone because a write failed that had no savepoint.
+private struct WriteHasFailed: Error {}
+
 /// The error of a transaction that was undone because some of its writes must not be committed any more.
 private struct WritesHaveLeft: Error {
   var writes: [(GroupedWrite, any Error)]
@@ -131,13 +149,16 @@ extension Connection {
   /// them.
   private static let rowsOfGroup: Int32 = 1000
 
-  /// Runs writes in one transaction, each in its own savepoint, and records how each ended.
+  /// Runs writes in one transaction, and records how each ended.
   ///
-  /// A write that is left open has not run.
+  /// A write that is left open has not run, or was undone with the transaction.
   ///
-  /// - Throws: The error of all writes if the transaction could not begin; `GroupIsUndone` or `WritesHaveLeft` if it
-  ///   was undone.
-  fileprivate func write(_ group: [GroupedWrite]) throws {
+  /// - Parameters:
+  ///   - group: The writes.
+  ///   - usesSavepoints: Whether each runs in a savepoint of its own, so that one that fails leaves the others alone.
+  /// - Throws: The error of all writes if the transaction could not begin; `WriteHasFailed`, `GroupIsUndone` or
+  ///   `WritesHaveLeft` if it was undone.
+  fileprivate func write(_ group: [GroupedWrite], usesSavepoints: Bool) throws {
     var results: [(GroupedWrite, Result<Void, any Error>)] = []
     var hasBegun = false
     let shared = interruption
@@ -147,11 +168,12 @@ extension Connection {
         let changes = sqlite3_total_changes(handle)
         for write in group where sqlite3_total_changes(handle) &- changes < Self.rowsOfGroup && write.begin() {
           interruption = write.interruption
-          let result = Result { try runInSavepoint(write.body) }
+          let result = Result { try run(write.body, inSavepoint: usesSavepoints) }
           interruption = shared
-          // After some errors, such as a full disk, SQLite has undone the whole transaction.
-          if case .failure(let error) = result, sqlite3_get_autocommit(handle) != 0 {
-            throw GroupIsUndone(write: write, error: error)
+          if case .failure(let error) = result {
+            // After some errors, such as a full disk, SQLite has undone the whole transaction.
+            if sqlite3_get_autocommit(handle) != 0 { throw GroupIsUndone(write: write, error: error) }
+            if !usesSavepoints { throw WriteHasFailed() }
           }
           results.append((write, result))
         }
@@ -159,7 +181,7 @@ extension Connection {
         let left = results.compactMap { write, _ in write.reasonToLeave.map { (write, $0) } }
         if !left.isEmpty { throw WritesHaveLeft(writes: left) }
       }
-    } catch let error where error is GroupIsUndone || error is WritesHaveLeft {
+    } catch let error where error is GroupIsUndone || error is WritesHaveLeft || error is WriteHasFailed {
       throw error
     } catch {
       throw hasBegun ? GroupIsUndone(error: error) : error
@@ -168,12 +190,14 @@ extension Connection {
     for (write, result) in results { write.result = result }
   }
 
-  private func runInSavepoint(_ body: (Database) throws -> Void) throws {
+  private func run(_ body: (Database) throws -> Void, inSavepoint: Bool) throws {
     let database = Database(connection: self, isReadOnly: false)
     defer { database.end() }
-    try database.savepoint {
+    func work() throws {
       try body(database)
+      try checkTransaction()
       if mustStop { throw failure(SQLITE_INTERRUPT) }
     }
+    if inSavepoint { try database.savepoint(work) } else { try work() }
   }
 }

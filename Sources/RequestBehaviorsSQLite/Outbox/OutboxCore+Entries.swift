@@ -1,0 +1,83 @@
+import Foundation
+import RequestBehaviors
+
+/// Treats entries as a whole: after a process has ended, after a change of the clock, and when their owner leaves.
+extension OutboxCore {
+  /// The days after which an account that is away is taken to be gone.
+  private static let longestAbsence: Int64 = 30 * 86_400_000
+
+  /// Prepares the entries for sending, once the lock of the file is held.
+  func recover() async throws {
+    let events = try await store.write(durability: .normal) { db in
+      let crashed = try self.table(db).recover()
+      let text = "the process ended \(OutboxTable.maximumCrashes) times while it sent the entry"
+      let failure = OutboxFailure(.crashed, message: text)
+      return try crashed.map { try self.bury($0, failure, db) }
+    }
+    tell(events)
+  }
+
+  /// Keeps the waits of entries after the clock was set back.
+  func followClock() async throws {
+    let now = now
+    try await store.write(durability: .normal) { try self.table($0).followClock(now: now) }
+  }
+
+  /// Makes dead letters of the entries of accounts that have been away for too long.
+  func buryAbsent() async throws {
+    let (present, now) = (present, now)
+    let gone = try await store.write(durability: .normal) { db in
+      try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
+    }
+    for scope in gone { try await bury(scope) }
+  }
+
+  /// Makes dead letters of the waiting entries of an owner.
+  private func bury(_ scope: String) async throws {
+    let failure = OutboxFailure(.signedOut, message: "its user has signed out and does not come back")
+    var isDone = false
+    // In parts, so that other writes need not wait for all of them.
+    while !isDone {
+      let events = try await store.write(durability: .full) { db in
+        try self.table(db).rows(where: "scope = \(scope) AND state IN (0,2)").prefix(100)
+          .map { try self.bury($0, failure, db) }
+      }
+      tell(events)
+      isDone = events.count < 100
+    }
+  }
+
+  /// Treats the entries of an owner who has left.
+  func ownerEnded(_ ended: String) async {
+    _ = try? await refreshOwners()
+    let scopes = try? await store.read { db in
+      try db.query(
+        "SELECT DISTINCT scope FROM outbox_entry WHERE queue = \(self.queue) AND scope IS NOT NULL AND state <> 5",
+        as: String.self)
+    }
+    for scope in scopes ?? [] where OutboxScopes.contains(ended, in: scope) {
+      do {
+        if settings.atSignOut == .discard {
+          try await discard(scope)
+        } else if !mayReturn(ended) {
+          try await bury(scope)
+        }
+      } catch {
+        tell(OutboxEvent(.failed, message: "the entries of a user who has left could not be changed", error: error))
+      }
+    }
+    signal.raise()
+  }
+
+  private func discard(_ scope: String) async throws {
+    try await store.write(durability: .full) { db in
+      let rows = try self.table(db).rows(where: "scope = \(scope) AND state <> 5")
+      try db.execute("DELETE FROM outbox_entry WHERE queue = \(self.queue) AND scope = \(scope) AND state <> 5")
+      let unused = try self.table(db).unused(rows.flatMap(\.files))
+      try db.afterCommit {
+        self.files?.remove(unused)
+        for row in rows { self.tickets.wake(row.id) }
+      }
+    }
+  }
+}

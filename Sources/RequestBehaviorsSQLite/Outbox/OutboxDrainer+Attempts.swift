@@ -1,0 +1,109 @@
+import Foundation
+import RequestBehaviors
+
+/// The attempts of a drainer: a task for each request at a time.
+extension OutboxDrainer {
+  /// Begins an attempt, in a task that goes on with the entries which it claims as it settles others.
+  func begin(_ attempt: OutboxAttempt) {
+    core.tickets.begin(attempt.row.id)
+    state.withLock { state in
+      state.lastWorker += 1
+      let number = state.lastWorker
+      // Under the lock, so that an attempt that ends at once finds its entry.
+      let task = Task {
+        var next: OutboxAttempt? = attempt
+        while let attempt = next { next = await self.run(attempt) }
+        _ = self.state.withLock { $0.workers.removeValue(forKey: number) }
+        self.core.signal.raise()
+      }
+      state.workers[number] = task
+      if !isWanted(state) { task.cancel() }
+    }
+  }
+
+  /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
+  private func run(_ attempt: OutboxAttempt) async -> OutboxAttempt? {
+    defer { core.tickets.end(attempt.row.id) }
+    let ending = await attempt.run()
+    // A pause begins before the entry is due again, or it would be sent again at once.
+    if case .nothing = ending.outcome { note(ending.outcome) }
+    guard let settled = await settle(attempt.row, ending) else { return nil }
+    if settled.outcome.provesNetwork { note(settled.outcome) }
+    if let next = settled.next { core.tickets.begin(next.row.id) }
+    return settled.next
+  }
+
+  /// The terms on which the end of an attempt claims another entry; nil if its task is to end.
+  private func claimTerms() -> OutboxCore.ClaimTerms? {
+    @Sendable func goesOn() -> Bool {
+      state.withLock { state in
+        isWanted(state) && !state.hasLostClaims && !state.pause.isActive
+          && state.workers.count <= max(1, core.settings.concurrency)
+      }
+    }
+    return goesOn() && !Task.isCancelled ? core.claimTerms(goesOn) : nil
+  }
+
+  /// Records the end of an attempt; nil if it cannot be recorded any more.
+  private func settle(_ row: OutboxRow, _ ending: OutboxAttempt.Ending) async -> OutboxCore.Settled? {
+    do {
+      return try await core.settle(row, ending, claiming: claimTerms())
+    } catch {
+      // In a task of its own: a cancelled one must still record what only it knows.
+      return await Task { await self.settle(row, ending, after: error) }.value
+    }
+  }
+
+  /// Records the end of an attempt after that has failed, and tries until it succeeds.
+  private func settle(
+    _ row: OutboxRow, _ ending: OutboxAttempt.Ending, after first: any Error
+  ) async -> OutboxCore.Settled? {
+    var (error, delay) = (first, Duration.milliseconds(100))
+    while true {
+      let text = "its attempt is not recorded yet"
+      core.tell(OutboxEvent(.failed, id: row.id, name: row.operation, message: text, error: error))
+      if isLost(after: error) { return nil }
+      if delay > .milliseconds(400), isGivenUp(after: error) { return nil }
+      try? await core.clock.sleep(for: delay)
+      delay = min(delay * 2, .seconds(10))
+      do { return try await core.settle(row, ending, claiming: nil) } catch let next { error = next }
+    }
+  }
+
+  /// Returns whether nothing can be recorded any more; then nothing more is sent, or all of it would be sent again.
+  ///
+  /// The claim is given back when the file is next opened.
+  private func isLost(after error: any Error) -> Bool {
+    let hasMoved = (error as? SQLiteError)?.extendedCode == SQLiteError.fileHasMoved
+    guard core.store.state.isClosed || hasMoved else { return false }
+    endDrains(error)
+    end(with: error)
+    return true
+  }
+
+  /// Returns whether the end of an attempt is not recorded any more, because nothing is to be sent.
+  ///
+  /// Neither a `drain` nor the end of sending waits for a disk that stays full. The claim is given back when sending
+  /// begins again.
+  private func isGivenUp(after error: any Error) -> Bool {
+    endDrains(error)
+    return state.withLock { state in
+      guard !isWanted(state) else { return false }
+      state.hasLostClaims = true
+      return true
+    }
+  }
+
+  /// Begins or ends a pause.
+  private func note(_ outcome: OutboxOutcome) {
+    let now = core.clock.now()
+    switch outcome {
+    case .nothing(let text, _):
+      guard let length = state.withLock({ $0.pause.begin(now: now) }) else { return }
+      let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
+      core.tell(OutboxEvent(.paused, date: date, message: text))
+    default:
+      endPause()
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import RequestBehaviors
+
+/// The loop of a drainer: it holds the lock of the file, claims entries, and ends the calls of `drain`.
+extension OutboxDrainer {
+  func loop() async {
+    var held: OutboxLock.Held?
+    while goesOn() {
+      var hasFailed = false
+      do {
+        if held == nil {
+          held = try await lock.take()
+          if held != nil { try await recover() }
+        } else if state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) {
+          try await recover()
+        }
+        try await core.refreshOwners()
+        try await followClock()
+        if held != nil {
+          try await noteAbsences()
+          try await fill()
+        }
+        try await finishDrains(canSend: held != nil)
+      } catch {
+        hasFailed = true
+        await fail(error)
+      }
+      guard goesOn() else { break }
+      // After an error of the file no more often than for the work of others.
+      let isWaitingForOthers = held == nil || hasFailed
+      await core.signal.wait(for: isWaitingForOthers ? pollInterval : timeToWait(), on: core.clock)
+    }
+    held?.end()
+    let waiting = state.withLock { state in
+      state.loop = nil
+      defer { state.endings = [] }
+      return state.endings
+    }
+    for waiter in waiting { waiter.settle(.success(())) }
+    // Something may have been asked for while the lock was given back.
+    run()
+  }
+
+  /// Gives claims back whose attempts are over.
+  private func recover() async throws {
+    try await core.recover()
+    state.withLock { $0.hasLostClaims = false }
+  }
+
+  /// Looks for accounts that are away, when users come and go and once an hour.
+  ///
+  /// An account that is seen to be back begins its time anew when it leaves again.
+  private func noteAbsences() async throws {
+    let (present, now) = (core.present, core.clock.now())
+    let isDue = state.withLock { state in
+      state.lookedForAbsent.map { $0.present != present || now - $0.time >= .seconds(3_600) } ?? true
+    }
+    guard isDue else { return }
+    try await core.buryAbsent()
+    state.withLock { $0.lookedForAbsent = (present, now) }
+  }
+
+  /// Treats an error of the file: those who wait for the end of sending get it.
+  private func fail(_ error: any Error) async {
+    if (error as? NetworkError)?.code == .clientShutDown { return end() }
+    core.tell(OutboxEvent(.failed, message: "\(error)", error: error))
+    endDrains(error)
+    if core.store.state.isClosed { end(with: error) }
+  }
+
+  /// Ends the calls of `drain` with an error of the file.
+  func endDrains(_ error: any Error) {
+    let drains = state.withLock { state in
+      defer { state.drains = [:] }
+      return Array(state.drains.values)
+    }
+    for drain in drains { drain.waiter.settle(.failure(error)) }
+  }
+
+  /// Begins attempts until there are enough, or no entry is due any more.
+  private func fill() async throws {
+    while mayBegin() {
+      guard let attempt = try await core.claimNext(if: { self.mayBegin() }) else { return }
+      begin(attempt)
+    }
+  }
+
+  private func mayBegin() -> Bool {
+    let now = core.clock.now()
+    return state.withLock { state in
+      // Lost claims are given back when no attempt is under way, so none begins before.
+      guard isWanted(state), !state.hasLostClaims else { return false }
+      return state.pause.permits(running: state.workers.count, limit: core.settings.concurrency, now: now)
+    }
+  }
+
+  /// Ends the calls of `drain` when nothing more can be sent for them.
+  ///
+  /// - Parameter canSend: Whether this outbox sends, and not another one on the file.
+  /// - Throws: The error of reading the file.
+  private func finishDrains(canSend: Bool) async throws {
+    // A call that comes from now on may be about an entry that the next line does not see.
+    let (isIdle, drains, isPaused) = state.withLock {
+      ($0.workers.isEmpty && !$0.hasLostClaims, $0.drains, $0.pause.isActive)
+    }
+    guard isIdle, !drains.isEmpty else { return }
+    let isDue = try await nextTime().map { $0 <= core.now } ?? false
+    let isSentByOthers = try await canSend ? false : core.isSending()
+    let done = drains.filter { _, drain in
+      guard isDue || isSentByOthers else { return true }
+      return isPaused && canSend && !drain.outlastsPauses
+    }
+    state.withLock { state in for id in done.keys { state.drains[id] = nil } }
+    for drain in done.values { drain.waiter.settle(.success(())) }
+  }
+
+  private func nextTime() async throws -> Int64? {
+    let present = core.present
+    return try await core.store.read { db in
+      try present.compactMap { try self.core.table(db).nextTime(of: $0) }.min()
+    }
+  }
+
+  private var pollInterval: Duration { max(core.settings.pollInterval, .milliseconds(1)) }
+
+  /// The time until the loop looks again, unless the signal comes before, as at the end of each request.
+  private func timeToWait() async -> Duration {
+    let poll = pollInterval
+    guard state.withLock({ $0.workers.isEmpty }) else { return poll }
+    if let end = state.withLock({ $0.pause.until }), end > core.clock.now() {
+      return min(poll, max(.milliseconds(1), end - core.clock.now()))
+    }
+    guard let next = try? await nextTime() else { return poll }
+    return min(poll, max(.milliseconds(1), .milliseconds(next - core.now)))
+  }
+
+  /// Keeps the waits of entries when the wall clock has been set back.
+  private func followClock() async throws {
+    let drift = Double(core.now) / 1_000 - Double(core.clock.now().outboxTime) / 1_000
+    let hasJumped = state.withLock { state in
+      defer { state.drift = drift }
+      return state.drift.map { abs($0 - drift) >= 1 } ?? true
+    }
+    if hasJumped { try await core.followClock() }
+  }
+}
