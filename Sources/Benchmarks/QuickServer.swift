@@ -87,6 +87,7 @@
           listen 127.0.0.1:\(port);
           root \(directory);
           add_header X-API-Nonce $http_x_api_nonce;
+          location /taken/ { return 204; }
         }
       }
       """
