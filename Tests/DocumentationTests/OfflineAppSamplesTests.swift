@@ -195,11 +195,9 @@ final class ErrandList: Sendable {
     await list.outbox.stop()
   }
 
-  @Test func `a user's work waits for the user, or is discarded`() async throws {
+  @Test func `a user's work waits for the user`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let configuration = OutboxConfiguration(atSignOut: .discard)
-    #expect(configuration.atSignOut == .discard)
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
     let server = Server()
     let store = try SQLiteStore(path: folder.appending(path: "work.sqlite").path)
@@ -216,5 +214,21 @@ final class ErrandList: Sendable {
     }
     #expect(others == 1)
     #expect(server.paths.isEmpty)
+  }
+
+  @Test func `a user's work is removed at the sign-out`() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let store = try SQLiteStore(path: folder.appending(path: "work.sqlite").path)
+    let client = NetworkClient(
+      baseURL: baseURL, behaviors: [.nonceVerification(), .tokenAuth(session)], transport: Server().transport)
+    let outbox = try await Outbox(
+      store, client: client, operations: [FinishErrand.self],
+      configuration: OutboxConfiguration(atSignOut: .discard))
+    try await session.signIn(AccessToken("token"), as: "ada")
+    try await outbox.enqueue(FinishErrand(id: UUID()))
+    try await session.signOut()
+    #expect(try await store.read { try outbox.summary(in: $0).others } == 0)
   }
 }
