@@ -2,6 +2,7 @@ import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Dead letters, and attachments, which are removed with their entries.
@@ -54,6 +55,57 @@ import Testing
   private func expect(_ code: OutboxError.Code, _ work: () async throws -> Void) async {
     let error = await #expect(throws: OutboxError.self) { try await work() }
     #expect(error?.code == code)
+  }
+
+  @Test func `an entry that is being sent is neither replaced nor discarded nor put back`() async throws {
+    let gate = TestGate()
+    let world = try OutboxWorld { _ in
+      await gate.pass()
+      return (200, "")
+    }
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    #expect(try await outbox.state(of: entry.id) == .sending)
+    await expect(.alreadySent) { try await outbox.replace(entry.id, with: Ping(number: 2)) }
+    await expect(.alreadySent) { try await outbox.discard(entry.id) }
+    await expect(.notDead) { try await outbox.requeue(entry.id) }
+    // A new edit goes behind it.
+    #expect(try await outbox.enqueue(Ping(number: 3, identity: "x", replaces: true)).id != entry.id)
+    gate.open()
+    try await outbox.drain()
+    await outbox.stop()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/3"])
+  }
+
+  /// An operation that cannot take back what was saved.
+  private struct Clumsy: OutboxOperation {
+    static let name = "clumsy"
+
+    func request(in db: Database) -> Request<Void> { .post("clumsy") }
+
+    func rejected(_ failure: OutboxFailure, in db: Database) throws {
+      try db.execute("DELETE FROM note")
+      throw SQLiteError(.constraint, "a test")
+    }
+  }
+
+  @Test func `a dead letter is one although what was saved cannot be taken back, and the event has the error`()
+    async throws
+  {
+    let world = try OutboxWorld { _ in (422, "") }
+    let outbox = try await world.outbox(operations: [Clumsy.self])
+    var events = outbox.events().makeAsyncIterator()
+    try await world.store.write { _ = try $0.save([Note(id: UUID(), text: "milk")], into: "note") }
+    try await outbox.enqueue(Clumsy())
+    try await outbox.drain()
+    #expect(try await world.states == [3])
+    #expect(try await world.count("SELECT count(*) FROM note") == 1)
+    let event = await events.next()
+    #expect(event?.kind == .dead)
+    #expect(event?.failure?.statusCode == 422)
+    #expect((event?.error as? SQLiteError)?.code == .constraint)
   }
 
   @Test func `an entry expires without being sent, and can be put back`() async throws {

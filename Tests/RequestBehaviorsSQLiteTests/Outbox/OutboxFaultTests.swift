@@ -162,15 +162,32 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
   }
 
-  @Test(arguments: ["text in place of a database", ""])
-  func `a file that cannot be read is never taken for an empty queue`(_ text: String) async throws {
-    let folder = try TemporaryFolder()
-    try Data(text.utf8).write(to: URL(filePath: folder.file()))
-    if text.isEmpty { try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.file()) }
-    // The superuser reads any file; an empty one is a new database.
-    guard !text.isEmpty else { return }
-    #expect(throws: SQLiteError.self) { try OutboxWorld(MockTransport(), file: folder) }
-    #expect(try Data(contentsOf: URL(filePath: folder.file())) == Data(text.utf8))
+  @Test(arguments: [0, 100, 4_096, 20_480]) func `a file that cannot be read is never taken for an empty queue`(
+    _ offset: Int
+  ) async throws {
+    let folder: TemporaryFolder
+    do {
+      let world = try OutboxWorld()
+      folder = world.folder
+      try await world.outbox().enqueue(Ping(number: 1))
+      await world.store.close()
+    }
+    // Text in place of the database, or over a part of it.
+    let url = URL(filePath: folder.file())
+    var data = try Data(contentsOf: url)
+    #expect(data.count > 28_672)
+    let length = offset == 0 ? data.count : 8_192
+    data.replaceSubrange(offset..<offset + length, with: Data(repeating: UInt8(ascii: "x"), count: length))
+    try data.write(to: url)
+    await #expect(throws: SQLiteError.self) {
+      let world = try OutboxWorld(MockTransport(), file: folder)
+      let outbox = try await world.outbox()
+      try await outbox.drain()
+    }
+    // SQLite may have noted in the header that it has opened the file; the rest is as it was.
+    let rest = try Data(contentsOf: url)
+    #expect(rest.count == data.count)
+    #expect(rest[100...] == data[100...])
   }
 
   @Test func `an entry in a file that was removed is not acknowledged`() async throws {

@@ -47,6 +47,41 @@ import Testing
     #expect(try await fate { _ in (status, "") } == expected)
   }
 
+  /// Each status without a verification, under a trust that takes all responses or no response.
+  private func fate(
+    _ status: Int, _ trust: OutboxTrust
+  ) async throws -> (fate: Fate, sends: Int) {
+    let mock = MockTransport { NetworkResponse(request: $0, statusCode: status) }
+    let world = try OutboxWorld(mock)
+    var configuration = RequestConfiguration(baseURL: URL(string: "https://api.example.com"))
+    configuration.clock = world.clock.requestClock
+    let client = NetworkClient(configuration: configuration, transport: mock)
+    let outbox = try await world.outbox(client, OutboxConfiguration(trust: trust))
+    var events = outbox.events().makeAsyncIterator()
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    let kind = await events.next()?.kind
+    return (try await fate(kind, world), mock.sent.count)
+  }
+
+  @Test(arguments: statuses) func `a status means the same where the app, and no behavior, vouches for it`(
+    _ status: Int, _ expected: Fate
+  ) async throws {
+    for trust in [OutboxTrust.anyone, .when { _ in true }] {
+      let (fate, sends) = try await fate(status, trust)
+      #expect(fate == expected)
+      #expect(sends == 1)
+    }
+  }
+
+  @Test(arguments: statuses.map(\.0)) func `a status that the app does not recognize means nothing`(
+    _ status: Int
+  ) async throws {
+    let (fate, sends) = try await fate(status, .when { _ in false })
+    #expect(fate == .paused)
+    #expect(sends == 1)
+  }
+
   static let untrusted = [200, 204, 302, 400, 401, 403, 404, 422, 500, 503]
 
   @Test(arguments: untrusted) func `a status without a proof means nothing`(_ status: Int) async throws {
@@ -77,7 +112,8 @@ import Testing
   static let local: [(NetworkError.Code, Fate)] = [
     (.gateClosed, .paused), (.circuitOpen, .paused), (.rateLimited, .paused), (.concurrencyLimited, .paused),
     (.offline, .paused), (.deadlineExceeded, .paused), (.notSignedIn, .held), (.signedOut, .held),
-    (.tokenUnavailable, .held), (.tokenStoreFailed, .held), (.credentialsWithheld, .dead),
+    (.tokenUnavailable, .held), (.tokenStoreFailed, .held), (.credentialsWithheld, .dead), (.invalidURL, .dead),
+    (.encodingFailed, .dead),
   ]
 
   @Test(arguments: local) func `an error before anything is sent means`(

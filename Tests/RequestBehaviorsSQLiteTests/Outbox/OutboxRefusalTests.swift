@@ -24,6 +24,9 @@ extension RequestOptions {
 @Suite(.limited) struct OutboxRefusalTests {
   private static let stream = RequestContent.stream { ByteStream(chunks: [Data("a".utf8)]) }
 
+  private static let staging = ServerEnvironment(
+    baseURL: URL(string: "https://staging.example.com") ?? URL(filePath: "/"))
+
   static let refused: [(part: String, request: Request<Void>)] = [
     ("the behavior MapErrorBehavior", .post("a").with(.mapError { $0 })),
     ("removed behaviors", .post("a").without(LoggingBehavior.self)),
@@ -31,13 +34,17 @@ extension RequestOptions {
     // A user's option that has the name of one of the library's.
     ("the option RequestBehaviorsSQLiteTests.Timeout", .post("a").with(\.ownTimeout, 1)),
     ("the option RequestBehaviors.RetryPolicyOption", .post("a").with(\.retryPolicy, RetryPolicy.none)),
+    ("the option RequestBehaviors.Environment", .post("a").with(\.environment, staging)),
     ("a body that is a file, a stream or multipart", .post("a", body: stream)),
+    ("a body that is a file, a stream or multipart", .post("a", body: .oneShot(ByteStream(chunks: [Data("a".utf8)])))),
     ("a body that is a file, a stream or multipart", .post("a", body: .file(URL(filePath: "/etc/hostname")))),
     ("a body that is a file, a stream or multipart", .post("a", body: .multipart([.field("a", "b")]))),
     ("a full URL", .post(url: URL(string: "https://other.example/a") ?? URL(filePath: "/"))),
     ("a full URL", .post("https://other.example/a")),
     ("the field Authorization, a credential", .post("a", headers: ["Authorization": "Bearer canary"])),
     ("the field X-API-Key, a credential", .post("a", headers: ["X-API-Key": "canary"])),
+    ("the field Cookie, a credential", .post("a", headers: ["Cookie": "session=canary"])),
+    ("the field Proxy-Authorization, a credential", .post("a", headers: ["Proxy-Authorization": "Basic canary"])),
     ("the query item api_key, a credential", .post("a", query: ["api_key": "canary"])),
     ("a query with a credential in its path", .post("a?access_token=canary")),
   ]

@@ -158,6 +158,18 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/4"])
   }
 
+  @Test func `an edit after the delivery of an edit is a new one`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
+    try await outbox.drain()
+    let second = try await outbox.enqueue(Ping(number: 2, identity: "x", replaces: true))
+    #expect(second.id != first.id)
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
+    #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 2)
+  }
+
   @Test func `what the user sees has each note once, from the queue or from the table`() async throws {
     struct Shown: Equatable {
       var texts: [String]

@@ -1,0 +1,91 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// How many requests are sent at a time, and when, while the network is bad.
+@Suite(.limited) struct OutboxPauseTests {
+  @Test(arguments: [1, 3]) func `as many requests are under way as is set, and each that ends makes room for one`(
+    concurrency: Int
+  ) async throws {
+    let gates = (1...6).map { _ in TestGate() }
+    let begun = TestGate()
+    let world = try OutboxWorld { request in
+      begun.arrive()
+      await gates[(Int(request.url.lastPathComponent) ?? 1) - 1].pass()
+      return (200, "")
+    }
+    let outbox = try await world.outbox(OutboxConfiguration(concurrency: concurrency))
+    for number in 1...6 { try await outbox.enqueue(Ping(number: number)) }
+    outbox.start()
+    for number in 1...6 {
+      await begun.waitForArrivals(min(6, concurrency + number - 1))
+      #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state = 1") <= concurrency)
+      #expect(begun.arrivalCount <= concurrency + number - 1)
+      gates[number - 1].open()
+    }
+    #expect(try await outbox.drain().isEmpty)
+    await outbox.stop()
+    #expect(world.sent.count == 6)
+  }
+
+  /// A world whose network is as the value says, and its outbox.
+  private func world(_ isDown: Shared<Bool>, status: Int = 200) throws -> OutboxWorld {
+    try OutboxWorld { request in
+      if isDown.value { throw NetworkError(.cannotConnect, "a test", request: request) }
+      return (status, "")
+    }
+  }
+
+  @Test func `pauses last 1, 2, 4 and at last 60 seconds, and one request finds out after each`() async throws {
+    let (isDown, lengths) = (Shared(true), [1, 2, 4, 8, 16, 32, 60, 60])
+    let world = try world(isDown)
+    let outbox = try await world.outbox(OutboxConfiguration(concurrency: 1))
+    for number in 1...3 { try await outbox.enqueue(Ping(number: number)) }
+    var events = outbox.events().makeAsyncIterator()
+    outbox.start()
+    for (count, length) in lengths.enumerated() {
+      var event = await events.next()
+      while let other = event, other.kind != .paused { event = await events.next() }
+      #expect(event?.date == world.clock.date.addingTimeInterval(TimeInterval(length)))
+      #expect(world.sent.count == count + 1)
+      if count == lengths.count - 1 { break }
+      for _ in 0..<length {
+        await world.clock.waitForSleepers(1)
+        world.clock.advance(by: .seconds(1))
+      }
+    }
+    // The probe is the entry that is due for the longest time.
+    #expect(Set(world.sent).count <= 3)
+    isDown.value = false
+    #expect(try await outbox.drain().isEmpty)
+    await outbox.stop()
+  }
+
+  @Test(arguments: [503, 422]) func `a refusal of the server ends a pause, because it shows that the network is back`(
+    status: Int
+  ) async throws {
+    let isDown = Shared(true)
+    let world = try world(isDown, status: status)
+    let outbox = try await world.outbox(OutboxConfiguration(concurrency: 1))
+    for number in 1...3 { try await outbox.enqueue(Ping(number: number)) }
+    var events = outbox.events().makeAsyncIterator()
+    outbox.start()
+    while let event = await events.next(), event.kind != .paused {}
+    isDown.value = false
+    while world.sent.count < 2 {
+      await world.clock.waitForSleepers(1)
+      world.clock.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    while let event = await events.next(), event.kind != .resumed {}
+    // No further time passes for the others.
+    while try await world.count("SELECT count(*) FROM outbox_entry WHERE failure LIKE '%\(sql: "\(status)")%'") < 3 {
+      await Task.yield()
+    }
+    await outbox.stop()
+    #expect(world.sent.count == 4)
+  }
+}
