@@ -63,11 +63,15 @@ extension TransportConformance {
       try bench.equal(headers["x-two"]?.filter { $0 != " " }, "1,2", "header X-Two")
     },
     Case("interim responses are read over") { bench in
-      bench.server.enqueue(
-        .raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
-      let response = try await bench.send(try bench.request())
-      try bench.equal(response.statusCode, 200, "status")
-      try bench.equal(try response.text, "ok", "body")
+      let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+      for delivery in [ResponseDelivery.buffered, .streamed] {
+        bench.server.enqueue(.raw(hints + hints + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+        let request = try bench.request { $0.delivery = delivery }
+        let response = try await bench.send(request)
+        try bench.equal(response.statusCode, 200, "status")
+        try bench.equal(response.headers["Link"], nil, "a field of an interim response")
+        try bench.equal(try await response.buffered().text, "ok", "body")
+      }
     },
     Case("trailers are read over") { bench in
       bench.server.enqueue(.chunked(["a", "b"], trailers: ["X-Trailer": "1"]))

@@ -50,6 +50,14 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
+  @Test(arguments: [100, 102, 103]) func `an interim response alone is none`(status: Int) async throws {
+    let server = try LoopbackServer()
+    server.enqueue(.raw("HTTP/1.1 \(status) Interim\r\nLink: </a>\r\n\r\n"))
+    let error = await #expect(throws: NetworkError.self) { try await URLSessionTransport().send(server.request()) }
+    #expect([.badResponse, .connectionLost].contains(error?.code))
+    #expect(error?.response == nil)
+  }
+
   @Test func `a redirect comes back with its body`() async throws {
     let server = try LoopbackServer()
     server.enqueue(LoopbackResponse(status: 302, headers: ["Location": "/b"], body: Data("moved".utf8)))

@@ -31,6 +31,11 @@ extension HTTPURLResponse {
   }
 }
 
+extension HTTPURLResponse {
+  /// Whether another response to the same request follows (RFC 9110 §15.2); 101 is the last one over HTTP.
+  var isInterim: Bool { (100..<200).contains(statusCode) && statusCode != 101 }
+}
+
 extension HeaderFields {
   /// Creates a list of the fields of the platform's response, sorted by name, since their order is lost.
   init(_ response: HTTPURLResponse) {

@@ -47,6 +47,7 @@ final class Transfer: @unchecked Sendable {
 
   // Used in the delegate's callbacks only, which come one after the other.
   private(set) var response: HTTPURLResponse?
+  private var interimStatus: Int?
   private var framing: ResponseFraming?
   private var firstByte: Duration?
   private var receivedCount = 0
@@ -170,6 +171,9 @@ extension Transfer {
     return nil
   }
 
+  /// Takes an interim response, which says nothing of the body and of the outcome.
+  func didReceive(interim response: HTTPURLResponse) { interimStatus = response.statusCode }
+
   /// Adds a chunk of the body.
   ///
   /// - Throws: ``NetworkError`` if that exceeds a limit.
@@ -191,7 +195,10 @@ extension Transfer {
 
   /// Settles the outcome when URLSession says that the transfer is complete.
   func complete() {
-    guard let response else { return fail(.badResponse, "the response is not HTTP") }
+    guard let response else {
+      let interim = interimStatus.map { "after the interim response \($0) no response came" }
+      return fail(.badResponse, interim ?? "the response is not HTTP")
+    }
     if let missing { return fail(.truncatedBody, missing) }
     succeed(response)
   }

@@ -16,6 +16,8 @@ extension TransferRegistry: URLSessionDataDelegate {
     completionHandler(.allow)
     guard let transfer = transfer(of: dataTask), let response = response as? HTTPURLResponse else { return }
     touch(transfer)
+    // On Linux an interim response such as 103 comes here too, before the one that the request is waiting for.
+    guard !response.isInterim else { return transfer.didReceive(interim: response) }
     didReceiveHead(of: transfer, status: response.statusCode)
     if let error = transfer.didReceive(response) { cutOff(transfer, error) }
   }
@@ -34,7 +36,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     guard let transfer = remove(task), !transfer.isSettled else { return }
     if let error { return fail(transfer, error) }
     // On Linux the head of a redirect that cannot be followed is delivered only now.
-    if transfer.response == nil, let response = task.response as? HTTPURLResponse,
+    if transfer.response == nil, let response = task.response as? HTTPURLResponse, !response.isInterim,
       let error = transfer.didReceive(response)
     {
       return transfer.fail(error)
