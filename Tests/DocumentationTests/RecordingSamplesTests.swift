@@ -48,6 +48,15 @@ import Testing
     #expect(call.events.first?.duration != nil)
   }
 
+  @Test func `secrets of a call that is kept no longer`() {
+    let redactor = Redactor.standard
+    let call = Call()
+    call.addSecret("s3cret-key")
+    let secrets = call.secrets
+    let shown = redactor.hiding(secrets.values(for: redactor))
+    #expect(shown.redact(text: "no s3cret-key") == "no REDACTED")
+  }
+
   @Test func `a recorder of the doc comment`() throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -107,18 +116,27 @@ import Testing
     #expect(cassette.unused.count == 1)
   }
 
-  @Test func `handing on: the files are written`() async throws {
+  @Test func `handing on: an app writes the archive, and a developer makes the test`() async throws {
     let mock = MockTransport(baseURL: baseURL)
     mock.on(.get, "issues").respond(503)
     let client = makeClient(transport: mock, clock: .immediate)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    let harFile = folder.appending(path: "handed-on.har")
+    let page = folder.appending(path: "handed-on.html")
     do {
       try await client.send(.get("issues"))
     } catch let error as NetworkError {
-      try error.reproduction()?.write(to: folder)
+      if let recording = error.recording() {
+        try recording.har().write(to: harFile)
+        try recording.waterfall().write(to: page)
+      }
     }
+    #expect(try String(contentsOf: page, encoding: .utf8).contains("/issues</span>"))
+    let recording = try Recording(har: Data(contentsOf: harFile))
+    try recording.reproduction(named: "Checkout")?.write(to: folder)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).sorted()
-    #expect(names == ["FailureTests.swift", "failure.har", "failure.html"])
+    #expect(names == ["CheckoutTests.swift", "checkout.har", "checkout.html", "handed-on.har", "handed-on.html"])
   }
 
   @Test func `handing on: a recorder that keeps bodies`() {

@@ -23,5 +23,7 @@ extension Call {
   }
 
   /// The call that the sends of this one serve: for a shared one the call that began it, otherwise this one.
-  var servedID: ID { purpose == .shared ? (root ?? id) : id }
+  ///
+  /// A ``CallObserver`` hears of the sends of a shared call, and only of the beginning and end of those it serves.
+  public var servedID: ID { purpose == .shared ? (root ?? id) : id }
 }

@@ -1,7 +1,12 @@
-/// The secrets of a call: the values in the header fields of its requests, and the values that behaviors added.
+/// The secrets of a call at one moment: those in the fields of its requests, and the values that behaviors added.
 ///
-/// The fields are stored as they were, because the redactor that asks decides which of their values are secret.
-struct CallSecrets: Sendable {
+/// A behavior that keeps facts of a call beyond its end keeps these too, and hides them in what it shows:
+///
+/// ```swift
+/// let shown = redactor.hiding(secrets.values(for: redactor))
+/// ```
+public struct CallSecrets: Sendable {
+  // The fields are stored as they were, because the redactor that asks decides which of their values are secret.
   private(set) var added: [String] = []
   // Most calls have the fields of one request, and a list of them would cost another allocation.
   private var latest: HeaderFields
@@ -10,11 +15,17 @@ struct CallSecrets: Sendable {
   /// Creates the secrets of a call whose user set these fields.
   init(user: HeaderFields = HeaderFields()) { latest = user }
 
-  /// The values that a redactor must hide, and those in further fields.
-  func values(for redactor: Redactor, and fields: HeaderFields = HeaderFields()) -> [String] {
+  /// Returns the values that a redactor must hide.
+  ///
+  /// - Parameter redactor: Decides which values of the fields are secret.
+  /// - Returns: The values, not redacted.
+  public func values(for redactor: Redactor) -> [String] { values(for: redactor, and: HeaderFields()) }
+
+  /// Returns the values that a redactor must hide, and those in further fields.
+  func values(for redactor: Redactor, and fields: HeaderFields) -> [String] {
     var lists = earlier + [latest]
     // The request that is described is most often the latest.
-    if fields != latest { lists.append(fields) }
+    if !fields.isEmpty, fields != latest { lists.append(fields) }
     return added + lists.flatMap { redactor.secrets(in: $0) }
   }
 
@@ -42,6 +53,6 @@ extension Call {
   /// Adds the secrets in the fields of a request on its way.
   func noteSecrets(in headers: HeaderFields) { withState { $0.secrets.add(headers) } }
 
-  /// The secrets of the call.
-  var secrets: CallSecrets { withState { $0.secrets } }
+  /// The secrets of the call, as known by now.
+  public var secrets: CallSecrets { withState { $0.secrets } }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension Redactor {
   /// Returns a redactor that also hides the secrets of a call; see ``Call/addSecret(_:)``.
@@ -44,10 +44,22 @@ extension Redactor {
     return secrets
   }
 
-  /// Returns the values of sensitive names in the query of a URL.
-  func secrets(inQueryOf url: URL) -> [String] {
+  /// Returns the values of sensitive names in the query of a URL, which must not appear in any text about it.
+  public func secrets(inQueryOf url: URL) -> [String] {
     guard let query = url.query(percentEncoded: true) else { return [] }
     return secretValues(inPairs: query[...], separatedBy: "&;")
+  }
+
+  /// Returns the values of sensitive names in a form or JSON body, which must not appear in any text about it.
+  ///
+  /// - Parameters:
+  ///   - body: The body, or its beginning; JSON may be cut off.
+  ///   - contentType: The value of its `Content-Type`; a body of an unknown type is JSON if it looks so.
+  /// - Returns: The values, not redacted.
+  public func secrets(inBody body: Data, contentType: String?) -> [String] {
+    guard !body.isEmpty else { return [] }
+    if let type = contentType.flatMap({ MediaType($0) }), type.isForm { return secrets(in: body, of: type) }
+    return BodyKind(contentType, readingIfUnknown: body) == .json ? secrets(inJSON: body) : []
   }
 
   /// Returns the secrets of a form or JSON body, which a server may repeat in the text of an error.

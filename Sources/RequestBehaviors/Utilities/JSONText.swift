@@ -99,3 +99,14 @@ extension UInt8 {
   }
   fileprivate var isHexadecimalDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
 }
+
+extension UInt8 {
+  /// Whether this is white space of JSON (RFC 8259 §2).
+  var isJSONWhitespace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+
+  /// Whether a number of JSON may contain this.
+  var isNumberByte: Bool {
+    isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "+") || self == UInt8(ascii: ".")
+      || self == UInt8(ascii: "e") || self == UInt8(ascii: "E")
+  }
+}

@@ -22,7 +22,7 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
   /// Reads an entry.
   ///
   /// - Throws: ``CassetteError`` if it has no method, URL, status or date.
-  init(_ json: OrderedJSON, number: Int, in file: String, _ redaction: CassetteRedaction) throws {
+  init(_ json: OrderedJSON, number: Int, in file: String, _ redaction: PlayableRedaction) throws {
     let request = json["request"]
     guard let method = request?["method"]?.text, let url = request?["url"]?.text,
       let status = json["response"]?["status"]?.int,
@@ -33,7 +33,7 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
     }
     (self.number, self.method, self.url, statusCode) = (number, method, url, status)
     (self.date, self.json) = (date, json)
-    let fields = CassetteEntry.fields(request?["headers"])
+    let fields = HeaderFields(har: request?["headers"])
     let body = request?["postData"]?["text"]?.text.map { Data($0.utf8) }
     let type = request?["postData"]?["mimeType"]?.text ?? fields[.contentType]
     let sketch = redaction.sketch(
@@ -50,15 +50,6 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
   private static func date(_ text: String) -> Date? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     return (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
-  }
-
-  /// The fields of a message, without pseudo fields such as `:authority`.
-  static func fields(_ list: OrderedJSON?) -> HeaderFields {
-    HeaderFields(
-      (list?.elements ?? []).compactMap { field in
-        guard let name = field["name"]?.text, !name.hasPrefix(":") else { return nil }
-        return HeaderFields.Field(name, field["value"]?.text ?? "")
-      })
   }
 
   /// Returns the parts that say whether a server sends the same as before, without the ignored fields (in lower case).

@@ -34,7 +34,7 @@ struct CassetteFile: Sendable {
   /// Reads the entries; a missing file has none.
   ///
   /// - Throws: ``CassetteError`` with the place that is wrong.
-  func read(_ redaction: CassetteRedaction) throws -> [CassetteEntry] {
+  func read(_ redaction: PlayableRedaction) throws -> [CassetteEntry] {
     guard exists else { return [] }
     let json: OrderedJSON
     do { json = try OrderedJSON(parsing: try Data(contentsOf: url)) } catch {
@@ -121,18 +121,18 @@ struct CassetteFile: Sendable {
     CassetteFile.recording.withLock { _ = $0.removeValue(forKey: path) }
   }
 
-  /// Runs a change of the file while no other process changes it.
+  /// Runs a change of the file while no other process changes one of its folder.
+  ///
+  /// The folder itself is locked, because a lock file would stay for ever, and belong to the user who was first.
   func locked<Result>(_ change: () throws -> Result) throws -> Result {
-    let path = url.path(percentEncoded: false)
-    let lock = URL.temporaryDirectory.appending(
-      path: "cassette-\(Digest.sha256(of: path).hexadecimal.prefix(32)).lock")
-    let descriptor = open(lock.path(percentEncoded: false), O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let descriptor = open(folder.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw CassetteError("\(name) cannot be locked: errno \(errno) for \(lock.path())")
+      throw CassetteError("the folder of \(name) cannot be locked: errno \(errno) for \(folder.path())")
     }
     defer { close(descriptor) }
     while flock(descriptor, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw CassetteError("\(name) cannot be locked: errno \(errno)") }
+      guard errno == EINTR else { throw CassetteError("the folder of \(name) cannot be locked: errno \(errno)") }
     }
     return try change()
   }

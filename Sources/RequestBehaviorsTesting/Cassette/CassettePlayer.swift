@@ -54,7 +54,8 @@ struct CassettePlayer: Sendable {
         request: request)
     }
     guard let code = end?["error"]?.text else {
-      guard entry.statusCode == 0 else { return nil }
+      if let failure = entry.foreignFailure(after: body.count, to: request) { return failure }
+      guard entry.statusCode <= 0 else { return nil }
       return NetworkError(
         .connectionLost, "the recording has no response to this request", request: request)
     }
@@ -63,17 +64,13 @@ struct CassettePlayer: Sendable {
     if let delay = end?["repeatAfter"]?.milliseconds {
       error.availableAt = request.call.clock.date().addingTimeInterval(delay.inSeconds)
     }
-    switch end?["stage"]?.text {
-    case "notSent": error.progress = NetworkError.Progress(.notSent)
-    case "sent": error.progress = NetworkError.Progress(.sent)
-    case "headReceived": error.progress = NetworkError.Progress(.headReceived)
-    default: break
-    }
+    let stage = end?["stage"]?.text.flatMap { NetworkError.Progress.Stage(name: $0) }
+    error.progress = stage.map { NetworkError.Progress($0) }
     return error
   }
 
   func response() async throws -> NetworkResponse {
-    let end = extras?["end"]?["at"]?.milliseconds
+    let end = extras?["end"]?["at"]?.milliseconds ?? (entry.isForeign ? entry.json["time"]?.milliseconds : nil)
     guard entry.statusCode > 0 else {
       try await wait(until: end ?? .zero, since: .zero)
       throw failure ?? CancellationError()
@@ -83,7 +80,7 @@ struct CassettePlayer: Sendable {
     try await wait(until: max(.zero, head), since: .zero)
     let stream = CassetteStream(
       schedule: schedule(head: head), failure: failure, endsAt: start + pace.time(end ?? .zero),
-      trailers: extras?["trailers"].map { CassetteEntry.fields($0) }, request: request,
+      trailers: extras?["trailers"].map { HeaderFields(har: $0) }, request: request,
       startedAt: start)
     let now = request.call.clock.now()
     var response = NetworkResponse(
@@ -91,7 +88,7 @@ struct CassettePlayer: Sendable {
       body: .stream(stream.byteStream),
       timings: ResponseTimings(sent: start, firstByte: now, lastByte: nil), source: .mock)
     response.interimResponses = (extras?["interim"]?.elements ?? []).compactMap { interim in
-      interim["status"]?.int.map { InterimResponse(statusCode: $0, headers: CassetteEntry.fields(interim["headers"])) }
+      interim["status"]?.int.map { InterimResponse(statusCode: $0, headers: HeaderFields(har: interim["headers"])) }
     }
     return request.options.delivery == .buffered ? try await response.buffered() : response
   }

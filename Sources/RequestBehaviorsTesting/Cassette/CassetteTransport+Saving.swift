@@ -20,8 +20,8 @@ extension CassetteTransport {
     let redactor = redactor.hiding(Array(secrets))
     let plan = try file.locked { () throws -> CassettePlan in
       let plan = CassettePlan(
-        old: try file.read(CassetteRedaction(redactor, numbered: false)),
-        loaded: state.withLock { Set($0.entries.map(\.json.line)) }, known: state.withLock { $0.knownLines },
+        old: try file.read(PlayableRedaction(redactor, numbered: false)),
+        loaded: state.withLock { Set($0.entries.all.map(\.json.line)) }, known: state.withLock { $0.knownLines },
         records: records, mode: mode, matching: matching, redactor: redactor, ignored: ignored,
         folder: file.bodiesFolder)
       for (index, entry) in plan.written.enumerated()
@@ -68,7 +68,7 @@ struct CassettePlan {
   ) {
     bodies = CassetteBodies(folder: folder)
     self.ignored = ignored
-    let plain = CassetteRedaction(redactor, numbered: false)
+    let plain = PlayableRedaction(redactor, numbered: false)
     var fresh = records.map { record in
       (
         record: record,
@@ -79,7 +79,7 @@ struct CassettePlan {
     }
     let isAll = mode == .recordAll
     let last = isAll ? 0 : CassettePlan.lastNumber(in: old)
-    let redaction = CassetteRedaction(redactor, numbered: true, after: last)
+    let redaction = PlayableRedaction(redactor, numbered: true, after: last)
     for entry in old {
       // What was recorded meanwhile stays, and is not recorded twice.
       let line = entry.json.line
@@ -89,7 +89,7 @@ struct CassettePlan {
       }
       guard
         let index = fresh.firstIndex(where: {
-          $0.sketch.difference(to: entry.sketch, matching) == nil
+          $0.sketch.matches(entry.sketch, matching)
         })
       else {
         // The record of an entry of this transport is added below.
@@ -116,7 +116,7 @@ struct CassettePlan {
   }
 
   private mutating func add(
-    _ record: CassetteRecord, _ redaction: CassetteRedaction, insteadOf old: CassetteEntry?
+    _ record: CassetteRecord, _ redaction: PlayableRedaction, insteadOf old: CassetteEntry?
   ) {
     guard let json = record.entry(redaction, &bodies) else {
       if let old { entries.append(old.json) }
@@ -131,14 +131,9 @@ struct CassettePlan {
     entries.append(isSame ? old?.json ?? json : json)
   }
 
+  /// The largest number of a placeholder in the file.
   private static func lastNumber(in entries: [CassetteEntry]) -> Int {
-    var last = 0
-    for entry in entries {
-      for part in entry.json.line.components(separatedBy: Redactor.placeholder + "-").dropFirst() {
-        last = max(last, Int(part.prefix { $0.isNumber }) ?? 0)
-      }
-    }
-    return last
+    entries.flatMap { RedactionPlaceholders.pieces(of: $0.json.line) }.compactMap(\.number).max() ?? 0
   }
 }
 

@@ -5,13 +5,13 @@ extension CassetteTransport {
   /// Returns the error of a request without an entry, which shows the nearest one.
   func unmatched(_ request: NetworkRequest) -> NetworkError {
     let sketch = sketch(request)
-    let url = CassetteRedaction(redactor(for: request), numbered: false)
+    let url = PlayableRedaction(redactor(for: request), numbered: false)
       .url(request.url.absoluteString)
     let text = state.withLock { state -> String in
-      let candidates = state.entries.indices.map { index in
+      let candidates = state.entries.all.enumerated().map { index, entry in
         Candidate(
-          entry: state.entries[index], isUsed: state.used.contains(index),
-          differences: sketch.differences(to: state.entries[index].sketch, matching))
+          entry: entry, isUsed: state.entries.used.contains(index),
+          differences: sketch.differences(to: entry.sketch, matching))
       }
       let text = message(of: request.method.rawValue, url, candidates, sketch)
       state.unmatched.append(text)

@@ -25,8 +25,7 @@ public import RequestBehaviors
 /// the k-th entry.
 public final class CassetteTransport: Transport {
   struct State: Sendable {
-    var entries: [CassetteEntry] = []
-    var used: Set<Int> = []
+    var entries = CassetteEntries()
     /// All sends that were recorded; each `save()` plans the file anew from all that have ended.
     var records: [CassetteRecord] = []
     /// The records that are in the file.
@@ -52,7 +51,7 @@ public final class CassetteTransport: Transport {
   let sizeLimit: Int
   let ignored: Set<String>
   let state = Locked(State())
-  private let pace: ReplayPace
+  let pace: ReplayPace
   private let makeLive: @Sendable () -> any Transport
 
   /// Creates a transport over the file of a test.
@@ -95,10 +94,10 @@ public final class CassetteTransport: Transport {
     guard self.mode.records || self.file.exists else {
       throw CassetteError("there is no \(self.file.name); record it: \(self.file.command)")
     }
-    let entries = try self.file.read(CassetteRedaction(redactor, numbered: false))
+    let entries = try self.file.read(PlayableRedaction(redactor, numbered: false))
     if self.mode.records { try self.file.beginRecording(by: "\(self.file.filter).\(function)") }
     state.withLock { state in
-      state.entries = entries
+      state.entries = CassetteEntries(entries)
       state.isRecording = self.mode.records
       state.knownLines = Set(entries.map(\.json.line)).subtracting(self.file.linesOfProcess)
     }
@@ -115,14 +114,10 @@ public final class CassetteTransport: Transport {
 
   /// The date of the first recorded request, for a clock that makes freshness, cookies and tokens expire as they did;
   /// now if there is no entry.
-  public var recordedAt: Date { state.withLock { $0.entries.map(\.date).min() } ?? Date() }
+  public var recordedAt: Date { state.withLock { $0.entries.all.map(\.date).min() } ?? Date() }
 
   /// The entries that no request has got.
-  public var unused: [CassetteEntry] {
-    state.withLock { state in
-      state.entries.indices.filter { !state.used.contains($0) }.map { state.entries[$0] }
-    }
-  }
+  public var unused: [CassetteEntry] { state.withLock { $0.entries.unused } }
 
   /// Throws unless every entry was used and every request had one; where requests are recorded it never throws.
   ///
@@ -172,11 +167,11 @@ public final class CassetteTransport: Transport {
     if wasRecording { file.endRecording() }
   }
 
-  private static let shutDownError = NetworkError(.clientShutDown, "the cassette was shut down")
+  static let shutDownError = NetworkError(.clientShutDown, "the cassette was shut down")
 
   static func warn(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-  private var live: any Transport {
+  var live: any Transport {
     state.withLock { state in
       if let live = state.live { return live }
       let live = makeLive()
@@ -184,129 +179,6 @@ public final class CassetteTransport: Transport {
       return live
     }
   }
-
-  // MARK: - Playing
-
-  private func play(
-    _ entry: CassetteEntry, to request: NetworkRequest, at start: Duration
-  ) async throws -> NetworkResponse {
-    do {
-      let player = try CassettePlayer(entry, folder: file.folder, pace: pace, request, at: start)
-      return watched(try await player.response())
-    } catch let error as CassetteError {
-      throw NetworkError(.unmatchedRequest, error.description, request: request)
-    }
-  }
-
-  /// Takes the first entry that matches and is not used yet.
-  private func take(_ request: NetworkRequest) -> CassetteEntry? {
-    let sketch = sketch(request)
-    return state.withLock { state in
-      let matches = state.entries.indices.filter {
-        sketch.difference(to: state.entries[$0].sketch, matching) == nil
-      }
-      guard
-        let index = matches.first(where: { !state.used.contains($0) })
-          ?? (matching.repeatsLast ? matches.last : nil)
-      else { return nil }
-      state.used.insert(index)
-      return state.entries[index]
-    }
-  }
-
-  /// Throws if a request has a credential that a played entry gave: no server would know it.
-  private func checkCredentials(of request: NetworkRequest) throws {
-    guard mode == .recordMissing, state.withLock({ !$0.used.isEmpty }) else { return }
-    var texts = request.headers.map(\.value) + [request.url.absoluteString]
-    if let body = request.body?.data, body.count <= 65_536 { texts.append(String(decoding: body, as: UTF8.self)) }
-    guard texts.contains(where: { $0.contains(Redactor.placeholder) }) else { return }
-    throw NetworkError(
-      .unmatchedRequest,
-      "\(request.method) \(redactor.redact(request.url)) is not in \(file.name), and needs a credential that the file "
-        + "hides; record the whole test: \(file.commandForAll)", request: request)
-  }
-
-  /// A redactor that hides the credentials of all requests so far, because one may be part of a later request.
-  func redactor(for request: NetworkRequest) -> Redactor {
-    let own = redactor.hidingCredentials(of: request)
-    let all = state.withLock { state in
-      state.secrets.formUnion(own.hiddenValues)
-      return state.secrets
-    }
-    return own.hiding(Array(all))
-  }
-
-  func sketch(_ request: NetworkRequest) -> RequestSketch {
-    CassetteRedaction(redactor(for: request), numbered: false).sketch(
-      method: request.method.rawValue, url: request.url.absoluteString, fields: request.headers,
-      body: request.body?.data,
-      contentType: request.headers[.contentType] ?? request.body?.contentType)
-  }
-
-  private func watched(_ response: NetworkResponse) -> NetworkResponse {
-    guard case .stream(let stream) = response.body else { return response }
-    let canceller = stream.canceller
-    let number = state.withLock { state in
-      state.lastOpen += 1
-      state.open[state.lastOpen] = canceller
-      return state.lastOpen
-    }
-    stream.onCompletion { [weak self] _ in
-      self?.state.withLock { _ = $0.open.removeValue(forKey: number) }
-    }
-    return response
-  }
-
-  // MARK: - Recording
-
-  /// Sends a request, and records its response as a stream, so that every entry has its chunks.
-  private func record(_ request: NetworkRequest, _ shown: NetworkRequest) async throws
-    -> NetworkResponse
-  {
-    var streamed = shown
-    streamed.options.delivery = .streamed
-    let record = CassetteRecord(shown, redactor: redactor)
-    state.withLock { $0.records.append(record) }
-    var response: NetworkResponse
-    do { response = try await live.send(streamed) } catch {
-      record.end(error, trailers: nil, of: shown)
-      throw error
-    }
-    record.note(response)
-    response.request = request
-    switch response.body {
-    case .stream(let stream):
-      response.body = .stream(stream.wrapped { RecordedChunks(base: $0, record: record) })
-      if case .stream(let recorded) = response.body {
-        recorded.onCompletion { record.end($0.error, trailers: $0.trailers, of: shown) }
-      }
-    case .data, .file:
-      let data = try await response.buffered().data
-      if !data.isEmpty { record.note(data) }
-      record.end(nil, trailers: response.trailers, of: shown)
-    }
-    return request.options.delivery == .buffered ? try await response.buffered() : watched(response)
-  }
-}
-
-/// The chunks of a response that is being recorded.
-private struct RecordedChunks: AsyncSequence, Sendable {
-  typealias Element = Data
-  let base: ByteStream
-  let record: CassetteRecord
-
-  struct Iterator: AsyncIteratorProtocol {
-    var base: ByteStream.Iterator
-    let record: CassetteRecord
-
-    mutating func next() async throws -> Data? {
-      guard let chunk = try await base.next() else { return nil }
-      record.note(chunk)
-      return chunk
-    }
-  }
-
-  func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), record: record) }
 }
 
 extension CassetteFile {
@@ -314,16 +186,4 @@ extension CassetteFile {
   var command: String { "\(CassetteMode.variable)=missing swift test --filter \(filter)" }
   /// The command that records the test anew.
   var commandForAll: String { "\(CassetteMode.variable)=all swift test --filter \(filter)" }
-}
-
-extension Redactor {
-  /// Returns a redactor that hides the credentials of a request wherever they appear.
-  ///
-  /// A value that is hidden in logs only because its name is not on the list is no credential.
-  func hidingCredentials(of request: NetworkRequest) -> Redactor {
-    var credentials = self
-    let others = request.headers.filter { !$0.isSensitive && !$0.isNamedLikeCredential }
-    credentials.allowedHeaders.formUnion(others.map(\.name))
-    return hiding(Array(credentials.hiding(secretsOf: request).hiddenValues))
-  }
 }

@@ -4,17 +4,15 @@ import RequestBehaviors
 /// The Swift source of the tests that reproduce a failure.
 struct ReproducedTest {
   let name: String
-  private let error: NetworkError
-  private let call: FailedCall
-  private let redaction: CassetteRedaction
+  private let failure: RecordedFailure
+  private let recording: Recording
   private let responses: ReproducedResponses
   /// The most sends, and bytes of their bodies, that are written in the source.
   private static let (sendLimit, byteLimit) = (5, 2_048)
 
-  init(_ error: NetworkError, _ call: FailedCall, name: String) {
-    (self.error, self.call, self.name) = (error, call, name)
-    redaction = CassetteRedaction(call.redactor, numbered: true)
-    responses = ReproducedResponses(error, call, redaction)
+  init(_ failure: RecordedFailure, _ recording: Recording, name: String) {
+    (self.failure, self.recording, self.name) = (failure, recording, name)
+    responses = ReproducedResponses(failure, at: recording.startedAt)
   }
 
   /// The cassette; `nil` where the responses are in the source.
@@ -36,9 +34,9 @@ struct ReproducedTest {
       @Test func `it fails as it did`() async throws {
         let transport = try transport()
     \(failing)
-        #expect(error?.code.rawValue == \(SwiftSource.literal(error.code.rawValue, indentation: 4)))
-        #expect(error?.statusCode == \(error.statusCode.map { "\($0)" } ?? "nil"))
-        #expect(error?.attempts.count == \(error.attempts.count))
+        #expect(error?.code.rawValue == \(SwiftSource.literal(failure.code, indentation: 4)))
+        #expect(error?.statusCode == \(failure.statusCode.map { "\($0)" } ?? "nil"))
+        #expect(error?.attempts.count == \(failure.sendCount))
       }
 
       @Test(.disabled("when it is mended, delete this line and the test above")) func `it is mended`() async throws {
@@ -58,21 +56,23 @@ struct ReproducedTest {
   }
 
   private var heading: [String] {
-    let status = error.statusCode.map { ", status \($0)" } ?? ""
-    let count = error.attempts.count
+    let status = failure.statusCode.map { ", status \($0)" } ?? ""
+    let count = failure.sendCount
     let sends = count == 1 ? "1 send" : "\(count) sends"
-    var lines = ["\(call.method) \(shownURL) failed: \(error.code)\(status), after \(sends).", ""]
-    lines += wrapped(call.redactor.redact(text: error.message), indentation: "  ")
-    let decisions = call.recording.calls.flatMap(\.decisions)
+    // An archive may come from anyone, and a line break would end the comment.
+    let headline = "\(failure.method) \(failure.url) failed: \(failure.code)\(status), after \(sends)."
+    var lines = [SwiftSource.comment(headline), ""]
+    lines += wrapped(failure.message, indentation: "  ")
+    let decisions = recording.calls.flatMap(\.decisions)
     if !decisions.isEmpty {
       lines += ["", "The decisions of its behaviors:"]
       for decision in decisions.prefix(20) {
-        lines += wrapped("\(decision.source): \(call.redactor.redact(text: decision.message))", indentation: "  ")
+        lines += wrapped("\(decision.source): \(decision.message)", indentation: "  ")
       }
     }
     lines += ["", "Write makeClient(transport:clock:) once: it returns your client over another transport and clock."]
-    if !call.behaviors.isEmpty {
-      lines += wrapped("Its behaviors were \(call.behaviors.joined(separator: ", ")).", indentation: "")
+    if !failure.behaviors.isEmpty {
+      lines += wrapped("Its behaviors were \(failure.behaviors.joined(separator: ", ")).", indentation: "")
     }
     lines += wanted.note
     return lines + ["Secrets are hidden."]
@@ -91,8 +91,6 @@ struct ReproducedTest {
     }
     return lines + [line]
   }
-
-  private var shownURL: String { SwiftSource.comment(redaction.url(call.url.absoluteString)) }
 
   // MARK: The transport
 
@@ -130,14 +128,12 @@ struct ReproducedTest {
 
   // MARK: The call
 
-  private var isStreamed: Bool { error.request?.options.delivery == .streamed }
-
   /// The type of the value that the response was to be decoded as.
-  private var wanted: WantedType { WantedType(isStreamed ? nil : error.wantedType) }
+  private var wanted: WantedType { WantedType(failure.isStreamed ? nil : failure.wantedType) }
 
   private var sending: String {
     let lines: [String]
-    if isStreamed {
+    if failure.isStreamed {
       lines = [
         "    let response = try await client.stream(\(request("Request<NetworkResponse>")))",
         "    for try await _ in response.bytes {}",
@@ -151,29 +147,25 @@ struct ReproducedTest {
   }
 
   private func request(_ type: String) -> String {
-    let url = SwiftSource.literal(redaction.url(call.url.absoluteString), indentation: 6)
-    var parts = [SwiftSource.method(call.method), url]
-    let fields = call.userHeaders.filter { !$0.isSensitive && !$0.isNamedLikeCredential }
-    if !fields.isEmpty {
-      parts.append("headers: \(SwiftSource.fields(redaction.responseFields(HeaderFields(fields))))")
-    }
+    let url = SwiftSource.literal(failure.url, indentation: 6)
+    var parts = [SwiftSource.method(failure.method), url]
+    if !failure.fields.isEmpty { parts.append("headers: \(SwiftSource.fields(failure.fields))") }
     if let body { parts.append(body) }
     let made = "\n      \(type)(\(parts.joined(separator: ", ").replacing(", \n", with: ",\n")))"
-    guard let path = error.request?.options.decodingPath else { return made }
+    guard let path = failure.decodingPath else { return made }
     return made + "\n        .decoding(at: \(SwiftSource.literal(path, indentation: 8)))"
   }
 
   private var body: String? {
-    guard let body = call.requestBody, !call.method.forbidsBody else { return nil }
-    let type = body.contentType ?? "application/octet-stream"
-    let shown = body.data.flatMap { responses.shown($0, type) } ?? Data()
-    return "\n        body: .data(\(SwiftSource.expression(shown, indentation: 10)), "
-      + "contentType: \(SwiftSource.literal(type, indentation: 10)))"
+    guard let body = failure.body else { return nil }
+    return "\n        body: .data(\(SwiftSource.expression(body, indentation: 10)), "
+      + "contentType: \(SwiftSource.literal(failure.bodyType, indentation: 10)))"
   }
 
   /// Whether time decides: then the tests run in virtual time, and otherwise without any.
   private var needsTime: Bool {
-    error.code == .deadlineExceeded || (cassette == nil && responses.all.contains { $0.kind == .never })
+    failure.code == NetworkError.Code.deadlineExceeded.rawValue
+      || (cassette == nil && responses.all.contains { $0.kind == .never })
   }
 
   private var failing: String {

@@ -1,15 +1,14 @@
 public import Foundation
 public import RequestBehaviors
 
-/// A failure to hand on: an archive, a page and a test that fails in the same way, without secrets.
+/// A failure that happens again: an archive, a page and a test that fails in the same way, without secrets.
 ///
 /// ```swift
-/// do {
-///   try await client.send(.get("issues"))
-/// } catch let error as NetworkError {
-///   try error.reproduction()?.write(to: folder)
-/// }
+/// let recording = try Recording(har: Data(contentsOf: harFile))
+/// try recording.reproduction(named: "Checkout")?.write(to: folder)
 /// ```
+///
+/// The archive is that of the error's `recording(redactor:)`, which needs no module but the core.
 ///
 /// The test runs over a ``MockTransport`` that sends what the server sent. Behaviors are code and cannot be written
 /// down, so it calls a function `makeClient(transport:clock:)`, which you write once. Its first test holds as long as
@@ -40,15 +39,36 @@ public struct Reproduction: Sendable {
   }
 }
 
+extension Recording {
+  /// Returns the reproduction of the failure that a recording was made of; `nil` for any other recording.
+  ///
+  /// An app that does not have this module hands on the archive of `NetworkError.recording(redactor:)`. Make the test
+  /// where you write tests:
+  ///
+  /// ```swift
+  /// let recording = try Recording(har: Data(contentsOf: harFile))
+  /// try recording.reproduction(named: "Checkout")?.write(to: folder)
+  /// ```
+  ///
+  /// Up to five sends and 2 KiB of bodies are in the source of the test, more are in a cassette beside it.
+  ///
+  /// - Parameter name: The name that the files and the suite of tests begin with; characters other than letters and
+  ///   digits are left out.
+  /// - Returns: The reproduction.
+  public func reproduction(named name: String = "Failure") -> Reproduction? {
+    guard let failure else { return nil }
+    let letters = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    let isName = letters.first?.isLetter == true
+    let source = ReproducedTest(failure, self, name: isName ? letters : "Failure")
+    return Reproduction(
+      har: har(), waterfall: waterfall(), test: source.text, cassette: source.cassette, name: source.name)
+  }
+}
+
 extension NetworkError {
   /// Returns what is needed to look at the failure and to make it happen again; `nil` if no request was built.
   ///
-  /// The error knows the sends, the decisions and the latest response of its call. With a `RecordingBehavior` in the
-  /// list, the fields of every response are there too, and the calls that were needed, such as one for a token; with
-  /// `bodies: .upTo(…)` also the bodies.
-  ///
-  /// Secrets are hidden by values of the same type, so that the body of a response still decodes, or does not, as
-  /// before. Up to five sends and 2 KiB of bodies are in the source of the test, more are in a cassette beside it.
+  /// It is the reproduction of its `recording(redactor:)`, for an error that a test or a tool has caught.
   ///
   /// - Parameters:
   ///   - name: The name that the files and the suite of tests begin with; characters other than letters and digits are
@@ -57,12 +77,6 @@ extension NetworkError {
   ///     standard one.
   /// - Returns: The reproduction.
   public func reproduction(named name: String = "Failure", redactor: Redactor? = nil) -> Reproduction? {
-    guard let call = failedCall(redactor: redactor) else { return nil }
-    let letters = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    let isName = letters.first?.isLetter == true
-    let source = ReproducedTest(self, call, name: isName ? letters : "Failure")
-    return Reproduction(
-      har: call.recording.har(), waterfall: call.recording.waterfall(), test: source.text,
-      cassette: source.cassette, name: source.name)
+    recording(redactor: redactor)?.reproduction(named: name)
   }
 }

@@ -96,6 +96,41 @@ import Testing
     #expect(try Recording(har: reproduction.har).calls.count >= 1)
   }
 
+  @Test(arguments: PlantedFailure.all.map(\.name))
+  func `the archive alone makes the same test`(name: String) async throws {
+    let planted = try #require(PlantedFailure.all.first { $0.name == name })
+    let reproduction = try #require(try await planted.reproduction())
+    let handedOn = try #require(try Recording(har: reproduction.har).reproduction(named: name))
+    #expect(handedOn.test == reproduction.test)
+    #expect(handedOn.cassette == reproduction.cassette)
+    #expect(handedOn.waterfall == reproduction.waterfall)
+  }
+
+  @Test func `an archive of no failure has no reproduction`() throws {
+    var recording = Recording(startedAt: PlantedFailure.date)
+    recording.calls = [RecordedCall(number: 1, method: "GET", url: "https://api.example.com/v1/a", startedAt: .zero)]
+    #expect(try Recording(har: recording.har()).reproduction() == nil)
+  }
+
+  @Test func `a hostile archive puts no code into the test`() async throws {
+    let planted = try #require(PlantedFailure.all.first { $0.name == "LargeBody" })
+    let har = try #require(try await planted.reproduction()).har
+    let attack = #"\"\n  }\nimport Evil\n*/ \u202e {\"\"\""#
+    let members = [
+      "code", "message", "wantedType", "decodingPath", "bodyType", "method", "url", "stage", "value", "name",
+    ]
+    for member in members {
+      let hostile = String(decoding: har, as: UTF8.self)
+        .replacing(try Regex(#""\#(member)": "(?:[^"\\]|\\.)*""#), with: #""\#(member)": "\#(attack)""#)
+      guard let recording = try? Recording(har: Data(hostile.utf8)) else { continue }
+      let lines = recording.reproduction()?.test.split(separator: "\n") ?? []
+      let isImported = lines.contains { $0.hasPrefix("import Evil") }
+      #expect(!isImported, "\(member)")
+      let isTurned = lines.contains { $0.unicodeScalars.contains("\u{202E}") }
+      #expect(!isTurned, "\(member)")
+    }
+  }
+
   @Test func `all files are written`() async throws {
     let folder = URL.temporaryDirectory.appending(path: "reproduction-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }

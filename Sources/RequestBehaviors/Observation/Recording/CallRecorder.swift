@@ -137,7 +137,7 @@ public struct RecordingBehavior: CallObserver, UniqueBehavior {
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) { recorder.note(attempt, of: request) }
 
   /// Keeps a decision.
-  public func eventRecorded(_ event: Call.Event, of call: Call) { recorder.note(event, of: call) }
+  public func eventRecorded(_ event: Call.Event, of call: Call) { recorder.noteDecision(of: call) }
 
   /// Keeps the end of a call.
   public func callEnded(_ report: CallReport) { recorder.end(report) }

@@ -104,6 +104,15 @@ extension HeaderFields {
   package var har: OrderedJSON {
     .array(map { .members(["name": .string($0.name), "value": .string($0.value)]) })
   }
+
+  /// Reads a list of fields as HAR writes it; pseudo fields such as `:authority` are dropped.
+  package init(har list: OrderedJSON?) {
+    self.init(
+      (list?.elements ?? []).compactMap { field in
+        guard let name = field["name"]?.text, !name.hasPrefix(":") else { return nil }
+        return Field(name, field["value"]?.text ?? "")
+      })
+  }
 }
 
 /// The response of an entry.

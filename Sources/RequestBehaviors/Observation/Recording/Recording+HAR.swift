@@ -17,6 +17,7 @@ extension Recording {
       "pages": .array(calls.map(page)), "entries": .array(entries.map(\.json)),
       "_requestBehaviors": .members([
         "startedAt": .decimal(startedAt.timeIntervalSince1970), "droppedCalls": .integer(droppedCalls),
+        "failure": failure?.json,
       ]),
     ])
     return OrderedJSON.members(["log": log]).data()

@@ -19,13 +19,15 @@ extension Recording {
     let ours = (log["pages"]?.elements ?? []).filter { $0["_requestBehaviors"]?["call"] != nil }
     startedAt = read.map(\.startedAt).min() ?? Date(timeIntervalSince1970: 0)
     droppedCalls = log["_requestBehaviors"]?["droppedCalls"]?.int ?? 0
+    failure = RecordedFailure(log["_requestBehaviors"]?["failure"])
     calls = []
     if ours.isEmpty {
       isForeign = true
       let origin = startedAt
       calls = read.enumerated().map { $1.call(number: UInt64($0 + 1), since: origin) }
     } else {
-      calls = ours.compactMap { HARReader.call(page: $0, read) }
+      let entries = Dictionary(grouping: read) { $0.callNumber }
+      calls = ours.compactMap { HARReader.call(page: $0, entries) }
       if let seconds = log["_requestBehaviors"]?["startedAt"]?.double {
         startedAt = Date(timeIntervalSince1970: seconds)
       }
@@ -77,26 +79,31 @@ private struct HARReader {
   private func send(number: Int, start: Duration, end: Duration) -> RecordedSend {
     let response = entry["response"]
     let status = response?["status"]?.int ?? 0
-    let phases = entry["timings"]
-    let connect = HARReader.phase(phases?["connect"])
-    let ssl = HARReader.phase(phases?["ssl"])
     var timings = ResponseTimings(
-      sent: start, firstByte: end - (HARReader.phase(phases?["receive"]) ?? .zero), lastByte: end)
-    timings.connection = ConnectionTimings(
-      queued: HARReader.phase(phases?["blocked"]), nameLookup: HARReader.phase(phases?["dns"]),
-      connecting: connect.map { $0 - (ssl ?? .zero) }, securing: ssl,
-      isReused: ours?["isReused"]?.isTrue ?? (connect == nil), protocolName: version,
-      remoteAddress: entry["serverIPAddress"]?.text)
+      sent: start, firstByte: end - (HARReader.phase(entry["timings"]?["receive"]) ?? .zero), lastByte: end)
+    timings.connection = connection
     let size = entry["response"]?["content"]?["size"]?.int
     return RecordedSend(
       number: number, method: method, url: url, startedAt: start, endedAt: end,
       outcome: status > 0
         ? .response(statusCode: status, bytes: size)
         : .failure(code: nil, message: response?["_error"]?.text ?? "no response"),
-      timings: status > 0 ? timings : nil, requestHeaders: HARReader.fields(entry["request"]),
-      responseHeaders: HARReader.fields(response), requestBytes: entry["request"]?["bodySize"]?.int.map { Int64($0) },
+      timings: status > 0 ? timings : nil, requestHeaders: HeaderFields(har: entry["request"]?["headers"]),
+      responseHeaders: HeaderFields(har: response?["headers"]),
+      requestBytes: entry["request"]?["bodySize"]?.int.map { Int64($0) },
       requestBody: entry["request"]?["postData"]?["text"]?.text,
       responseBody: response?["content"]?["encoding"] == nil ? response?["content"]?["text"]?.text : nil)
+  }
+
+  private var connection: ConnectionTimings {
+    let phases = entry["timings"]
+    let connect = HARReader.phase(phases?["connect"])
+    let ssl = HARReader.phase(phases?["ssl"])
+    return ConnectionTimings(
+      queued: HARReader.phase(phases?["blocked"]), nameLookup: HARReader.phase(phases?["dns"]),
+      connecting: connect.map { $0 - (ssl ?? .zero) }, securing: ssl,
+      isReused: ours?["isReused"]?.isTrue ?? (connect == nil), protocolName: version,
+      remoteAddress: entry["serverIPAddress"]?.text)
   }
 
   private var version: String? {
@@ -109,20 +116,15 @@ private struct HARReader {
     value?.milliseconds.flatMap { $0 < .zero ? nil : $0 }
   }
 
-  private static func fields(_ message: OrderedJSON?) -> HeaderFields {
-    let fields = (message?["headers"]?.elements ?? []).compactMap { field -> HeaderFields.Field? in
-      guard let name = field["name"]?.text, !name.hasPrefix(":") else { return nil }
-      return HeaderFields.Field(name, field["value"]?.text ?? "")
-    }
-    return HeaderFields(fields)
-  }
-
   // MARK: Our own entries
 
   private var ours: OrderedJSON? { entry["_requestBehaviors"] }
 
+  /// The number of the call that made the send; `nil` for an entry of another tool.
+  var callNumber: Int? { ours?["call"]?.int }
+
   /// Returns the call of one of our pages, with its sends.
-  static func call(page: OrderedJSON, _ entries: [HARReader]) -> RecordedCall? {
+  static func call(page: OrderedJSON, _ entries: [Int?: [HARReader]]) -> RecordedCall? {
     guard let facts = page["_requestBehaviors"], let number = facts["call"]?.int else { return nil }
     return RecordedCall(
       number: UInt64(max(0, number)), parent: facts["parent"]?.int.map { UInt64(max(0, $0)) },
@@ -131,8 +133,17 @@ private struct HARReader {
       startedAt: facts["startedAt"]?.milliseconds ?? .zero, endedAt: facts["endedAt"]?.milliseconds,
       outcome: RecordedCall.Outcome(facts["outcome"]),
       source: facts["source"]?.text.map { ResponseSource(rawValue: $0) },
-      sends: entries.filter { $0.ours?["call"]?.int == number }.compactMap(\.ownSend).sorted { $0.number < $1.number },
+      sends: (entries[number] ?? []).compactMap(\.ownSend).sorted { $0.number < $1.number },
       decisions: (facts["decisions"]?.elements ?? []).map(RecordedDecision.init))
+  }
+
+  /// The timings of one of our sends, which a send that failed in its body has too; `nil` if no head arrived.
+  private func timings(_ start: Duration, _ facts: OrderedJSON) -> ResponseTimings? {
+    let (first, last) = (facts["firstByteAt"]?.milliseconds, facts["lastByteAt"]?.milliseconds)
+    guard first != nil || last != nil else { return nil }
+    var timings = ResponseTimings(sent: start, firstByte: first, lastByte: last)
+    if facts["isReused"] != nil { timings.connection = connection }
+    return timings
   }
 
   private var ownSend: RecordedSend? {
@@ -141,9 +152,7 @@ private struct HARReader {
     var send = send(number: number, start: start, end: facts["endedAt"]?.milliseconds ?? start)
     send.endedAt = facts["endedAt"]?.milliseconds
     send.outcome = RecordedSend.Outcome(facts["outcome"])
-    send.timings?.firstByte = facts["firstByteAt"]?.milliseconds
-    send.timings?.lastByte = facts["lastByteAt"]?.milliseconds
-    if facts["isReused"] == nil { send.timings?.connection = nil }
+    send.timings = timings(start, facts)
     if entry["request"]?["bodySize"]?.int ?? 0 < 1 { send.requestBytes = nil }
     send.chunks = (facts["chunks"]?.elements ?? []).compactMap { chunk in
       guard chunk.elements.count == 2, let at = chunk.elements[0].milliseconds, let bytes = chunk.elements[1].int else {

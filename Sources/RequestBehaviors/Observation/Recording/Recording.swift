@@ -12,6 +12,8 @@ public struct Recording: Sendable {
   public var droppedCalls: Int
   /// Whether it was read from the archive of another tool, in which secrets may be shown.
   var isForeign = false
+  /// The failure that it was made of; `nil` for any other recording.
+  package var failure: RecordedFailure?
 
   /// Creates a recording.
   ///

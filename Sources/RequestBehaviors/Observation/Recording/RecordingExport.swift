@@ -19,15 +19,19 @@ struct RecordingExport {
     // A secret of one call may appear in any other, such as a token in the response that brings it.
     var secrets: Set<String> = []
     for call in calls {
-      for known in [call.secrets] + call.flightSecrets.values { secrets.formUnion(known.values(for: redactor)) }
+      for known in call.secrets { secrets.formUnion(known.values(for: redactor)) }
       if let url = call.url { secrets.formUnion(redactor.secrets(inQueryOf: url)) }
       for send in call.sends {
         served[send.place.sender] = send.place.call
         secrets.formUnion(redactor.secrets(in: send.requestHeaders))
         secrets.formUnion(redactor.secrets(in: send.responseHeaders))
         secrets.formUnion(redactor.secrets(inQueryOf: send.url))
-        secrets.formUnion(redactor.secrets(inBody: send.requestBody, send.requestType))
-        secrets.formUnion(redactor.secrets(inBody: send.responseBody, send.responseHeaders[.contentType]))
+        if let body = send.requestBody {
+          secrets.formUnion(redactor.secrets(inBody: body, contentType: send.requestType))
+        }
+        if let body = send.responseBody {
+          secrets.formUnion(redactor.secrets(inBody: body, contentType: send.responseHeaders[.contentType]))
+        }
       }
     }
     self.redactor = redactor.hiding(Array(secrets))
@@ -42,11 +46,11 @@ struct RecordingExport {
   private func call(_ call: StoredCall) -> RecordedCall {
     RecordedCall(
       number: call.id.number, parent: call.parent.map { (served[$0] ?? $0).number }, purpose: call.purpose,
-      method: call.method, url: call.url.map { redactor.redact($0) } ?? "(no URL)",
+      method: call.method?.rawValue ?? "?", url: call.url.map { redactor.redact($0) } ?? "(no URL)",
       endpoint: redactor.redact(text: call.endpoint), startedAt: call.startedAt - origin,
       endedAt: call.endedAt.map { $0 - origin }, outcome: outcome(call.outcome), source: call.source,
       sends: call.sends.enumerated().map { send($1, number: $0 + 1) },
-      decisions: call.decisions.map { decision($0.event) })
+      decisions: call.decisions.map(decision))
   }
 
   private func outcome(_ outcome: RecordedCall.Outcome) -> RecordedCall.Outcome {
@@ -63,9 +67,9 @@ struct RecordingExport {
   private func send(_ send: StoredSend, number: Int) -> RecordedSend {
     RecordedSend(
       number: number, method: send.method.rawValue, url: redactor.redact(send.url), startedAt: send.startedAt - origin,
-      endedAt: send.attempt?.endedAt.map { $0 - origin },
-      outcome: RecordedSend.Outcome(send.attempt?.outcome ?? .pending, redactor),
-      timings: send.attempt?.timings?.since(origin), requestHeaders: redactor.redact(send.requestHeaders),
+      endedAt: send.endedAt.map { $0 - origin },
+      outcome: RecordedSend.Outcome(send.outcome, redactor),
+      timings: send.timings?.since(origin), requestHeaders: redactor.redact(send.requestHeaders),
       responseHeaders: redactor.redact(send.responseHeaders), requestBytes: send.requestBytes,
       requestBody: excerpt(send.requestBody, of: send.requestType, length: Int(clamping: send.requestBytes ?? 0)),
       responseBody: excerpt(send.responseBody, of: send.responseHeaders[.contentType], length: send.responseBytes),

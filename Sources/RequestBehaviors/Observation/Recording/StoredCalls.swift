@@ -13,6 +13,9 @@ struct SendPlace: Sendable, Hashable {
     sender = request.call.id
     number = request.attemptNumber
   }
+
+  /// Whether a shared flight makes the send.
+  var isOfFlight: Bool { call != sender }
 }
 
 /// The facts of one send, not redacted yet.
@@ -25,7 +28,9 @@ struct StoredSend: Sendable {
   let requestBytes: Int64?
   let requestBody: Data?
   let requestType: String?
-  var attempt: Attempt?
+  var endedAt: Duration?
+  var outcome = Attempt.Outcome.pending
+  var timings: ResponseTimings?
   var responseHeaders = HeaderFields()
   /// The beginning of the response's body, and the length of what has arrived.
   var responseBody: Data?
@@ -33,6 +38,11 @@ struct StoredSend: Sendable {
   var chunks: [RecordedSend.Chunk] = []
   /// The most chunks of one send; those that follow are not kept.
   static let chunkLimit = 1_000
+
+  /// Takes the facts of an attempt that are not known when it begins.
+  mutating func note(_ attempt: Attempt) {
+    (endedAt, outcome, timings) = (attempt.endedAt, attempt.outcome, attempt.timings)
+  }
 }
 
 /// The facts of one call, not redacted yet.
@@ -40,97 +50,160 @@ struct StoredCall: Sendable {
   let id: Call.ID
   let parent: Call.ID?
   let purpose: Call.Purpose
-  let method: String
+  let method: RequestMethod?
   let url: URL?
   let endpoint: String
   let startedAt: Duration
+  /// The call itself while it is under way, for its decisions and secrets; `nil` when it has ended.
+  ///
+  /// It refers to no request or response, and every call ends.
+  private(set) var call: Call?
   var endedAt: Duration?
   var outcome = RecordedCall.Outcome.underWay
   var source: ResponseSource?
   var sends: [StoredSend] = []
-  /// The decisions of the call and of the shared flights that it began.
-  var decisions: [Decision] = []
-  /// The secrets of the call, as of the latest that it did.
-  var secrets = CallSecrets()
-  /// The secrets of the shared flights that it began.
-  var flightSecrets: [Call.ID: CallSecrets] = [:]
+  /// The decisions of the call, as of its end.
+  private var ownDecisions: [Call.Event] = []
+  /// The secrets of the call, as of its end.
+  private var ownSecrets: CallSecrets?
+  /// The decisions and secrets of the shared flights that the call began, which have no end of their own.
+  private var flights: [Flight] = []
   /// The estimated size in bytes.
   var size = 700
 
-  /// A decision, and the call that made it.
-  struct Decision: Sendable {
-    let call: Call.ID
-    var event: Call.Event
+  /// What is known of a shared flight.
+  private struct Flight: Sendable {
+    let id: Call.ID
+    var decisions: [Call.Event]
+    var secrets: CallSecrets
   }
 
-  init(_ call: Call, _ request: NetworkRequest?) {
-    id = call.id
-    parent = call.parent
-    purpose = call.purpose
-    method = request?.method.rawValue ?? "?"
-    url = request?.url
-    endpoint = request?.endpoint ?? ""
-    startedAt = call.startedAt
-    secrets = call.secrets
+  init(_ call: Call, _ method: RequestMethod? = nil, _ url: URL? = nil, endpoint: String = "") {
+    (id, parent, purpose, startedAt, self.call) = (call.id, call.parent, call.purpose, call.startedAt, call)
+    (self.method, self.url, self.endpoint) = (method, url, endpoint)
   }
 
-  /// Notes the secrets of this call, or of a shared flight that it began.
-  ///
-  /// They are noted at every step, because a call that hangs is looked at before its end.
-  mutating func note(_ secrets: CallSecrets, of call: Call.ID) {
-    if call == id { self.secrets = secrets } else { flightSecrets[call] = secrets }
+  /// The decisions of the call and of its flights.
+  var decisions: [Call.Event] {
+    let own = call?.events ?? ownDecisions
+    return flights.isEmpty ? own : (own + flights.flatMap(\.decisions)).sorted { $0.at < $1.at }
   }
 
-  /// Replaces the decisions of a call by the same ones with the lengths of waits that have ended.
-  mutating func update(_ events: [Call.Event], of call: Call.ID) {
-    let isUpToDate =
-      decisions.reduce(0) { $0 + ($1.call == call ? 1 : 0) } == events.count
-      && !decisions.contains { $0.call == call && $0.event.isUnderWay }
-    if isUpToDate { return }
-    decisions.removeAll { $0.call == call }
-    decisions += events.map { Decision(call: call, event: $0) }
-    decisions.sort { $0.event.at < $1.event.at }
+  /// The secrets of the call and of its flights.
+  var secrets: [CallSecrets] { [call?.secrets ?? ownSecrets].compactMap(\.self) + flights.map(\.secrets) }
+
+  /// Notes what a shared flight has decided, and its secrets, as of now.
+  mutating func note(flight: Call) -> Int {
+    let events = flight.events
+    let index = flights.firstIndex { $0.id == flight.id } ?? flights.endIndex
+    if index == flights.endIndex { flights.append(Flight(id: flight.id, decisions: [], secrets: flight.secrets)) }
+    let added = events[min(flights[index].decisions.count, events.count)...]
+    flights[index].decisions = events
+    flights[index].secrets = flight.secrets
+    return added.reduce(0) { $0 + StoredCall.size(of: $1) }
   }
+
+  /// Lets go of the call, and keeps what is known of it at its end.
+  mutating func end(_ decisions: [Call.Event], _ secrets: CallSecrets) -> Int {
+    (call, ownDecisions, ownSecrets) = (nil, decisions, secrets)
+    return decisions.reduce(100) { $0 + StoredCall.size(of: $1) }
+  }
+
+  /// Makes a change, and adds the number of bytes that it returns to the size.
+  fileprivate mutating func change(by change: (inout StoredCall) -> Int) -> Int {
+    let added = change(&self)
+    size += added
+    return added
+  }
+
+  private static func size(of decision: Call.Event) -> Int { 150 + decision.message.utf8.count }
 }
 
 /// The calls of a recorder, within its limits.
 struct StoredCalls: Sendable {
   /// The date and the time on the calls' clock of the first call.
-  var origin: (date: Date, time: Duration)?
-  private(set) var calls: [Call.ID: StoredCall] = [:]
-  private var order: [Call.ID] = []
-  /// The index of the oldest call in `order`.
+  private(set) var origin: (date: Date, time: Duration)?
+  // Sorted by number, which is nearly the order in which calls begin: a search is shorter than a hash, and to drop the
+  // oldest needs no hash at all.
+  private var numbers: [UInt64] = []
+  private var calls: [StoredCall?] = []
+  /// The index of the oldest call; those before it are dropped.
   private var first = 0
   private var size = 0
   private(set) var dropped = 0
 
-  /// The calls in the order in which they began.
-  var inOrder: [StoredCall] { order[first...].compactMap { calls[$0] } }
+  /// The calls in the order in which they were made.
+  var inOrder: [StoredCall] { calls[first...].compactMap(\.self) }
 
-  mutating func insert(_ call: StoredCall, _ limits: RecordingLimits) {
-    if calls.updateValue(call, forKey: call.id) == nil { order.append(call.id) }
+  /// Notes the time from which others count, if this is the first call.
+  mutating func begin(_ call: Call) {
+    if origin == nil { origin = (call.clock.date(), call.startedAt) }
+  }
+
+  mutating func insert(_ call: consuming StoredCall, _ limits: RecordingLimits) {
+    let number = call.id.number
     size += call.size
+    if number > numbers.last ?? 0 {
+      numbers.append(number)
+      calls.append(consume call)
+    } else {
+      insert(late: consume call)
+    }
     trim(to: limits)
+  }
+
+  /// Inserts a call that was made before the latest one.
+  private mutating func insert(late call: StoredCall) {
+    let number = call.id.number
+    let place = place(of: number)
+    // With two behaviors that tell one recorder, every call begins twice.
+    guard numbers[place] != number else {
+      size -= call.size
+      return
+    }
+    numbers.insert(number, at: place)
+    calls.insert(call, at: place)
   }
 
   /// Changes a call that is kept, and adds to its size the number of bytes that the closure returns.
   mutating func change(_ id: Call.ID, _ limits: RecordingLimits, _ change: (inout StoredCall) -> Int) {
-    guard let place = calls.index(forKey: id) else { return }
-    let added = change(&calls.values[place])
-    calls.values[place].size += added
+    let place = place(of: id.number)
+    guard place < numbers.endIndex, numbers[place] == id.number, let added = calls[place]?.change(by: change) else {
+      return
+    }
     size += added
     if added > 0 { trim(to: limits) }
   }
 
+  /// The index of the first call whose number is not smaller.
+  private func place(of number: UInt64) -> Int {
+    // Most often it is the latest one.
+    guard let last = numbers.last, last >= number else { return numbers.endIndex }
+    var (low, high) = (first, numbers.count - 1)
+    if last == number { return high }
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   private mutating func trim(to limits: RecordingLimits) {
-    while order.count - first > 1, order.count - first > limits.calls || size > limits.bytes {
-      if let oldest = calls.removeValue(forKey: order[first]) { size -= oldest.size }
+    while numbers.count - first > 1, numbers.count - first > limits.calls || size > limits.bytes {
+      size -= StoredCalls.empty(&calls[first])
       first += 1
       dropped += 1
     }
-    guard first > 1_000 else { return }
-    order.removeFirst(first)
+    guard first > 1_000, first > numbers.count / 2 else { return }
+    numbers.removeFirst(first)
+    calls.removeFirst(first)
     first = 0
+  }
+
+  /// Drops a call, in its place rather than through a copy, and returns its size.
+  private static func empty(_ place: inout StoredCall?) -> Int {
+    defer { place = nil }
+    return place?.size ?? 0
   }
 }
 
@@ -139,45 +212,46 @@ extension HeaderFields {
   fileprivate var size: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 48 } }
 }
 
+/// The recorder that has more facts of a call which failed; the other calls store none, so that they pay nothing.
+enum FailureRecorderKey: CallKey {
+  static let defaultValue: CallRecorder? = nil
+}
+
 // MARK: - What the behavior reports
 
 extension CallRecorder {
   func begin(_ request: NetworkRequest) {
-    let call = StoredCall(request.call, request)
     state.withLock { state in
-      if state.origin == nil { state.origin = (request.call.clock.date(), call.startedAt) }
-      state.insert(call, limits)
+      state.begin(request.call)
+      state.insert(StoredCall(request.call, request.method, request.url, endpoint: request.endpoint), limits)
     }
   }
 
   func beginSend(_ request: NetworkRequest) {
     let place = SendPlace(request)
+    let now = request.call.clock.now()
     var body: Data?
     if bodies.limit > 0, let data = request.body?.data { body = Data(data.prefix(bodies.limit)) }
-    let send = StoredSend(
-      place: place, method: request.method, url: request.url, startedAt: request.call.clock.now(),
-      requestHeaders: request.headers, requestBytes: request.body?.length, requestBody: body,
-      requestType: request.headers[.contentType] ?? request.body?.contentType)
-    let secrets = request.call.secrets
+    let length = request.body?.length
+    let type = request.headers[.contentType] ?? request.body?.contentType
+    let size = 500 + request.headers.size + (body?.count ?? 0)
     state.withLock { state in
       state.change(place.call, limits) { call in
-        call.sends.append(send)
-        call.note(secrets, of: place.sender)
-        return 500 + request.headers.size + (body?.count ?? 0)
+        guard call.sends.last?.place != place else { return 0 }
+        call.sends.append(
+          StoredSend(
+            place: place, method: request.method, url: request.url, startedAt: now, requestHeaders: request.headers,
+            requestBytes: length, requestBody: body, requestType: type))
+        return size + (place.isOfFlight ? call.note(flight: request.call) : 0)
       }
     }
   }
 
   func note(_ attempt: Attempt, of request: NetworkRequest) {
     let place = SendPlace(request)
-    // A shared flight has no end of its own, so its waits are read here.
-    let events = place.call == place.sender ? nil : request.call.events
-    let secrets = place.call == place.sender ? nil : request.call.secrets
     change(place) { call, send in
-      call.sends[send].attempt = attempt
-      if let events { call.update(events, of: place.sender) }
-      if let secrets { call.note(secrets, of: place.sender) }
-      return 0
+      call.sends[send].note(attempt)
+      return place.isOfFlight ? call.note(flight: request.call) : 0
     }
   }
 
@@ -210,36 +284,34 @@ extension CallRecorder {
     }
   }
 
-  func note(_ event: Call.Event, of call: Call) {
-    let (id, served, secrets) = (call.id, call.servedID, call.secrets)
+  /// Notes a decision of a shared flight; those of other calls are read at their ends.
+  func noteDecision(of call: Call) {
+    let served = call.servedID
+    guard served != call.id else { return }
     state.withLock { state in
-      state.change(served, limits) { stored in
-        stored.note(secrets, of: id)
-        stored.decisions.append(StoredCall.Decision(call: id, event: event))
-        return 150 + event.message.utf8.count
-      }
+      state.change(served, limits) { $0.note(flight: call) }
     }
   }
 
   func end(_ report: CallReport) {
     let call = report.call
-    let outcome = RecordedCall.Outcome(report)
+    let response = report.response
+    let outcome = RecordedCall.Outcome(report.error, response?.statusCode)
+    let source = response?.source
     let (events, secrets) = (call.events, call.secrets)
     // The error may be of a shared flight, whose sends are kept under this call.
-    if let error = report.error as? NetworkError { (error.request?.call ?? call).noteFailure(recordedBy: self) }
+    if let error = report.error as? NetworkError { (error.request?.call ?? call)[FailureRecorderKey.self] = self }
     state.withLock { state in
       // A call whose request could not be built never began.
       if report.phase == .building {
-        if state.origin == nil { state.origin = (call.clock.date(), call.startedAt) }
-        state.insert(StoredCall(call, report.request), limits)
+        state.begin(call)
+        state.insert(StoredCall(call), limits)
       }
       state.change(call.id, limits) { stored in
         stored.endedAt = call.startedAt + report.duration
         stored.outcome = outcome
-        stored.source = report.response?.source
-        stored.update(events, of: call.id)
-        stored.note(secrets, of: call.id)
-        return 100
+        stored.source = source
+        return stored.end(events, secrets)
       }
     }
   }
@@ -256,9 +328,9 @@ extension CallRecorder {
 }
 
 extension RecordedCall.Outcome {
-  fileprivate init(_ report: CallReport) {
-    switch report.error {
-    case nil: self = report.response.map { .response(statusCode: $0.statusCode) } ?? .cancelled
+  fileprivate init(_ error: (any Error)?, _ statusCode: Int?) {
+    switch error {
+    case nil: self = statusCode.map { .response(statusCode: $0) } ?? .cancelled
     case is CancellationError: self = .cancelled
     case let error as NetworkError: self = .failure(code: error.code.rawValue, message: error.message)
     case let error?: self = .failure(code: nil, message: "\(error)")

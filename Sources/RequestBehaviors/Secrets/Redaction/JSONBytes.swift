@@ -1,15 +1,8 @@
 extension UInt8 {
-  /// Whether this is white space of JSON (RFC 8259 §2).
-  var isJSONWhitespace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
   /// Whether a number or word of JSON ends before this.
   var endsScalar: Bool {
     isJSONWhitespace || self == UInt8(ascii: ",") || self == UInt8(ascii: "]") || self == UInt8(ascii: "}")
       || self == UInt8(ascii: ":") || self == UInt8(ascii: "\"") || self == 0x1E
-  }
-  /// Whether a number of JSON may contain this.
-  var isNumberByte: Bool {
-    isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "+") || self == UInt8(ascii: ".")
-      || self == UInt8(ascii: "e") || self == UInt8(ascii: "E")
   }
 }
 

@@ -3,7 +3,7 @@
 /// | value | placeholder |
 /// |---|---|
 /// | text | `REDACTED`, or with numbers `REDACTED-1`, `REDACTED-2`, … |
-/// | a UUID | zeros, with the number at the end |
+/// | a UUID | zeros, with the number at the end; without numbers as text |
 /// | a date of RFC 3339 | the first second of 1970, in the same form |
 /// | a number | `0` |
 /// | `true`, `false` | `false` |
@@ -30,11 +30,52 @@ package final class RedactionPlaceholders: Sendable {
   /// The values that have a number.
   var values: [String] { numbers?.withLock { Array($0.keys) } ?? [] }
 
-  /// Whether a text is a placeholder of a text.
+  /// The placeholder of a UUID, without the twelve digits of its number.
+  private static let zeros = "00000000-0000-0000-0000-"
+
+  /// Whether a text is a placeholder of a text or of a UUID.
   package static func isPlaceholder(_ text: some StringProtocol) -> Bool {
-    guard text.hasPrefix(Redactor.placeholder) else { return false }
-    let rest = text.dropFirst(Redactor.placeholder.count)
-    return rest.isEmpty || (rest.first == "-" && rest.count > 1 && rest.dropFirst().utf8.allSatisfy(\.isASCIIDigit))
+    let pieces = pieces(of: String(text))
+    return pieces.count == 2 && pieces[0].text.isEmpty && pieces[1].text.isEmpty
+  }
+
+  /// A part of a text: a placeholder, and the text up to the next one.
+  package struct Piece: Sendable, Hashable {
+    /// Empty for the first piece, which has none before it.
+    package let placeholder: Substring
+    /// The number of the placeholder; `nil` if it has none.
+    package let number: Int?
+    package let text: Substring
+  }
+
+  /// Divides a text before each placeholder; a text without any is one piece.
+  package static func pieces(of text: String) -> [Piece] {
+    var pieces: [Piece] = []
+    var placeholder = text[..<text.startIndex]
+    var number: Int?
+    while let next = nextPlaceholder(in: text[placeholder.endIndex...]) {
+      let between = text[placeholder.endIndex..<next.range.lowerBound]
+      pieces.append(Piece(placeholder: placeholder, number: number, text: between))
+      (placeholder, number) = (text[next.range], next.number)
+    }
+    return pieces + [Piece(placeholder: placeholder, number: number, text: text[placeholder.endIndex...])]
+  }
+
+  private static func nextPlaceholder(in text: Substring) -> (range: Range<String.Index>, number: Int?)? {
+    let word = text.firstRange(of: Redactor.placeholder)
+    // The zeros alone are a UUID like any other.
+    var search = text
+    while let uuid = search.firstRange(of: zeros), word.map({ uuid.lowerBound < $0.lowerBound }) ?? true {
+      let digits = text[uuid.upperBound...].prefix(12)
+      if digits.utf8.count == 12, digits.utf8.allSatisfy(\.isASCIIDigit), let number = Int(digits), number > 0 {
+        return (uuid.lowerBound..<digits.endIndex, number)
+      }
+      search = text[uuid.upperBound...]
+    }
+    guard let word else { return nil }
+    let digits = text[word.upperBound...].dropFirst().prefix { $0.isASCII && $0.isNumber }
+    guard text[word.upperBound...].first == "-", let number = Int(digits) else { return (word, nil) }
+    return (word.lowerBound..<digits.endIndex, number)
   }
 
   /// Returns the placeholder of a text; a placeholder is returned unchanged.
@@ -42,9 +83,9 @@ package final class RedactionPlaceholders: Sendable {
     guard !RedactionPlaceholders.isPlaceholder(value) else { return value }
     let number = number(of: value)
     let bytes = Array(value.utf8)
-    if RedactionPlaceholders.isUUID(bytes) {
-      let digits = String(number ?? 0)
-      return "00000000-0000-0000-0000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+    if let number, RedactionPlaceholders.isUUID(bytes) {
+      let digits = String(number)
+      return RedactionPlaceholders.zeros + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
     if let date = RedactionPlaceholders.date(like: bytes) { return date }
     return number.map { "\(Redactor.placeholder)-\($0)" } ?? Redactor.placeholder

@@ -16,8 +16,15 @@ extension Redactor {
     redact(body: body, of: body.count, contentType: contentType, limit: limit)
   }
 
-  /// Returns the beginning of a body of which only the beginning may be known; `count` is its whole length.
-  func redact(body: Data, of count: Int, contentType: String?, limit: Int) -> String {
+  /// Returns the beginning of a body of which only a part may be known, as ``redact(body:contentType:limit:)`` does.
+  ///
+  /// - Parameters:
+  ///   - body: The beginning that is known; it may be cut off anywhere.
+  ///   - count: The number of bytes of the whole body.
+  ///   - contentType: The value of its `Content-Type`; without it nothing is shown.
+  ///   - limit: The largest number of bytes that are shown, without the remark that the rest is left out.
+  /// - Returns: Text for reading.
+  public func redact(body: Data, of count: Int, contentType: String?, limit: Int) -> String {
     guard !body.isEmpty else { return "" }
     let limit = max(0, limit)
     let count = max(count, body.count)

@@ -90,13 +90,10 @@ extension Redactor {
     knownSecrets.hide(in: text, placeholders)
   }
 
-  /// Returns the secrets of a form or JSON body, which may be repeated elsewhere.
-  ///
-  /// JSON may be cut off. A body of an unknown type is JSON if it looks so.
-  package func secrets(inBody body: Data?, _ contentType: String?) -> [String] {
-    guard let body, !body.isEmpty else { return [] }
-    if let type = contentType.flatMap({ MediaType($0) }), type.isForm { return secrets(in: body, of: type) }
-    return BodyKind(contentType, readingIfUnknown: body) == .json ? secrets(inJSON: body) : []
+  /// Returns bytes, of text or not, without the values that are hidden everywhere.
+  package func hidingKnownSecrets(in bytes: Data) -> Data {
+    let hidden = Array(bytes).withUnsafeBufferPointer { knownSecrets.hide(in: $0) }
+    return hidden.map { Data($0) } ?? bytes
   }
 
   /// Whether a text contains a value that is hidden everywhere, in any encoding.

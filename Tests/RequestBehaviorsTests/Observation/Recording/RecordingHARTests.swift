@@ -128,6 +128,12 @@ import Testing
       #expect(mine.sends.map(\.outcome) == other.sends.map(\.outcome))
       #expect(mine.sends.map(\.requestHeaders) == other.sends.map(\.requestHeaders))
       #expect(mine.sends.map(\.chunks.count) == other.sends.map(\.chunks.count))
+      #expect(mine.sends.map { $0.timings == nil } == other.sends.map { $0.timings == nil })
+      #expect(mine.sends.map { $0.timings?.connection == nil } == other.sends.map { $0.timings?.connection == nil })
+      for (send, read) in zip(mine.sends, other.sends) {
+        let difference = (send.timings?.firstByte ?? .zero) - (read.timings?.firstByte ?? .zero)
+        #expect(abs(difference.inSeconds) < 0.000_001)
+      }
     }
     #expect(read.har() == (try Recording(har: read.har())).har())
   }

@@ -71,6 +71,10 @@ struct RecordingSamples {
     send.requestHeaders = ["Accept": "*/*", "X-Text": text()]
     if chance(4) {
       send.outcome = .failure(code: chance(2) ? "connectionLost" : nil, message: text())
+      // Some fail in the middle of their body.
+      if chance(3) {
+        send.timings = ResponseTimings(sent: begin, firstByte: begin + .milliseconds(1), lastByte: send.endedAt)
+      }
       return send
     }
     send.outcome = .response(statusCode: chance(5) ? 503 : 200, bytes: chance(5) ? nil : 1_234)

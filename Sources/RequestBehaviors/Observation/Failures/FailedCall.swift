@@ -1,90 +1,97 @@
-package import Foundation
+import Foundation
 
-/// A call that failed, with what its sends brought: the facts of a reproduction.
+/// A call that failed, with what its sends brought: the facts of a ``RecordedFailure``.
 ///
 /// The recording is redacted; the fields and bodies of the sends are not.
-package struct FailedCall: Sendable {
+struct FailedCall: Sendable {
   /// One send, as the mock of a test needs it.
-  package struct Send: Sendable {
-    package let method: RequestMethod
-    package let url: URL
-    package let startedAt: Duration
-    package let outcome: Attempt.Outcome
+  struct Send: Sendable {
+    let method: RequestMethod
+    let url: URL
+    let startedAt: Duration
+    let outcome: Attempt.Outcome
     /// Whether the head of a response arrived.
-    package let hasHead: Bool
+    let hasHead: Bool
     /// The fields of the response; `nil` if they are unknown.
-    package var headers: HeaderFields?
+    var headers: HeaderFields?
     /// The body of the response, or its beginning; `nil` if it is unknown.
-    package var body: Data?
+    var body: Data?
   }
 
   /// The call of the user and those that were made for it.
-  package var recording: Recording
+  var recording: Recording
   /// The number of the user's call; the error may be of one that it needed.
   let user: UInt64
   /// The method of the user's request.
-  package let method: RequestMethod
+  let method: RequestMethod
   /// The URL of the user's request, not redacted.
-  package let url: URL
+  let url: URL
   /// The fields that the user set on the request.
-  package var userHeaders = HeaderFields()
+  var userHeaders = HeaderFields()
   /// The body of the request; `nil` without a body, and if it is unknown.
-  package var requestBody: RequestBody?
+  var requestBody: RequestBody?
   /// The sends of all these calls, in order.
-  package var sends: [Send]
+  var sends: [Send]
   /// The names of the behaviors, outermost first; empty if they are unknown.
-  package let behaviors: [String]
+  let behaviors: [String]
   /// Hides every value that one of the calls knows to be secret.
-  package let redactor: Redactor
+  let redactor: Redactor
 }
 
-/// The facts that a call which failed keeps for a reproduction, and the recorder that has more of them.
-struct FailureFacts: Sendable {
-  var recorder: CallRecorder?
+/// The behaviors of a call that failed, outermost first; the other calls store none, so that they pay nothing.
+enum FailedBehaviorsKey: CallKey {
   // Types rather than behaviors, because a behavior that keeps an error would keep itself.
-  var behaviors: [any RequestBehavior.Type] = []
-}
-
-/// The facts of a call that failed; the other calls store none, so that they pay nothing.
-enum FailureFactsKey: CallKey {
-  static let defaultValue: FailureFacts? = nil
+  static let defaultValue: [any RequestBehavior.Type] = []
 }
 
 extension Call {
   /// Notes the list of behaviors that a call which failed ran through.
   func noteFailure(in chain: Chain?) {
     guard let chain else { return }
-    let types = chain.pipeline.entries.map { type(of: $0.behavior) as any RequestBehavior.Type }
-    update(FailureFactsKey.self) { facts in
-      var known = facts ?? FailureFacts()
-      known.behaviors = types
-      facts = known
-    }
-  }
-
-  /// Notes the recorder that has the facts of a call which failed.
-  func noteFailure(recordedBy recorder: CallRecorder) {
-    update(FailureFactsKey.self) { facts in
-      var known = facts ?? FailureFacts()
-      known.recorder = recorder
-      facts = known
-    }
+    self[FailedBehaviorsKey.self] = chain.pipeline.entries.map { type(of: $0.behavior) as any RequestBehavior.Type }
   }
 }
 
 extension NetworkError {
+  /// Returns the call that failed as a recording, to look at it or to hand it on; `nil` if no request was built.
+  ///
+  /// ```swift
+  /// if let recording = error.recording() {
+  ///   try recording.har().write(to: harFile)
+  ///   try recording.waterfall().write(to: page)
+  /// }
+  /// ```
+  ///
+  /// The error knows the sends, the decisions and the latest response of its call. With a ``RecordingBehavior`` in the
+  /// list, the fields of every response are there too, and the calls that were needed, such as one for a token; with
+  /// `bodies: .upTo(…)` also the bodies.
+  ///
+  /// The archive holds what a test of the failure needs, and `Recording.reproduction(named:)` of the module
+  /// RequestBehaviorsTesting makes it. Secrets are hidden by values of the same type. Personal data in the bodies is no
+  /// secret: hide it with ``Redactor/sensitivePointers``, or ask the user before you send the file.
+  ///
+  /// - Parameter redactor: Hides secrets; give it the rules of your logs. By default it is that of the recorder, or
+  ///   else the standard one.
+  /// - Returns: The recording of the call and of those that were made for it.
+  public func recording(redactor: Redactor? = nil) -> Recording? {
+    guard let call = failedCall(redactor: redactor) else { return nil }
+    var recording = call.recording
+    recording.failure = RecordedFailure(self, call)
+    return recording
+  }
+
   /// The call that failed; `nil` if no request was built.
   ///
   /// With a ``RecordingBehavior`` in the list it has the fields of every send, and those of the calls that it needed.
   ///
   /// - Parameter redactor: Hides secrets; `nil` for that of the recorder, or else the standard one.
   /// - Returns: The call.
-  package func failedCall(redactor: Redactor?) -> FailedCall? {
+  private func failedCall(redactor: Redactor?) -> FailedCall? {
     guard let request else { return nil }
-    let facts = request.call[FailureFactsKey.self]
-    var failed = facts?.recorder?.failedCall(
-      request.call.servedID, behaviors: facts?.behaviors ?? [], redactor)
-    if failed == nil { failed = attemptedCall(request, facts?.behaviors ?? [], redactor ?? .standard) }
+    let behaviors = request.call[FailedBehaviorsKey.self]
+    let recorder = request.call[FailureRecorderKey.self]
+    var failed = recorder?.failedCall(request.call.servedID, behaviors: behaviors, redactor)
+    if failed == nil { failed = attemptedCall(request, behaviors, redactor ?? .standard) }
     guard var failed else { return nil }
     if failed.user == request.call.id.number {
       failed.userHeaders = request.call.userHeaders
@@ -128,7 +135,6 @@ extension NetworkError {
       method: attempts.first?.method ?? request.method, url: url, sends: attempts.map { FailedCall.Send($0) },
       behaviors: behaviors.map { "\($0)" }, redactor: redactor)
   }
-
 }
 
 extension CallRecorder {
@@ -154,7 +160,7 @@ extension CallRecorder {
     recording.droppedCalls = 0
     let sends = calls.filter { family.contains($0.id) }.flatMap(\.sends).sorted { $0.startedAt < $1.startedAt }
     return FailedCall(
-      recording: recording, user: root.id.number, method: RequestMethod(rawValue: root.method), url: url,
+      recording: recording, user: root.id.number, method: root.method ?? .get, url: url,
       sends: sends.map { FailedCall.Send($0) }, behaviors: behaviors.map { "\($0)" }, redactor: export.redactor)
   }
 }
@@ -168,8 +174,8 @@ extension FailedCall.Send {
 
   fileprivate init(_ send: StoredSend) {
     self.init(
-      method: send.method, url: send.url, startedAt: send.startedAt, outcome: send.attempt?.outcome ?? .pending,
-      hasHead: send.attempt?.timings != nil, headers: send.responseHeaders.isEmpty ? nil : send.responseHeaders,
+      method: send.method, url: send.url, startedAt: send.startedAt, outcome: send.outcome,
+      hasHead: send.timings != nil, headers: send.responseHeaders.isEmpty ? nil : send.responseHeaders,
       body: send.responseBody)
   }
 

@@ -1,0 +1,112 @@
+package import Foundation
+
+/// Hides what means a credential, and keeps the rest, so that a test can still play what is written.
+///
+/// Logs show what is known to be harmless; here two requests that differ in a hidden item of the query would be one.
+package struct PlayableRedaction: Sendable {
+  package let redactor: Redactor
+  private let placeholders: RedactionPlaceholders
+
+  /// Creates the rules.
+  ///
+  /// - Parameters:
+  ///   - redactor: Knows which names mean a credential, and the values that are hidden everywhere.
+  ///   - numbered: Whether placeholders tell values apart.
+  ///   - last: The number before that of the first placeholder; 0 by default.
+  package init(_ redactor: Redactor, numbered: Bool, after last: Int = 0) {
+    self.redactor = redactor
+    placeholders = RedactionPlaceholders(isNumbered: numbered, after: last)
+  }
+
+  private func isSecret(query name: String) -> Bool {
+    redactor.isSensitive(field: name) || ["key", "code", "state"].contains(name.lowercased())
+  }
+
+  /// Returns a text without the values that are hidden everywhere.
+  package func hidden(_ text: String) -> String { redactor.hidingKnownSecrets(in: text, placeholders) }
+
+  // MARK: URLs
+
+  /// Returns a URL without user info and fragment, and with the values of credentials hidden.
+  package func url(_ text: String) -> String {
+    guard var parts = URLComponents(string: text) else { return redactor.redact(text: text) }
+    parts.user = nil
+    parts.password = nil
+    parts.fragment = nil
+    if let items = parts.percentEncodedQueryItems {
+      parts.percentEncodedQueryItems = items.map { item in
+        guard let value = item.value,
+          isSecret(query: item.name.removingPercentEncoding ?? item.name)
+        else {
+          return item
+        }
+        let placeholder = placeholders.placeholder(for: value.removingPercentEncoding ?? value)
+        return URLQueryItem(name: item.name, value: placeholder)
+      }
+    }
+    return hidden(parts.string ?? text)
+  }
+
+  // MARK: Fields
+
+  /// Returns the fields of a request, in which values that are not on the redactor's list are hidden.
+  ///
+  /// They are sorted by name, because some transports lose their order.
+  package func requestFields(_ headers: HeaderFields) -> HeaderFields {
+    sorted(headers) { field in
+      let shown = redactor.redact(HeaderFields([field])).first?.value ?? Redactor.placeholder
+      guard shown == Redactor.placeholder else { return shown }
+      return RedactionPlaceholders.isPlaceholder(field.value) ? field.value : credential(field.value)
+    }
+  }
+
+  /// Returns the fields of a response: only those that mean a credential are hidden.
+  package func responseFields(_ headers: HeaderFields) -> HeaderFields {
+    sorted(headers) { field in
+      switch field.name.lowercased() {
+      case "set-cookie", "set-cookie2":
+        return redactor.redact(HeaderFields([field])).first?.value ?? ""
+      case "location", "content-location": return url(field.value)
+      case "link": return links(field.value)
+      case _ where field.isSensitive || field.isNamedLikeCredential: return credential(field.value)
+      default: return hidden(field.value)
+      }
+    }
+  }
+
+  private func sorted(_ headers: HeaderFields, _ value: (HeaderFields.Field) -> String)
+    -> HeaderFields
+  {
+    let fields = headers.enumerated().sorted {
+      ($0.element.name.lowercased(), $0.offset) < ($1.element.name.lowercased(), $1.offset)
+    }
+    return HeaderFields(fields.map { HeaderFields.Field($0.element.name, value($0.element)) })
+  }
+
+  /// Returns a credential without its secret, and with its scheme.
+  private func credential(_ value: String) -> String {
+    let parts = value.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, ["bearer", "basic", "token", "dpop"].contains(parts[0].lowercased())
+    else {
+      return placeholders.placeholder(for: value)
+    }
+    return "\(parts[0]) \(placeholders.placeholder(for: String(parts[1])))"
+  }
+
+  private func links(_ value: String) -> String {
+    var shown = ""
+    var rest = value[...]
+    while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+      shown += rest[...open] + url(String(rest[rest.index(after: open)..<close]))
+      rest = rest[close...]
+    }
+    return shown + hidden(String(rest))
+  }
+
+  // MARK: Bodies
+
+  /// Returns a body without its secrets; `nil` if it is neither JSON, a form nor text.
+  package func body(_ data: Data, _ contentType: String?) -> Data? {
+    redactor.redactKeepingShape(body: data, contentType: contentType, placeholders)
+  }
+}

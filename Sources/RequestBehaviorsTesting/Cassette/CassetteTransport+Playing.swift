@@ -1,0 +1,101 @@
+import Foundation
+import RequestBehaviors
+
+extension CassetteTransport {
+  func play(
+    _ entry: CassetteEntry, to request: NetworkRequest, at start: Duration
+  ) async throws -> NetworkResponse {
+    do {
+      let player = try CassettePlayer(entry, folder: file.folder, pace: pace, request, at: start)
+      return try watched(try await player.response())
+    } catch let error as CassetteError {
+      throw NetworkError(.unmatchedRequest, error.description, request: request)
+    }
+  }
+
+  /// Takes the first entry that matches and is not used yet.
+  func take(_ request: NetworkRequest) -> CassetteEntry? {
+    let sketch = sketch(request)
+    let place = sketch.place
+    // Compared outside of the lock, because a rule of the user may be slow, and may ask this transport.
+    let entries = state.withLock { $0.entries }
+    for index in entries.unusedIndices(of: place) where sketch.matches(entries.all[index].sketch, matching) {
+      if state.withLock({ $0.entries.use(index) }) { return entries.all[index] }
+    }
+    guard matching.repeatsLast else { return nil }
+    return entries.indices(of: place).last { sketch.matches(entries.all[$0].sketch, matching) }.map { entries.all[$0] }
+  }
+
+  /// Throws if a request has a credential that a played entry gave: no server would know it.
+  func checkCredentials(of request: NetworkRequest) throws {
+    guard mode == .recordMissing else { return }
+    let entries = state.withLock { $0.entries }
+    guard !entries.used.isEmpty else { return }
+    var texts = request.headers.map(\.value) + [request.url.absoluteString]
+    if let body = request.body?.data, body.count <= 65_536 { texts.append(String(decoding: body, as: UTF8.self)) }
+    let placeholders = texts.flatMap { RedactionPlaceholders.pieces(of: $0).dropFirst().map(\.placeholder) }
+    guard !placeholders.isEmpty else { return }
+    // Zeros with a number may also be an identifier of the test itself.
+    let given = entries.used.map { entries.all[$0].json.line }
+    let isGiven = placeholders.contains { placeholder in
+      placeholder.hasPrefix(Redactor.placeholder) || given.contains { $0.contains(placeholder) }
+    }
+    guard isGiven else { return }
+    throw NetworkError(
+      .unmatchedRequest,
+      "\(request.method) \(redactor.redact(request.url)) is not in \(file.name), and needs a credential that the file "
+        + "hides; record the whole test: \(file.commandForAll)", request: request)
+  }
+
+  /// A redactor that hides the credentials of all requests so far, because one may be part of a later request.
+  func redactor(for request: NetworkRequest) -> Redactor {
+    let own = redactor.hidingCredentials(of: request)
+    let all = state.withLock { state in
+      // A placeholder that the file gave is compared by its number.
+      state.secrets.formUnion(own.hiddenValues.filter { !RedactionPlaceholders.isPlaceholder($0) })
+      return state.secrets
+    }
+    return redactor.hiding(Array(all))
+  }
+
+  func sketch(_ request: NetworkRequest) -> RequestSketch {
+    PlayableRedaction(redactor(for: request), numbered: false).sketch(
+      method: request.method.rawValue, url: request.url.absoluteString, fields: request.headers,
+      body: request.body?.data,
+      contentType: request.headers[.contentType] ?? request.body?.contentType)
+  }
+
+  /// Returns a response whose body ends when the transport is shut down.
+  ///
+  /// - Throws: ``NetworkError`` of code `clientShutDown` if that has happened while the head was waited for.
+  func watched(_ response: NetworkResponse) throws -> NetworkResponse {
+    guard case .stream(let stream) = response.body else { return response }
+    let canceller = stream.canceller
+    let number = state.withLock { state -> UInt64? in
+      guard !state.isShutDown else { return nil }
+      state.lastOpen += 1
+      state.open[state.lastOpen] = canceller
+      return state.lastOpen
+    }
+    guard let number else {
+      canceller.cancel(throwing: CassetteTransport.shutDownError)
+      throw CassetteTransport.shutDownError
+    }
+    stream.onCompletion { [weak self] _ in
+      self?.state.withLock { _ = $0.open.removeValue(forKey: number) }
+    }
+    return response
+  }
+}
+
+extension Redactor {
+  /// Returns a redactor that hides the credentials of a request wherever they appear.
+  ///
+  /// A value that is hidden in logs only because its name is not on the list is no credential.
+  func hidingCredentials(of request: NetworkRequest) -> Redactor {
+    var credentials = self
+    let others = request.headers.filter { !$0.isSensitive && !$0.isNamedLikeCredential }
+    credentials.allowedHeaders.formUnion(others.map(\.name))
+    return hiding(Array(credentials.hiding(secretsOf: request).hiddenValues))
+  }
+}

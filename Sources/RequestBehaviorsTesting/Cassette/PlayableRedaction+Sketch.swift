@@ -1,0 +1,78 @@
+import Foundation
+import RequestBehaviors
+
+extension PlayableRedaction {
+  /// Returns a request as it is compared.
+  func sketch(
+    method: String, url original: String, fields: HeaderFields, body: Data?, contentType: String?
+  ) -> RequestSketch {
+    let parts = URLComponents(string: url(original))
+    let scheme = parts?.scheme?.lowercased() ?? ""
+    let usual = ["http": 80, "https": 443][scheme]
+    let port = parts?.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+    let items = (parts?.queryItems ?? []).map {
+      RequestSketch.Pair(name: $0.name, value: $0.value ?? "")
+    }
+    return RequestSketch(
+      method: method, origin: "\(scheme)://\(parts?.host?.lowercased() ?? "")\(port)",
+      path: (parts?.path).flatMap { $0.isEmpty ? "/" : $0 } ?? original,
+      query: items.filter { !$0.name.hasPrefix("oauth_") }.sorted(),
+      fields: requestFields(fields).map { RequestSketch.Pair(name: $0.name, value: $0.value) },
+      body: sketch(body, contentType),
+      shown: RequestSketch.Shown(
+        url: url(original), body: body.flatMap { self.body($0, contentType) }, contentType: contentType))
+  }
+
+  private func sketch(_ data: Data?, _ contentType: String?) -> RequestSketch.BodySketch {
+    guard let data, !data.isEmpty else { return .none }
+    let type = (contentType ?? "").lowercased()
+    if type.hasPrefix("multipart/"), let boundary = PlayableRedaction.boundary(contentType ?? "") {
+      return .parts(data.pieces(between: Data("--\(boundary)".utf8)).map(hash))
+    }
+    guard let shown = body(data, contentType) else {
+      return .bytes(Digest.sha256(of: data).hexadecimal)
+    }
+    if let json = try? OrderedJSON(parsing: shown) { return .json(json) }
+    let text = String(decoding: shown, as: UTF8.self)
+    guard type.hasPrefix("application/x-www-form-urlencoded") else { return .text(text) }
+    let fields = text.split(separator: "&").map { pair -> RequestSketch.Pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+        $0.replacing("+", with: " ").removingPercentEncoding ?? String($0)
+      }
+      return RequestSketch.Pair(name: parts[0], value: parts.count > 1 ? parts[1] : "")
+    }
+    return .form(fields.filter { !$0.name.hasPrefix("oauth_") }.sorted())
+  }
+
+  /// Returns the hash of a part; none of a secret one, because a short secret could be guessed from it.
+  private func hash(of part: Data) -> String {
+    let head = String(decoding: part.prefix(4_096), as: UTF8.self)
+    if let start = head.range(of: "name=\"") {
+      let name = head[start.upperBound...].prefix { $0 != "\"" }
+      if redactor.isSensitive(field: String(name)) { return Redactor.placeholder }
+    }
+    // Without numbers, because a request that is compared knows none.
+    return Digest.sha256(of: redactor.hidingKnownSecrets(in: part)).hexadecimal
+  }
+
+  private static func boundary(_ contentType: String) -> String? {
+    guard let start = contentType.range(of: "boundary=", options: .caseInsensitive) else {
+      return nil
+    }
+    let value = contentType[start.upperBound...].prefix { $0 != ";" }
+    return value.trimmingCharacters(in: CharacterSet(charactersIn: "\" "))
+  }
+}
+
+extension Data {
+  /// The bytes between the places of a separator, which need not be text.
+  fileprivate func pieces(between separator: Data) -> [Data] {
+    var pieces: [Data] = []
+    var start = startIndex
+    while let found = self[start...].firstRange(of: separator) {
+      pieces.append(self[start..<found.lowerBound])
+      start = found.upperBound
+    }
+    return pieces + [self[start...]]
+  }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// A recorder beside the other parts of a client: what they do to a call must show, once.
+@Suite(.limited) struct CallRecorderEdgeTests {
+  private let recorder = CallRecorder()
+  private let mock = MockTransport(baseURL: baseURL)
+
+  private func client(_ behaviors: [any RequestBehavior] = [], clock: RequestClock = .system) -> NetworkClient {
+    NetworkClient(mock, clock, [.recording(recorder)] + behaviors)
+  }
+
+  private var shown: String {
+    let recording = recorder.recording
+    return String(decoding: recording.har() + recording.waterfall(), as: UTF8.self)
+  }
+
+  @Test func `a stream that is dropped unread ends its call, which is let go`() async throws {
+    let client = NetworkClient(Streaming(), [.recording(recorder)])
+    weak var call: Call?
+    do {
+      let response = try await client.stream(.get("feed"))
+      call = response.request.call
+      #expect(recorder.recording.calls.first?.outcome == .underWay)
+    }
+    while recorder.recording.calls.first?.endedAt == nil { await Task.yield() }
+    #expect(recorder.recording.calls.map(\.outcome) == [.cancelled])
+    #expect(recorder.recording.calls.first?.sends.map(\.outcome) == [.cancelled])
+    while call != nil { await Task.yield() }
+    #expect(call == nil)
+  }
+
+  @Test func `a recorder that two behaviors tell has each call and send once`() async throws {
+    mock.on(.get, "x").respond(503).respond(text: "fine")
+    let twice = RecordingBehavior(recorder, name: "second")
+    let client = client([twice, .retry()], clock: .immediate)
+    #expect(try await client.send(Request<String>.get("x")) == "fine")
+    let calls = recorder.recording.calls
+    #expect(calls.count == 1)
+    #expect(calls.first?.sends.map(\.number) == [1, 2])
+    #expect(calls.first?.decisions.count { $0.kind == .retry } == 1)
+  }
+
+  @Test func `a call that is cancelled is one call, wherever it is`() async throws {
+    let places: [(name: String, behaviors: [any RequestBehavior])] = [
+      ("gate", [.gate(Gate(isOpen: false))]), ("send", []), ("retry", [.retry()]),
+    ]
+    for place in places {
+      let recorder = CallRecorder()
+      let clock = ManualClock()
+      let mock = MockTransport(baseURL: baseURL)
+      mock.on(.get, "x").respond(503).delayed(by: .seconds(1)).times(9)
+      let client = NetworkClient(mock, clock.requestClock, [.recording(recorder)] + place.behaviors)
+      let call = Task { try await client.send(.get("x")) }
+      while recorder.recording.calls.isEmpty { await Task.yield() }
+      if place.name != "gate" { await clock.waitForSleepers(1) }
+      if place.name == "retry" {
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers(1)
+      }
+      call.cancel()
+      await #expect(throws: CancellationError.self, "\(place.name)") { try await call.value }
+      let recorded = try #require(recorder.recording.calls.first)
+      #expect(recorder.recording.calls.count == 1, "\(place.name)")
+      #expect(recorded.outcome == .cancelled, "\(place.name)")
+      #expect(recorded.endedAt != nil, "\(place.name)")
+      let isUnderWay = recorded.sends.contains { $0.outcome == .underWay }
+      #expect(!isUnderWay, "\(place.name)")
+    }
+  }
+
+  @Test func `calls that the client's shutdown ends have ended`() async throws {
+    mock.on(.get, "*").respond(text: "fine").delayed(by: .seconds(60))
+    let clock = ManualClock()
+    let client = client(clock: clock.requestClock)
+    let calls = (0..<3).map { number in Task { try await client.send(Request<String>.get("\(number)")) } }
+    await clock.waitForSleepers(3)
+    await client.shutdown()
+    for call in calls { await #expect(throws: (any Error).self) { try await call.value } }
+    let recorded = recorder.recording.calls
+    #expect(recorded.count == 3)
+    let open = recorded.count { $0.endedAt == nil }
+    #expect(open == 0)
+  }
+
+  @Test func `a body that can be sent once is sent whole`() async throws {
+    let recorder = CallRecorder(bodies: .upTo(10))
+    let server = try LoopbackServer { .text($0.text) }
+    let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+    for text in ["first ", "second"] { continuation.yield(Data(text.utf8)) }
+    continuation.finish()
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: [.recording(recorder)])
+    let request = Request<String>.post("up", body: .oneShot(ByteStream(stream), contentType: "text/plain"))
+    #expect(try await client.send(request) == "first second")
+    let send = try #require(recorder.recording.calls.first?.sends.first)
+    #expect(send.requestBody == nil)
+  }
+
+  @Test func `a redirect to another origin has the fields that went there`() async throws {
+    mock.on(.get, "x").respond(302, headers: ["Location": "https://cdn.example.net/y"])
+    mock.on(.get, "https://cdn.example.net/y").respond(text: "fine")
+    _ = try await client([.headers(["Accept": "text/plain"])]).send(
+      Request<String>.get("x").with(header: "X-API-Key", "c4nary-key"))
+    let sends = try #require(recorder.recording.calls.first?.sends)
+    #expect(sends.map { $0.requestHeaders.contains("X-API-Key") } == [true, false])
+    #expect(sends.map(\.url) == ["https://api.example.com/v1/x", "https://cdn.example.net/y"])
+    #expect(!shown.contains("c4nary"))
+  }
+
+  @Test func `a secret that a shared flight learns is hidden, also while the flight hangs`() async throws {
+    let gate = TestGate()
+    mock.on(.get, "x").respond { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let learning = ClosureBehavior("learning", order: .authentication) { request, next in
+      request.call.addSecret("c4nary-of-the-flight")
+      request.call.record("asks with c4nary-of-the-flight", from: "Learning")
+      return try await next(request)
+    }
+    let client = client([.coalescing(), learning])
+    let calls = (0..<2).map { _ in Task { try await client.send(.get("x")) } }
+    await gate.waitForArrivals(1)
+    #expect(shown.contains("asks with"))
+    #expect(!shown.contains("c4nary"))
+    gate.open()
+    for call in calls { try await call.value }
+    #expect(!shown.contains("c4nary"))
+  }
+
+  @Test func `a flight whose first caller has left is recorded to its end`() async throws {
+    let gate = TestGate()
+    mock.on(.get, "x").respond { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data("fine".utf8)))
+    }
+    let client = client([.coalescing()])
+    let first = Task { try await client.send(Request<String>.get("x")) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await client.send(Request<String>.get("x")) }
+    while recorder.recording.calls.flatMap(\.decisions).allSatisfy({ $0.kind != .coalescing }) { await Task.yield() }
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    gate.open()
+    #expect(try await second.value == "fine")
+    let calls = recorder.recording.calls
+    #expect(calls.map(\.outcome) == [.cancelled, .response(statusCode: 200)])
+    #expect(calls.map(\.sends.count) == [1, 0])
+    #expect(calls.first?.sends.first?.outcome == .response(statusCode: 200, bytes: 4))
+  }
+
+  @Test func `of ten thousand calls at a time, those that are kept are right`() async throws {
+    let recorder = CallRecorder(limits: RecordingLimits(calls: 100, bytes: .max))
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, headers: ["ETag": request.url.lastPathComponent])
+    }
+    let client = NetworkClient(transport, [.recording(recorder)])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<10_000 { group.addTask { try await client.send(.get("\(number)")) } }
+      await gate.waitForArrivals(5_000)
+      gate.open()
+      try await group.waitForAll()
+    }
+    let recording = recorder.recording
+    #expect(recording.calls.count == 100)
+    #expect(recording.droppedCalls == 9_900)
+    #expect(recording.calls.map(\.number) == recording.calls.map(\.number).sorted())
+    let wrong = recording.calls.filter { call in
+      call.sends.contains { !call.url.hasSuffix("/" + ($0.responseHeaders["ETag"] ?? "-")) }
+    }
+    #expect(wrong.isEmpty)
+  }
+}
+
+/// A transport that streams a chunk and remembers nothing.
+private struct Streaming: Transport {
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    NetworkResponse(request: request, statusCode: 200, body: .stream(ByteStream(chunks: [Data("one".utf8)])))
+  }
+
+  func shutdown() async {}
+}
