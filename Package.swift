@@ -152,8 +152,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTestingTests",
-      dependencies: ["RequestBehaviorsCaching", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
-      exclude: ["Reproduction/LargeBodyTests.har", "Reproduction/ManyRedirectsTests.har"], swiftSettings: strict),
+      dependencies: [
+        "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
+      ],
+      exclude: ["Cassette/Browsers", "Reproduction/LargeBodyTests.har", "Reproduction/ManyRedirectsTests.har"],
+      swiftSettings: strict),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -54,16 +54,55 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
 
   /// Returns the parts that say whether a server sends the same as before, without the ignored fields (in lower case).
   func lasting(ignoring ignored: Set<String>) -> OrderedJSON {
-    let response = json["response"]
-    let fields = (response?["headers"]?.elements ?? []).filter { field in
-      let name = field["name"]?.text?.lowercased() ?? ""
-      return !CassetteEntry.changing.contains(name) && !name.hasPrefix("x-ratelimit-") && !ignored.contains(name)
+    .members([
+      "head": head(ignoring: CassetteEntry.changing.union(ignored)), "content": json["response"]?["content"],
+    ])
+  }
+
+  /// The request, and what is before and after the body, without some fields (in lower case).
+  private func head(ignoring ignored: Set<String>) -> OrderedJSON {
+    let fields = (json["response"]?["headers"]?.elements ?? []).filter { field in
+      let name = CassetteEntry.name(of: field)
+      return !ignored.contains(name) && !name.hasPrefix("x-ratelimit-")
     }
     return .members([
-      "request": json["request"], "status": response?["status"], "fields": .array(fields),
-      "content": response?["content"], "trailers": json["_requestBehaviors"]?["trailers"],
-      "error": json["_requestBehaviors"]?["end"]?["error"],
+      "request": json["request"], "status": json["response"]?["status"], "fields": .array(fields),
+      "trailers": json["_requestBehaviors"]?["trailers"], "error": json["_requestBehaviors"]?["end"]?["error"],
     ])
+  }
+
+  private static func name(of field: OrderedJSON) -> String { field["name"]?.text?.lowercased() ?? "" }
+
+  /// Returns the entry with the dates, times and changing fields of an older one from which only the body differs, so
+  /// that a changed value is a small change of the file.
+  func keepingTimes(of old: CassetteEntry, ignoring ignored: Set<String>) -> OrderedJSON {
+    let changing = CassetteEntry.changing.union(CassetteEntry.describingBody).union(ignored)
+    guard head(ignoring: changing) == old.head(ignoring: changing) else { return json }
+    let kept = json.with("startedDateTime", old.json["startedDateTime"])
+      .with("response", json["response"]?.with("headers", .array(fields(keepingTimesOf: old))))
+    let (extras, oldExtras) = (json["_requestBehaviors"], old.json["_requestBehaviors"])
+    let (chunks, oldChunks) = (extras?["chunks"]?.elements ?? [], oldExtras?["chunks"]?.elements ?? [])
+    // Reads of another number have other times.
+    guard chunks.count == oldChunks.count else { return kept }
+    let pairs = zip(chunks, oldChunks).map { new, old in OrderedJSON.array([old.elements[0], new.elements[1]]) }
+    return kept.with("time", old.json["time"]).with("timings", old.json["timings"])
+      .with(
+        "_requestBehaviors",
+        extras?.with("head", oldExtras?["head"]).with("chunks", pairs.isEmpty ? nil : .array(pairs))
+          .with("end", oldExtras?["end"]))
+  }
+
+  /// The fields of the older entry, but for those that describe the body.
+  private func fields(keepingTimesOf old: CassetteEntry) -> [OrderedJSON] {
+    let new = (json["response"]?["headers"]?.elements ?? []).filter {
+      CassetteEntry.describingBody.contains(CassetteEntry.name(of: $0))
+    }
+    let kept = (old.json["response"]?["headers"]?.elements ?? []).filter {
+      !CassetteEntry.describingBody.contains(CassetteEntry.name(of: $0))
+    }
+    return (kept + new).enumerated()
+      .sorted { (CassetteEntry.name(of: $0.element), $0.offset) < (CassetteEntry.name(of: $1.element), $1.offset) }
+      .map(\.element)
   }
 
   /// The end of a stream that its reader left.
@@ -74,6 +113,11 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
   /// The fields of responses that differ each time.
   private static let changing: Set<String> = [
     "date", "age", "expires", "server-timing", "x-request-id", "cf-ray", "via", "set-cookie",
+  ]
+
+  /// The fields that differ with the body.
+  private static let describingBody: Set<String> = [
+    "content-length", "etag", "content-md5", "content-digest", "repr-digest", "digest",
   ]
 }
 

@@ -44,13 +44,9 @@ final class CassetteRecord: Sendable {
     isStreamed = request.options.delivery == .streamed
     date = call.clock.date()
     start = call.clock.now()
-    // A value that is hidden in logs only because its name is not on the list must stay in bodies.
-    var credentials = redactor
-    credentials.allowedHeaders.formUnion(
-      fields.filter { !$0.isSensitive && !$0.isNamedLikeCredential }.map(\.name))
-    self.redactor = credentials
+    self.redactor = redactor.showingOthers(among: fields)
     var state = State()
-    state.secrets = credentials.hiding(secretsOf: request).hiddenValues
+    state.secrets = self.redactor.hiding(secretsOf: request).hiddenValues
     self.state = Locked(state)
   }
 

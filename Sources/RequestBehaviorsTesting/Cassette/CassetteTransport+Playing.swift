@@ -69,7 +69,10 @@ extension CassetteTransport {
   ///
   /// - Throws: ``NetworkError`` of code `clientShutDown` if that has happened while the head was waited for.
   func watched(_ response: NetworkResponse) throws -> NetworkResponse {
-    guard case .stream(let stream) = response.body else { return response }
+    guard case .stream(let stream) = response.body else {
+      if state.withLock({ $0.isShutDown }) { throw CassetteTransport.shutDownError }
+      return response
+    }
     let canceller = stream.canceller
     let number = state.withLock { state -> UInt64? in
       guard !state.isShutDown else { return nil }
@@ -90,12 +93,19 @@ extension CassetteTransport {
 
 extension Redactor {
   /// Returns a redactor that hides the credentials of a request wherever they appear.
+  func hidingCredentials(of request: NetworkRequest) -> Redactor {
+    hiding(Array(showingOthers(among: request.headers).hiding(secretsOf: request).hiddenValues))
+  }
+
+  /// Returns a redactor to which only credentials among some fields are secret.
   ///
   /// A value that is hidden in logs only because its name is not on the list is no credential.
-  func hidingCredentials(of request: NetworkRequest) -> Redactor {
-    var credentials = self
-    let others = request.headers.filter { !$0.isSensitive && !$0.isNamedLikeCredential }
-    credentials.allowedHeaders.formUnion(others.map(\.name))
-    return hiding(Array(credentials.hiding(secretsOf: request).hiddenValues))
+  func showingOthers(among fields: HeaderFields) -> Redactor {
+    let others = fields.filter { !$0.isSensitive && !$0.isNamedLikeCredential && !allowedHeaders.contains($0.name) }
+    // A changed list is prepared anew, which takes longer than all else.
+    if others.isEmpty { return self }
+    var redactor = self
+    redactor.allowedHeaders.formUnion(others.map(\.name))
+    return redactor
   }
 }

@@ -14,9 +14,10 @@ extension CassetteTransport {
     guard mode.records else { return }
     // What a response under way will hold, and which secrets, is not known yet.
     let records = state.withLock { $0.records }.filter(\.hasEnded)
-    guard !records.isEmpty else { return }
-    let isNew = !file.exists
     let secrets = records.reduce(into: Set<String>()) { $0.formUnion($1.facts.secrets) }
+    let isSaved = state.withLock { $0.saved.count == records.count && $0.savedSecrets == secrets }
+    guard !records.isEmpty, !isSaved else { return }
+    let isNew = !file.exists
     let redactor = redactor.hiding(Array(secrets))
     let plan = try file.locked { () throws -> CassettePlan in
       let plan = CassettePlan(
@@ -39,6 +40,7 @@ extension CassetteTransport {
     }
     state.withLock { state in
       state.saved.formUnion(records.map { ObjectIdentifier($0) })
+      state.savedSecrets = secrets
       state.knownLines.formUnion(plan.entries.map(\.line).filter { !plan.foreignLines.contains($0) })
     }
     file.note(written: plan.entries)
@@ -69,14 +71,7 @@ struct CassettePlan {
     bodies = CassetteBodies(folder: folder)
     self.ignored = ignored
     let plain = PlayableRedaction(redactor, numbered: false)
-    var fresh = records.map { record in
-      (
-        record: record,
-        sketch: plain.sketch(
-          method: record.method, url: record.url, fields: record.fields, body: record.body,
-          contentType: record.contentType)
-      )
-    }
+    var fresh = FreshRecords(records, plain)
     let isAll = mode == .recordAll
     let last = isAll ? 0 : CassettePlan.lastNumber(in: old)
     let redaction = PlayableRedaction(redactor, numbered: true, after: last)
@@ -87,31 +82,18 @@ struct CassettePlan {
         entries.append(entry.json)
         continue
       }
-      guard
-        let index = fresh.firstIndex(where: {
-          $0.sketch.matches(entry.sketch, matching)
-        })
-      else {
+      guard let record = fresh.take(likeness: entry.sketch, matching) else {
         // The record of an entry of this transport is added below.
         guard !known.contains(line) else { continue }
         foreignLines.insert(line)
         entries.append(entry.json)
         continue
       }
-      let record = fresh.remove(at: index).record
       // An entry of this transport is written anew, because its call may have learnt a secret since.
       if isAll || known.contains(line) { add(record, redaction, insteadOf: entry) } else { entries.append(entry.json) }
     }
-    let keyed = fresh.enumerated().map { index, item in
-      (
-        key: [item.record.method, plain.url(item.record.url), item.record.bodyKey], index: index,
-        record: item.record
-      )
-    }
-    for item in keyed.sorted(by: {
-      $0.key == $1.key ? $0.index < $1.index : $0.key.lexicographicallyPrecedes($1.key)
-    }) {
-      add(item.record, redaction, insteadOf: nil)
+    for record in fresh.rest.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      add(record.record, redaction, insteadOf: nil)
     }
   }
 
@@ -123,17 +105,58 @@ struct CassettePlan {
       return
     }
     written.append(json)
-    let isSame =
-      old.map { old in
-        let new = try? CassetteEntry(json, number: old.number, in: "", redaction)
-        return new?.lasting(ignoring: ignored) == old.lasting(ignoring: ignored)
-      } ?? false
-    entries.append(isSame ? old?.json ?? json : json)
+    entries.append(old.map { sticky(json, insteadOf: $0, redaction) } ?? json)
+  }
+
+  /// Returns what takes the place of an entry: the entry itself if the server sends the same as before.
+  private func sticky(
+    _ json: OrderedJSON, insteadOf old: CassetteEntry, _ redaction: PlayableRedaction
+  ) -> OrderedJSON {
+    guard let new = try? CassetteEntry(json, number: old.number, in: "", redaction) else { return json }
+    let isSame = new.lasting(ignoring: ignored) == old.lasting(ignoring: ignored)
+    return isSame ? old.json : new.keepingTimes(of: old, ignoring: ignored)
   }
 
   /// The largest number of a placeholder in the file.
   private static func lastNumber(in entries: [CassetteEntry]) -> Int {
     entries.flatMap { RedactionPlaceholders.pieces(of: $0.json.line) }.compactMap(\.number).max() ?? 0
+  }
+}
+
+/// The records that have no entry yet, in order.
+private struct FreshRecords {
+  private var records: [CassetteRecord?]
+  private let sketches: [RequestSketch]
+  /// The indices of the records by the place of their requests.
+  private let places: [String: [Int]]
+  private let redaction: PlayableRedaction
+
+  init(_ records: [CassetteRecord], _ redaction: PlayableRedaction) {
+    let sketches = records.map { record in
+      redaction.sketch(
+        method: record.method, url: record.url, fields: record.fields, body: record.body,
+        contentType: record.contentType)
+    }
+    (self.records, self.sketches, self.redaction) = (records, sketches, redaction)
+    places = Dictionary(grouping: sketches.indices) { sketches[$0].place }
+  }
+
+  /// Takes the first one whose request is that of an entry; `nil` if there is none.
+  mutating func take(likeness entry: RequestSketch, _ matching: CassetteMatching) -> CassetteRecord? {
+    let index = places[entry.place]?.first { records[$0] != nil && sketches[$0].matches(entry, matching) }
+    guard let index else { return nil }
+    defer { records[index] = nil }
+    return records[index]
+  }
+
+  /// Those that are left, with what they are sorted by: method, URL, body and order.
+  var rest: [(record: CassetteRecord, key: [String])] {
+    records.enumerated().compactMap { index, record in
+      record.map { record in
+        let number = String(1_000_000_000 + index)
+        return (record, [record.method, redaction.url(record.url), record.bodyKey, number])
+      }
+    }
   }
 }
 

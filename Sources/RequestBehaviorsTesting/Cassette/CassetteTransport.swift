@@ -30,6 +30,8 @@ public final class CassetteTransport: Transport {
     var records: [CassetteRecord] = []
     /// The records that are in the file.
     var saved: Set<ObjectIdentifier> = []
+    /// The secrets that were hidden in the file.
+    var savedSecrets: Set<String> = []
     /// The lines of entries that this transport has read or written, apart from those of others.
     var knownLines: Set<String> = []
     /// The values that one of the requests so far knew to be secret.

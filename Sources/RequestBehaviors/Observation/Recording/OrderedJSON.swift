@@ -52,6 +52,15 @@ extension OrderedJSON {
     return members.first { $0.name == name }?.value
   }
 
+  /// Returns an object with another value of a member that it has; `nil` leaves it as it is.
+  package func with(_ name: String, _ value: OrderedJSON?) -> OrderedJSON {
+    guard let value, case .object(var members) = self, let index = members.firstIndex(where: { $0.name == name }) else {
+      return self
+    }
+    members[index].value = value
+    return .object(members)
+  }
+
   /// The elements of an array; empty for another value.
   package var elements: [OrderedJSON] { if case .array(let elements) = self { elements } else { [] } }
 

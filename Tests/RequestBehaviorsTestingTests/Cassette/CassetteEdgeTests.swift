@@ -1,0 +1,217 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Where the parts of a cassette meet badly: what nearly matches, and what ends at a bad moment.
+@Suite(.limited) struct CassetteEdgeTests {
+  private let bench = CassetteBench()
+  private var echo: MockTransport {
+    MockTransport { request in
+      NetworkResponse(request: request, statusCode: 200, body: .data(request.body?.data ?? Data("none".utf8)))
+    }
+  }
+
+  private struct Item: Codable, Sendable {
+    let id: Int
+  }
+
+  @Test func `identifiers that differ in their last digits are told apart`() async throws {
+    let numbers = [9_007_199_254_740_992, 9_007_199_254_740_993, 1_234_567_890_123_456_789]
+    try await bench.record(over: echo) { client in
+      for number in numbers { try await client.send(.post("items", body: .json(Item(id: number)))) }
+    }
+    let client = bench.client(try bench.cassette(.replay))
+    for number in numbers.reversed() {
+      let item: Item = try await client.send(.post("items", body: .json(Item(id: number))))
+      #expect(item.id == number)
+    }
+  }
+
+  @Test func `numbers in another spelling are the same`() async throws {
+    try await bench.record(over: echo) { client in
+      try await client.send(
+        .post("x", body: .data(Data(#"{"n": 1.0, "m": 1e2}"#.utf8), contentType: "application/json")))
+    }
+    let client = bench.client(try bench.cassette(.replay))
+    try await client.send(.post("x", body: .data(Data(#"{"m": 100.0, "n": 1}"#.utf8), contentType: "application/json")))
+  }
+
+  @Test func `binary parts of forms are told apart`() async throws {
+    @Sendable func upload(_ client: NetworkClient, _ byte: UInt8) async throws -> String {
+      let parts: [MultipartPart] = [
+        .field("note", "an image"),
+        .part("file", .data(Data([0xFF, byte, 0xFE]), contentType: "image/png"), filename: "a.png"),
+      ]
+      return try await client.send(Request<String>.post("upload", body: .multipart(parts)))
+    }
+    let count = Locked(0)
+    let mock = MockTransport { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data("\(number)".utf8)))
+    }
+    try await bench.record(over: mock) { client in
+      for byte in [0x80, 0x81] as [UInt8] { _ = try await upload(client, byte) }
+    }
+    let client = bench.client(try bench.cassette(.replay))
+    #expect(try await upload(client, 0x81) == "2")
+    #expect(try await upload(client, 0x80) == "1")
+  }
+
+  @Test func `a part that repeats a credential matches with another credential`() async throws {
+    @Sendable func upload(_ client: NetworkClient, key: String) async throws {
+      let parts: [MultipartPart] = [.field("note", "sent by \(key)")]
+      try await client.send(.post("upload", body: .multipart(parts), headers: ["X-API-Key": key]))
+    }
+    try await bench.record(over: echo) { try await upload($0, key: "c4nary-key-1") }
+    #expect(try bench.text().contains("c4nary") == false)
+    try await upload(bench.client(try bench.cassette(.replay)), key: "another-key")
+  }
+
+  private struct Session: Codable, Sendable {
+    let sessionID: UUID
+
+    enum CodingKeys: String, CodingKey { case sessionID = "session_id" }
+  }
+
+  @Test func `credentials that are UUIDs match where the cassette gave them, and apart`() async throws {
+    let count = Locked(0)
+    let ids = [UUID(), UUID()]
+    let mock = MockTransport { request in
+      guard request.url.lastPathComponent == "sessions" else {
+        return NetworkResponse(request: request, statusCode: 200, body: .data(request.body?.data ?? Data()))
+      }
+      let number = count.withLock { count in
+        defer { count += 1 }
+        return count
+      }
+      let body = Data(#"{"session_id": "\#(ids[number].uuidString)"}"#.utf8)
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"], body: .data(body))
+    }
+    @Sendable func use(_ client: NetworkClient) async throws -> Bool {
+      let first: Session = try await client.send(.post("sessions"))
+      let second: Session = try await client.send(.post("sessions"))
+      // In another order than they were recorded in, so that they must be told apart.
+      for session in [second, first] {
+        let same: Session = try await client.send(.put("mark", body: .json(session)))
+        guard same.sessionID == session.sessionID else { return false }
+        try await client.send(.get("sessions/\(session.sessionID.uuidString)/items"))
+      }
+      return first.sessionID != second.sessionID
+    }
+    try await bench.record(over: mock) { client in
+      let isRight = try await use(client)
+      #expect(isRight)
+    }
+    let text = try bench.text()
+    for id in ids { #expect(!text.contains(id.uuidString)) }
+    let playing = try bench.cassette(.replay)
+    #expect(try await use(bench.client(playing)))
+    try playing.verify()
+  }
+
+  @Test func `identifiers of a test that are zeros with a number are told apart, and sent to a live server`()
+    async throws
+  {
+    func get(_ client: NetworkClient, _ number: Int) async throws {
+      try await client.send(.get("items/\("00000000-0000-0000-0000-00000000000\(number)")"))
+    }
+    try await bench.record(over: echo) { client in
+      try await client.send(.get("list"))
+      for number in 0..<3 { try await get(client, number) }
+    }
+    let playing = try bench.cassette(.replay)
+    for number in [2, 0, 1] { try await get(bench.client(playing), number) }
+    #expect(playing.unused.map(\.url) == ["https://api.example.com/v1/list"])
+    try await bench.record(.recordMissing, over: echo) { client in
+      try await client.send(.get("list"))
+      try await get(client, 7)
+    }
+    #expect(try bench.text().contains("00000000-0000-0000-0000-000000000007"))
+  }
+
+  @Test func `the port of the other scheme counts`() async throws {
+    try await bench.record(over: echo) { client in
+      try await client.send(.get("http://api.example.com:443/x"))
+      try await client.send(.get("https://api.example.com:443/y"))
+    }
+    let client = bench.client(try bench.cassette(.replay))
+    await #expect(throws: NetworkError.self) { try await client.send(.get("http://api.example.com/x")) }
+    try await client.send(.get("https://api.example.com/y"))
+  }
+
+  @Test func `a rule of the user may ask the cassette`() async throws {
+    try await bench.record(over: echo) { try await $0.send(.post("x", body: .json(Item(id: 1)))) }
+    let asked = Locked<CassetteTransport?>(nil)
+    let matching = CassetteMatching.standard.body { request in
+      _ = asked.withLock { $0 }?.unused
+      return try request.json(Item.self).id
+    }
+    let playing = try bench.cassette(.replay, matching: matching)
+    asked.withLock { $0 = playing }
+    try await bench.client(playing).send(.post("x", body: .json(Item(id: 1))))
+    asked.withLock { $0 = nil }
+    try playing.verify()
+  }
+
+  @Test func `a response whose head is waited for ends with the shutdown`() async throws {
+    let clock = ManualClock()
+    let mock = MockTransport(baseURL: bench.baseURL)
+    mock.on(.get, "slow").respond(200, text: "late").delayed(by: .seconds(20))
+    let recording = try bench.cassette(.recordAll, over: mock)
+    let live = bench.client(recording, clock: clock.requestClock)
+    _ = try await clock.run { try await live.send(Request<String>.get("slow")) }
+    await recording.shutdown()
+    let playing = try bench.cassette(.replay, pace: .recorded)
+    let call = Call(clock: clock.requestClock)
+    let request = NetworkRequest(url: bench.baseURL.appending(path: "slow"), call: call)
+    let sending = Task { try await playing.send(request) }
+    await clock.waitForSleepers(1)
+    await playing.shutdown()
+    clock.advance(by: .seconds(20))
+    let error = await #expect(throws: NetworkError.self) { try await sending.value }
+    #expect(error?.code == .clientShutDown)
+  }
+
+  @Test func `a body that can be sent once is recorded, and matches again`() async throws {
+    @Sendable func upload(_ client: NetworkClient) async throws -> String {
+      let stream = ByteStream(chunks: [Data("first ".utf8), Data("second".utf8)])
+      return try await client.send(Request<String>.post("up", body: .oneShot(stream, contentType: "text/plain")))
+    }
+    try await bench.record(over: echo) { client in
+      let whole = try await upload(client)
+      #expect(whole == "first second")
+    }
+    #expect(try await upload(bench.client(try bench.cassette(.replay))) == "first second")
+  }
+
+  @Test func `each retry takes an entry`() async throws {
+    let mock = MockTransport(baseURL: bench.baseURL)
+    mock.on(.get, "x").respond(503).respond(200, text: "second")
+    let recording = try bench.cassette(.recordAll, over: mock)
+    let live = bench.client(recording, [.retry()], clock: .immediate)
+    _ = try await live.send(Request<String>.get("x"))
+    await recording.shutdown()
+    let playing = try bench.cassette(.replay)
+    let client = bench.client(playing, [.retry()], clock: .immediate)
+    #expect(try await client.send(Request<String>.get("x")) == "second")
+    try playing.verify()
+  }
+
+  @Test func `no file is left beside the cassette, nor in the temporary folder`() async throws {
+    let temporary = FileManager.default.temporaryDirectory.path(percentEncoded: false)
+    func locks() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: temporary).count { $0.hasPrefix("cassette-") }
+    }
+    let before = try locks()
+    try await bench.record(over: echo) { try await $0.send(.get("x")) }
+    #expect(try locks() == before)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: bench.folder.path(percentEncoded: false)) == ["tape.har"])
+  }
+}
