@@ -92,9 +92,7 @@ struct CassettePlan {
       // An entry of this transport is written anew, because its call may have learnt a secret since.
       if isAll || known.contains(line) { add(record, redaction, insteadOf: entry) } else { entries.append(entry.json) }
     }
-    for record in fresh.rest.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      add(record.record, redaction, insteadOf: nil)
-    }
+    for record in fresh.rest(matching) { add(record, redaction, insteadOf: nil) }
   }
 
   private mutating func add(
@@ -121,46 +119,4 @@ struct CassettePlan {
   private static func lastNumber(in entries: [CassetteEntry]) -> Int {
     entries.flatMap { RedactionPlaceholders.pieces(of: $0.json.line) }.compactMap(\.number).max() ?? 0
   }
-}
-
-/// The records that have no entry yet, in order.
-private struct FreshRecords {
-  private var records: [CassetteRecord?]
-  private let sketches: [RequestSketch]
-  /// The indices of the records by the place of their requests.
-  private let places: [String: [Int]]
-  private let redaction: PlayableRedaction
-
-  init(_ records: [CassetteRecord], _ redaction: PlayableRedaction) {
-    let sketches = records.map { record in
-      redaction.sketch(
-        method: record.method, url: record.url, fields: record.fields, body: record.body,
-        contentType: record.contentType)
-    }
-    (self.records, self.sketches, self.redaction) = (records, sketches, redaction)
-    places = Dictionary(grouping: sketches.indices) { sketches[$0].place }
-  }
-
-  /// Takes the first one whose request is that of an entry; `nil` if there is none.
-  mutating func take(likeness entry: RequestSketch, _ matching: CassetteMatching) -> CassetteRecord? {
-    let index = places[entry.place]?.first { records[$0] != nil && sketches[$0].matches(entry, matching) }
-    guard let index else { return nil }
-    defer { records[index] = nil }
-    return records[index]
-  }
-
-  /// Those that are left, with what they are sorted by: method, URL, body and order.
-  var rest: [(record: CassetteRecord, key: [String])] {
-    records.enumerated().compactMap { index, record in
-      record.map { record in
-        let number = String(1_000_000_000 + index)
-        return (record, [record.method, redaction.url(record.url), record.bodyKey, number])
-      }
-    }
-  }
-}
-
-extension CassetteRecord {
-  /// The hash of the body, for the order of entries; it is not written.
-  fileprivate var bodyKey: String { body.map { Digest.sha256(of: $0).hexadecimal } ?? "" }
 }
