@@ -154,6 +154,7 @@ let package = Package(
       name: "RequestBehaviorsTestingTests",
       dependencies: [
         "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
+        "TransportProbe",
       ],
       exclude: ["Cassette/Browsers", "Reproduction/LargeBodyTests.har", "Reproduction/ManyRedirectsTests.har"],
       swiftSettings: strict),

@@ -7,7 +7,8 @@ import TestSupport
 ///
 /// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
 /// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
-/// how the download ended; `stream URL` reads the streamed response of `large` below a URL.
+/// how the download ended; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
+/// records that many requests into a cassette that other processes record too.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -15,6 +16,10 @@ enum TransportProbe {
     if arguments.count == 4, arguments.first == "download" {
       let values = Array(arguments)
       return try await download(values[1], to: URL(fileURLWithPath: values[2]), telling: Int(values[3]) ?? 0)
+    }
+    if arguments.count == 4, arguments.first == "cassette" {
+      let values = Array(arguments)
+      return try await cassette(in: values[1], named: values[2], Int(values[3]) ?? 0)
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
@@ -50,6 +55,22 @@ enum TransportProbe {
   private static func stream(_ text: String) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     try await readStream(with: NetworkClient(baseURL: url))
+  }
+
+  /// Saves after each request, so that the processes change the file in turn.
+  private static func cassette(in folder: String, named name: String, _ count: Int) async throws {
+    let mock = MockTransport { request in
+      NetworkResponse(request: request, statusCode: 200, body: .data(Data(request.url.path().utf8)))
+    }
+    let cassette = try CassetteTransport("tape", mode: .recordMissing, over: mock, directory: folder)
+    guard let url = URL(string: "https://api.example.com") else { throw URLError(.badURL) }
+    let client = NetworkClient(baseURL: url, transport: cassette)
+    for number in 0..<count {
+      try await client.send(.get("\(name)/\(number)"))
+      try cassette.save()
+    }
+    await cassette.shutdown()
+    print("recorded")
   }
 
   private static func get(_ text: String) async throws {

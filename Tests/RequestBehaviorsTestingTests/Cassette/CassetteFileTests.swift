@@ -64,6 +64,41 @@ import Testing
     #expect(Set(playing.unused.map { $0.url.suffix(1) }) == ["a", "b", "z"])
   }
 
+  #if os(Linux) || os(macOS)
+    @Test func `processes that record one cassette at the same time lose nothing`() async throws {
+      let probe = try #require(ChildProcess.fixture("TransportProbe"))
+      let folder = bench.folder.path(percentEncoded: false)
+      let names = ["a", "b", "c", "d"]
+      let results = try await withThrowingTaskGroup(of: String.self) { group in
+        for name in names {
+          group.addTask {
+            // The modes that record are refused where `CI` is set.
+            try await ChildProcess(probe, ["cassette", folder, name, "12"], environment: ["CI": ""]).end().text
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(results == Array(repeating: "recorded\n", count: 4))
+      let playing = try bench.cassette(.replay)
+      var expected: Set<String> = []
+      for name in names { for number in 0..<12 { expected.insert("https://api.example.com/\(name)/\(number)") } }
+      #expect(playing.unused.count == 48)
+      #expect(Set(playing.unused.map(\.url)) == expected)
+    }
+
+    @Test func `a process that is killed while it records leaves a whole file`() async throws {
+      let probe = try #require(ChildProcess.fixture("TransportProbe"))
+      let folder = bench.folder.path(percentEncoded: false)
+      for round in 0..<3 {
+        let child = try ChildProcess(probe, ["cassette", folder, "k\(round)", "1000"], environment: ["CI": ""])
+        while (try? bench.text())?.contains("k\(round)/\(round)\"") != true { await Task.yield() }
+        _ = await child.kill(afterLines: 0)
+        let playing = try bench.cassette(.replay)
+        #expect(playing.unused.count > round)
+      }
+    }
+  #endif
+
   @Test func `an entry that no request asked for goes when all is recorded anew`() async throws {
     try bench.write(
       #"""
