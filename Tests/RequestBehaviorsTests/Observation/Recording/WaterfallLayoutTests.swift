@@ -6,9 +6,6 @@ import Testing
 #if os(Linux)
   /// The page of a recording in a browser: what overlaps, and whether it fits the window.
   @Suite(.limited) struct WaterfallLayoutTests {
-    private static let chromium: URL? = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
-      .first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
-
     /// Counts texts of one row that lie upon each other, a page that is wider than the window, texts with too little
     /// contrast (WCAG 2.2 §1.4.3), and what could act: handlers, scripts, frames and links that run code.
     private static let measuring = #"""
@@ -62,12 +59,12 @@ import Testing
       """#
 
     @Test(
-      .enabled(if: WaterfallLayoutTests.chromium != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600],
+      .enabled(if: HeadlessChromium.program != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600],
       ["light", "dark"])
     func `texts are apart and have contrast, the page fits the window, and nothing acts`(
       width: Int, scheme: String
     ) async throws {
-      let browser = try #require(WaterfallLayoutTests.chromium)
+      let browser = try #require(HeadlessChromium.program)
       let folder = URL.temporaryDirectory.appending(path: "waterfall-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }

@@ -1,6 +1,6 @@
 /// The style of a waterfall: light and dark, system fonts, and percentages only, so that it fits every width.
 ///
-/// Colors say the phase; red says a failure and nothing else.
+/// Colors say the phase; red says a failure and nothing else. Rows below the window are laid out when they are seen.
 enum WaterfallStyle {
   static let css = """
     :root{color-scheme:light dark;--bg:#f6f5f2;--card:#fff;--ink:#1d1f23;--soft:#5c6067;--faint:#6b6f75;
@@ -36,7 +36,7 @@ enum WaterfallStyle {
     .lane{position:relative;background-image:linear-gradient(90deg,var(--grid) 1px,transparent 1px);
     background-size:var(--step) 100%}
     .end{padding:0 16px 0 12px;text-align:right;font-variant-numeric:tabular-nums}
-    details{border-bottom:1px solid var(--line)}
+    details{border-bottom:1px solid var(--line);content-visibility:auto;contain-intrinsic-size:auto 43px}
     details:last-child{border-bottom:0}
     summary{list-style:none;cursor:pointer;min-height:40px;--row:var(--card)}
     .chev{width:8px;height:8px;flex:none;fill:none;stroke:var(--faint);stroke-width:1.3;margin:0 -4px 0 -4px;
