@@ -56,7 +56,8 @@ let package = Package(
     .executableTarget(
       name: "QuickStart",
       dependencies: [
-        "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting",
+        "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsOAuth2", "RequestBehaviorsSQLite",
+        "RequestBehaviorsTesting",
       ],
       swiftSettings: strict),
     .target(name: "CAllocationCounter"),
@@ -129,7 +130,8 @@ let package = Package(
     .testTarget(
       name: "RequestBehaviorsOAuth2Tests",
       dependencies: [
-        "RequestBehaviorsOAuth2", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits", "TestSupport",
+        "QuickStart", "RequestBehaviorsOAuth2", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits",
+        "TestSupport", "TokenFileWriter",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,6 +1,8 @@
 import Foundation
 
 /// The main job on a real connection: `swift run QuickStart` against a server of its own, `--url URL` against another.
+///
+/// `swift run QuickStart sign-in` signs you in with your browser; `--no-browser` only prints the link.
 @main
 struct QuickStart {
   static func main() async {
@@ -10,13 +12,15 @@ struct QuickStart {
       #endif
       let tour: Tour
       switch Array(CommandLine.arguments.dropFirst()) {
+      case ["sign-in"]: tour = .signIn(opensBrowser: true)
+      case ["sign-in", "--no-browser"]: tour = .signIn(opensBrowser: false)
       case []: tour = .own
       case let arguments where arguments.count == 2 && arguments[0] == "--url":
         guard let url = URL(string: arguments[1]), url.host != nil else {
           throw Complaint("\"\(arguments[1])\" is no absolute URL")
         }
         tour = .other(url)
-      default: throw Complaint("usage: QuickStart [--url URL]")
+      default: throw Complaint("usage: QuickStart [--url URL | sign-in [--no-browser]]")
       }
       try await tour.run()
       print("\nAll as it should be.")

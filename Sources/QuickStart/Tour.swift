@@ -9,11 +9,21 @@ enum Tour {
   case own
   /// Against a server that the user names.
   case other(URL)
+  /// A sign-in with a browser, against a server in this process.
+  case signIn(opensBrowser: Bool)
 
   func run() async throws {
     switch self {
     case .own: try await OwnTour(servers: OwnServers()).run()
     case .other(let url): try await OtherTour(url: url).run()
+    case .signIn(let opensBrowser):
+      #if os(macOS) || os(Linux)
+        try await SignInTour { url in
+          if opensBrowser { SignInTour.openBrowser(url) }
+        }.run()
+      #else
+        throw Complaint("a sign-in with a browser works on macOS and Linux")
+      #endif
     }
   }
 }

@@ -238,4 +238,16 @@ private struct Vault: Sendable {
     }
     #expect(id.accepts(grant.token))
   }
+
+  @Test func `the server of the mock is behind a real connection too`() async throws {
+    let client = NetworkClient()
+    let id = MockOAuth2Server()
+    let service = try LoopbackServer { request in
+      id.response(to: request) ?? .status(404)
+    }
+    let server = try await OAuth2Server.discover(
+      "http://127.0.0.1:\(service.port)", over: client)
+    #expect(server.token == service.baseURL.appending(path: "token"))
+    #expect(server.announcesIssuer)
+  }
 }

@@ -74,6 +74,38 @@ import Testing
     #expect(response?.headers["Connection"] == "close")
   }
 
+  @Test func `a refused user is not told of a success`() async throws {
+    let (success, refusal) = ("Thank you.", "The server refused the sign-in. You can close this page.\n")
+    let loopback = try LoopbackRedirect(page: success)
+    func text(_ query: String) async throws -> String {
+      try await browser.send(
+        Request<NetworkResponse>.get(url: url(loopback.url.absoluteString + query)).with(\.acceptableStatuses, .all)
+      ).text
+    }
+    _ = try await text("?error=access_denied&state=S1")
+    #expect(try await loopback.callback(for: page("S1")).query() == "error=access_denied&state=S1")
+    #expect(try await text("?error=access_denied&state=S1") == refusal)
+    _ = try await text("?code=1&state=S2")
+    #expect(try await loopback.callback(for: page("S2")).query() == "code=1&state=S2")
+    #expect(try await text("?code=1&state=S2") == success)
+  }
+
+  @Test func `a page comes whole, and one that might not is refused`() async throws {
+    let page = String(repeating: "x", count: 65_536)
+    let loopback = try LoopbackRedirect(page: page)
+    func get() async throws -> NetworkResponse {
+      try await browser.send(
+        Request<NetworkResponse>.get(url: url(loopback.url.absoluteString + "?code=1&state=S1"))
+          .with(\.acceptableStatuses, .all))
+    }
+    #expect(try await get().statusCode == 202)
+    _ = try await loopback.callback(for: self.page("S1"))
+    #expect(try await get().text == page)
+    let error = #expect(throws: NetworkError.self) { try LoopbackRedirect(page: page + "x") }
+    #expect(error?.code == .oauth2InvalidServer)
+    #expect(error?.message.contains("65537") == true)
+  }
+
   @Test func `a cancellation ends the wait`() async throws {
     let task = Task { try await loopback.callback(for: page("S1")) }
     task.cancel()

@@ -3,7 +3,8 @@
 
   /// A program that a test runs beside itself.
   ///
-  /// All waiting is done on threads of its own, off the cooperative pool.
+  /// All waiting is done on threads of its own, off the cooperative pool. A cancellation of a wait, as at the end of a
+  /// test's time, kills the program.
   public final class ChildProcess: Sendable {
     /// What a program that has ended left behind.
     public struct Result: Sendable {
@@ -188,8 +189,12 @@
     }
 
     private func offThePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-      await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: work()) }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          Thread.detachNewThread { continuation.resume(returning: work()) }
+        }
+      } onCancel: {
+        signal(SIGKILL)
       }
     }
   }

@@ -27,6 +27,8 @@ enum LoopbackExchange {
     let status: Int
     var callback: URL?
     var state: String?
+    /// Whether the callback brings an error in place of a code.
+    var isRefusal = false
   }
 
   /// Reads a head (RFC 9112 §3).
@@ -75,24 +77,32 @@ enum LoopbackExchange {
     let found = pairs.values("state")
     guard found.count == 1, let state = found[0], !state.isEmpty else { return Decision(status: 400) }
     let callback = URL(string: origin + head.target)
+    let isRefusal = !pairs.values("error").isEmpty
     if states.contains(where: { areEqualInConstantTime($0, state) }) {
-      return Decision(status: 200, callback: callback, state: state)
+      return Decision(status: 200, callback: callback, state: state, isRefusal: isRefusal)
     }
     // A browser that the server knows comes back at once, perhaps before the program waits for it.
     guard (pairs.values("code") + pairs.values("error")).count == 1 else { return Decision(status: 400) }
-    return Decision(status: 202, callback: callback, state: state)
+    return Decision(status: 202, callback: callback, state: state, isRefusal: isRefusal)
   }
 
   /// Returns the octets of a response.
-  static func response(_ status: Int, page: String) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - decision: The decision.
+  ///   - page: The page of a callback with a code; a refused user must not be shown that.
+  /// - Returns: Head and body.
+  static func response(_ decision: Decision, page: String) -> [UInt8] {
     let reasons = [200: "OK", 202: "Accepted", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"]
+    let status = decision.status
     let body =
       switch status {
+      case 200 where decision.isRefusal: "The server refused the sign-in. You can close this page.\n"
       case 200: page
       case 202: "The program takes this sign-in when it asks for it. You can close this page.\n"
       default: "\(status) \(reasons[status] ?? "")\n"
       }
-    let type = status == 200 && page.contains("<") ? "text/html" : "text/plain"
+    let type = status == 200 && body.contains("<") ? "text/html" : "text/plain"
     let fields = [
       "HTTP/1.1 \(status) \(reasons[status] ?? "Bad Request")", "Content-Type: \(type); charset=utf-8",
       "Content-Length: \(body.utf8.count)", "Cache-Control: no-store", "Referrer-Policy: no-referrer",

@@ -40,6 +40,10 @@
       guard path.hasPrefix("/"), URL(string: "http://127.0.0.1:1\(path)") != nil else {
         throw NetworkError.invalidServer("the path of the redirect URI must begin with a slash: \(path)")
       }
+      guard page.utf8.count <= LoopbackSystem.sendLimit else {
+        throw NetworkError.invalidServer(
+          "the page has \(page.utf8.count) octets, and may have \(LoopbackSystem.sendLimit); use links for the rest")
+      }
       let place = try LoopbackSystem.listen(port: port)
       listener = place.descriptor
       do { waker = try LoopbackSystem.pipe() } catch {
@@ -142,13 +146,18 @@
       guard reading != .incomplete else { return }
       connection.hasResponse = true
       connection.octets = []
-      LoopbackSystem.send(connection.descriptor, LoopbackExchange.response(status(for: reading), page: page))
+      let (decision, waiter) = decide(on: reading)
+      // The page comes first: a program that has the callback may end at once.
+      LoopbackSystem.send(connection.descriptor, LoopbackExchange.response(decision, page: page))
+      if let callback = decision.callback { waiter?.settle(.success(callback)) }
     }
 
-    /// Decides on a request, and hands the callback to the sign-in that waits for it, or keeps it.
-    private func status(for reading: LoopbackExchange.Reading) -> Int {
-      guard case .head(let head) = reading else { return 400 }
-      let (decision, waiter) = state.withLock { state -> (LoopbackExchange.Decision, Waiter<URL>?) in
+    /// Decides on a request; returns the sign-in that waits for its callback, or keeps the callback.
+    private func decide(
+      on reading: LoopbackExchange.Reading
+    ) -> (decision: LoopbackExchange.Decision, waiter: Waiter<URL>?) {
+      guard case .head(let head) = reading else { return (LoopbackExchange.Decision(status: 400), nil) }
+      return state.withLock { state in
         let decision = LoopbackExchange.decide(
           head, at: url, states: Array(state.waiters.keys) + state.finished)
         guard let callback = decision.callback, let signIn = decision.state else { return (decision, nil) }
@@ -159,8 +168,6 @@
         if waiter != nil { state.finish(signIn) }
         return (decision, waiter)
       }
-      if let callback = decision.callback { waiter?.settle(.success(callback)) }
-      return decision.status
     }
   }
 #endif

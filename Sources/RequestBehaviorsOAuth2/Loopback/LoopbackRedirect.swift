@@ -35,12 +35,14 @@
     /// - Parameters:
     ///   - port: The port; by default one that the system chooses.
     ///   - path: The path; `/` by default.
-    ///   - page: The text or HTML that the browser shows at the end; by default a sentence.
+    ///   - page: The text or HTML that the browser shows after a consent, at most 64 KiB; by default a sentence. The
+    ///     code has not been exchanged then. After a refusal the browser shows a sentence that says so.
     ///   - clock: The clock of the time limits; the system's by default.
-    /// - Throws: `NetworkError` of code `oauth2InvalidServer` if the port is in use, or the path has no slash in front.
+    /// - Throws: `NetworkError` of code `oauth2InvalidServer` if the port is in use, the path has no slash in front, or
+    ///   the page is too long.
     public init(
-      port: UInt16 = 0, path: String = "/", page: String = "You are signed in. You can close this page.\n",
-      clock: RequestClock = .system
+      port: UInt16 = 0, path: String = "/",
+      page: String = "The sign-in goes on in the program. You can close this page.\n", clock: RequestClock = .system
     ) throws {
       listener = try LoopbackListener(port: port, path: path, page: page, clock: clock)
       url = listener.url

@@ -14,6 +14,9 @@
 
   /// The system calls of a listener on this machine's own address; no descriptor blocks or is inherited.
   enum LoopbackSystem {
+    /// The most octets of a page: a response is sent at once, into the system's buffer, or it would be cut off.
+    static let sendLimit = 64 * 1_024
+
     /// Opens a listener on 127.0.0.1, or where there is no IPv4, on ::1.
     ///
     /// - Returns: The descriptor and the host and port for a URL.
@@ -123,6 +126,8 @@
         return [EAGAIN, EINTR, ECONNABORTED].contains(errno) ? .none : .exhausted
       }
       prepare(descriptor)
+      var size = Int32(2 * sendLimit)
+      _ = setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
       return .connection(descriptor)
     }
 

@@ -19,10 +19,18 @@ extension MockTransport {
   ///   - members: Further members of each token response, such as a team.
   /// - Returns: The server, which plays the user's part too.
   public func oauth2(lifetime: Int = 3_600, members: [String: String] = [:]) -> MockOAuth2Server {
-    let server = MockOAuth2Server(baseURL: baseURL, lifetime: lifetime, members: members)
-    on(.post, "token").respond { try server.token($0) }.optional()
-    on(.post, "revoke").respond { try server.revocation($0) }.optional()
-    on(.post, "device").respond { try server.deviceCodes($0) }.optional()
+    let server = MockOAuth2Server(lifetime: lifetime, members: members)
+    for endpoint in ["token", "revoke", "device"] {
+      on(.post, endpoint).respond { [baseURL] request in
+        let reply = server.reply(at: endpoint, to: try request.form, baseURL: baseURL)
+        guard let reply, !reply.members.isEmpty else {
+          return NetworkResponse(request: request, statusCode: reply?.status ?? 404)
+        }
+        return NetworkResponse(
+          request: request, statusCode: reply.status,
+          headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: .data(reply.body))
+      }.optional()
+    }
     return server
   }
 }

@@ -7,8 +7,8 @@ import RequestBehaviors
 struct SessionProcess {
   let store: any TokenStore
   let baseURL: URL
-  /// `source`: before the source sends its request; `transport`: when that request has passed all checks; `start`: before
-  /// anything is done.
+  /// `source`: before the source sends its request; `transport`: when that request has passed all checks; `response`:
+  /// when its response has come and nothing is stored; `start`: before anything is done.
   let pause: String
 
   func run() async throws {
@@ -22,7 +22,7 @@ struct SessionProcess {
       }, store: store)
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.tokenAuth(session)],
-      transport: PausingTransport(base: URLSessionTransport(), pauses: pause == "transport"))
+      transport: PausingTransport(base: URLSessionTransport(), pause: pause))
     do {
       try await client.send(.get("a"))
       tell("sent")
@@ -31,14 +31,17 @@ struct SessionProcess {
   }
 }
 
-/// Holds token requests back at the last moment.
+/// Holds token requests back at the last moment, or their responses at the first.
 private struct PausingTransport: Transport {
   let base: URLSessionTransport
-  let pauses: Bool
+  let pause: String
 
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
-    if pauses, request.url.lastPathComponent == "token" { await waitForLine() }
-    return try await base.send(request)
+    let isForToken = request.url.lastPathComponent == "token"
+    if isForToken, pause == "transport" { await waitForLine() }
+    let response = try await base.send(request)
+    if isForToken, pause == "response" { await waitForLine() }
+    return response
   }
 
   func shutdown() async { await base.shutdown() }

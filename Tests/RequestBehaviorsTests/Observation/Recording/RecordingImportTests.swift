@@ -1,6 +1,7 @@
 #if os(Linux)
   import Foundation
   import RequestBehaviors
+  import TestSupport
   import Testing
 
   /// Archives and pages in the developer tools and windows of a real browser.
@@ -24,18 +25,18 @@
       })()
       """#
 
-    @Test(.enabled(if: HeadlessChromium.program != nil, "Chromium is not installed"))
+    @Test(.enabled(if: HeadlessBrowser.executable != nil, "Chromium is not installed"))
     func `the developer tools import every send with its status and times`() async throws {
-      let browser = try HeadlessChromium(try #require(HeadlessChromium.program))
-      let session = try await browser.open("devtools://devtools/bundled/devtools_app.html")
-      while try await browser.evaluate("document.readyState", in: session) != "complete" { await Task.yield() }
+      let tools = try #require(URL(string: "devtools://devtools/bundled/devtools_app.html"))
+      let browser = try await HeadlessBrowser(opening: tools)
+      try await browser.wait(until: "document.readyState == 'complete'")
       for seed in [7, 8] as [UInt64] {
         var samples = RecordingSamples(seed: seed)
         let har = samples.recording(of: 200).har()
         let literal = try JSONSerialization.data(
           withJSONObject: String(decoding: har, as: UTF8.self), options: .fragmentsAllowed)
         let script = Self.importing.replacing("ARCHIVE", with: String(decoding: literal, as: UTF8.self))
-        let text = try #require(try await browser.evaluate(script, in: session), "the importer refuses the archive")
+        let text = try await browser.evaluate(script)
         let imported = try JSONDecoder().decode([Imported].self, from: Data(text.utf8))
         let entries = try entries(har)
         #expect(imported.count == entries.count)
@@ -57,31 +58,19 @@
       return try #require((json["log"] as? [String: Any])?["entries"] as? [[String: Any]])
     }
 
-    @Test(.enabled(if: HeadlessChromium.program != nil, "Chromium is not installed"))
+    @Test(.enabled(if: HeadlessBrowser.executable != nil, "Chromium is not installed"))
     func `the page of three hundred calls is laid out without its rows below the window`() async throws {
       let folder = URL.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
       var samples = RecordingSamples(seed: 5)
-      let page = samples.recording(of: 300).waterfall()
       let file = folder.appending(path: "page.html")
-      try page.write(to: file)
-      let browser = try HeadlessChromium(try #require(HeadlessChromium.program))
-      let session = try await browser.open("about:blank")
-      try await browser.perform("Performance.enable", in: session)
-      try await browser.perform("Page.navigate", ["url": file.absoluteString], in: session)
-      while try await browser.evaluate("document.readyState + document.title.length", in: session)?
-        .hasPrefix("complete0") != false
-      {
-        await Task.yield()
-      }
-      let count = try await browser.evaluate("String(document.querySelectorAll('details').length)", in: session)
-      #expect(count == "300")
-      let metrics = try await browser.metrics(of: session)
-      let (style, layout) = (metrics["RecalcStyleDuration"] ?? .nan, metrics["LayoutDuration"] ?? .nan)
-      print("a page of 300 calls, \(page.count / 1_024) KiB: style \(style * 1_000) ms, layout \(layout * 1_000) ms")
-      // The browser skips what is not seen; the bound leaves room for a busy machine.
-      #expect(style + layout < 2)
+      try samples.recording(of: 300).waterfall().write(to: file)
+      let browser = try await HeadlessBrowser(opening: file)
+      try await browser.wait(until: "document.readyState == 'complete' && document.title")
+      #expect(try await browser.evaluate("document.querySelectorAll('details').length") == "300")
+      let hidden = "[...document.querySelectorAll('details')].filter(d => !d.checkVisibility({contentVisibilityAuto: true}))"
+      #expect(try #require(Int(try await browser.evaluate("\(hidden).length"))) > 200)
       await browser.close()
     }
   }

@@ -59,12 +59,12 @@ import Testing
       """#
 
     @Test(
-      .enabled(if: HeadlessChromium.program != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600],
+      .enabled(if: HeadlessBrowser.executable != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600],
       ["light", "dark"])
     func `texts are apart and have contrast, the page fits the window, and nothing acts`(
       width: Int, scheme: String
     ) async throws {
-      let browser = try #require(HeadlessChromium.program)
+      let browser = try #require(HeadlessBrowser.executable)
       let folder = URL.temporaryDirectory.appending(path: "waterfall-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }

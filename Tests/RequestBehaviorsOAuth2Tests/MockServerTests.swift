@@ -1,0 +1,109 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsOAuth2
+import RequestBehaviorsTesting
+import Testing
+
+/// The authorization server of the testing module, behind a real connection.
+@Suite(.limited) struct MockServerTests {
+  private let id = MockOAuth2Server()
+  private let service: LoopbackServer
+  private let client: NetworkClient
+  private let redirect = url("http://127.0.0.1:1/done")
+
+  init() throws {
+    service = try LoopbackServer { [id] request in id.response(to: request) ?? .status(404) }
+    client = NetworkClient(baseURL: service.baseURL)
+  }
+
+  private func flow(_ redirect: URL? = nil, clientID: String = "shop") async throws -> OAuth2Flow {
+    let server = try await OAuth2Server.discover("http://127.0.0.1:\(service.port)", over: client)
+    let endpoint = TokenEndpoint(server, clientID: clientID)
+    return OAuth2Flow(
+      session: TokenSession(source: .refreshToken(endpoint)), endpoint: endpoint,
+      redirectURI: redirect ?? self.redirect, scopes: ["a", "b"], over: client)
+  }
+
+  /// Opens a page without following the redirect at its end.
+  private func get(_ page: URL, _ decision: String = "") async throws -> NetworkResponse {
+    try await client.send(
+      Request<NetworkResponse>.get(url: url(page.absoluteString + decision)).with(\.redirects, .none)
+        .with(\.acceptableStatuses, .all))
+  }
+
+  @Test func `a consent signs in, and the callback names the issuer`() async throws {
+    let flow = try await flow()
+    let signIn = try await flow.begin()
+    let page = try await get(signIn.url)
+    #expect(page.statusCode == 200)
+    #expect(try page.text.contains("It asks for: a b."))
+    let location = try #require(try await get(signIn.url, "&decision=allow").headers["Location"])
+    #expect(items(of: url(location)).contains { $0 == ("iss", "http://127.0.0.1:\(service.port)") })
+    let grant = try await flow.finish(signIn, callback: url(location))
+    #expect(id.accepts(grant.token))
+    id.expireAccessTokens()
+    #expect(!id.accepts(grant.token))
+  }
+
+  @Test func `a refusal is the user's`() async throws {
+    let flow = try await flow()
+    let signIn = try await flow.begin()
+    let location = try #require(try await get(signIn.url, "&decision=deny").headers["Location"])
+    #expect(await errorCode { try await flow.finish(signIn, callback: url(location)) } == .oauth2Denied)
+  }
+
+  @Test func `a code and a refresh token that come twice are counted, and end the sign-in`() async throws {
+    let flow = try await flow()
+    let grant = try await flow.signIn { try id.authorize($0, issuedBy: service) }
+    let source = RefreshTokenGrant(flow.endpoint)
+    let newer = try await source.refresh(grant.token, using: client)
+    #expect(id.reuseCount == 0)
+    #expect(id.accepts(newer))
+    await #expect(throws: NetworkError.self) { try await source.refresh(grant.token, using: client) }
+    #expect(id.reuseCount == 1)
+    #expect(!id.accepts(newer))
+    await #expect(throws: NetworkError.self) { try await source.refresh(newer, using: client) }
+    #expect(id.reuseCount == 1)
+  }
+
+  @Test func `values of the page are escaped`() async throws {
+    let page = try await get(try await flow(clientID: #"<script>"&"#).begin().url)
+    #expect(try !page.text.contains("<script"))
+    #expect(try page.text.contains("&lt;script&gt;&quot;&amp;"))
+  }
+
+  @Test(arguments: ["https://evil.example/done", "http://192.0.2.1/done", "javascript:alert(1)"])
+  func `no browser is sent to a redirect URI elsewhere`(redirect: String) async throws {
+    let page = try await flow().begin().url.absoluteString
+    let written = Query(["redirect_uri": self.redirect.absoluteString]).percentEncoded
+    let other = Query(["redirect_uri": redirect]).percentEncoded
+    #expect(page.contains(written))
+    let response = try await get(url(page.replacing(written, with: other)), "&decision=allow")
+    #expect(response.statusCode == 400)
+    #expect(response.headers["Location"] == nil)
+  }
+
+  @Test func `a page without a challenge is refused`() async throws {
+    let page = try await flow().begin().url.absoluteString.replacing("code_challenge=", with: "challenge=")
+    #expect(try await get(url(page)).statusCode == 400)
+  }
+
+  @Test func `a device is signed in after a consent`() async throws {
+    let server = try await OAuth2Server.discover("http://127.0.0.1:\(service.port)", over: client)
+    let endpoint = TokenEndpoint(server, clientID: "shop")
+    var configuration = RequestConfiguration(baseURL: service.baseURL)
+    configuration.clock = .immediate
+    let flow = OAuth2DeviceFlow(
+      session: TokenSession(source: .refreshToken(endpoint)), endpoint: endpoint,
+      over: NetworkClient(configuration: configuration))
+    let grant = try await flow.signIn { id.approve(userCode: $0.userCode) }
+    #expect(id.accepts(grant.token))
+  }
+}
+
+extension MockOAuth2Server {
+  /// Consents at a page of a server that announces `iss`.
+  fileprivate func authorize(_ page: URL, issuedBy service: LoopbackServer) throws -> URL {
+    url(try authorize(page).absoluteString + "&iss=http://127.0.0.1:\(service.port)")
+  }
+}
