@@ -38,15 +38,16 @@ extension NetworkError {
     NetworkError(.oauth2InvalidResponse, message, response: response)
   }
 
-  /// Returns the error for a refusal.
-  static func refusal(_ problem: OAuth2Problem, of step: String, by cause: (any Error)? = nil) -> NetworkError {
+  /// Returns the error for a refusal in a response; without one, it came in a callback.
+  static func refusal(
+    _ problem: OAuth2Problem, of step: String, _ response: NetworkResponse? = nil
+  ) -> NetworkError {
     let code: Code =
       switch problem.code {
       case .accessDenied: .oauth2Denied
       case .expiredToken: .oauth2Expired
       default: .oauth2Refused
       }
-    let response = (cause as? NetworkError)?.response
     return NetworkError(
       code, "the server refused \(step): \(problem)", response: response, underlyingError: problem)
   }
@@ -54,9 +55,14 @@ extension NetworkError {
   /// Returns the error of a step of a sign-in for the error of its request.
   static func ofStep(_ step: String, _ error: any Error) -> any Error {
     guard let error = error as? NetworkError, let response = error.response else { return error }
-    if let problem = OAuth2Problem(response) { return refusal(problem, of: step, by: error) }
+    if let problem = OAuth2Problem(response) { return refusal(problem, of: step, response) }
     // The token endpoint's own reader found no token in a 2xx response.
     guard error.code == .tokenUnavailable else { return error }
     return NetworkError(.oauth2InvalidResponse, error.message, response: response)
   }
+}
+
+extension NetworkResponse {
+  /// Whether the server calls the body a page for a person.
+  var isHTML: Bool { headers[.contentType]?.lowercased().contains("html") ?? false }
 }

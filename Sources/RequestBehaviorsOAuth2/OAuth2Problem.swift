@@ -49,7 +49,9 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
     guard let code, !code.isEmpty, code.utf8.count <= 256,
       code.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
     else { return nil }
-    let line = details.map { text in String(String.UnicodeScalarView(text.unicodeScalars.map(OAuth2Problem.visible))) }
+    let line = details.map { text in
+      String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isVisible ? $0 : " " }))
+    }
     let url = page.flatMap { URL(string: $0) }
     self.init(
       Code(rawValue: code),
@@ -57,18 +59,10 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
       page: ["http", "https"].contains(url?.scheme?.lowercased() ?? "") ? url : nil)
   }
 
-  private static func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: " "
-    default: scalar
-    }
-  }
-
   /// Reads the refusal in a response: a JSON object with an `error`, else a challenge with one; `nil` if both lack it.
   init?(_ response: NetworkResponse) {
     guard response.isVerified else { return nil }
-    let isPage = response.headers[.contentType]?.lowercased().contains("html") ?? false
-    if !isPage, case .data(let data) = response.body, let members = JSONObject(data),
+    if let members = JSONObject(response),
       let problem = OAuth2Problem(
         code: members.text("error"), details: members.text("error_description"), page: members.text("error_uri"))
     {
@@ -79,6 +73,16 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
     guard let challenge = challenges.first(where: { $0.error != nil }) else { return nil }
     func value(_ name: String) -> String? { challenge.parameters.first { $0.name.lowercased() == name }?.value }
     self.init(code: challenge.error, details: value("error_description"), page: value("error_uri"))
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a terminal shows the character and does nothing else: control characters act, others turn the direction.
+  var isVisible: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
   }
 }
 

@@ -152,6 +152,39 @@ import Testing
     #expect(idle.count == 40)
   }
 
+  @Test(arguments: [
+    "GET /done?code=x&state=S1 HTTP/1.1\r\nHo", "G", "\r\n\r\n\r\n", String(repeating: "x", count: 40_000),
+    "GET /done?code=x&state=S2 HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    "POST /done HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "y", count: 20_000),
+  ])
+  func `32 hostile connections neither end the sign-in nor keep the browser out`(text: String) async throws {
+    let task = Task { try await loopback.callback(for: page("S1")) }
+    while try await status("/done?state=S1", .put) != 405 { await Task.yield() }
+    let port = UInt16(try #require(loopback.url.port))
+    let hostile = try (0..<32).map { _ in
+      let connection = try IdleConnection(port: port)
+      connection.send(text)
+      return connection
+    }
+    #expect(try await status("/favicon.ico") == 404)
+    #expect(try await status("/done?code=abc&state=S1") == 200)
+    #expect(try await task.value.query() == "code=abc&state=S1")
+    #expect(hostile.count == 32)
+  }
+
+  @Test func `connections that come all the time do not keep the browser out`() async throws {
+    let port = UInt16(try #require(loopback.url.port))
+    let isOver = Locked(false)
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        let connections = (0..<40).compactMap { _ in try? IdleConnection(port: port) }
+        for connection in connections { connection.send("GET /") }
+      }
+    }
+    defer { isOver.withLock { $0 = true } }
+    for _ in 1...20 { #expect(try await status("/favicon.ico") == 404) }
+  }
+
   @Test func `a path without a slash leaves no descriptor open`() throws {
     func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
     let before = try count()
@@ -228,7 +261,7 @@ import Testing
   }
 }
 
-/// A connection to this machine on which nothing is sent.
+/// A connection to this machine that is no browser's.
 private final class IdleConnection {
   private let descriptor: Int32
 
@@ -247,6 +280,16 @@ private final class IdleConnection {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
     }
     guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  }
+
+  /// Sends what the system takes at once.
+  func send(_ text: String) {
+    #if canImport(Glibc)
+      let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    #else
+      let flags = Int32(MSG_DONTWAIT)
+    #endif
+    _ = Array(text.utf8).withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
   }
 
   deinit { close(descriptor) }

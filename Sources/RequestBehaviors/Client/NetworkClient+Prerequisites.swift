@@ -17,4 +17,14 @@ extension NetworkClient {
     return NetworkClient(
       configuration: chain.prerequisiteConfiguration(), transport: transport, parent: nil, waits: waits)
   }
+
+  /// Waits on the client's clock, as a flow of several requests does between them.
+  ///
+  /// - Parameter duration: The length of the wait.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown`` as soon as the client is shut
+  ///   down; `CancellationError` as soon as the task is cancelled.
+  package func wait(for duration: Duration) async throws {
+    let clock = configuration.clock
+    try await waits.run { try await clock.sleep(for: duration) }
+  }
 }

@@ -28,6 +28,9 @@ extension Result where Success == NetworkResponse, Failure == any Error {
     }
   }
 
+  /// Whether the server may have acted on the attempt.
+  var mayHaveArrived: Bool { (error as? NetworkError)?.lastAttemptMayHaveArrived ?? true }
+
   /// Reads the body of a response that will not be the outcome, so that its connection becomes free.
   func settled() async -> AttemptOutcome {
     guard case .success(var response) = self, case .stream(let stream) = response.body else { return self }

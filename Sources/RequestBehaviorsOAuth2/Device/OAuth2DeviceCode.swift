@@ -33,11 +33,11 @@ public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
     func invalid(_ reason: String) -> NetworkError {
       .invalidResponse("the response to the request for a device code breaks a rule: \(reason)", response)
     }
-    guard let members = JSONObject(try response.data) else { throw invalid("it is no JSON object") }
+    guard let members = JSONObject(response) else { throw invalid("it is no JSON object") }
     guard let code = members.text("device_code"), !code.isEmpty else { throw invalid("it has no device_code") }
     // A terminal obeys control characters.
     guard let userCode = members.text("user_code"), !userCode.isEmpty,
-      !userCode.unicodeScalars.contains(where: { $0.properties.generalCategory == .control || $0.value == 0x2028 })
+      userCode.unicodeScalars.allSatisfy(\.isVisible)
     else { throw invalid("its user_code is missing, or has control characters") }
     guard let page = (members.text("verification_uri") ?? members.text("verification_url")).flatMap(Self.page) else {
       throw invalid("its verification_uri is missing, or is no http or https URL")

@@ -60,6 +60,7 @@ public struct OAuth2DeviceFlow: Sendable {
       let response = try await endpoint.send(at: url, using: client) {
         ["scope": scopes.isEmpty ? nil : scopes.joined(separator: " ")]
       }
+      if let problem = OAuth2Problem(response) { throw NetworkError.refusal(problem, of: "the device code", response) }
       return try OAuth2DeviceCode(
         response, scopes: scopes, server: try endpoint.server, clientID: endpoint.clientID,
         now: client.configuration.clock.date())
@@ -90,10 +91,11 @@ public struct OAuth2DeviceFlow: Sendable {
     let clock = client.configuration.clock
     // A date that is further away than the codes last was written by a clock that has been set back since.
     let left = min(code.expiresAt.timeIntervalSince(clock.date()), code.lifetime)
-    var poll = DevicePoll(interval: .seconds(code.interval), end: clock.now() + .seconds(left))
+    var poll = DevicePoll(
+      interval: max(.seconds(1), Duration(clamping: code.interval)), end: clock.now() + Duration(clamping: left))
     var step = poll.next(now: clock.now())
     while case .ask(let wait) = step {
-      try await clock.sleep(for: wait)
+      try await client.wait(for: wait)
       switch try await ask(code) {
       case .done(let result):
         return try await session.signIn(result, request) { [endpoint, client] in
@@ -102,7 +104,7 @@ public struct OAuth2DeviceFlow: Sendable {
       case .wait(let answer): step = poll.next(after: answer, now: clock.now())
       }
     }
-    if case .expire(let wait) = step { try await clock.sleep(for: wait) }
+    if case .expire(let wait) = step { try await client.wait(for: wait) }
     throw NetworkError(.oauth2Expired, "the user did not decide before the device code expired; begin another sign-in")
   }
 
@@ -126,17 +128,16 @@ public struct OAuth2DeviceFlow: Sendable {
   /// Returns the meaning of an error for the next request; `nil` if it ends the sign-in.
   private static func answer(_ error: NetworkError) -> DevicePoll.Answer? {
     guard let response = error.response else { return error.isTransient ? .unavailable(nil) : nil }
-    let wait = ServerHints(response).retryAfter
-    if let problem = OAuth2Problem(response), JSONObject((try? response.data) ?? Data()) != nil {
-      switch problem.code {
-      case .authorizationPending: return .pending
-      case .slowDown: return .slowDown
-      case _ where response.statusCode == 429 || response.statusCode >= 500: return .unavailable(wait)
-      default: return nil
-      }
+    let problem = OAuth2Problem(response)
+    switch problem?.code {
+    case .authorizationPending?: return .pending
+    case .slowDown?: return .slowDown
+    default: break
     }
     // This is from a portal or a gateway; the user may still be deciding.
-    let isJSON = JSONObject((try? response.data) ?? Data()) != nil
-    return !isJSON || response.statusCode == 429 || response.statusCode >= 500 ? .unavailable(wait) : nil
+    guard JSONObject(response) != nil, response.statusCode != 429, response.statusCode < 500 else {
+      return .unavailable(ServerHints(response).retryAfter)
+    }
+    return nil
   }
 }

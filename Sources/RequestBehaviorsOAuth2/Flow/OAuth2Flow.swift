@@ -105,7 +105,10 @@ public struct OAuth2Flow: Sendable {
     let url = try endpoint.url(\.push, "endpoint for pushed authorization requests, which it requires")
     do {
       let response = try await endpoint.send(at: url, using: client) { parameters }
-      guard let members = JSONObject(try response.data), let uri = members.text("request_uri"), !uri.isEmpty else {
+      if let problem = OAuth2Problem(response) {
+        throw NetworkError.refusal(problem, of: "the pushed request", response)
+      }
+      guard let members = JSONObject(response), let uri = members.text("request_uri"), !uri.isEmpty else {
         throw NetworkError.invalidResponse("the response to the push has no request_uri (RFC 9126 §2.2)", response)
       }
       return ["client_id": endpoint.clientID, "request_uri": uri]
@@ -203,17 +206,25 @@ extension OAuth2Flow {
       if !sending.isSet || (error as? NetworkError)?.mayHaveArrived == false { session.undo(signIn) }
       throw NetworkError.ofStep("the code", error)
     }
-    let idToken = try await idToken(result, for: signIn)
-    return try await session.signIn(result, request, idToken: idToken) { [endpoint, client] in
-      await endpoint.discard($0, over: client)
+    let idToken: IDToken?
+    do {
+      idToken = try await self.idToken(result, for: signIn)
+    } catch {
+      try await session.revokeUnlessSignedIn(result.token, by: discard)
+      throw error
     }
+    return try await session.signIn(result, request, idToken: idToken, orRevoke: discard)
+  }
+
+  private var discard: @Sendable (AccessToken) async -> Void {
+    { [endpoint, client] in await endpoint.discard($0, over: client) }
   }
 
   private func idToken(
     _ result: (token: AccessToken, response: NetworkResponse), for signIn: OAuth2SignIn
   ) async throws -> IDToken? {
     guard signIn.scopes.contains("openid"), let issuer = signIn.issuer else { return nil }
-    guard let text = JSONObject(try result.response.data)?.text("id_token") else {
+    guard let text = JSONObject(result.response)?.text("id_token") else {
       throw NetworkError.invalidResponse("the response has no id_token, which the scope openid asks for")
     }
     do {

@@ -25,8 +25,7 @@ extension TokenSession {
   /// Takes the token of a response, and returns the grant.
   ///
   /// With an ID token, the same user is the same owner at each sign-in. A token that came too late is revoked if the
-  /// user has signed out meanwhile. After another sign-in it is only dropped: some servers revoke all tokens that the
-  /// user gave the client, also the newer one.
+  /// user has signed out meanwhile.
   ///
   /// - Parameters:
   ///   - result: The token and its response.
@@ -41,18 +40,26 @@ extension TokenSession {
   ) async throws -> OAuth2Grant {
     var token = result.token
     if token.scopes.isEmpty { token.scopes = Set(request.scopes) }
-    let grant = OAuth2Grant(
-      token, idToken: idToken, members: (try? result.response.data).flatMap { JSONObject($0) })
+    let grant = OAuth2Grant(token, idToken: idToken, members: JSONObject(result.response))
     let account = idToken.map { "\($0.issuer) \($0.subject)" }
     do {
       try await signIn(token, as: account, since: request.mark)
     } catch let error as NetworkError where error.code == .signedOut {
-      if try await isSignedIn() { throw error }
-      // The caller may have been cancelled by the sign-out, and waits for this no longer than it must.
-      await Task { [token] in await revoke(token) }.endOrCancellation()
+      try await revokeUnlessSignedIn(token, by: revoke)
       throw error
     }
     return grant
+  }
+
+  /// Revokes a token that the session does not take, if the server can.
+  ///
+  /// While a user is signed in, it is only dropped: some servers revoke all tokens that the user gave the client.
+  func revokeUnlessSignedIn(
+    _ token: AccessToken, by revoke: @escaping @Sendable (AccessToken) async -> Void
+  ) async throws {
+    if try await isSignedIn() { return }
+    // The caller may have been cancelled, such as by a sign-out, and waits for this no longer than it must.
+    await Task { await revoke(token) }.endOrCancellation()
   }
 }
 

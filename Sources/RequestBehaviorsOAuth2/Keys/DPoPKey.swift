@@ -63,8 +63,8 @@ public final class DPoPKey: Sendable {
 
   /// Whether an authorization server refuses a request for its nonce, and names another one than the request had (§8).
   static func isNonceAskedFor(by response: NetworkResponse) -> Bool {
-    guard [400, 401].contains(response.statusCode), case .data(let data) = response.body,
-      JSONObject(data)?.text("error") == OAuth2Problem.Code.useDPoPNonce.rawValue, let asked = nonce(in: response)
+    guard [400, 401].contains(response.statusCode),
+      JSONObject(response)?.text("error") == OAuth2Problem.Code.useDPoPNonce.rawValue, let asked = nonce(in: response)
     else { return false }
     return asked != DPoPProof.nonce(of: response.request.headers["DPoP"] ?? "")
   }

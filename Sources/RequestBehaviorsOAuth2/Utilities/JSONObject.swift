@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// The members of a JSON object, by their exact names; a member of another kind than asked for counts as missing.
 struct JSONObject: Decodable, Sendable {
@@ -9,21 +10,27 @@ struct JSONObject: Decodable, Sendable {
     case list([Value])
     case object([String: Value])
     case null
+    /// A value that no Swift type holds, such as a number of 400 digits.
+    case other
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
       if container.decodeNil() {
         self = .null
+      } else if let text = try? container.decode(String.self) {
+        // First, because most members are texts, and each wrong guess makes an error.
+        self = .text(text)
       } else if let flag = try? container.decode(Bool.self) {
         self = .flag(flag)
       } else if let number = try? container.decode(Double.self) {
         self = .number(number)
-      } else if let text = try? container.decode(String.self) {
-        self = .text(text)
       } else if let list = try? container.decode([Value].self) {
         self = .list(list)
+      } else if let members = try? container.decode([String: Value].self) {
+        self = .object(members)
       } else {
-        self = .object(try container.decode([String: Value].self))
+        // It must not make the other members unreadable.
+        self = .other
       }
     }
 
@@ -36,6 +43,12 @@ struct JSONObject: Decodable, Sendable {
   init?(_ data: Data) {
     guard let object = try? JSONDecoder().decode(JSONObject.self, from: data) else { return nil }
     self = object
+  }
+
+  /// Reads the body of a response; `nil` if it is no JSON object, or a page for a person.
+  init?(_ response: NetworkResponse) {
+    guard !response.isHTML, case .data(let data) = response.body else { return nil }
+    self.init(data)
   }
 
   init(from decoder: any Decoder) throws {
@@ -77,7 +90,7 @@ struct JSONObject: Decodable, Sendable {
     case .text(let text)?: text
     case .number(let number)?: Int64(exactly: number).map { "\($0)" } ?? "\(number)"
     case .flag(let flag)?: "\(flag)"
-    case .list?, .object?, .null?, nil: nil
+    case .list?, .object?, .null?, .other?, nil: nil
     }
   }
 }

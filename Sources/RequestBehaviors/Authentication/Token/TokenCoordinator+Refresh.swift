@@ -223,8 +223,9 @@ struct TokenRequestCheck: RequestBehavior {
     try await coordinator.confirm(refresh)
     try work.begin()
     request.call.addHandOvers(coordinator.handOvers)
-    request.call.addSendCheck { [coordinator, refresh] _ in
-      if coordinator.generation != refresh.generation { throw NetworkError.signedOut() }
+    // Weakly: the session keeps the error of a refresh, and with it this call.
+    request.call.addSendCheck { [weak coordinator, refresh] _ in
+      if coordinator?.generation != refresh.generation { throw NetworkError.signedOut() }
     }
     return try await next(request)
   }

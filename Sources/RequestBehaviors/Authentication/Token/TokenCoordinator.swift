@@ -31,6 +31,8 @@ final class TokenCoordinator: Sendable {
   let scopes = SessionScopes()
   /// The requests with a token of this session that are being handed to transports.
   let handOvers = HandOvers()
+  /// The digests of the sign-ins that were finished, the newest last.
+  let finishedSignIns = Locked<[Digest]>([])
   private let state: Locked<State>
 
   init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String? = nil) {

@@ -184,9 +184,15 @@ public struct TokenEndpoint: Sendable {
     request.options.redirects = .none
     request.options.idempotencyKey = nil
     request.options.hedging = nil
+    request.options.isSentOnce = fields.items.contains { TokenEndpoint.fieldsForOneUse.contains($0.name) }
     for behavior in parts?.behaviors ?? [] { request = request.with(behavior) }
     return request
   }
+
+  /// The fields whose value a server may take once.
+  private static let fieldsForOneUse: Set<String> = [
+    "code", "device_code", "refresh_token", "assertion", "client_assertion",
+  ]
 
   /// Both are form-encoded before they are joined (RFC 6749 §2.3.1), so that a colon in the id does no harm.
   private func basic(_ secret: String) -> String {

@@ -59,6 +59,8 @@ struct TokenEndpointResponse: Sendable {
     }
 
     func token(_ types: Set<String>) throws(Problem) -> AccessToken {
+      // A server that has its own kind of error has refused all the same.
+      guard !has("error") || text("error") != nil else { throw Problem(text: "there is an error, which is no text") }
       guard let value = text("access_token"), !value.isEmpty else { throw Problem(text: "there is no access_token") }
       guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
         throw Problem(text: "access_token has characters that are not visible ASCII")

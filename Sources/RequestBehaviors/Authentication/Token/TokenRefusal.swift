@@ -70,11 +70,11 @@ enum TokenFailure {
 
   /// The OAuth error code that the token endpoint sent; `nil` if it may have come from another server.
   ///
-  /// Any status below 500 counts: servers are known to send it with 400, 401, 403 and 200.
+  /// Any status below 500 counts but a redirect: servers are known to send it with 400, 401, 403 and 200.
   static func oauthError(of error: NetworkError) -> String? {
-    guard let response = error.response, response.isVerified, response.statusCode < 500, isOwn(response) else {
-      return nil
-    }
+    guard let response = error.response, response.isVerified, response.statusCode < 500,
+      !(300..<400).contains(response.statusCode), isOwn(response)
+    else { return nil }
     return TokenEndpointResponse(response)?.error
   }
 

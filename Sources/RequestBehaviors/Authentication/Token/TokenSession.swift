@@ -46,8 +46,6 @@ public final class TokenSession: Sendable {
   let source: any TokenSource
   let coordinator: TokenCoordinator
   private let environment = Locked<ServerEnvironment?>(nil)
-  /// The digests of the sign-ins that a module for them has finished, the newest last.
-  package let finishedSignIns = Locked<[Digest]>([])
 
   /// Creates a session; it reads and sends nothing before a request needs it.
   ///
@@ -97,6 +95,10 @@ public final class TokenSession: Sendable {
   public func signIn(_ token: AccessToken, as account: String) async throws {
     try await coordinator.signIn(token, id: SessionAccount.id(of: account, in: name))
   }
+
+  /// The digests of the sign-ins that a module for them has finished, the newest last; sessions over one store share
+  /// them.
+  package var finishedSignIns: Locked<[Digest]> { coordinator.finishedSignIns }
 
   /// The mark of a sign-in that takes several requests, for ``signIn(_:as:since:)``.
   package var signInMark: Int { coordinator.update { state, _ in state.requestedChanges } }

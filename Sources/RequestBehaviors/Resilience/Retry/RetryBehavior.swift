@@ -128,6 +128,9 @@ public struct RetryBehavior: UniqueBehavior {
         throw CancellationError()
       }
       if let error = outcome.error as? NetworkError, error.code.kinds.contains(.final) { return nil }
+      if request.options.isSentOnce, outcome.mayHaveArrived {
+        return stop("it may have arrived, and what it carries can be used once", request)
+      }
       // The policy decides first, so that a decider gets its decision as a suggestion.
       let hints = outcome.response.map { ServerHints($0) }
       let situation = RetryPolicy.Situation(
