@@ -23,6 +23,16 @@
       }
     }
 
+    @Test func `a client has a configuration, and its transport settings`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      let configuration = RequestConfiguration(baseURL: server.baseURL)
+      var settings = CurlTransport.Configuration()
+      settings.httpVersion = .http2OverTLS
+      let client = NetworkClient(
+        configuration: configuration, transport: .curl(settings))
+      #expect(try await client.send(.get("x").returning(String.self)) == "hello")
+    }
+
     private struct User: Codable, Equatable {
       let name: String
     }

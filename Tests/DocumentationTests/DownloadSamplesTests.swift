@@ -26,6 +26,37 @@ import Testing
       .get("releases/1.0.zip"), to: file,
       checksum: .sha256(published), limit: 512 << 20)
     #expect(try Data(contentsOf: file) == Data("{}".utf8))
+    do {
+      let hash = try? await Digest.sha256(ofFile: file)
+      let isCurrent = hash?.hexadecimal == published
+      #expect(isCurrent)
+    }
+  }
+
+  @Test func `many files are downloaded, four at a time`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { LoopbackResponse.text($0.path).held(by: gate, at: .body(after: 2)) }
+    let (baseURL, folder, ids) = (server.baseURL, folder, Array(1...10))
+    async let done: Void = {
+      let client = NetworkClient(
+        baseURL: baseURL, behaviors: [.retry(), .concurrencyLimit(4)])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for id in ids {
+          group.addTask {
+            try await client.download(
+              .get("photos/\(id)"), to: folder.appending(path: "\(id).jpg"))
+          }
+        }
+        try await group.waitForAll()
+      }
+    }()
+    await gate.waitForArrivals(4)
+    #expect(server.requestCount == 4)
+    gate.open()
+    try await done
+    for id in ids {
+      #expect(try String(contentsOf: folder.appending(path: "\(id).jpg"), encoding: .utf8) == "/photos/\(id)")
+    }
   }
 
   @Test func `a download is written where a sample says`() async throws {

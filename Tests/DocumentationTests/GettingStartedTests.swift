@@ -37,6 +37,18 @@ import Testing
       #expect((user.name, issues.count, created.id) == ("Mona", 1, 2))
     }
     do {
+      let quiet: Issue = try await client.send(
+        .post(
+          "issues", body: .json(draft), query: ["notify": "no"],
+          headers: ["X-Trace": "on"]))
+      #expect(quiet.id == 2)
+      let sent = try #require(mock.sent.last)
+      #expect(sent.url.query() == "notify=no")
+      #expect(sent.headers["X-Trace"] == "on")
+      try await client.send(Request<Void>.delete("issues/7").with(header: "X-Trace", "on"))
+      #expect(mock.sent.last?.headers["X-Trace"] == "on")
+    }
+    do {
       let response = try await client.response(
         for: .get("users/\(login)").returning(User.self))
       print(response.value.name)

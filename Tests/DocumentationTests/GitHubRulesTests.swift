@@ -16,6 +16,15 @@ import Testing
     server = try LoopbackServer()
     let (apiURL, token) = (server.baseURL, "s3cret")
     let refusals = RefusalPolicy(statusesWithDelay: [403])
+    // A secondary limit without a time: wait a minute.
+    let decider: RetryDecider = { attempt in
+      guard attempt.response?.statusCode == 403,
+        let text = try? attempt.response?.text,
+        text.contains("secondary rate limit"),
+        attempt.hints?.delay == nil
+      else { return attempt.suggestion }
+      return .retry(after: .seconds(60))
+    }
     let github = NetworkClient(
       baseURL: apiURL,
       behaviors: [
@@ -27,7 +36,9 @@ import Testing
         ]),
         .bearer(token),
         .caching(MemoryCacheStore()),
-        .retry(RetryPolicy(refusals: refusals)),
+        .retry(
+          RetryPolicy(refusals: refusals),
+          budget: RetryBudget(reserve: 10), decider: decider),
         .rateLimit(10, burst: 20, refusals: refusals),
         .concurrencyLimit(4),
       ])
@@ -91,18 +102,59 @@ import Testing
     #expect(dates.count == 1 && abs(dates[0].timeIntervalSince(reset)) < 60)
   }
 
-  @Test func `a secondary limit is known by its text`() async throws {
-    let decider: RetryDecider = { attempt in
-      guard attempt.response?.statusCode == 403,
-        let text = try? attempt.response?.text,
-        text.contains("secondary rate limit"),
-        attempt.hints?.delay == nil
-      else { return attempt.suggestion }
-      return .retry(after: .seconds(60))
+  /// Two pages, each of which is refused once before it comes.
+  private func enqueueTwoPages(refusedBy first: LoopbackResponse, _ second: LoopbackResponse) {
+    let next = "<\(server.baseURL)repos/swiftlang/swift/issues?page=2>; rel=\"next\""
+    server.enqueue(
+      first, LoopbackResponse.json(#"[{"id":1,"title":"a"}]"#).header("Link", next),
+      second, .json(#"[{"id":2,"title":"b"}]"#))
+  }
+
+  private let secondaryLimit = LoopbackResponse.json(
+    #"{"message":"You have exceeded a secondary rate limit."}"#, status: 403)
+
+  private func readPages(over client: NetworkClient) async throws {
+    for try await page in client.pages(Request<[Issue]>.get("repos/\(owner)/\(name)/issues")) { store(page.value) }
+  }
+
+  @Test func `two secondary limits with a time are survived`() async throws {
+    let refusal = secondaryLimit.header("Retry-After", "1")
+    enqueueTwoPages(refusedBy: refusal, refusal)
+    try await readPages(over: github)
+    #expect(journal.entries == ["a", "b"])
+    #expect(server.requestCount == 4)
+  }
+
+  @Test func `two secondary limits without a time are survived, each by a pause of a minute`() async throws {
+    enqueueTwoPages(refusedBy: secondaryLimit, secondaryLimit)
+    let clock = ManualClock()
+    let client = github.with { $0.clock = clock.requestClock }
+    async let done: Void = readPages(over: client)
+    for _ in 1...2 {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(59))
+      #expect(clock.sleeperCount == 1)
+      clock.advance(by: .seconds(1))
     }
-    let client = github.with { $0.behaviors = [.retry(decider: decider)] }
-    server.enqueue(.json(#"{"message":"You have exceeded a secondary rate limit."}"#, status: 403), .json("{}"))
-    try await client.send(.post("zen"))
+    try await done
+    #expect(journal.entries == ["a", "b"])
+  }
+
+  @Test func `requests that are refused at once are all sent again`() async throws {
+    let refusal = secondaryLimit.header("Retry-After", "1")
+    server.enqueue(contentsOf: Array(repeating: refusal, count: 4) + Array(repeating: .status(204), count: 20))
+    let requests = (1...10).map { Request<Void>.get("repos/\(owner)/\(name)/issues/\($0)") }
+    var failures: [any Error] = []
+    for try await outcome in github.responses(to: requests, atMost: 10) {
+      if case .failure(let error) = outcome.result { failures.append(error) }
+    }
+    #expect(failures.isEmpty)
+    #expect(server.requestCount == 14)
+  }
+
+  @Test func `a secondary limit refuses a POST, too`() async throws {
+    server.enqueue(secondaryLimit, .json("{}"))
+    try await github.send(.post("zen"))
     #expect(server.requestCount == 2)
   }
 

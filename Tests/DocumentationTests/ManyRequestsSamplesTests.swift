@@ -32,15 +32,24 @@ import Testing
     #expect(failed.map(\.0.lastPathComponent) == ["b"])
   }
 
-  @Test func `a limit for all hosts stands beside one for each`() throws {
-    let client = NetworkClient(
-      baseURL: baseURL,
-      behaviors: [
-        .retry(), .serverRateLimits(),
-        .concurrencyLimit(4),
-        .concurrencyLimit(
-          32, name: "all hosts", key: LimitKey.forAllRequests),
-      ])
-    #expect(try client.pipeline(for: Request<Void>.get("a")).warnings.isEmpty)
+  @Test func `a crawler has a limit for all hosts, one for each, and the times of each`() async throws {
+    let timings = LatencyStatistics()
+    let crawler = NetworkClient(
+      configuration: RequestConfiguration(
+        behaviors: [
+          .timing(timings), .retry(), .serverRateLimits(),
+          .concurrencyLimit(4),
+          .concurrencyLimit(
+            32, name: "all hosts", key: LimitKey.forAllRequests),
+        ]))
+    let urls = try ["https://one.example/a", "https://two.example/b"].map { try #require(URL(string: $0)) }
+    #expect(try crawler.pipeline(for: Request<Void>.get(url: urls[0])).warnings.isEmpty)
+    let mock = MockTransport()
+    mock.on().respond()
+    let client = NetworkClient(configuration: crawler.configuration, transport: mock)
+    for try await outcome in client.responses(to: urls.map { Request<Void>.get(url: $0) }, atMost: 2) {
+      try outcome.value
+    }
+    #expect(Set(timings.endpoints.map(\.name)) == ["GET one.example", "GET two.example"])
   }
 }

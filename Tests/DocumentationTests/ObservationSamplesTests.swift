@@ -108,6 +108,26 @@ private struct Alarms: Sendable {
     #expect(journal.entries.first?.hasPrefix("GET https://api.example.com/v1/users/1 took ") == true)
   }
 
+  @Test func `watching: the times of a response`() async throws {
+    let clock = ManualClock()
+    var configuration = RequestConfiguration(baseURL: baseURL)
+    configuration.clock = clock.requestClock
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.get, "slow").respond().delayed(by: .seconds(2))
+    let client = NetworkClient(configuration: configuration, transport: mock)
+    async let ended: NetworkResponse = client.send(.get("slow"))
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(2))
+    let response = try await ended
+    let timings = response.timings
+    print(timings.total ?? .zero)  // to the last byte
+    if let first = timings.firstByte {
+      print(first - timings.sent)  // to the head
+    }
+    print(timings.connection?.connecting ?? .zero)
+    #expect(timings.total == .seconds(2))
+  }
+
   @Test func `watching: a request as a command`() async throws {
     let client = NetworkClient(baseURL: baseURL, transport: transport)
     let response = try await client.send(

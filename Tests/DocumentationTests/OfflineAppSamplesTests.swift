@@ -52,6 +52,7 @@ final class ErrandList: Sendable {
   }
 
   let store: SQLiteStore
+  let session: TokenSession
   let client: NetworkClient
   let outbox: Outbox
 
@@ -73,17 +74,38 @@ final class ErrandList: Sendable {
       migrations: [table])
     let cache = try SQLiteCacheStore(
       path: folder.appending(path: "cache.sqlite").path)
+    let endpoint = TokenEndpoint("oauth/token", clientID: "errands")
+    session = TokenSession(
+      source: .refreshToken(endpoint), store: SQLiteTokenStore(store))
     client = NetworkClient(
       baseURL: baseURL,
       behaviors: [
-        .nonceVerification(), .caching(cache), .retry(),
-        .offline(connectivity),
+        .nonceVerification(), .tokenAuth(session), .caching(cache),
+        .retry(), .offline(connectivity),
       ],
       transport: transport)
     outbox = try await Outbox(
       store, client: client,
       operations: [AddErrand.self, FinishErrand.self])
     outbox.start()
+  }
+
+  // MARK: Who the user is
+
+  func signIn(_ token: AccessToken, as userID: String) async throws {
+    try await session.signIn(token, as: userID)
+  }
+
+  /// Returns whether the user is signed out; `false` if changes still
+  /// wait, and the user wants to keep them.
+  func signOut(leavingChanges: Bool) async throws -> Bool {
+    let left = try await outbox.drain(for: .seconds(10))
+    guard left.isEmpty || leavingChanges else { return false }
+    try await session.signOut()
+    try await store.write { db in
+      try db.execute("DELETE FROM errand")
+    }
+    return true
   }
 
   // MARK: What the user sees
@@ -173,6 +195,7 @@ final class ErrandList: Sendable {
     let (server, (updates, reports)) = (Server(), AsyncStream.makeStream(of: Bool.self))
     let list = try await ErrandList(
       folder: folder, baseURL: baseURL, connectivity: Connectivity(updates), transport: server.transport)
+    try await list.signIn(AccessToken("token", refreshToken: "more"), as: "ada")
     #expect(try await list.help() == "Write down what you have to do.")
     server.setAway(true)
     let id = try await list.add("milk")
@@ -192,6 +215,42 @@ final class ErrandList: Sendable {
       last = try await shown.next()
     }
     #expect(last == ErrandList.Shown(errands: [errand], waiting: 0))
+    await list.outbox.stop()
+  }
+
+  @Test func `a change waits for its user, through a restart and a sign-out`() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (server, (updates, reports)) = (Server(), AsyncStream.makeStream(of: Bool.self))
+    server.setAway(true)
+    func open(_ connectivity: Connectivity = Connectivity(AsyncStream { _ in })) async throws -> ErrandList {
+      try await ErrandList(
+        folder: folder, baseURL: baseURL, connectivity: connectivity, transport: server.transport)
+    }
+    let first = try await open()
+    await #expect(throws: NetworkError.self) { _ = try await first.add("tea") }
+    try await first.signIn(AccessToken("token", refreshToken: "more"), as: "ada")
+    let id = try await first.add("milk")
+    await first.outbox.stop()
+
+    let list = try await open(Connectivity(updates))
+    #expect(try await list.session.isSignedIn())
+    var shown = list.shown().makeAsyncIterator()
+    #expect(try await shown.next() == ErrandList.Shown(errands: [Errand(id: id, text: "milk")], waiting: 1))
+    // Without the wait for the network that is away.
+    try await list.session.signOut()
+    try await list.signIn(AccessToken("other", refreshToken: "more"), as: "ben")
+    server.setAway(false)
+    #expect(try await list.signOut(leavingChanges: false))
+    #expect(server.paths.isEmpty)
+    try await list.signIn(AccessToken("token", refreshToken: "more"), as: "ada")
+    reports.yield(true)
+    #expect(try await list.outbox.drain(for: .seconds(30)).isEmpty)
+    #expect(server.paths == ["PUT \(id)"])
+    let saved: [Errand] = try await list.store.read { db in try db.query("SELECT * FROM errand") }
+    #expect(saved.map(\.id) == [id])
+    #expect(try await list.signOut(leavingChanges: true))
+    #expect(try await list.store.read { db in try db.query("SELECT * FROM errand", as: Errand.self) } == [])
     await list.outbox.stop()
   }
 

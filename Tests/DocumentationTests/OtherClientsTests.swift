@@ -34,9 +34,9 @@ import Testing
     let issues: [Issue] = try await client.send(
       .get("issues", query: ["state": "open", "page": page]))
 
-    // 4. A body.
+    // 4. A body, and behind it a query.
     let created: Issue = try await client.send(
-      .post("issues", body: .json(draft)))
+      .post("issues", body: .json(draft), query: ["notify": "no"]))
 
     // 5. No value.
     try await client.send(.delete("issues/\(id)"))
@@ -45,10 +45,10 @@ import Testing
     let response = try await client.response(
       for: .get("users/\(login)").returning(User.self))
 
-    // 7. Options of one request.
+    // 7. Fields and options of one request.
     let found: User? = try await client.send(
-      .get("users/\(login)").nilWhenNotFound()
-        .with(\.timeout, .seconds(5)))
+      .get("users/\(login)", headers: ["X-Trace": "on"])
+        .nilWhenNotFound().with(\.timeout, .seconds(5)))
 
     // 8. A link that the server gave.
     let next: [Issue] = try await client.send(.get(url: link))
@@ -62,6 +62,8 @@ import Testing
     #expect([user.name, response.value.name, found?.name] == ["Mona", "Mona", "Mona"])
     #expect((issues.count, next.count, created.id) == (0, 0, 2))
     #expect(patient.configuration.options.idleTimeout == .seconds(300))
+    #expect(server.requests.first { $0.method == .post }?.query == "notify=no")
+    #expect(server.requests.count { $0.headers["X-Trace"] == "on" } == 1)
     #expect(server.requests.map { $0.headers["Authorization"] }.allSatisfy { $0 == "Bearer t1" })
   }
 
@@ -72,6 +74,16 @@ import Testing
       baseURL: baseURL, behaviors: [.headers(["X-Tenant": "north"])])
     try await client.send(.get("x"))
     #expect(server.requests.first?.headers["X-Tenant"] == "north")
+  }
+
+  @Test func `a field is set on one request`() async throws {
+    let server = try LoopbackServer { _ in .json(#"{"name":"Mona"}"#) }
+    let client = NetworkClient(baseURL: server.baseURL)
+    let user: User = try await client.send(
+      .get("me", headers: ["X-Trace": "on"]))
+    let again: User = try await client.send(.get("me"))
+    #expect([user.name, again.name] == ["Mona", "Mona"])
+    #expect(server.requests.map { $0.headers["X-Trace"] } == ["on", nil])
   }
 
   @Test func `a token is refreshed`() async throws {

@@ -46,6 +46,15 @@ private struct Shop {
   private let mock = MockTransport(baseURL: baseURL)
   private let order = Order()
 
+  @Test func `a generated key is sent`() async throws {
+    mock.on(.post, "orders").respond(204)
+    let client = NetworkClient(baseURL: baseURL, transport: mock)
+    try await client.send(
+      .post("orders", body: .json(order))
+        .with(\.idempotencyKey, .generated))
+    #expect(mock.sent.first?.headers["Idempotency-Key"] != nil)
+  }
+
   private func shop() -> Shop {
     let decider: RetryDecider = { attempt in
       let response = attempt.response

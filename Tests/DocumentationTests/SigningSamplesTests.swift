@@ -3,9 +3,11 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-struct ShopSignature: CredentialBehavior {
+struct ShopSignature {
   let secret: Data
+}
 
+extension ShopSignature: CredentialBehavior {
   var order: BehaviorOrder { .signing }
   var credential: String { "shop" }
 
@@ -19,12 +21,14 @@ struct ShopSignature: CredentialBehavior {
   }
 }
 
-struct SigV4: CredentialBehavior {
+struct SigV4 {
   let accessKey: String
   let secretKey: String
   let region: String
   let service: String
+}
 
+extension SigV4: CredentialBehavior {
   var order: BehaviorOrder { .signing }
   var credential: String { "aws" }
 

@@ -83,7 +83,9 @@ private struct Shuffling: RandomNumberGenerator {
 
       // Request: once per call, whatever is repeated further in.
       .headers(["X-Client": "shop-ios"]),
-      .apiKey("X-API-Key", key),
+      .userAgent("shop/1.2"),
+      .acceptLanguage(),
+      .apiKey("X-API-Key", key),  // or .bearer(token)
 
       // Coalescing: identical requests are sent once.
       .coalescing(),
@@ -116,7 +118,7 @@ private struct Shuffling: RandomNumberGenerator {
       .basicAuth(user: "build", password: secret),
 
       // Limits: per send, and nobody waits while holding a probe.
-      .rateLimit(10, burst: 20),
+      .rateLimit(10, burst: 20),  // or .serverRateLimits()
       .concurrencyLimit(8),
       .circuitBreaker(),
 
@@ -190,12 +192,15 @@ private struct Shuffling: RandomNumberGenerator {
     "MapErrorBehavior": "`.mapError { … }`", "LoggingBehavior": "`.logging()`", "TimingBehavior": "`.timing(timings)`",
     "MetricsBehavior": "`.metrics(recorder)`", "CallEndBehavior": "`.onCallEnd { … }`",
     "ActivityIndicatorBehavior": "`.activityIndicator(spinner)`", "BackgroundTaskBehavior": "`.backgroundTask(tasks)`",
-    "DeadlineBehavior": "`.deadline(.seconds(60))`", "HeadersBehavior": "`.headers([…])`",
-    "APIKeyBehavior": "`.apiKey(\"X-API-Key\", key)`", "CoalescingBehavior": "`.coalescing()`",
-    "SaveBehavior": "`.saveRecords(…)`", "CachingBehavior": "`.caching(store)`", "GateBehavior": "`.gate(gate)`",
+    "DeadlineBehavior": "`.deadline(.seconds(60))`",
+    "HeadersBehavior": "`.headers([…])`, `.userAgent(…)`, `.acceptLanguage()`",
+    "APIKeyBehavior": "`.apiKey(\"X-API-Key\", key)`, `.bearer(token)`", "CoalescingBehavior": "`.coalescing()`",
+    "SaveBehavior": "`.persist(…)`, `.saveRecords(…)`, `.ingest(…)`", "CachingBehavior": "`.caching(store)`",
+    "GateBehavior": "`.gate(gate)`",
     "OfflineBehavior": "`.offline(connectivity)`", "BatchBehavior": "`BatchBehavior(…)`", "RetryBehavior": "`.retry()`",
     "HedgingBehavior": "`.hedging()`", "RedirectsBehavior": "(built in)", "TokenAuthBehavior": "`.tokenAuth(session)`",
-    "BasicAuthBehavior": "`.basicAuth(user:password:)`", "RateLimitBehavior": "`.rateLimit(10)`",
+    "BasicAuthBehavior": "`.basicAuth(user:password:)`",
+    "RateLimitBehavior": "`.rateLimit(10, burst: 20)`, `.serverRateLimits()`",
     "ConcurrencyLimitBehavior": "`.concurrencyLimit(8)` (inside of the rate limit)",
     "CircuitBreakerBehavior": "`.circuitBreaker()`",
     "OAuth1Behavior": "`.oauth1(session)`", "MessageSignatureBehavior": "`.messageSignature(signature)`",
@@ -225,11 +230,8 @@ private struct Shuffling: RandomNumberGenerator {
   }
 
   @Test func `the table of the standard order is that of the stack`() throws {
-    let article = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Sources/RequestBehaviors/RequestBehaviors.docc/TheStandardOrder.md")
-    let (text, table) = (try String(contentsOf: article, encoding: .utf8), try table())
-    #expect(text.contains(table), "the table in TheStandardOrder.md is to be:\n\(table)")
+    try Repository.expect(
+      "Sources/RequestBehaviors/RequestBehaviors.docc/TheStandardOrder.md", contains: try table())
   }
 
   @Test func `every behavior of the library is in the stack`() throws {
@@ -249,6 +251,21 @@ private struct Shuffling: RandomNumberGenerator {
     let stack = try Set(standardStack().map { "\(name($0).prefix { $0 != "<" })" })
     #expect(declared.count > 15)
     #expect(declared.isSubset(of: stack), "missing in the stack: \(declared.subtracting(stack).sorted())")
+  }
+
+  @Test func `every factory of a behavior is in the table`() throws {
+    var declared: Set<String> = []
+    for path in Repository.modules.flatMap({ Repository.paths(under: "Sources/\($0)", suffix: ".swift") }) {
+      let parts = try Repository.text(path)
+        .components(separatedBy: "\nextension RequestBehavior where Self == ").dropFirst()
+      for part in parts where !part.hasPrefix("BehaviorGroup") && !part.hasPrefix("DPoPBehavior") {
+        let body = part.components(separatedBy: "\n}").first ?? ""
+        declared.formUnion(body.matches(of: /public static func (\w+)/).map { String($0.1) })
+      }
+    }
+    let table = try table()
+    #expect(declared.count > 25)
+    #expect(declared.filter { !table.contains("`.\($0)(") && !table.contains("`.\($0) {") } == [])
   }
 
   @Test func `a client is made of the stack, and another of three`() throws {

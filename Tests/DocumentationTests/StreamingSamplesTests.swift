@@ -3,18 +3,38 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
+final class Counter: Sendable {
+  let journal = Journal()
+  func increment() { journal.note("+") }
+  func decrement() { journal.note("-") }
+}
+
+struct CountingBehavior {
+  let counter: Counter
+}
+
+extension CountingBehavior: RequestBehavior {
+  func intercept(
+    _ request: NetworkRequest, next: Next
+  ) async throws -> NetworkResponse {
+    counter.increment()
+    do {
+      let response = try await next(request)
+      response.onCompletion { [counter] _ in counter.decrement() }
+      return response
+    } catch {
+      counter.decrement()
+      throw error
+    }
+  }
+}
+
 /// The samples of "Streaming", and of the doc comments about streams.
 @Suite(.limited) struct StreamingSamplesTests {
   private final class File: Sendable {
     let journal = Journal()
     func write(_ bytes: Data) { journal.note(String(decoding: bytes, as: UTF8.self)) }
     var text: String { journal.entries.joined() }
-  }
-
-  final class Counter: Sendable {
-    let journal = Journal()
-    func increment() { journal.note("+") }
-    func decrement() { journal.note("-") }
   }
 
   private struct Log {
@@ -34,24 +54,6 @@ import Testing
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
-  }
-
-  struct CountingBehavior: RequestBehavior {
-    let counter: Counter
-
-    func intercept(
-      _ request: NetworkRequest, next: Next
-    ) async throws -> NetworkResponse {
-      counter.increment()
-      do {
-        let response = try await next(request)
-        response.onCompletion { [counter] _ in counter.decrement() }
-        return response
-      } catch {
-        counter.decrement()
-        throw error
-      }
-    }
   }
 
   private let mock = MockTransport(baseURL: baseURL)

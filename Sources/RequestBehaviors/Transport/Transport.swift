@@ -30,8 +30,8 @@
 /// It enforces ``RequestOptions/idleTimeout``, ``RequestOptions/timeout`` and ``RequestOptions/bodyLimit``. It refuses
 /// responses that are cut off or whose lengths contradict each other. It throws `CancellationError` promptly when its
 /// task is cancelled, and reports other failures by ``NetworkError`` codes. It returns a body as
-/// ``RequestOptions/delivery`` says; a transport without streams returns it in memory. `TransportConformance` in
-/// `RequestBehaviorsTesting` checks all this.
+/// ``RequestOptions/delivery`` says; a transport without streams returns it in memory. <doc:WritingATransport> has the
+/// rules one by one, and the code of each failure. `TransportConformance` in `RequestBehaviorsTesting` checks all this.
 ///
 /// A sign-out waits for the hand-overs to ``send(_:)`` that are under way. A hand-over ends where `send` first
 /// suspends. For an actor that is before its code begins, so a transport that is an actor may begin a send after the

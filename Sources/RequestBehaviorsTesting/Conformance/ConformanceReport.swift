@@ -49,10 +49,12 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - names: The names of the cases.
   ///   - exclusions: The names of the cases that are not run, each with the reason. A name without a case is a failure.
+  ///   - needed: The names of the cases without which the ones behind them are not run.
   ///   - run: Runs the case at an index.
   /// - Returns: The result of each case.
   static func run(
-    _ names: [String], excluding exclusions: [String: String], _ run: (Int) async throws -> Void
+    _ names: [String], excluding exclusions: [String: String], needing needed: [String] = [],
+    _ run: (Int) async throws -> Void
   ) async -> ConformanceReport {
     var outcomes: [Outcome] = []
     for (index, name) in names.enumerated() {
@@ -64,7 +66,10 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         try await run(index)
         outcomes.append(Outcome(name: name, result: .passed))
       } catch {
-        outcomes.append(Outcome(name: name, result: .failed("\(error)")))
+        let isNeeded = needed.contains(name)
+        outcomes.append(
+          Outcome(name: name, result: .failed("\(error)\(isNeeded ? "; so the other cases were not run" : "")")))
+        if isNeeded { break }
       }
     }
     // An exclusion of a case that does not exist hides a mistake.

@@ -38,20 +38,20 @@ extension TransportConformance {
       }
       throw Failure("the response was returned")
     },
-    Case("a timeout ends a send without a response") { bench in
+    Case("a timeout ends a send without a response", .timeouts) { bench in
       try await timeOut(.status(200).fault(.stall, at: .request), bench) { $0.idleTimeout = .milliseconds(2_500) }
     },
-    Case("a timeout ends a body that stops") { bench in
+    Case("a timeout ends a body that stops", .timeouts) { bench in
       let stalled = LoopbackResponse.text("12345").fault(.stall, at: .body(after: 2))
       try await timeOut(stalled, bench) { $0.idleTimeout = .milliseconds(2_500) }
     },
-    Case("a timeout ends a send that takes too long in all") { bench in
+    Case("a timeout ends a send that takes too long in all", .timeouts) { bench in
       try await timeOut(.text("12345").fault(.stall, at: .body(after: 2)), bench) {
         $0.idleTimeout = nil
         $0.timeout = .milliseconds(2_500)
       }
     },
-    Case("a timeout does not end a send whose body comes slowly") { bench in
+    Case("a timeout does not end a send whose body comes slowly", .timeouts) { bench in
       let pace = ManualClock()
       let body = RequestBody.stream { ByteStream(SlowBody(clock: pace.requestClock, count: 3)) }
       let request = try bench.request(.post, body: body) { $0.idleTimeout = .seconds(3) }
@@ -65,7 +65,7 @@ extension TransportConformance {
       try bench.equal(try await task.value.statusCode, 200, "status")
       try bench.equal(bench.server.requests.last?.body.count, 3, "bytes that arrived")
     },
-    Case("a timeout does not end a send that is in time") { bench in
+    Case("a timeout does not end a send that is in time", .timeouts) { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.text("in time").held(by: gate))
       let request = try bench.request { $0.idleTimeout = .seconds(10) }
@@ -90,7 +90,7 @@ extension TransportConformance {
 
   /// Transfers that are ended from outside end at once.
   static let endings: [Case] = [
-    Case("a cancelled task sends nothing") { bench in
+    Case("a cancelled task sends nothing", .refusals) { bench in
       bench.server.enqueue(.status(200))
       let request = try bench.request()
       let task = Task {
@@ -132,7 +132,7 @@ extension TransportConformance {
       try await bench.failure([.clientShutDown], because: "the transport was shut down") { try await task.value }
       await bench.server.waitForConnections(atMost: 0)
     },
-    Case("a send after shutdown is refused") { bench in
+    Case("a send after shutdown is refused", .refusals) { bench in
       await bench.transport.shutdown()
       await bench.transport.shutdown()
       let request = try bench.request()

@@ -2,6 +2,32 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
+  /// The case without which the others about connections tell nothing.
+  static let arrivals: [Case] = [
+    Case("a request reaches the server that it names") { bench in
+      let request = try bench.request()
+      bench.server.enqueue(.status(200))
+      // Neither a response that never ends nor an error after the arrival matters here.
+      let arrival = PendingResult<String>()
+      let watch = Task {
+        await bench.server.waitForRequests(1)
+        arrival.end(.success("the request arrived"))
+      }
+      defer { watch.cancel() }
+      let end = try await arrival.run {
+        do {
+          return "send(_:) returned \(try await bench.transport.send(request))"
+        } catch {
+          return "send(_:) threw \(error)"
+        }
+      }
+      try bench.hold(
+        bench.server.requestCount > 0,
+        "\(end), and no request came to \(bench.server.baseURL); for a transport that responds itself, exclude "
+          + "cases(about: .connections, excludedBecause: …)")
+    }
+  ]
+
   /// Requests arrive unchanged.
   static let requests: [Case] = [
     Case("methods arrive as they are") { bench in
@@ -95,30 +121,30 @@ extension TransportConformance {
 
   /// Requests that must not be sent are refused before the first byte.
   static let refusals: [Case] = [
-    Case("an illegal method is refused") { bench in
+    Case("an illegal method is refused", .refusals) { bench in
       let methods = ["", "GE T", "GET\r\nX-Injected: 1", "GET\0", "GÉT"].map { RequestMethod(rawValue: $0) }
       try await refuse(methods.map { try bench.request($0) }, .invalidRequest, bench)
     },
-    Case("an illegal header name is refused") { bench in
+    Case("an illegal header name is refused", .refusals) { bench in
       let names = ["", "X Y", "X:", "X\r\nX-Injected: 1\r\nY", "X\n", "X\0", "Grün"]
       try await refuse(names.map { try bench.request(headers: [$0: "1"]) }, .invalidRequest, bench)
     },
-    Case("an illegal header value is refused") { bench in
+    Case("an illegal header value is refused", .refusals) { bench in
       let values = ["1\r\nX-Injected: 1", "1\r", "1\n2", "\0", " 1", "1\t", "\u{7F}"]
       try await refuse(values.map { try bench.request(headers: ["X": $0]) }, .invalidRequest, bench)
     },
-    Case("framing headers are refused") { bench in
+    Case("framing headers are refused", .refusals) { bench in
       let fields: [HeaderFields] = [
         ["Content-Length": "1"], ["content-length": "0"], ["Transfer-Encoding": "chunked"], ["Host": "example.com"],
       ]
       let requests = try fields.map { try bench.request(.post, headers: $0, body: .data(Data("abc".utf8))) }
       try await refuse(requests, .invalidRequest, bench)
     },
-    Case("a body without a meaning is refused") { bench in
+    Case("a body without a meaning is refused", .refusals) { bench in
       let methods = [RequestMethod.get, .head, .trace]
       try await refuse(methods.map { try bench.request($0, body: .data(Data("a".utf8))) }, .invalidRequest, bench)
     },
-    Case("a URL that is not plain http or https is refused") { bench in
+    Case("a URL that is not plain http or https is refused", .refusals) { bench in
       let port = bench.server.port
       let texts = [
         "http://user:secret@127.0.0.1:\(port)/", "file:///etc/hosts", "ftp://127.0.0.1:\(port)/", "/relative",

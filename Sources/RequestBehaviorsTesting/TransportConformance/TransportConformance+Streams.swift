@@ -9,7 +9,7 @@ extension TransportConformance {
 
   /// Streamed bodies come as the server sends them, and end on both sides when they are dropped.
   static let streams: [Case] = [
-    Case("a streamed body follows its head") { bench in
+    Case("a streamed body follows its head", .streams) { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.text("12345", status: 203).header("X", "1").held(by: gate, at: .body))
       let response = try await bench.stream()
@@ -19,7 +19,7 @@ extension TransportConformance {
       try bench.equal(try await response.buffered().text, "12345", "body")
       try bench.equal(try await response.completion.byteCount, 5, "bytes of the completion")
     },
-    Case("a streamed body comes as the server sends it") { bench in
+    Case("a streamed body comes as the server sends it", .streams) { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
       var bytes = try await bench.stream().bytes.makeAsyncIterator()
@@ -28,14 +28,14 @@ extension TransportConformance {
       try bench.equal(try await bytes.next(), Data("345".utf8), "second chunk")
       try bench.equal(try await bytes.next(), nil, "chunk after the last")
     },
-    Case("a streamed body is whole, however it is framed") { bench in
+    Case("a streamed body is whole, however it is framed", .streams) { bench in
       bench.server.enqueue(.text("fixed"), .chunked(["chu", "nked"]), .closeDelimited("closed"))
       bench.server.enqueue(.text(""), .status(204))
       for text in ["fixed", "chunked", "closed", "", ""] {
         try bench.equal(try await bench.stream().buffered().text, text, "body")
       }
     },
-    Case("a streamed body of any status is returned") { bench in
+    Case("a streamed body of any status is returned", .streams) { bench in
       bench.server.enqueue(.text("no", status: 401).header("WWW-Authenticate", "Basic realm=\"x\""))
       bench.server.enqueue(.text("gone", status: 404), .redirect(to: "/elsewhere"))
       for (status, text) in [(401, "no"), (404, "gone"), (302, "")] {
@@ -44,7 +44,7 @@ extension TransportConformance {
         try bench.equal(try await response.buffered().text, text, "body")
       }
     },
-    Case("a streamed body with a slow reader is whole") { bench in
+    Case("a streamed body with a slow reader is whole", .streams) { bench in
       bench.server.enqueue(large)
       let response = try await bench.stream()
       // Other requests go on meanwhile.
@@ -54,19 +54,19 @@ extension TransportConformance {
       }
       try await check(response, bench)
     },
-    Case("a streamed body that is dropped unread ends its connection") { bench in
+    Case("a streamed body that is dropped unread ends its connection", .streams) { bench in
       // The body has no end, so that only the client closes the connection.
       bench.server.enqueue(.generated(pieces: 1_000_000, of: 32_768) { piece($0) })
       _ = try await bench.stream()
       await bench.server.waitForConnections(atMost: 0)
     },
-    Case("a streamed body whose reader leaves the loop ends its connection") { bench in
+    Case("a streamed body whose reader leaves the loop ends its connection", .streams) { bench in
       bench.server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
       let response = try await bench.stream()
       for try await _ in response.bytes { break }
       await bench.server.waitForConnections(atMost: 0)
     },
-    Case("a streamed body whose reader is cancelled ends its connection") { bench in
+    Case("a streamed body whose reader is cancelled ends its connection", .streams) { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(.text("12345").held(by: gate, at: .body(after: 2)))
       let response = try await bench.stream()
@@ -76,7 +76,7 @@ extension TransportConformance {
       try await bench.cancellation(task)
       await bench.server.waitForConnections(atMost: 0)
     },
-    Case("a streamed body that failed delivers what came before the error") { bench in
+    Case("a streamed body that failed delivers what came before the error", .streams) { bench in
       for (fault, code) in [(LoopbackFault.close, NetworkError.Code.truncatedBody), (.reset, .connectionLost)] {
         bench.server.enqueue(.text("12345").fault(fault, at: .body(after: 2)))
         let response = try await bench.stream()
@@ -88,7 +88,7 @@ extension TransportConformance {
         }
       }
     },
-    Case("a streamed body is ended by shutdown") { bench in
+    Case("a streamed body is ended by shutdown", .streams) { bench in
       bench.server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
       let response = try await bench.stream()
       var bytes = response.bytes.makeAsyncIterator()
@@ -100,7 +100,7 @@ extension TransportConformance {
       }
       await bench.server.waitForConnections(atMost: 0)
     },
-    Case("a streamed body keeps its transport, which goes with it") { bench in
+    Case("a streamed body keeps its transport, which goes with it", .streams) { bench in
       let gate = LoopbackGate()
       bench.server.enqueue(large.held(by: gate, at: .body(after: 2)))
       do {
@@ -110,7 +110,7 @@ extension TransportConformance {
       }
       await bench.server.waitForConnections(atMost: 0)
     },
-    Case("a timeout ends a streamed body that stops") { bench in
+    Case("a timeout ends a streamed body that stops", .streams, .timeouts) { bench in
       bench.server.enqueue(.text("12345").fault(.stall, at: .body(after: 2)))
       let request = try bench.request { $0.idleTimeout = .seconds(3) }
       let response = try await bench.stream(request)

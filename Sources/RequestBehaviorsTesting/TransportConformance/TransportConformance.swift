@@ -20,18 +20,56 @@ public import RequestBehaviors
 /// Each case has its own ``LoopbackServer``, ``ManualClock`` and transport, and sends over 127.0.0.1 only. It is given
 /// up if it does not end in time, so that a transport which hangs fails instead of hanging the test. In a framework
 /// whose tests take arguments, each of ``cases`` can be a test of its own.
+///
+/// Most cases are for transports that connect to the server which the request names: if the first request does not
+/// reach it, ``run(excluding:within:_:)`` ends with that failure. A transport that responds itself keeps the other
+/// rules:
+///
+/// ```swift
+/// let report = await TransportConformance.run(
+///   excluding: TransportConformance.cases(
+///     about: .connections, excludedBecause: "it responds itself")
+/// ) { _ in
+///   TableTransport(["/": "{}"])
+/// }
+/// #expect(report.failures.isEmpty, "\(report)")
+/// ```
 public enum TransportConformance {
   /// Makes the transport to check.
   ///
   /// It gets the clock that `idleTimeout` and `timeout` must follow. For a transport that cannot take a clock, exclude
-  /// the cases whose names begin with "a timeout"; for one without streams, those that begin with "a streamed body".
+  /// the cases about ``Subject/timeouts``; for one without streams, those about ``Subject/streams``.
   public typealias Factory = @Sendable (RequestClock) async throws -> any Transport
+
+  /// The subject of a case.
+  public enum Subject: Sendable, Hashable, CaseIterable {
+    /// An illegal request, a cancelled task or a transport that was shut down: nothing is sent.
+    case refusals
+    /// All other cases: a request goes to a server, and its response comes back.
+    case connections
+    /// Those of them in which the body of a response is a stream.
+    case streams
+    /// Those of them in which a send ends by the clock that the transport was made with.
+    case timeouts
+  }
 
   /// The cases, in the order in which they are run.
   public static let cases: [Case] =
-    requests + refusals + responses + streams + limits + endings + failures + progress
+    arrivals + requests + refusals + responses + streams + limits + endings + failures + progress
+
+  /// Returns the cases about a subject with a reason to exclude them.
+  ///
+  /// - Parameters:
+  ///   - subject: The subject.
+  ///   - reason: The reason for which they do not run.
+  /// - Returns: The reason, by the name of each case.
+  public static func cases(about subject: Subject, excludedBecause reason: String) -> [String: String] {
+    Dictionary(uniqueKeysWithValues: cases.filter { $0.subjects.contains(subject) }.map { ($0.name, reason) })
+  }
 
   /// Runs the cases, one after the other.
+  ///
+  /// If the first one fails, because a request does not reach its server, the others are not run.
   ///
   /// - Parameters:
   ///   - exclusions: The names of the cases that are not run, each with the reason. A name without a case is a failure.
@@ -42,7 +80,7 @@ public enum TransportConformance {
     excluding exclusions: [String: String] = [:], within limit: Duration = .seconds(20),
     _ makeTransport: @escaping Factory
   ) async -> Report {
-    await Report.run(cases.map(\.name), excluding: exclusions) { index in
+    await Report.run(cases.map(\.name), excluding: exclusions, needing: arrivals.map(\.name)) { index in
       try await cases[index].run(within: limit, makeTransport)
     }
   }
@@ -55,10 +93,14 @@ extension TransportConformance {
     ///
     /// It is also the name of the case in exclusions.
     public let name: String
+    /// The subjects of the rule.
+    public let subjects: Set<Subject>
     private let check: @Sendable (ConformanceBench) async throws -> Void
 
-    init(_ name: String, _ check: @escaping @Sendable (ConformanceBench) async throws -> Void) {
+    /// Creates a case about connections, unless it is about refusals.
+    init(_ name: String, _ subjects: Subject..., check: @escaping @Sendable (ConformanceBench) async throws -> Void) {
       self.name = name
+      self.subjects = subjects == [.refusals] ? [.refusals] : Set(subjects).union([.connections])
       self.check = check
     }
 

@@ -85,6 +85,81 @@ import Testing
     #expect(lines.contains("  excluded: nothing is cached: not today"))
   }
 
+  /// Responds to everything itself, with or without a look at the request.
+  private struct DeafTransport: Transport {
+    let isStrict: Bool
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      if isStrict { try request.validate() }
+      throw NetworkError(.cannotConnect, "there is no network")
+    }
+
+    func shutdown() async {}
+  }
+
+  /// Returns no response, not even to a cancelled task.
+  private final class SilentTransport: Transport {
+    private let hanging = AsyncStream<Void>.makeStream()
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      await Task { [hanging] in for await _ in hanging.stream {} }.value
+      throw CancellationError()
+    }
+
+    func shutdown() async { hanging.continuation.finish() }
+  }
+
+  @Test func `a run ends at once for a transport that does not connect`() async throws {
+    let report = await TransportConformance.run { _ in DeafTransport(isStrict: true) }
+    #expect(report.outcomes.map(\.name) == ["a request reaches the server that it names"])
+    guard case .failed(let found)? = report.outcomes.first?.result else {
+      Issue.record("it passed")
+      return
+    }
+    #expect(found.hasPrefix("send(_:) threw cannotConnect: there is no network, and no request came to http://127.0.0.1"))
+    #expect(
+      found.hasSuffix(
+        """
+        ; for a transport that responds itself, exclude cases(about: .connections, excludedBecause: …); so the other \
+        cases were not run
+        """))
+  }
+
+  @Test func `a run ends for a transport that sends nothing and does not return`() async {
+    let report = await TransportConformance.run(within: .milliseconds(300)) { _ in SilentTransport() }
+    #expect(report.outcomes.count == 1)
+    #expect(report.failures.count == 1)
+  }
+
+  @Test func `an exclusion without a case is named even if the run ends`() async {
+    let report = await TransportConformance.run(excluding: ["no such case": "never"]) { _ in
+      DeafTransport(isStrict: true)
+    }
+    #expect(report.failures.map(\.name) == ["a request reaches the server that it names", "no such case"])
+  }
+
+  @Test func `the rules about refusals hold for a transport that does not connect`() async {
+    let exclusions = TransportConformance.cases(about: .connections, excludedBecause: "there is no network")
+    let lax = await TransportConformance.run(excluding: exclusions) { _ in DeafTransport(isStrict: false) }
+    #expect(lax.failures.map(\.name).contains("framing headers are refused"))
+    let strict = await TransportConformance.run(excluding: exclusions) { _ in DeafTransport(isStrict: true) }
+    #expect(strict.failures.map(\.name) == ["a cancelled task sends nothing", "a send after shutdown is refused"])
+  }
+
+  @Test func `each case is about refusals or about connections`() {
+    func names(_ subject: TransportConformance.Subject) -> Set<String> {
+      Set(TransportConformance.cases(about: subject, excludedBecause: "not today").keys)
+    }
+    let all = Set(TransportConformance.cases.map(\.name))
+    #expect(names(.refusals).union(names(.connections)) == all)
+    #expect(names(.refusals).isDisjoint(with: names(.connections)))
+    #expect(names(.streams).isSubset(of: names(.connections)))
+    #expect(names(.timeouts).isSubset(of: names(.connections)))
+    #expect(all.filter { $0.hasPrefix("a streamed body") }.isSubset(of: names(.streams)))
+    #expect(names(.timeouts) == all.filter { $0.hasPrefix("a timeout") })
+    #expect(names(.refusals).count == 8)
+  }
+
   @Test func `the names of cases are unique`() {
     let names = TransportConformance.cases.map(\.name)
     #expect(Set(names).count == names.count)

@@ -57,6 +57,24 @@ import Testing
     #expect(try warnings(.deadline(.seconds(10)), options: options { $0.idleTimeout = nil }) == [])
   }
 
+  @Test func `a limit over all hosts that is further out than one for each is warned of`() throws {
+    let all: ConcurrencyLimitBehavior = .concurrencyLimit(32, name: "all hosts", key: LimitKey.forAllRequests)
+    #expect(
+      try warnings(all, .concurrencyLimit(4)) == [
+        """
+        ConcurrencyLimitBehavior "all hosts" counts the requests to all hosts, and is further out than \
+        ConcurrencyLimitBehavior, which counts those to each host: requests that wait for one host hold the permits of \
+        all; list ConcurrencyLimitBehavior first
+        """
+      ])
+    #expect(try warnings(.concurrencyLimit(4), all) == [])
+    #expect(try warnings(all) == [])
+    // It is about hosts only: keys of another kind may be in any order.
+    #expect(try warnings(all, .concurrencyLimit(4, name: "search") { _ in "search" }) == [])
+    #expect(try warnings(all, .concurrencyLimit(4, name: "files") { _ in nil }) == [])
+    #expect(try warnings(all, .concurrencyLimit(4), request: .get("x").with(\.bypassesLimits, true)) == [])
+  }
+
   @Test func `what the request sets counts, not what the configuration or a behavior says`() throws {
     let late = options { $0.timeout = .seconds(30) }
     let own: [Request<Void>] = [

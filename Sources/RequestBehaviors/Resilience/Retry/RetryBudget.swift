@@ -6,9 +6,14 @@
 ///   baseURL: baseURL, behaviors: [.retry(budget: budget)])
 /// ```
 ///
-/// It counts the calls and retries of each origin over the last 10 seconds. Retries may be up to a fifth of the calls.
-/// A reserve of one more retry lets a client with few calls repeat one. After a failed retry, the reserve comes back
-/// with the next success only. So during an outage a client repeats a fifth of its calls, and one more.
+/// It counts the calls and retries of each origin over the last 10 seconds (``window``). Retries may be up to a fifth of
+/// the calls (``ratio``), rounded down: five calls have one retry. One more (``reserve``) lets a client with few calls
+/// repeat one of them once. With `reserve: 3` it may make three retries, of one call or of several.
+///
+/// A retry that was taken from the reserve is available again after 10 seconds. If a retry has failed, all that were
+/// taken from the reserve since the latest success are available again with the next success only. So during an outage a
+/// client repeats a fifth of its calls and, once, as many more as the reserve has. A success is any response that is
+/// none in the table of ``CircuitBreakerBehavior``: a 404 is one, a 429 is not.
 ///
 /// Hedges draw from the same budget, but not from the reserve. Several behaviors and clients may share a budget.
 public final class RetryBudget: Sendable {

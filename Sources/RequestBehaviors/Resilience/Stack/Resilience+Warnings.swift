@@ -1,3 +1,5 @@
+import Foundation
+
 // Warnings about lists in which these behaviors contradict each other. Only values that the user set are compared:
 // defaults never cause a warning.
 
@@ -98,6 +100,35 @@ extension RateLimitBehavior {
       "RateLimitBehavior has a permit every \(interval.inWords), so a request that waits for one is refused at the "
         + "deadline of \(deadline.inWords); raise the rate or the deadline"
     ]
+  }
+}
+
+extension ConcurrencyLimitBehavior {
+  /// Warns of a limit over all hosts that is further out than one for each host.
+  public func warnings(in pipeline: Pipeline) -> [String] {
+    guard !pipeline.options.bypassesLimits else { return [] }
+    let limits = pipeline.entries.filter { $0.behavior is ConcurrencyLimitBehavior }
+    guard let place = limits.firstIndex(where: { ($0.behavior as? Self)?.limiter === limiter }),
+      limiter.countsHosts == .together
+    else { return [] }
+    let inner = limits[(place + 1)...].filter { ($0.behavior as? Self)?.limiter.countsHosts == .separately }
+    return inner.map { inner in
+      "\(limits[place].name) counts the requests to all hosts, and is further out than \(inner.name), which counts "
+        + "those to each host: requests that wait for one host hold the permits of all; list \(inner.name) first"
+    }
+  }
+}
+
+extension ConcurrencyLimiter {
+  fileprivate enum Hosts { case together, separately }
+
+  /// Whether requests to two hosts are counted together; `nil` if they are not both counted.
+  fileprivate var countsHosts: Hosts? {
+    let keys = ["https://one.invalid", "https://two.invalid"].compactMap { text in
+      URL(string: text).flatMap { key(NetworkRequest(url: $0)) }
+    }
+    guard keys.count == 2 else { return nil }
+    return keys[0] == keys[1] ? .together : .separately
   }
 }
 
