@@ -240,7 +240,7 @@ private struct Vault: Sendable {
   }
 
   @Test func `the server of the mock is behind a real connection too`() async throws {
-    let client = NetworkClient()
+    let client = NetworkClient(baseURL: baseURL)
     let id = MockOAuth2Server()
     let service = try LoopbackServer { request in
       id.response(to: request) ?? .status(404)

@@ -17,7 +17,7 @@ import Testing
     -> NetworkClient
   {
     let cassette = try CassetteTransport(browser.rawValue, mode: .replay, pace: pace, directory: "Browsers")
-    var configuration = RequestConfiguration(baseURL: try #require(URL(string: "http://127.0.0.1:8080/v1")))
+    var configuration = RequestConfiguration(baseURL: URL(string: "http://127.0.0.1:8080/v1")!)
     configuration.clock = clock
     return NetworkClient(configuration: configuration, transport: cassette)
   }

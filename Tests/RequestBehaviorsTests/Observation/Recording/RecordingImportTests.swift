@@ -69,7 +69,8 @@
       let browser = try await HeadlessBrowser(opening: file)
       try await browser.wait(until: "document.readyState == 'complete' && document.title")
       #expect(try await browser.evaluate("document.querySelectorAll('details').length") == "300")
-      let hidden = "[...document.querySelectorAll('details')].filter(d => !d.checkVisibility({contentVisibilityAuto: true}))"
+      let hidden =
+        "[...document.querySelectorAll('summary')].filter(row => !row.checkVisibility({contentVisibilityAuto: true}))"
       #expect(try #require(Int(try await browser.evaluate("\(hidden).length"))) > 200)
       await browser.close()
     }
