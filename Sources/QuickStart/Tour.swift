@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 
-/// What is shown, in order.
+/// The parts of the tour, in order.
 enum Tour {
   /// Against servers in this process.
   case own

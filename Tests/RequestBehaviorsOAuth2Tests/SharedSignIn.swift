@@ -19,6 +19,7 @@
     ///   - name: The name of the file; one that ends in `.sqlite` is a database.
     ///   - repeatsLast: Whether the server gives the same response again until the newer refresh token is used, as
     ///     servers do whose clients may lose a response.
+    /// - Throws: The error of the server or the file system.
     init(_ name: String, repeatsLast: Bool = false) throws {
       folder = FileManager.default.temporaryDirectory.appending(path: "sign-in-\(UUID().uuidString)")
       file = folder.appending(path: name)
@@ -78,6 +79,8 @@
     /// Starts a process that sends one request with the token.
     ///
     /// - Parameter pause: The place at which it waits for a line.
+    /// - Returns: The process.
+    /// - Throws: The error of starting it.
     func process(_ pause: String) throws -> ChildProcess {
       guard let program = ChildProcess.fixture("TokenFileWriter") else { throw CocoaError(.fileNoSuchFile) }
       return try ChildProcess(program, [file.path(percentEncoded: false), service.baseURL.absoluteString, pause])

@@ -7,6 +7,15 @@
 public protocol AccountKnowing: CredentialBehavior {
   /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
   var account: String? { get }
+  /// A number that changes with each sign-in and sign-out; by default always 0.
+  ///
+  /// A queue whose requests could not be sent as the account tries them again when it changes.
+  var signInCount: Int { get }
+}
+
+extension AccountKnowing {
+  /// Always 0: a queue learns of sign-ins by ``account``.
+  public var signInCount: Int { 0 }
 }
 
 /// The owners that requests to the base URL have, one for each session and each behavior with owners.
@@ -18,6 +27,8 @@ package struct CallOwners: Sendable {
     package let scope: String?
     /// Whether a session knows the owner, which differs after each sign-in unless the session names the account.
     package let isOfSession: Bool
+    /// A number that changes with each sign-in and sign-out of the session.
+    package var signInCount = 0
   }
 
   /// The owners, in the order of the list of behaviors.
@@ -59,7 +70,8 @@ extension NetworkClient {
     let known = chain.pipeline.entries.compactMap { $0.behavior as? any AccountKnowing }
     return earlier.members.map { member in
       guard let behavior = known.first(where: { $0.credential == member.credential }) else { return member }
-      return CallOwners.Member(credential: member.credential, scope: behavior.account, isOfSession: true)
+      return CallOwners.Member(
+        credential: member.credential, scope: behavior.account, isOfSession: true, signInCount: behavior.signInCount)
     }
   }
 

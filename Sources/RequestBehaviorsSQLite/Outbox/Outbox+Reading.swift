@@ -199,13 +199,13 @@ extension OutboxCore {
     var summary = OutboxSummary()
     let groups = try db.query(
       """
-      SELECT state IN (3,4), scope, origin, operation, count(*) FROM outbox_entry
+      SELECT state IN (3,4), scope, origin, operation, count(*), min(iif(state = 0, not_before, NULL)) FROM outbox_entry
       WHERE queue = \(queue) AND state <> 5 GROUP BY 1, 2, 3, 4
       """
     ) { row in
       (
         isDead: try row[0] as Bool, scope: try row[1] as String?, origin: try row[2] as String,
-        operation: try row[3] as String, count: try row[4] as Int
+        operation: try row[3] as String, count: try row[4] as Int, next: try row[5] as Int64?
       )
     }
     for group in groups {
@@ -215,7 +215,9 @@ extension OutboxCore {
       case (false, false, _): summary.others += group.count
       case (true, true, _): summary.dead += group.count
       case (true, false, true): summary.held += group.count
-      case (true, false, false): summary.waiting += group.count
+      case (true, false, false):
+        summary.waiting += group.count
+        summary.nextAttempt = [summary.nextAttempt, group.next.map { Date(outboxTime: $0) }].compactMap(\.self).min()
       }
     }
     return summary

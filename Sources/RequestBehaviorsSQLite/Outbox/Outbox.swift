@@ -25,6 +25,8 @@ public import RequestBehaviors
 /// sends. An entry belongs to the user who was signed in when it was enqueued, and is sent as that user or not at all.
 ///
 /// While no request reaches the server, one request finds out after 1, 2, 4 … 60 seconds when it can be reached again.
+/// While a token has expired and cannot be refreshed, the entries of its user wait in the same way, and no others. A
+/// sign-in and a `drain` end that wait.
 /// If the client lists `.offline(_:)`, the next network that the device gets is tried at once.
 ///
 /// Dropping the outbox or shutting its client down ends sending.
@@ -66,7 +68,7 @@ public final class Outbox: Sendable {
     listener.onEnd { [weak core] scope in await core?.ownerEnded(scope) }
     ending = variant.addEnding { [weak drainer] in drainer?.end() }
     connectivity = variant.connectivity.map { source in
-      (source, source.addListener { [weak drainer] in drainer?.endPause() })
+      (source, source.addListener { [weak drainer] in drainer?.endPauses() })
     }
     if ending == nil { drainer.end() }
     try await core.followClock()
@@ -106,7 +108,7 @@ public final class Outbox: Sendable {
 
   /// Sends what is due, and returns when nothing more is.
   ///
-  /// It ends a pause after which a bad network is tried again. While another process sends, it waits for that one.
+  /// It ends the pauses after which a bad network, or a user without a token, is tried again. While another process sends, it waits for that one.
   /// After ``suspend()`` it returns at once.
   ///
   /// - Parameter limit: The longest time to take; the requests under way then go on if ``start()`` was called, and are

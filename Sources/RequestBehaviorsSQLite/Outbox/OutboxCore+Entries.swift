@@ -23,6 +23,14 @@ extension OutboxCore {
     try await store.write(durability: .normal) { try self.table($0).followClock(now: now) }
   }
 
+  /// Makes the entries due whose user was not signed in at their last attempt.
+  func wakeWithoutUser() async throws {
+    let (present, now) = (present, now)
+    try await store.write(durability: .normal) { db in
+      for scope in present { try self.table(db).wakeWithoutUser(of: scope, now: now) }
+    }
+  }
+
   /// Makes dead letters of the entries of accounts that have been away for too long.
   func buryAbsent() async throws {
     let (present, now) = (present, now)

@@ -20,27 +20,31 @@ extension OutboxCore {
 
   /// The things that decide which entry is claimed, as they are at one moment.
   struct ClaimTerms: Sendable {
-    /// The owners whose entries can be sent.
-    var present: Set<String?>
     var claim: Int64
+    /// The owners whose entries may be sent; empty if nothing may.
+    ///
     /// Asked within the transaction: an attempt that has just failed can have begun a pause, and made its entry due.
-    var isPermitted: @Sendable () -> Bool
+    var owners: @Sendable () -> Set<String?>
   }
 
-  func claimTerms(_ isPermitted: @escaping @Sendable () -> Bool) -> ClaimTerms {
+  /// Returns the terms of a claim.
+  ///
+  /// - Parameter permitted: Returns the owners, of those who are present, whose entries may be sent.
+  /// - Returns: The terms.
+  func claimTerms(_ permitted: @escaping @Sendable (Set<String?>) -> Set<String?>) -> ClaimTerms {
     var random = RandomSource()
-    return ClaimTerms(
-      present: present, claim: .random(in: .min ... .max, using: &random), isPermitted: isPermitted)
+    let present = present
+    return ClaimTerms(claim: .random(in: .min ... .max, using: &random)) { permitted(present) }
   }
 
   /// Claims the entry that is sent next.
   ///
-  /// - Parameter isPermitted: Whether another entry may be claimed.
-  /// - Returns: The attempt; nil if no entry is due, or if it is not permitted.
+  /// - Parameter permitted: Returns the owners, of those who are present, whose entries may be sent.
+  /// - Returns: The attempt; nil if no entry is due that may be sent.
   /// - Throws: The error of the file.
-  func claimNext(if isPermitted: @escaping @Sendable () -> Bool) async throws -> OutboxAttempt? {
+  func claimNext(of permitted: @escaping @Sendable (Set<String?>) -> Set<String?>) async throws -> OutboxAttempt? {
     while true {
-      let terms = claimTerms(isPermitted)
+      let terms = claimTerms(permitted)
       let (claimed, made) = try await store.writeTogether(durability: .normal) { db in
         try self.claimNext(terms, db)
       } thenReading: { claimed, db in
@@ -67,9 +71,9 @@ extension OutboxCore {
   private func claimNext(_ terms: ClaimTerms, _ db: Database) throws -> Claimed {
     let (table, now) = (table(db), now)
     var claimed = Claimed()
-    guard terms.isPermitted() else { return claimed }
+    let owners = terms.owners()
     for _ in 0..<Self.looks {
-      let due = try terms.present.compactMap { try table.next(of: $0, now: now) }
+      let due = try owners.compactMap { try table.next(of: $0, now: now) }
       guard var row = due.min(by: { ($0.notBefore, $0.seq) < ($1.notBefore, $1.seq) }) else { return claimed }
       if let reason = reasonToHold(row) {
         try table.hold(row, until: now + Self.heldAgain, now: now)

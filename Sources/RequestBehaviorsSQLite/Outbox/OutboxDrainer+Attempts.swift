@@ -26,9 +26,9 @@ extension OutboxDrainer {
     defer { core.tickets.end(attempt.row.id) }
     let ending = await attempt.run()
     // A pause begins before the entry is due again, or it would be sent again at once.
-    if case .nothing = ending.outcome { note(ending.outcome) }
+    if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
     guard let settled = await settle(attempt.row, ending) else { return nil }
-    if settled.outcome.provesNetwork { note(settled.outcome) }
+    if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }
     if let next = settled.next { core.tickets.begin(next.row.id) }
     return settled.next
   }
@@ -41,7 +41,7 @@ extension OutboxDrainer {
           && state.workers.count <= max(1, core.settings.concurrency)
       }
     }
-    return goesOn() && !Task.isCancelled ? core.claimTerms(goesOn) : nil
+    return goesOn() && !Task.isCancelled ? core.claimTerms { goesOn() ? self.ready(of: $0) : [] } : nil
   }
 
   /// Records the end of an attempt; nil if it cannot be recorded any more.
@@ -91,19 +91,6 @@ extension OutboxDrainer {
       guard !isWanted(state) else { return false }
       state.hasLostClaims = true
       return true
-    }
-  }
-
-  /// Begins or ends a pause.
-  private func note(_ outcome: OutboxOutcome) {
-    let now = core.clock.now()
-    switch outcome {
-    case .nothing(let text, _):
-      guard let length = state.withLock({ $0.pause.begin(now: now) }) else { return }
-      let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
-      core.tell(OutboxEvent(.paused, date: date, message: text))
-    default:
-      endPause()
     }
   }
 }

@@ -15,8 +15,10 @@ extension OutboxDrainer {
           try await recover()
         }
         try await core.refreshOwners()
+        followSignIns()
         try await followClock()
         if held != nil {
+          try await wakeWithoutUser()
           try await noteAbsences()
           try await fill()
         }
@@ -80,7 +82,7 @@ extension OutboxDrainer {
   /// Begins attempts until there are enough, or no entry is due any more.
   private func fill() async throws {
     while mayBegin() {
-      guard let attempt = try await core.claimNext(if: { self.mayBegin() }) else { return }
+      guard let attempt = try await core.claimNext(of: { self.mayBegin() ? self.ready(of: $0) : [] }) else { return }
       begin(attempt)
     }
   }
@@ -101,23 +103,27 @@ extension OutboxDrainer {
   private func finishDrains(canSend: Bool) async throws {
     // A call that comes from now on may be about an entry that the next line does not see.
     let (isIdle, drains, isPaused) = state.withLock {
-      ($0.workers.isEmpty && !$0.hasLostClaims, $0.drains, $0.pause.isActive)
+      // The entries without a user are tried once for each call, by the outbox that sends.
+      let hasLooked = !canSend || !$0.wakesWithoutUser
+      return ($0.workers.isEmpty && !$0.hasLostClaims && hasLooked, $0.drains, $0.pause.isActive)
     }
     guard isIdle, !drains.isEmpty else { return }
-    let isDue = try await nextTime().map { $0 <= core.now } ?? false
+    let isDue = try await nextTime(of: core.present).map { $0 <= core.now } ?? false
+    // The entries of owners without a token wait for the end of a pause, as all do without a network.
+    let isReady = try await nextTime(of: ready(of: core.present)).map { $0 <= core.now } ?? false
     let isSentByOthers = try await canSend ? false : core.isSending()
     let done = drains.filter { _, drain in
       guard isDue || isSentByOthers else { return true }
-      return isPaused && canSend && !drain.outlastsPauses
+      return (isPaused || !isReady) && canSend && !drain.outlastsPauses
     }
     state.withLock { state in for id in done.keys { state.drains[id] = nil } }
     for drain in done.values { drain.waiter.settle(.success(())) }
   }
 
-  private func nextTime() async throws -> Int64? {
-    let present = core.present
-    return try await core.store.read { db in
-      try present.compactMap { try self.core.table(db).nextTime(of: $0) }.min()
+  /// Returns the time at which the next entry of an owner is due; nil if none waits.
+  private func nextTime(of owners: Set<String?>) async throws -> Int64? {
+    try await core.store.read { db in
+      try owners.compactMap { try self.core.table(db).nextTime(of: $0) }.min()
     }
   }
 
@@ -127,11 +133,11 @@ extension OutboxDrainer {
   private func timeToWait() async -> Duration {
     let poll = pollInterval
     guard state.withLock({ $0.workers.isEmpty }) else { return poll }
-    if let end = state.withLock({ $0.pause.until }), end > core.clock.now() {
-      return min(poll, max(.milliseconds(1), end - core.clock.now()))
-    }
-    guard let next = try? await nextTime() else { return poll }
-    return min(poll, max(.milliseconds(1), .milliseconds(next - core.now)))
+    let pause = timeToEndOfPause()
+    let isPaused = state.withLock { $0.pause.lasts(at: core.clock.now()) }
+    let next = isPaused ? nil : try? await nextTime(of: ready(of: core.present))
+    let wait = [pause, next.map { .milliseconds($0 - core.now) }].compactMap(\.self).min() ?? poll
+    return min(poll, max(.milliseconds(1), wait))
   }
 
   /// Keeps the waits of entries when the wall clock has been set back.

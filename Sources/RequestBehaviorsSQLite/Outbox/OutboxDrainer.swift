@@ -18,6 +18,14 @@ final class OutboxDrainer: Sendable {
     var workers: [Int: Task<Void, Never>] = [:]
     var lastWorker = 0
     var pause = OutboxPause()
+    /// The pauses of owners for whom no token could be got.
+    ///
+    /// A pause of one does not stop the entries of another.
+    var ownerPauses: [String?: OutboxPause] = [:]
+    /// The members of the last look, which change with each sign-in and sign-out.
+    var members: [CallOwners.Member]?
+    /// Whether the entries without a user are to be tried again now.
+    var wakesWithoutUser = true
     /// The difference between the wall clock and the monotonic one.
     var drift: Double?
     /// The owners and the time of the last look for accounts that are away.
@@ -26,6 +34,11 @@ final class OutboxDrainer: Sendable {
     var hasLostClaims = false
     /// The calls that wait for the end of the loop.
     var endings: [Waiter<Void>] = []
+
+    /// Tries everything at once that waits for the network or for a user.
+    mutating func forgetPauses() {
+      (pause, ownerPauses, wakesWithoutUser) = (OutboxPause(), [:], true)
+    }
   }
 
   /// A call of `drain`.
@@ -64,16 +77,9 @@ final class OutboxDrainer: Sendable {
   func resume() {
     state.withLock { state in
       state.isSuspended = false
-      state.pause = OutboxPause()
+      state.forgetPauses()
     }
     run()
-  }
-
-  /// Tries a bad network again at once, because the device has got another one.
-  func endPause() {
-    guard state.withLock({ $0.pause.end() }) else { return }
-    core.tell(OutboxEvent(.resumed))
-    core.signal.raise()
   }
 
   /// Ends sending for good; the claims of requests under way are given back.
@@ -93,7 +99,7 @@ final class OutboxDrainer: Sendable {
     let id = try state.withLock { state -> Int? in
       if state.isEnded { throw state.endError ?? NetworkError.clientShutDown() }
       guard !state.isSuspended else { return nil }
-      state.pause = OutboxPause()
+      state.forgetPauses()
       state.lastDrain += 1
       state.drains[state.lastDrain] = Drain(waiter: waiter, outlastsPauses: outlastingPauses)
       return state.lastDrain

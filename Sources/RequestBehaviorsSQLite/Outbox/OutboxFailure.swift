@@ -19,7 +19,7 @@ public struct OutboxFailure: Error, Sendable, Codable, Hashable {
     public static let crashed = Reason(rawValue: "crashed")
     /// The stored value cannot be decoded, or no request can be made of it.
     public static let unreadable = Reason(rawValue: "unreadable")
-    /// The user has signed out and cannot come back, or has not for 30 days.
+    /// The user is not signed in; a dead letter's has signed out and cannot come back, or has not for 30 days.
     public static let signedOut = Reason(rawValue: "signedOut")
     /// The server has taken the request, and the response could not be saved.
     public static let notSaved = Reason(rawValue: "notSaved")

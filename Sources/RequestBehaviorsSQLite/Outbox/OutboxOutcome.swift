@@ -13,6 +13,8 @@ enum OutboxOutcome: Sendable, Equatable {
   case refused(status: Int, String)
   /// The user of the entry is not signed in, as the library or the server says.
   case withoutUser(String, wasSent: Bool)
+  /// No token could be got for the user of the entry, which says nothing about the entries of others.
+  case withoutToken(String, wasSent: Bool)
   /// No response came; the request may have arrived if it was sent.
   case lost(String, wasSent: Bool)
   /// Nothing that can be proved came from the server, and no other request would get more.
@@ -64,9 +66,9 @@ extension OutboxOutcome {
     }
   }
 
-  private static let withoutUser: Set<NetworkError.Code> = [
-    .notSignedIn, .signedOut, .tokenUnavailable, .tokenStoreFailed,
-  ]
+  private static let withoutUser: Set<NetworkError.Code> = [.notSignedIn, .signedOut]
+
+  private static let withoutToken: Set<NetworkError.Code> = [.tokenUnavailable, .tokenStoreFailed]
 
   private static let impossible: Set<NetworkError.Code> = [
     .invalidURL, .invalidRequest, .encodingFailed, .credentialsWithheld, .bodyUnreadable, .bodyConsumed,
@@ -104,6 +106,8 @@ extension OutboxOutcome {
       self = outcome == .delivered ? .notSaved(text) : outcome.with(text)
     } else if Self.withoutUser.contains(error.code) {
       self = .withoutUser(text, wasSent: wasSent && error.mayHaveArrived)
+    } else if Self.withoutToken.contains(error.code) {
+      self = .withoutToken(text, wasSent: wasSent && error.mayHaveArrived)
     } else if Self.impossible.contains(error.code) {
       self = .impossible(text)
     } else if wasSent, error.mayHaveArrived {

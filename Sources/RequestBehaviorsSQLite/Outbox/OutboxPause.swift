@@ -1,4 +1,4 @@
-/// The times in which nothing is sent, because no request reaches the server.
+/// The times in which nothing is sent, because no request reaches the server or there is no token for an owner.
 struct OutboxPause: Sendable {
   private static let longest = 60
 
@@ -17,6 +17,9 @@ struct OutboxPause: Sendable {
     count += 1
     return length
   }
+
+  /// Returns whether the pause lasts.
+  func lasts(at now: Duration) -> Bool { until.map { $0 > now } ?? false }
 
   /// Ends the pauses; returns whether there was one.
   mutating func end() -> Bool {

@@ -26,6 +26,10 @@ public struct OutboxSummary: Sendable, Hashable {
   public var dead = 0
   /// The entries of accounts that are not signed in, dead letters not included.
   public var others = 0
+  /// The time at which the first of the waiting entries is due, which may have passed; `nil` if none waits.
+  ///
+  /// During a pause, sending goes on later: the ``OutboxEvent/date`` of the event tells when.
+  public var nextAttempt: Date?
 
   /// Creates a summary without entries.
   public init() {}

@@ -39,6 +39,17 @@ extension OutboxTable {
       "UPDATE outbox_entry SET not_before = \(time), set_at = \(now) WHERE seq = \(row.seq) AND state = 0")
   }
 
+  /// Makes the entries due that wait because their user was not signed in.
+  func wakeWithoutUser(of scope: String?, now: Int64) throws {
+    // Quotes within the message are escaped, so that the text is found nowhere else.
+    let mark = #""reason":"\#(OutboxFailure.Reason.signedOut)""#
+    try db.execute(
+      """
+      UPDATE outbox_entry SET not_before = \(now), set_at = \(now)
+      WHERE queue = \(queue) AND scope IS \(scope) AND state = 0 AND not_before > \(now) AND instr(failure, \(mark)) > 0
+      """)
+  }
+
   // MARK: Settling
 
   /// Returns whether the entry is still claimed by this attempt.

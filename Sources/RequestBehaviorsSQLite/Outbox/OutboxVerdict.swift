@@ -7,7 +7,7 @@ enum OutboxVerdict: Sendable, Equatable {
   case delivered
   /// It is sent again.
   case again(Again)
-  /// It is sent again, and no other entry until a probe has reached the server.
+  /// It is sent again after a pause of the network or of its owner, which is no wait of its own.
   case pause(Again)
   /// It is a dead letter.
   case dead(OutboxFailure)
@@ -25,7 +25,7 @@ enum OutboxVerdict: Sendable, Equatable {
     var wasSent: Bool
   }
 
-  /// The wait of an entry that has no user or no request yet.
+  /// The wait of an entry that has no user or no request yet, unless a `drain` or a sign-in comes before.
   private static let recheck: Int64 = 30_000
 
   /// Decides about an entry.
@@ -47,9 +47,9 @@ enum OutboxVerdict: Sendable, Equatable {
       self = .again(next)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
     case .withoutUser(let text, let wasSent):
-      let failure = OutboxFailure(.lost, message: text)
+      let failure = OutboxFailure(.signedOut, message: text)
       self = .again(again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent))
-    case .nothing(let text, let wasSent):
+    case .nothing(let text, let wasSent), .withoutToken(let text, let wasSent):
       let failure = OutboxFailure(.lost, message: text)
       self = .pause(again.waiting(until: now, row, failure, wasSent: wasSent))
     case .unsent(let date, let text):

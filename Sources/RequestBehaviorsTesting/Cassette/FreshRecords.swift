@@ -17,7 +17,7 @@ struct FreshRecords {
     places = Dictionary(grouping: sketches.indices) { sketches[$0].place }
   }
 
-  /// Takes the first one whose request is that of an entry; `nil` if there is none.
+  /// Takes the first one whose request is that of an entry; `nil` if no record is like that.
   mutating func take(likeness entry: RequestSketch, _ matching: CassetteMatching) -> CassetteRecord? {
     let index = places[entry.place]?.first { records[$0] != nil && sketches[$0].matches(entry, matching) }
     guard let index else { return nil }

@@ -45,7 +45,8 @@ import Testing
     if let code = TokenRules.refusal(response) { return code }
     guard response.status < 300 else { return .unacceptableStatus }
     guard let members = TokenRules.object(response), members["device_code"]?.asText?.isEmpty == false,
-      let userCode = members["user_code"]?.asText, ["WDJB-MJHT", "é", " ", "😀"].contains(userCode.prefix(9))
+      let userCode = members["user_code"]?.asText,
+      ["WDJB-MJHT", "é", " ", "😀"].contains(userCode.prefix(9))
         || userCode.hasPrefix("xxx"),
       let page = members["verification_uri"]?.asText ?? members["verification_url"]?.asText,
       validPages.contains(page), isLifetime(members["expires_in"])
@@ -106,7 +107,8 @@ import Testing
     async throws
   {
     var random = SeededGenerator(seed: UInt64(seed))
-    let words = TokenResponseFuzzTests.errors + ["authorization_pending", "slow_down", "expired_token"].map { .text($0) }
+    let words =
+      TokenResponseFuzzTests.errors + ["authorization_pending", "slow_down", "expired_token"].map { .text($0) }
     var counts: [Substring: Int] = [:]
     var wrong: [String] = []
     server.codes.withLock { $0 = DeviceServer.validCodes }

@@ -82,6 +82,8 @@ struct RandomResponse: CustomStringConvertible, Sendable {
   /// - Parameters:
   ///   - choices: The members that it may have, each with values; a member is left out now and then.
   ///   - statuses: The statuses that are likely; others of 200 to 599 come too.
+  ///   - random: The source of the choices.
+  /// - Returns: The response.
   static func make(
     _ choices: [(String, [MemberValue])], _ statuses: [Int], using random: inout SeededGenerator
   ) -> RandomResponse {
@@ -110,7 +112,8 @@ struct RandomResponse: CustomStringConvertible, Sendable {
       let others = [
         "", "[]", "null", "7", "\"invalid_grant\"", "<html>error: invalid_grant</html>", "error=invalid_grant",
         "[\(text)]", "\(text)}", "{\"error\":\"invalid_grant\"",
-        "{\"error\":\"invalid_grant\"}}", String(repeating: "[", count: 20_000), String(repeating: "{\"error\":", count: 20_000), "access_token=A&token_type=bearer", "\u{FEFF}\u{FEFF}{}",
+        "{\"error\":\"invalid_grant\"}}", String(repeating: "[", count: 20_000),
+        String(repeating: "{\"error\":", count: 20_000), "access_token=A&token_type=bearer", "\u{FEFF}\u{FEFF}{}",
       ]
       let body = others.randomElement(using: &random) ?? ""
       return RandomResponse(status: status, type: type, body: Data(body.utf8), members: nil)

@@ -9,7 +9,9 @@ import Testing
 /// once more.
 @Suite(.limited) struct TokenResponseFuzzTests {
   static let choices: [(String, [MemberValue])] = [
-    ("access_token", [.text("A"), .text("mF_9.B5f-4.1JqM"), .text("A"), .text("B"), .text("two words"), .text("x\ny")]),
+    (
+      "access_token", [.text("A"), .text("mF_9.B5f-4.1JqM"), .text("A"), .text("B"), .text("two words"), .text("x\ny")]
+    ),
     ("token_type", [.text("Bearer"), .text("bearer"), .text("BEARER"), .text("Bearer"), .text("mac"), .text("DPoP")]),
     ("expires_in", [.number("3600"), .text("3600"), .number("0"), .number("1e300"), .number("12.5"), .text("soon")]),
     ("refresh_token", [.text("R1"), .text("R1"), .text("")]),
@@ -102,7 +104,9 @@ import Testing
       let code = await errorCode { try await flow.signIn { callback(to: $0, "code=abc") } }
       let value = try await store.load()?.value
       counts[expected, default: 0] += 1
-      let isRight = response.isDoubtful || code == expected && value == (expected == nil ? response.members?["access_token"]?.asText : "old")
+      let isRight =
+        response.isDoubtful
+        || code == expected && value == (expected == nil ? response.members?["access_token"]?.asText : "old")
       if !isRight { wrong.append("\(String(describing: code)) \(value ?? "") for \(response)") }
     }
     #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(9).joined(separator: "\n"))")

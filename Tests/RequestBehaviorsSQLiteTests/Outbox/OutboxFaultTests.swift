@@ -3,6 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsCaching
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// The faults that other queues of this kind have had, each by its name.
@@ -117,19 +118,30 @@ import Testing
   }
 
   @Test func `a drain with a limit tries a bad network again until the limit`() async throws {
-    let world = try OutboxWorld { throw NetworkError(.cannotConnect, "a test", request: $0) }
+    let (begun, gates) = (TestGate(), (1...3).map { _ in TestGate() })
+    let world = try OutboxWorld { request in
+      begun.arrive()
+      await gates[begun.arrivalCount - 1].pass()
+      throw NetworkError(.cannotConnect, "a test", request: request)
+    }
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
-    var events = outbox.events().makeAsyncIterator()
-    let drain = Task { try await outbox.drain(for: .seconds(10)) }
-    // Probes come after 1, 2 and 4 seconds; the next would come after the limit.
-    for length in [1, 2, 4, 3] {
-      while let event = await events.next(), event.kind != .paused {}
-      await world.clock.waitForSleepers(2)
-      world.clock.advance(by: .seconds(length))
+    let isOver = Shared(false)
+    let drain = Task {
+      defer { isOver.value = true }
+      return try await outbox.drain(for: .seconds(3_600))
     }
+    // Probes come after 1 and 2 seconds.
+    for (count, gate) in gates.enumerated() {
+      await world.letTimePass(besides: 1) { begun.arrivalCount > count }
+      #expect(!isOver.value)
+      if count < 2 { gate.open() }
+    }
+    // The limit ends the third one, whose response does not come.
+    world.clock.advance(by: .seconds(3_600))
+    gates[2].open()
     #expect(try await drain.value.waiting == 1)
-    #expect(world.sent.count == 4)
+    #expect(begun.arrivalCount == 3)
   }
 
   @Test func `one can look inside, change one, drop one and stop at the first failure`() async throws {
@@ -162,22 +174,34 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
   }
 
-  @Test(arguments: [0, 100, 4_096, 20_480]) func `a file that cannot be read is never taken for an empty queue`(
-    _ offset: Int
+  /// A part of a file: all of it, its schema, or the pages of a table or an index.
+  enum Part: CaseIterable { case all, schema, entries, ready }
+
+  @Test(arguments: Part.allCases) func `a file that cannot be read is never taken for an empty queue`(
+    _ part: Part
   ) async throws {
     let folder: TemporaryFolder
+    let pages: [Part: Int]
     do {
       let world = try OutboxWorld()
       folder = world.folder
       try await world.outbox().enqueue(Ping(number: 1))
+      pages = try await [
+        .entries: world.count("SELECT rootpage FROM sqlite_schema WHERE name = 'outbox_entry'"),
+        .ready: world.count("SELECT rootpage FROM sqlite_schema WHERE name = 'outbox_ready'"),
+      ]
       await world.store.close()
     }
     // Text in place of the database, or over a part of it.
     let url = URL(filePath: folder.file())
     var data = try Data(contentsOf: url)
-    #expect(data.count > 28_672)
-    let length = offset == 0 ? data.count : 8_192
-    data.replaceSubrange(offset..<offset + length, with: Data(repeating: UInt8(ascii: "x"), count: length))
+    let range =
+      switch part {
+      case .all: 0..<data.count
+      case .schema: 100..<4_096
+      default: (try #require(pages[part]) - 1) * 4_096..<(try #require(pages[part])) * 4_096
+      }
+    data.replaceSubrange(range, with: Data(repeating: UInt8(ascii: "x"), count: range.count))
     try data.write(to: url)
     await #expect(throws: SQLiteError.self) {
       let world = try OutboxWorld(MockTransport(), file: folder)

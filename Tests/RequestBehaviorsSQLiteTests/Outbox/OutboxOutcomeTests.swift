@@ -112,7 +112,7 @@ import Testing
   static let local: [(NetworkError.Code, Fate)] = [
     (.gateClosed, .paused), (.circuitOpen, .paused), (.rateLimited, .paused), (.concurrencyLimited, .paused),
     (.offline, .paused), (.deadlineExceeded, .paused), (.notSignedIn, .held), (.signedOut, .held),
-    (.tokenUnavailable, .held), (.tokenStoreFailed, .held), (.credentialsWithheld, .dead), (.invalidURL, .dead),
+    (.tokenUnavailable, .paused), (.tokenStoreFailed, .paused), (.credentialsWithheld, .dead), (.invalidURL, .dead),
     (.encodingFailed, .dead),
   ]
 

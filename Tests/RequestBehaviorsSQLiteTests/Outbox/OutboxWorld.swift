@@ -125,6 +125,20 @@ struct OutboxWorld: Sendable {
     try await store.read { try $0.first(sql, as: Int.self) } ?? 0
   }
 
+  /// Lets seconds pass, one by one, until a condition is met.
+  ///
+  /// A second can pass just before a wait begins, so that no fixed number of them is enough.
+  ///
+  /// - Parameters:
+  ///   - timers: The number of waits that are not those of the outbox's loop, such as the limit of a `drain`.
+  ///   - isMet: The condition.
+  func letTimePass(besides timers: Int = 0, until isMet: () async throws -> Bool) async rethrows {
+    while try await !isMet() {
+      if clock.sleeperCount > timers { clock.advance(by: .seconds(1)) }
+      await Task.yield()
+    }
+  }
+
   /// The states of the entries, in order.
   var states: [Int] {
     get async throws {

@@ -116,7 +116,8 @@ import Testing
       Issue.record("it passed")
       return
     }
-    #expect(found.hasPrefix("send(_:) threw cannotConnect: there is no network, and no request came to http://127.0.0.1"))
+    #expect(
+      found.hasPrefix("send(_:) threw cannotConnect: there is no network, and no request came to http://127.0.0.1"))
     #expect(
       found.hasSuffix(
         """

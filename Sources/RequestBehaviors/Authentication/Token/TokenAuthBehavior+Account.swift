@@ -7,4 +7,7 @@ extension TokenAuthBehavior: AccountKnowing {
   public var account: String? {
     session.coordinator.update { state, _ in state.user == nil && state.account == nil ? nil : state.scope }
   }
+
+  /// A number that changes with each sign-in and sign-out.
+  public var signInCount: Int { session.coordinator.generation }
 }

@@ -71,7 +71,7 @@ struct StoredCall: Sendable {
   /// The estimated size in bytes.
   var size = 700
 
-  /// What is known of a shared flight.
+  /// The facts about a shared flight.
   private struct Flight: Sendable {
     let id: Call.ID
     var decisions: [Call.Event]

@@ -6,14 +6,14 @@
 ///   baseURL: baseURL, behaviors: [.retry(budget: budget)])
 /// ```
 ///
-/// It counts the calls and retries of each origin over the last 10 seconds (``window``). Retries may be up to a fifth of
-/// the calls (``ratio``), rounded down: five calls have one retry. One more (``reserve``) lets a client with few calls
-/// repeat one of them once. With `reserve: 3` it may make three retries, of one call or of several.
+/// It counts the calls and retries of each origin over the last 10 seconds (``window``). Retries may be up to a fifth
+/// of the calls (``ratio``), rounded down: five calls have one retry. One more (``reserve``) lets a client with few
+/// calls repeat one of them once. With `reserve: 3` it may make three retries, of one call or of several.
 ///
 /// A retry that was taken from the reserve is available again after 10 seconds. If a retry has failed, all that were
-/// taken from the reserve since the latest success are available again with the next success only. So during an outage a
-/// client repeats a fifth of its calls and, once, as many more as the reserve has. A success is any response that is
-/// none in the table of ``CircuitBreakerBehavior``: a 404 is one, a 429 is not.
+/// taken from the reserve since the latest success are available again with the next success only. So during an outage
+/// a client repeats a fifth of its calls and, once, as many more as the reserve has. A response is a success unless the
+/// table of ``CircuitBreakerBehavior`` lists it: a 404 is one, a 429 is not.
 ///
 /// Hedges draw from the same budget, but not from the reserve. Several behaviors and clients may share a budget.
 public final class RetryBudget: Sendable {

@@ -1,0 +1,78 @@
+import Foundation
+import RequestBehaviors
+
+/// The pauses of a drainer: of everything while no request reaches the server, and of an owner without a token.
+extension OutboxDrainer {
+  /// Begins or ends a pause by the outcome of an attempt at an entry of an owner.
+  func note(_ outcome: OutboxOutcome, of owner: String?) {
+    switch outcome {
+    case .nothing(let text, _): begin(because: text) { $0.pause.begin(now: $1) }
+    case .withoutToken(let text, _):
+      begin(because: text) { $0.ownerPauses[owner, default: OutboxPause()].begin(now: $1) }
+    case _ where outcome.provesNetwork: endPauses(of: owner)
+    default: break
+    }
+  }
+
+  private func begin(because text: String, _ pause: (inout State, Duration) -> Duration?) {
+    let now = core.clock.now()
+    guard let length = state.withLock({ pause(&$0, now) }) else { return }
+    let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
+    core.tell(OutboxEvent(.paused, date: date, message: text))
+  }
+
+  /// Tries everything again at once, because the device has got another network.
+  func endPauses() {
+    endPauses { state in
+      defer { state.forgetPauses() }
+      return state.pause.isActive || !state.ownerPauses.isEmpty
+    }
+  }
+
+  /// Goes on after a response to a request of an owner.
+  private func endPauses(of owner: String?) {
+    endPauses { state in
+      let hadToken = state.ownerPauses.removeValue(forKey: owner) == nil
+      return state.pause.end() || !hadToken
+    }
+  }
+
+  private func endPauses(_ end: (inout State) -> Bool) {
+    guard state.withLock({ end(&$0) }) else { return }
+    core.tell(OutboxEvent(.resumed))
+    core.signal.raise()
+  }
+
+  /// Tries the entries of owners again who have signed in since the last look.
+  func followSignIns() {
+    let members = core.members
+    state.withLock { state in
+      if let last = state.members, last != members { (state.ownerPauses, state.wakesWithoutUser) = ([:], true) }
+      state.members = members
+    }
+  }
+
+  /// Makes the entries due whose user was not signed in, after a sign-in, or when the caller asks for a new look.
+  func wakeWithoutUser() async throws {
+    let isAsked = state.withLock { state in
+      defer { state.wakesWithoutUser = false }
+      return state.wakesWithoutUser
+    }
+    if isAsked { try await core.wakeWithoutUser() }
+  }
+
+  /// The owners whose entries may be sent now, of those who are present.
+  func ready(of present: Set<String?>) -> Set<String?> {
+    let now = core.clock.now()
+    return state.withLock { state in present.filter { state.ownerPauses[$0]?.lasts(at: now) != true } }
+  }
+
+  /// The time until the first pause ends; nil without one.
+  func timeToEndOfPause() -> Duration? {
+    let now = core.clock.now()
+    return state.withLock { state in
+      if state.pause.lasts(at: now) { return state.pause.until }
+      return state.ownerPauses.values.filter { $0.lasts(at: now) }.compactMap(\.until).min()
+    }.map { $0 - now }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Entries whose user has a token that cannot be refreshed for now.
+@Suite(.limited) struct OutboxTokenTests {
+  /// The error of the token request, if it fails.
+  private let failure = Shared<NetworkError.Code?>(nil)
+  /// The number of token requests.
+  private let refreshes = Shared(0)
+
+  /// A session whose token has expired.
+  private func session(_ world: OutboxWorld, named name: String = "", as account: String = "a") async throws
+    -> TokenSession
+  {
+    let (failure, refreshes) = (failure, refreshes)
+    let session = TokenSession(
+      name: name,
+      source: .closure { _ in
+        _ = refreshes.next()
+        if let code = failure.value { throw NetworkError(code, "a test") }
+        return AccessToken("fresh", lifetime: .seconds(3_600))
+      }, policy: TokenRefreshPolicy(limit: 1_000), clock: world.clock.requestClock)
+    try await session.signIn(AccessToken("old", expiresAt: world.clock.date.addingTimeInterval(-1)), as: account)
+    return session
+  }
+
+  @Test(arguments: [NetworkError.Code.cannotConnect, .dnsFailed, .intercepted, .timedOut, .unacceptableStatus])
+  func `a drain with a limit tries again until a token comes`(_ code: NetworkError.Code) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(world.client([.tokenAuth(session(world))]))
+    failure.value = code
+    try await outbox.enqueue(Ping(number: 1))
+    let isOver = Shared(false)
+    let drain = Task {
+      defer { isOver.value = true }
+      return try await outbox.drain(for: .seconds(3_600))
+    }
+    await world.letTimePass(besides: 1) { refreshes.value >= 3 }
+    failure.value = nil
+    await world.letTimePass(besides: 1) { isOver.value }
+    #expect(try await drain.value.isEmpty)
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer fresh"])
+  }
+
+  @Test func `a drain without a limit returns when there is no token, and the next one tries at once`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(world.client([.tokenAuth(session(world))]))
+    failure.value = .cannotConnect
+    for number in 1...3 { try await outbox.enqueue(Ping(number: number)) }
+    let left = try await outbox.drain()
+    #expect(left.waiting == 3)
+    // The entries do not rest themselves: nothing of the pause is in the file.
+    #expect(left.nextAttempt == world.clock.date)
+    failure.value = nil
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent.count == 3)
+  }
+
+  @Test func `another outbox on the file, as after a launch, tries at once`() async throws {
+    let world = try OutboxWorld()
+    failure.value = .cannotConnect
+    let session = try await session(world)
+    do {
+      let first = try await world.outbox(world.client([.tokenAuth(session)]))
+      try await first.enqueue(Ping(number: 1))
+      #expect(try await first.drain().waiting == 1)
+    }
+    failure.value = nil
+    let second = try await world.outbox(world.client([.tokenAuth(session)]))
+    #expect(try await second.drain().isEmpty)
+  }
+
+  @Test func `a sign-in of the same account ends the pause`() async throws {
+    let world = try OutboxWorld()
+    let session = try await session(world)
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    failure.value = .cannotConnect
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    // The sixth pause lasts 32 seconds, and the others after it 60.
+    await world.letTimePass { refreshes.value >= 7 }
+    let before = world.clock.now
+    try await session.signIn(AccessToken("new"), as: "a")
+    await world.letTimePass { !world.sent.isEmpty }
+    #expect(world.clock.now - before < .seconds(20))
+    await outbox.stop()
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
+  }
+
+  @Test func `a user without a token does not stop the entries of another`() async throws {
+    let world = try OutboxWorld()
+    let (anna, ben) = (try await session(world, named: "anna"), TokenSession(name: "ben", source: .signInOnly))
+    try await ben.signIn(AccessToken("ben's"), as: "b")
+    let outbox = try await world.outbox(world.client([.tokenAuth(anna), .tokenAuth(ben)]))
+    failure.value = .cannotConnect
+    for number in 1...3 {
+      try await outbox.enqueue(Request<Void>.post("anna/\(number)").with(\.authentication, .only("anna")))
+      try await outbox.enqueue(Request<Void>.post("ben/\(number)").with(\.authentication, .only("ben")))
+    }
+    #expect(try await outbox.drain().waiting == 3)
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == Array(repeating: "Bearer ben's", count: 3))
+    // One attempt shows that there is no token; the other entries of the user wait for it.
+    #expect(refreshes.value <= 4)
+  }
+
+  @Test func `a drain tries an entry again that rests because its token was refused`() async throws {
+    let isRefused = Shared(true)
+    let world = try OutboxWorld { _ in (isRefused.value ? 401 : 200, "") }
+    let outbox = try await world.outbox(world.client([.bearer("a token")]))
+    try await outbox.enqueue(Ping(number: 1))
+    let left = try await outbox.drain()
+    #expect(left.nextAttempt == world.clock.date.addingTimeInterval(30))
+    isRefused.value = false
+    #expect(try await outbox.drain().isEmpty)
+  }
+}
