@@ -108,8 +108,8 @@ public final class Outbox: Sendable {
 
   /// Sends what is due, and returns when nothing more is.
   ///
-  /// It ends the pauses after which a bad network, or a user without a token, is tried again. While another process sends, it waits for that one.
-  /// After ``suspend()`` it returns at once.
+  /// It ends the pauses after which a bad network, or a user without a token, is tried again. While another process
+  /// sends, it waits for that one. After ``suspend()`` it returns at once.
   ///
   /// - Parameter limit: The longest time to take; the requests under way then go on if ``start()`` was called, and are
   ///   cancelled otherwise. Within it, a bad network is tried again. By default there is no such time, and it returns
