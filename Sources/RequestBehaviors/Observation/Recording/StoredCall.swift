@@ -1,0 +1,120 @@
+import Foundation
+
+/// The number of a send, and the call under which it is kept.
+struct SendPlace: Sendable, Hashable {
+  /// The call that a user made, or that one needed.
+  let call: Call.ID
+  /// The call that made the send: another one for a shared flight.
+  let sender: Call.ID
+  let number: Int
+
+  init(_ request: NetworkRequest) {
+    call = request.call.servedID
+    sender = request.call.id
+    number = request.attemptNumber
+  }
+
+  /// Whether a shared flight makes the send.
+  var isOfFlight: Bool { call != sender }
+}
+
+/// The facts of one send, not redacted yet.
+struct StoredSend: Sendable {
+  let place: SendPlace
+  let method: RequestMethod
+  let url: URL
+  let startedAt: Duration
+  let requestHeaders: HeaderFields
+  let requestBytes: Int64?
+  let requestBody: Data?
+  let requestType: String?
+  var endedAt: Duration?
+  var outcome = Attempt.Outcome.pending
+  var timings: ResponseTimings?
+  var responseHeaders = HeaderFields()
+  /// The beginning of the response's body, and the length of what has arrived.
+  var responseBody: Data?
+  var responseBytes = 0
+  var chunks: [RecordedSend.Chunk] = []
+  /// The most chunks of one send; those that follow are not kept.
+  static let chunkLimit = 1_000
+
+  /// Takes the facts of an attempt that are not known when it begins.
+  mutating func note(_ attempt: Attempt) {
+    (endedAt, outcome, timings) = (attempt.endedAt, attempt.outcome, attempt.timings)
+  }
+}
+
+/// The facts of one call, not redacted yet.
+struct StoredCall: Sendable {
+  let id: Call.ID
+  let parent: Call.ID?
+  let purpose: Call.Purpose
+  let method: RequestMethod?
+  let url: URL?
+  let endpoint: String
+  let startedAt: Duration
+  /// The call itself while it is under way, for its decisions and secrets; `nil` when it has ended.
+  ///
+  /// It refers to no request or response, and every call ends.
+  private(set) var call: Call?
+  var endedAt: Duration?
+  var outcome = RecordedCall.Outcome.underWay
+  var source: ResponseSource?
+  var sends: [StoredSend] = []
+  /// The decisions of the call, as of its end.
+  private var ownDecisions: [Call.Event] = []
+  /// The secrets of the call, as of its end.
+  private var ownSecrets: CallSecrets?
+  /// The decisions and secrets of the shared flights that the call began, which have no end of their own.
+  private var flights: [Flight] = []
+  /// The estimated size in bytes.
+  var size = 700
+
+  /// The facts of a shared flight.
+  private struct Flight: Sendable {
+    let id: Call.ID
+    var decisions: [Call.Event]
+    var secrets: CallSecrets
+  }
+
+  init(_ call: Call, _ method: RequestMethod? = nil, _ url: URL? = nil, endpoint: String = "") {
+    (id, parent, purpose, startedAt, self.call) = (call.id, call.parent, call.purpose, call.startedAt, call)
+    (self.method, self.url, self.endpoint) = (method, url, endpoint)
+  }
+
+  /// The decisions of the call and of its flights.
+  var decisions: [Call.Event] {
+    let own = call?.events ?? ownDecisions
+    return flights.isEmpty ? own : (own + flights.flatMap(\.decisions)).sorted { $0.at < $1.at }
+  }
+
+  /// The secrets of the call and of its flights.
+  var secrets: [CallSecrets] { [call?.secrets ?? ownSecrets].compactMap(\.self) + flights.map(\.secrets) }
+
+  /// Notes what a shared flight has decided, and its secrets, as of now.
+  mutating func note(flight: Call) -> Int {
+    let events = flight.events
+    let index = flights.firstIndex { $0.id == flight.id } ?? flights.endIndex
+    if index == flights.endIndex { flights.append(Flight(id: flight.id, decisions: [], secrets: flight.secrets)) }
+    let added = events[min(flights[index].decisions.count, events.count)...]
+    flights[index].decisions = events
+    flights[index].secrets = flight.secrets
+    return added.reduce(0) { $0 + StoredCall.size(of: $1) }
+  }
+
+  /// Lets go of the call, and keeps what is known of it at its end.
+  mutating func end(_ decisions: [Call.Event], _ secrets: CallSecrets) -> Int {
+    (call, ownDecisions, ownSecrets) = (nil, decisions, secrets)
+    return decisions.reduce(100) { $0 + StoredCall.size(of: $1) }
+  }
+
+  /// Makes a change, and adds the number of bytes that it returns to the size.
+  mutating func change(by change: (inout StoredCall) -> Int) -> Int {
+    let added = change(&self)
+    size += added
+    return added
+  }
+
+  private static func size(of decision: Call.Event) -> Int { 150 + decision.message.utf8.count }
+}
