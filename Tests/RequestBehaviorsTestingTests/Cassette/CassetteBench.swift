@@ -49,4 +49,44 @@ final class CassetteBench: Sendable {
     try recording.save()
     await recording.shutdown()
   }
+
+  /// Returns a client of a server on this machine.
+  func client(_ transport: any Transport, at baseURL: URL, _ behaviors: [any RequestBehavior] = []) -> NetworkClient {
+    NetworkClient(baseURL: baseURL, behaviors: behaviors, transport: transport)
+  }
+
+  func tape(_ respond: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse) -> Tape {
+    Tape(bench: self, respond: respond)
+  }
+
+  /// A server that is recorded.
+  struct Tape {
+    let bench: CassetteBench
+    let respond: @Sendable (LoopbackRequest) -> LoopbackResponse
+
+    /// Records what a closure asks of the server, and returns the server's address, at which none listens afterwards.
+    func record(_ use: (NetworkClient) async throws -> Void) async throws -> URL {
+      let server = try LoopbackServer(handler: respond)
+      let recording = try bench.cassette(.recordAll, over: URLSessionTransport())
+      try await use(bench.client(recording, at: server.baseURL))
+      try recording.save()
+      await recording.shutdown()
+      server.stop()
+      return server.baseURL
+    }
+  }
+}
+
+/// Counts what a server is asked.
+final class Counter: Sendable {
+  private let value = Locked(0)
+
+  var count: Int { value.withLock { $0 } }
+
+  func next() -> Int {
+    value.withLock { value in
+      value += 1
+      return value
+    }
+  }
 }
