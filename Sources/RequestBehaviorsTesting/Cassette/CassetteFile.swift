@@ -36,9 +36,12 @@ struct CassetteFile: Sendable {
   /// - Throws: ``CassetteError`` with the place that is wrong.
   func read(_ redaction: PlayableRedaction) throws -> [CassetteEntry] {
     guard exists else { return [] }
+    let data = try Data(contentsOf: url)
     let json: OrderedJSON
-    do { json = try OrderedJSON(parsing: try Data(contentsOf: url)) } catch {
-      throw CassetteError("\(name) cannot be read: \(error); restore it, or record it again")
+    do { json = try OrderedJSON(parsing: data) } catch {
+      let hasConflict = data.firstRange(of: Data("<<<<<<< ".utf8)) != nil
+      let reason = hasConflict ? "a merge left its marks in it" : "\(error)"
+      throw CassetteError("\(name) cannot be read: \(reason); restore it, or remove it and record it again")
     }
     guard let entries = json["log"]?["entries"] else {
       throw CassetteError("\(name) is no HTTP archive (HAR 1.2): it has no member log with entries")

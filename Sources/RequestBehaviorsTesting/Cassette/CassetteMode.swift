@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// Whether a ``CassetteTransport`` plays its file, or connects and records.
 public enum CassetteMode: String, Sendable, Hashable, CaseIterable {
@@ -59,7 +60,10 @@ public struct ReplayPace: Sendable, Hashable {
     ReplayPace(factor: factor > 0 ? factor : 0)
   }
 
-  func time(_ recorded: Duration) -> Duration { factor > 0 ? recorded / factor : .zero }
+  func time(_ recorded: Duration) -> Duration {
+    // Few durations can be divided by a tiny number.
+    factor == 1 ? recorded : factor > 0 ? Duration(clamping: recorded.inSeconds / factor) : .zero
+  }
 }
 
 /// A cassette that cannot be read, written or used as the test wants, with the remedy.

@@ -120,14 +120,8 @@ struct CassettePlayer: Sendable {
 
   /// The chunks with the times at which they are due.
   private func schedule(head: Duration) -> [CassetteStream.Chunk] {
-    let table = extras?["chunks"]?.elements ?? []
-    guard !table.isEmpty else {
-      let end = entry.json["time"]?.milliseconds ?? head
-      return body.isEmpty
-        ? [] : [CassetteStream.Chunk(at: start + pace.time(max(head, end)), data: body)]
-    }
     var offset = 0
-    var chunks = table.compactMap { item -> CassetteStream.Chunk? in
+    var chunks = (extras?["chunks"]?.elements ?? []).compactMap { item -> CassetteStream.Chunk? in
       guard item.elements.count == 2, let at = item.elements[0].milliseconds,
         let length = item.elements[1].int
       else {
@@ -136,6 +130,10 @@ struct CassettePlayer: Sendable {
       let next = min(body.count, offset + max(0, length))
       defer { offset = next }
       return CassetteStream.Chunk(at: start + pace.time(at), data: body.subdata(in: offset..<next))
+    }
+    if chunks.isEmpty, !body.isEmpty {
+      let end = entry.json["time"]?.milliseconds ?? head
+      return [CassetteStream.Chunk(at: start + pace.time(max(head, end)), data: body)]
     }
     // The body may have been edited since.
     if offset < body.count, let last = chunks.last {

@@ -92,7 +92,8 @@ final class CassetteRecord: Sendable {
       state.repeatDelay = state.failure?.availableAt.map { .seconds($0.timeIntervalSince(now)) }
       state.endedAt = elapsed
       state.secrets.formUnion(known)
-      for field in state.headers where field.isSensitive || field.isNamedLikeCredential {
+      let fields = [state.headers, trailers ?? HeaderFields()] + state.interim.map(\.headers)
+      for field in fields.joined() where field.isSensitive || field.isNamedLikeCredential {
         state.secrets.formUnion(redactor.secrets(in: HeaderFields([field])))
       }
       let body = Data(state.chunks.map(\.data).joined())

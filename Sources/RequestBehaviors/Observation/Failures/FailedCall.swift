@@ -90,7 +90,9 @@ extension NetworkError {
     guard let request else { return nil }
     let behaviors = request.call[FailedBehaviorsKey.self]
     let recorder = request.call[FailureRecorderKey.self]
-    var failed = recorder?.failedCall(request.call.servedID, behaviors: behaviors, redactor)
+    // The call may have learnt a secret since its end, which the recorder does not know.
+    let hiding = recorder.map { (redactor ?? $0.redactor).hiding(secretsOf: request) }
+    var failed = recorder?.failedCall(request.call.servedID, behaviors: behaviors, hiding)
     if failed == nil { failed = attemptedCall(request, behaviors, redactor ?? .standard) }
     guard var failed else { return nil }
     if failed.user == request.call.id.number {
