@@ -6,8 +6,8 @@ import Testing
 #if os(Linux)
   /// The page of a recording in a browser: what overlaps, and whether it fits the window.
   @Suite(.limited) struct WaterfallLayoutTests {
-    /// Counts texts of one row that lie upon each other, a page that is wider than the window, texts with too little
-    /// contrast (WCAG 2.2 §1.4.3), and what could act: handlers, scripts, frames and links that run code.
+    /// Counts texts of one row that lie upon each other, times in two lines, a page that is wider than the window, texts
+    /// with too little contrast (WCAG 2.2 §1.4.3), and what could act: handlers, scripts, frames and links that run code.
     private static let measuring = #"""
       <script>
       const found = [];
@@ -22,6 +22,9 @@ import Testing
           const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
           if (x > 1.5 && y > 3) found.push(a.text + " on " + b.text);
         }));
+      }
+      for (const e of document.querySelectorAll(".axis .lane span")) {
+        if (e.offsetHeight > 24) found.push("two lines: " + e.innerText);
       }
       const numbers = color => (color.match(/[\d.]+/g) || []).map(Number);
       const light = color => {

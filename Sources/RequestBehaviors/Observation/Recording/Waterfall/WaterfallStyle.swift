@@ -31,7 +31,8 @@ enum WaterfallStyle {
     .axis .lane{height:66px}
     .axis svg{position:absolute;left:0;top:4px;width:100%;height:40px;display:block}
     .axis path{fill:var(--area);stroke:var(--area2);stroke-width:1;vector-effect:non-scaling-stroke}
-    .axis .lane span{position:absolute;bottom:4px;padding-left:5px;font-variant-numeric:tabular-nums}
+    .axis .lane span{position:absolute;bottom:4px;padding-left:5px;font-variant-numeric:tabular-nums;
+    white-space:nowrap}
     .name{padding:0 14px 0 16px;min-width:0}
     .lane{position:relative;background-image:linear-gradient(90deg,var(--grid) 1px,transparent 1px);
     background-size:var(--step) 100%}
