@@ -58,6 +58,7 @@ let package = Package(
       dependencies: [
         "RequestBehaviors", "RequestBehaviorsCaching", "RequestBehaviorsOAuth2", "RequestBehaviorsSQLite",
         "RequestBehaviorsTesting",
+        .target(name: "RequestBehaviorsCurl", condition: .when(platforms: [.linux, .macOS])),
       ],
       swiftSettings: strict),
     .target(name: "CAllocationCounter"),

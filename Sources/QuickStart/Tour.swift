@@ -34,7 +34,7 @@ struct OwnTour {
 
   init(servers: OwnServers) { self.servers = servers }
 
-  private struct User: Decodable {
+  struct User: Decodable {
     let login: String
     let name: String
   }
@@ -58,6 +58,7 @@ struct OwnTour {
     try await cached(client)
     #if os(macOS) || os(Linux)
       try await requestsThatMustArrive()
+      try await transports()
     #endif
     await client.shutdown()
     try writePage()
