@@ -11,6 +11,10 @@ private struct Browser: Sendable {
   func open(_ url: URL) async throws -> URL { try id.authorize(url) }
 }
 
+private struct Profile: Decodable {
+  var userID: String
+}
+
 private struct Vault: Sendable {
   func sign(_ bytes: [UInt8]) throws -> [UInt8] { [UInt8](repeating: 1, count: 64) }
 }
@@ -168,18 +172,50 @@ private struct Vault: Sendable {
     #expect(try mock.sent[0].form.items.count == 5)
   }
 
-  @Test func `two accounts are chosen by name`() async throws {
-    mock.on(.get, "orders").respond(200)
-    let anna = TokenSession(
-      name: "anna", source: .refreshToken(endpoint), store: annasStore)
-    let ben = TokenSession(
-      name: "ben", source: .refreshToken(endpoint), store: bensStore)
-    let both = client.with {
-      $0.behaviors += [.tokenAuth(anna), .tokenAuth(ben)]
+  @Test func `the app asks whose account it is, or knows it`() async throws {
+    let browser = Browser(id: mock.oauth2())
+    mock.on(.get, "me").respond(200, jsonText: #"{"userID":"anna"}"#)
+    let session = session
+    let flow = OAuth2Flow(
+      session: session, endpoint: endpoint,
+      redirectURI: URL(string: "com.example.shop:/signed-in")!, over: client)
+    try await flow.signIn { url in
+      try await browser.open(url)
+    } naming: { grant in
+      let profile: Profile = try await client.prerequisites.send(
+        .get("me").with(.bearer(grant.token.value)))
+      return profile.userID
     }
-    try await both.send(
-      .get("orders").with(\.authentication, .only("anna")))
-    #expect(mock.sent[0].headers["Authorization"] == "Bearer A")
+    let asked = try await store.load()?.sessionID
+    let name = "anna"
+    try await flow.signIn(["login_hint": name], as: name) { url in
+      try await browser.open(url)
+    }
+    #expect(asked != nil)
+    #expect(try await store.load()?.sessionID == asked)
+  }
+
+  @Test func `a token that could not be revoked is revoked later`() async throws {
+    let session = session
+    try await session.signIn(AccessToken("A", refreshToken: "R"))
+    let unrevoked = InMemoryTokenStore()
+    mock.on(.post, "revoke").fail(.cannotConnect).times(1)
+    mock.on(.post, "revoke").respond(200)
+    try await session.signOut { token in
+      do {
+        try await endpoint.revoke(token, over: client)
+      } catch let error as NetworkError where error.isTransient {
+        try await unrevoked.save(token)
+      }
+    }
+    #expect(try await store.load() == nil)
+    #expect(try await unrevoked.load()?.refreshToken == "R")
+    if let token = try await unrevoked.load() {
+      try await endpoint.revoke(token, over: client)
+      try await unrevoked.save(nil)
+    }
+    #expect(mock.sent.count == 2)
+    #expect(try await unrevoked.load() == nil)
   }
 
   @Test func `tokens are bound to a key`() async throws {

@@ -65,8 +65,9 @@ extension TokenEndpoint {
   /// - Parameters:
   ///   - token: The token.
   ///   - client: The client that sends the request, without authentication of its own.
-  /// - Throws: `NetworkError`, of code `oauth2Refused` if the server says why it does not revoke, and
-  ///   `oauth2InvalidServer` if it has no endpoint for that.
+  /// - Throws: `NetworkError`, of code `oauth2Refused` if the server says why it does not revoke,
+  ///   `oauth2InvalidServer` if it has no endpoint for that, and that of the request, such as `cannotConnect`. The
+  ///   token may be valid then: try again later, if the error is transient.
   public func revoke(_ token: AccessToken, over client: NetworkClient) async throws {
     let url = try url(\.revoke, "revocation endpoint")
     do {

@@ -37,18 +37,6 @@ public struct OAuth2DeviceFlow: Sendable {
     self.client = client.prerequisites
   }
 
-  /// Signs a user in.
-  ///
-  /// - Parameter show: Shows the page and the code; waiting begins when it returns. Its error ends the sign-in.
-  /// - Returns: The grant, with whose token the session is signed in.
-  /// - Throws: As ``begin()`` and ``finish(_:)``, and the error of the closure.
-  @discardableResult
-  public func signIn(_ show: (_ code: OAuth2DeviceCode) async throws -> Void) async throws -> OAuth2Grant {
-    let code = try await begin()
-    try await show(code)
-    return try await finish(code)
-  }
-
   /// Gets the codes (§3.1).
   ///
   /// - Returns: The page and the code to show.
@@ -69,16 +57,10 @@ public struct OAuth2DeviceFlow: Sendable {
     }
   }
 
-  /// Waits until the user has decided (§3.4, §3.5).
-  ///
-  /// - Parameter code: The codes that ``begin()`` returned.
-  /// - Returns: The grant, with whose token the session is signed in.
-  /// - Throws: `NetworkError`, of code `oauth2Denied` if the user refused, `oauth2Expired` if the user did not decide
-  ///   in time, `oauth2Refused` if the server says why not, `oauth2InvalidServer` if the codes are of another client or
-  ///   token endpoint, and `signedOut` if the session was signed out, or in, meanwhile. After a sign-out the token is
-  ///   revoked if the server can. `CancellationError` at once when the task is cancelled.
-  @discardableResult
-  public func finish(_ code: OAuth2DeviceCode) async throws -> OAuth2Grant {
+  /// Waits until the user has decided, and signs the session in.
+  func finish(
+    _ code: OAuth2DeviceCode, by name: (OAuth2Grant) async throws -> String?
+  ) async throws -> OAuth2Grant {
     guard code.format == OAuth2DeviceCode.currentFormat else {
       throw NetworkError(.oauth2Expired, "the device code has the format \(code.format); begin another sign-in")
     }
@@ -98,7 +80,7 @@ public struct OAuth2DeviceFlow: Sendable {
       try await client.wait(for: wait)
       switch try await ask(code) {
       case .done(let result):
-        return try await session.signIn(result, request) { [endpoint, client] in
+        return try await session.signIn(result, request, naming: name) { [endpoint, client] in
           await endpoint.discard($0, over: client)
         }
       case .wait(let answer): step = poll.next(after: answer, now: clock.now())

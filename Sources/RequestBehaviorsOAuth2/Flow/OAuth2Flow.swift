@@ -15,7 +15,7 @@ public import RequestBehaviors
 /// ```
 ///
 /// An app that may be ended while the user is in the browser takes the steps one by one, and stores the sign-in between
-/// them: ``begin(_:)``, ``finish(_:callback:)``.
+/// them: ``begin(_:)``, ``finish(_:callback:as:)``.
 ///
 /// A callback is accepted only if it is of this sign-in: its address, its state, and its issuer if that is known. Each
 /// code is exchanged once. The method of the proof key is always S256. Only a complete and valid response signs the
@@ -119,39 +119,10 @@ public struct OAuth2Flow: Sendable {
 }
 
 extension OAuth2Flow {
-  /// Signs a user in with a browser that calls back.
-  ///
-  /// - Parameters:
-  ///   - parameters: Further parameters of the page, such as `prompt` or `login_hint`.
-  ///   - open: Opens the page and returns the URL that the server called back. Its error ends the sign-in.
-  /// - Returns: The grant, with whose token the session is signed in.
-  /// - Throws: As ``begin(_:)`` and ``finish(_:callback:)``, and the error of the closure.
-  @discardableResult
-  public func signIn(
-    _ parameters: Query = [:], _ open: (_ url: URL) async throws -> URL
+  /// Exchanges the code of a callback, and signs the session in.
+  func finish(
+    _ signIn: OAuth2SignIn, _ callback: URL, naming name: (OAuth2Grant) async throws -> String?
   ) async throws -> OAuth2Grant {
-    let signIn = try await begin(parameters)
-    let callback = try await OAuth2SignIn.$current.withValue(signIn) { try await open(signIn.url) }
-    return try await finish(signIn, callback: callback)
-  }
-
-  /// Ends a sign-in with the URL that the server called back.
-  ///
-  /// - Parameters:
-  ///   - signIn: The sign-in that ``begin(_:)`` returned.
-  ///   - callback: The URL with the code.
-  /// - Returns: The grant, with whose token the session is signed in.
-  /// - Throws: `NetworkError` of one of these codes, or that of the request:
-  ///   - `oauth2UnexpectedCallback` if the URL is not of this sign-in, which goes on waiting;
-  ///   - `oauth2InvalidResponse` if the URL or the response breaks a rule;
-  ///   - `oauth2Denied` or `oauth2Refused` if the user or the server refused;
-  ///   - `oauth2Expired` if the sign-in began more than an hour ago;
-  ///   - `oauth2AlreadyFinished` if the session has seen this callback before;
-  ///   - `oauth2InvalidServer` if the sign-in was begun for another client or token endpoint;
-  ///   - `signedOut` if the session was signed out, or in, meanwhile. After a sign-out the token is revoked if the
-  ///     server can.
-  @discardableResult
-  public func finish(_ signIn: OAuth2SignIn, callback: URL) async throws -> OAuth2Grant {
     try check(signIn)
     let outcome = OAuth2Callback.read(callback, for: signIn)
     if case .unexpected(let reason) = outcome {
@@ -161,7 +132,7 @@ extension OAuth2Flow {
       throw NetworkError(.oauth2AlreadyFinished, "this callback was handed over before; its code is used once only")
     }
     switch outcome {
-    case .code(let code): return try await exchange(code, for: signIn)
+    case .code(let code): return try await exchange(code, for: signIn, naming: name)
     case .refused(let problem): throw NetworkError.refusal(problem, of: "the sign-in")
     case .invalid(let reason), .unexpected(let reason):
       throw NetworkError.invalidResponse("the callback breaks a rule: \(reason)")
@@ -188,7 +159,9 @@ extension OAuth2Flow {
   }
 
   /// Exchanges the code at the endpoint with which the sign-in began (RFC 6749 §4.1.3), and signs the session in.
-  private func exchange(_ code: String, for signIn: OAuth2SignIn) async throws -> OAuth2Grant {
+  private func exchange(
+    _ code: String, for signIn: OAuth2SignIn, naming name: (OAuth2Grant) async throws -> String?
+  ) async throws -> OAuth2Grant {
     let request = (scopes: signIn.scopes, mark: session.signInMark)
     let result: (token: AccessToken, response: NetworkResponse)
     let sending = SendMark()
@@ -210,10 +183,10 @@ extension OAuth2Flow {
     do {
       idToken = try await self.idToken(result, for: signIn)
     } catch {
-      try await session.revokeUnlessSignedIn(result.token, by: discard)
+      await session.revokeUnlessSignedIn(result.token, by: discard)
       throw error
     }
-    return try await session.signIn(result, request, idToken: idToken, orRevoke: discard)
+    return try await session.signIn(result, request, idToken: idToken, naming: name, orRevoke: discard)
   }
 
   private var discard: @Sendable (AccessToken) async -> Void {

@@ -24,28 +24,36 @@ extension TokenSession {
 
   /// Takes the token of a response, and returns the grant.
   ///
-  /// With an ID token, the same user is the same owner at each sign-in. A token that came too late is revoked if the
-  /// user has signed out meanwhile.
+  /// A token that the session does not take is revoked, unless a user is signed in.
   ///
   /// - Parameters:
   ///   - result: The token and its response.
   ///   - request: The scopes that were asked for, and the mark of the session before the first request.
   ///   - idToken: The ID token; `nil` without one.
+  ///   - name: Returns the name of the account; `nil` for the user of the ID token, or without one for a new owner.
   ///   - revoke: Revokes the token, if the server can.
   /// - Returns: The grant.
-  /// - Throws: As `TokenSession.signIn(_:)`, and `NetworkError` of code `signedOut` if the token came too late.
+  /// - Throws: As `TokenSession.signIn(_:)`, `NetworkError` of code `signedOut` if the token came too late, and the
+  ///   error of the closure.
   func signIn(
     _ result: (token: AccessToken, response: NetworkResponse), _ request: (scopes: [String], mark: Int),
-    idToken: IDToken? = nil, orRevoke revoke: @escaping @Sendable (AccessToken) async -> Void
+    idToken: IDToken? = nil, naming name: (OAuth2Grant) async throws -> String?,
+    orRevoke revoke: @escaping @Sendable (AccessToken) async -> Void
   ) async throws -> OAuth2Grant {
     var token = result.token
     if token.scopes.isEmpty { token.scopes = Set(request.scopes) }
     let grant = OAuth2Grant(token, idToken: idToken, members: JSONObject(result.response))
-    let account = idToken.map { "\($0.issuer) \($0.subject)" }
+    let account: String?
+    do {
+      account = try await name(grant).map { try AccountName.checked($0) } ?? AccountName.subject(of: idToken)
+    } catch {
+      await revokeUnlessSignedIn(token, by: revoke)
+      throw error
+    }
     do {
       try await signIn(token, as: account, since: request.mark)
     } catch let error as NetworkError where error.code == .signedOut {
-      try await revokeUnlessSignedIn(token, by: revoke)
+      await revokeUnlessSignedIn(token, by: revoke)
       throw error
     }
     return grant
@@ -53,14 +61,30 @@ extension TokenSession {
 
   /// Revokes a token that the session does not take, if the server can.
   ///
-  /// While a user is signed in, it is only dropped: some servers revoke all tokens that the user gave the client.
+  /// While a user is signed in, it is only dropped: some servers revoke all tokens that the user gave the client. So it
+  /// is if the store cannot be read, for then a user may be signed in.
   func revokeUnlessSignedIn(
     _ token: AccessToken, by revoke: @escaping @Sendable (AccessToken) async -> Void
-  ) async throws {
-    if try await isSignedIn() { return }
+  ) async {
+    guard (try? await isSignedIn()) == false else { return }
     // The caller may have been cancelled, such as by a sign-out, and waits for this no longer than it must.
     await Task { await revoke(token) }.endOrCancellation()
   }
+}
+
+/// The names by which a sign-in tells whose account it is.
+enum AccountName {
+  /// Returns a name that may be one.
+  ///
+  /// - Throws: `NetworkError` of code `oauth2InvalidServer` if it is empty: all users would be the same owner.
+  static func checked(_ name: String) throws -> String {
+    guard name.isEmpty else { return name }
+    throw NetworkError.invalidServer(
+      "the name of the account is empty, and users with the same name would share caches and queues")
+  }
+
+  /// Returns the name of the user of an ID token, the same at each sign-in; `nil` without an ID token.
+  static func subject(of idToken: IDToken?) -> String? { idToken.map { "\($0.issuer) \($0.subject)" } }
 }
 
 extension TokenEndpoint {

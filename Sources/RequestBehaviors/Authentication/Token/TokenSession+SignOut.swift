@@ -11,8 +11,13 @@ extension TokenSession {
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
   /// to revoke.
   ///
+  /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
+  /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to
+  /// revoke it later, keep it in the closure, in a store of its own. <doc:SigningOut> shows how.
+  ///
   /// - Parameter revoke: Revokes the token; not called if there is no token.
-  /// - Throws: The error of the closure, else the error of the store; the session is signed out all the same.
+  /// - Throws: The error of the closure, as it is, else the error of the store. After either the session is signed out,
+  ///   and calling this method again does not call the closure, because there is no token any more.
   public func signOut(_ revoke: (_ token: AccessToken) async throws -> Void) async throws {
     let (token, storing) = await coordinator.signOutKeepingToken()
     if let token { try await revoke(token) }
