@@ -40,9 +40,36 @@ import Testing
     #expect(try await fixture.store.load() == nil)
   }
 
+  @Test func `without a network the error is thrown, and the session is signed out`() async throws {
+    fixture.mock.on(.post, "revoke").fail(.cannotConnect)
+    #expect(await errorCode { try await signOut() } == .cannotConnect)
+    #expect(try await fixture.isSignedIn == false)
+    #expect(try await fixture.store.load() == nil)
+  }
+
+  @Test func `a session that has forgotten the token does not revoke it at the next sign-out`() async throws {
+    fixture.mock.on(.post, "revoke").fail(.cannotConnect)
+    _ = await errorCode { try await signOut() }
+    try await fixture.session.signOut { _ in Issue.record("there is no token") }
+    #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `the error of a revocation is thrown before that of the store`() async throws {
+    let session = TokenSession(source: .signInOnly, store: FailingStore())
+    _ = try? await session.signIn(AccessToken("A"))
+    await #expect(throws: CocoaError.self) { try await session.signOut { _ in throw CocoaError(.userCancelled) } }
+    #expect(try await session.isSignedIn() == false)
+  }
+
   @Test func `a redirect is not followed with the token`() async throws {
     fixture.mock.on(.post, "revoke").respond(307, headers: ["Location": "https://evil.example/"])
     #expect(await errorCode { try await signOut() } == .unacceptableStatus)
     #expect(fixture.mock.sent.count == 1)
   }
+}
+
+/// A store that can be read and not written.
+private final class FailingStore: TokenStore {
+  func load() async throws -> AccessToken? { nil }
+  func save(_ token: AccessToken?) async throws { throw NetworkError(.tokenStoreFailed, "full") }
 }
