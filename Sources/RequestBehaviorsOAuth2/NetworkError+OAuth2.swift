@@ -1,3 +1,4 @@
+import Foundation
 public import RequestBehaviors
 
 extension NetworkError.Code {
@@ -65,4 +66,10 @@ extension NetworkError {
 extension NetworkResponse {
   /// Whether the server calls the body a page for a person.
   var isHTML: Bool { headers[.contentType]?.lowercased().contains("html") ?? false }
+
+  /// Whether the server calls the body a page, and it looks like one.
+  var isPage: Bool {
+    guard isHTML, let body = try? data else { return false }
+    return String(decoding: body.prefix(1_024), as: UTF8.self).first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
+  }
 }

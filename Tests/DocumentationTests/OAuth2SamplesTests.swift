@@ -204,7 +204,8 @@ private struct Vault: Sendable {
     try await session.signOut { token in
       do {
         try await endpoint.revoke(token, over: client)
-      } catch let error as NetworkError where error.isTransient {
+      } catch {
+        // There is no network, or a portal.
         try await unrevoked.save(token)
       }
     }

@@ -96,6 +96,15 @@ import Testing
     #expect(try await fixture.isSignedIn)
   }
 
+  @Test func `a sign-in can be finished for exactly an hour`() async throws {
+    fixture.respond()
+    let flow = fixture.flow()
+    let signIn = try await flow.begin()
+    fixture.clock.advance(by: .seconds(3_600))
+    try await flow.finish(signIn, callback: callback(to: signIn.url, "code=abc"))
+    #expect(try await fixture.isSignedIn)
+  }
+
   @Test func `a sign-in expires after an hour`() async throws {
     let flow = fixture.flow()
     let signIn = try await flow.begin()

@@ -49,11 +49,19 @@ import Testing
     #expect(known == Array(9_969...10_000))
   }
 
-  @Test func `a session remembers sixteen finished sign-ins`() async throws {
+  @Test func `a session remembers the sixteen newest finished sign-ins`() async throws {
     fixture.mock.on(.post, "token").respond(200, jsonText: OAuth2Fixture.token)
     let flow = fixture.flow()
-    for _ in 1...40 { try await flow.signIn { callback(to: $0, "code=abc") } }
+    var newest: (signIn: OAuth2SignIn, callback: URL)?
+    for _ in 1...40 {
+      let signIn = try await flow.begin()
+      let found = callback(to: signIn.url, "code=abc")
+      try await flow.finish(signIn, callback: found)
+      newest = (signIn, found)
+    }
     #expect(fixture.session.finishedSignIns.withLock { $0.count } == 16)
+    let last = try #require(newest)
+    #expect(await errorCode { try await flow.finish(last.signIn, callback: last.callback) } == .oauth2AlreadyFinished)
   }
 
   @Test func `a listener keeps no connection, thread or descriptor of a sign-in that is over`() async throws {

@@ -103,4 +103,26 @@ import Testing
     _ = try await endpoint.requestToken(["grant_type": "client_credentials"], using: client)
     #expect(try mock.sent[0].form.items.map(\.name) == ["grant_type", "client_id"])
   }
+
+  @Test func `a client with a certificate uses each endpoint that is for such clients`() async throws {
+    let host = "https://mtls.id.example"
+    var server = OAuth2Fixture(requiresPush: true).server
+    server.mutualTLSEndpoints = [
+      "token_endpoint": url("\(host)/token"), "revocation_endpoint": url("\(host)/revoke"),
+      "device_authorization_endpoint": url("\(host)/device"),
+      "pushed_authorization_request_endpoint": url("\(host)/push"),
+    ]
+    let mock = MockTransport(baseURL: url("https://id.example/"))
+    mock.on(.post, "https://mtls.id.example/push").respond(201, jsonText: #"{"request_uri":"u"}"#)
+    mock.on().respond(200, jsonText: #"{"device_code":"D","user_code":"W","verification_uri":"https://id.example/d"}"#)
+    let client = NetworkClient(baseURL: mock.baseURL, transport: mock)
+    let endpoint = TokenEndpoint(server, clientID: "shop", authentication: .mutualTLS)
+    let session = TokenSession(source: .refreshToken(endpoint))
+    _ = try await OAuth2DeviceFlow(session: session, endpoint: endpoint, over: client).begin()
+    try await endpoint.revoke(AccessToken("A"), over: client)
+    _ = try await OAuth2Flow(
+      session: session, endpoint: endpoint, redirectURI: OAuth2Fixture.redirect, over: client
+    ).begin()
+    #expect(mock.sent.map { $0.url.absoluteString } == ["\(host)/device", "\(host)/revoke", "\(host)/push"])
+  }
 }

@@ -40,6 +40,20 @@ import Testing
     #expect(try await fixture.store.load() == nil)
   }
 
+  @Test func `a portal's page is no revocation`() async throws {
+    fixture.mock.on(.post, "revoke").respond(
+      200, headers: ["Content-Type": "text/html; charset=utf-8"], body: Data("\u{FEFF}\n <html>Sign in".utf8))
+    #expect(await errorCode { try await signOut() } == .oauth2InvalidResponse)
+    #expect(try await fixture.isSignedIn == false)
+  }
+
+  @Test(arguments: ["", "OK", "revoked"])
+  func `a body that is no page is ignored, whatever its type`(body: String) async throws {
+    fixture.mock.on(.post, "revoke").respond(200, headers: ["Content-Type": "text/html"], body: Data(body.utf8))
+    try await signOut()
+    #expect(fixture.mock.sent.count == 1)
+  }
+
   @Test func `without a network the error is thrown, and the session is signed out`() async throws {
     fixture.mock.on(.post, "revoke").fail(.cannotConnect)
     #expect(await errorCode { try await signOut() } == .cannotConnect)

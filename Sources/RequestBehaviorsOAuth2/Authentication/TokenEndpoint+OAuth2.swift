@@ -66,8 +66,8 @@ extension TokenEndpoint {
   ///   - token: The token.
   ///   - client: The client that sends the request, without authentication of its own.
   /// - Throws: `NetworkError`, of code `oauth2Refused` if the server says why it does not revoke,
-  ///   `oauth2InvalidServer` if it has no endpoint for that, and that of the request, such as `cannotConnect`. The
-  ///   token may be valid then: try again later, if the error is transient.
+  ///   `oauth2InvalidServer` if it has no endpoint for that, `oauth2InvalidResponse` if a page came, as captive portals
+  ///   send them, and that of the request, such as `cannotConnect`. The token may be valid then: try again later.
   public func revoke(_ token: AccessToken, over client: NetworkClient) async throws {
     let url = try url(\.revoke, "revocation endpoint")
     do {
@@ -86,7 +86,14 @@ extension TokenEndpoint {
 
   private func revoke(_ token: String, _ kind: String, at url: URL, over client: NetworkClient) async throws {
     do {
-      _ = try await send(at: url, using: client.prerequisites) { ["token": token, "token_type_hint": kind] }
+      let response = try await send(at: url, using: client.prerequisites) {
+        ["token": token, "token_type_hint": kind]
+      }
+      // §2.2: the body is ignored. But a captive portal responds with a page, and then nothing was revoked.
+      guard !response.isPage else {
+        throw NetworkError.invalidResponse(
+          "the response to the revocation is a page, which a portal may send", response)
+      }
     } catch let error as NetworkError where error.oauth2?.code == .invalidToken {
       // RFC 7009 §2.2: the purpose, that the token be of no use, is achieved.
     }

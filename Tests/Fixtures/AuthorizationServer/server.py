@@ -1,7 +1,7 @@
 import base64, json, secrets, sys, time, logging
 import os; os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 from flask import Flask, request, redirect, Response
-from werkzeug.serving import make_server
+from werkzeug.serving import make_server, WSGIRequestHandler
 from joserfc import jws, jwk
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import grants
@@ -27,7 +27,8 @@ CLIENTS = {c.client_id: c for c in (
     Client("public", "none"), Client("ba:sic", "client_secret_basic"), Client("post", "client_secret_post"),
     Client("jwt", "client_assertion_jwt"), Client("hmac", "client_assertion_jwt"))}
 class User:
-    def get_user_id(self): return "anna"
+    def __init__(self, name="anna"): self.name = name
+    def get_user_id(self): return self.name
 class Code(AuthorizationCodeMixin):
     def __init__(self, **values): self.__dict__.update(values)
     def get_redirect_uri(self): return self.redirect_uri
@@ -39,22 +40,25 @@ class Token(TokenMixin):
     def get_expires_in(self): return 3600
     def is_expired(self): return False
     def is_revoked(self): return self.revoked
-    def get_user(self): return User()
+    def get_user(self): return User(self.user)
     def get_client(self): return CLIENTS[self.client_id]
-CODES, TOKENS, DEVICES, SPENT = {}, [], {}, {"reused": 0}
-def save_token(token, req): TOKENS.append(Token(client_id=req.client.client_id, token=token))
+CODES, USED, TOKENS, DEVICES, SPENT = {}, set(), [], {}, {"reused": 0}
+def save_token(token, req):
+    user = req.user.get_user_id() if req.user else ""
+    TOKENS.append(Token(client_id=req.client.client_id, token=token, user=user))
 METHODS = ["none", "client_secret_basic", "client_secret_post", "client_assertion_jwt"]
 class CodeGrant(grants.AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = METHODS
     def save_authorization_code(self, code, req):
         data = req.payload.data
         CODES[code] = Code(code=code, client_id=req.client.client_id, redirect_uri=req.payload.redirect_uri, scope=req.payload.scope,
-            code_challenge=data.get("code_challenge"), code_challenge_method=data.get("code_challenge_method"))
+            user=req.user.get_user_id(), code_challenge=data.get("code_challenge"), code_challenge_method=data.get("code_challenge_method"))
     def query_authorization_code(self, code, client):
+        if code in USED: SPENT["reused"] += 1
         found = CODES.get(code)
         return found if found and found.client_id == client.client_id else None
-    def delete_authorization_code(self, code): del CODES[code.code]
-    def authenticate_user(self, code): return User()
+    def delete_authorization_code(self, code): USED.add(code.code); del CODES[code.code]
+    def authenticate_user(self, code): return User(code.user)
 class StrictChallenge(CodeChallenge):
     SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]
 class RefreshGrant(grants.RefreshTokenGrant):
@@ -65,7 +69,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
             if t.token.get("refresh_token") == text:
                 if t.spent: SPENT["reused"] += 1
                 return None if t.revoked or t.spent else t
-    def authenticate_user(self, token): return User()
+    def authenticate_user(self, token): return User(token.user)
     def revoke_old_credential(self, token): token.spent = token.revoked = True
 class AppGrant(grants.ClientCredentialsGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = METHODS
@@ -73,7 +77,7 @@ class Device(DeviceAuthorizationEndpoint):
     CLIENT_AUTH_METHODS = METHODS
     def get_verification_uri(self): return BASE + "device"
     def save_device_credential(self, client_id, scope, data):
-        DEVICES[data["device_code"]] = dict(data, client_id=client_id, scope=scope, polls=0)
+        DEVICES[data["device_code"]] = dict(data, client_id=client_id, scope=scope, polls=0, user="anna")
 class Credential(dict):
     def get_client_id(self): return self["client_id"]
     def get_scope(self): return self["scope"]
@@ -86,8 +90,12 @@ class DeviceGrant(DeviceCodeGrant):
         for d in DEVICES.values():
             if d["user_code"] == user_code:
                 d["polls"] += 1
-                return (User(), True) if d["polls"] > 2 else None
+                return (User(d["user"]), d["user"] != "nobody") if d["polls"] > 2 else None
     def should_slow_down(self, credential): return DEVICES[credential["device_code"]]["polls"] == 2
+    def create_token_response(self):
+        response = super().create_token_response()
+        DEVICES.pop(self.request.payload.data.get("device_code"), None)  # A device code is for one token.
+        return response
 class Revocation(RevocationEndpoint):
     CLIENT_AUTH_METHODS = METHODS
     def query_token(self, text, hint):
@@ -143,7 +151,8 @@ def authorize():
         grant = server.get_consent_grant(end_user=User())
     except Exception as error:
         return server.handle_error_response(request, error) if hasattr(error, "error") else (str(error), 400)
-    return server.create_authorization_response(grant_user=User() if request.args.get("login_hint") != "nobody" else None, grant=grant)
+    name = request.args.get("login_hint", "anna")
+    return server.create_authorization_response(grant_user=User(name) if name != "nobody" else None, grant=grant)
 @app.post("/token")
 def token():
     if request.headers.get("DPoP"):
@@ -163,16 +172,31 @@ BOUND = {}
 def revoke(): return server.create_endpoint_response("revocation")
 @app.post("/device")
 def device(): return server.create_endpoint_response("device_authorization")
+@app.post("/decide")
+def decide():
+    "The user of a device code decides."
+    for d in DEVICES.values():
+        if d["user_code"] == request.form["user_code"]: d["user"] = request.form["user"]
+    return ""
+@app.post("/live")
+def live():
+    "Whether a token or refresh token is of use."
+    texts = request.form.getlist("token")
+    found = [t for t in TOKENS if t.token["access_token"] in texts or t.token.get("refresh_token") in texts]
+    return str(any(not t.revoked for t in found))
 @app.get("/orders")
-def orders():
+def orders(): return guarded(lambda token: "fine")
+@app.get("/me")
+def me(): return guarded(lambda token: token.user)
+def guarded(respond):
     scheme, _, text = (request.headers.get("Authorization") or "").partition(" ")
-    live = any(t.token["access_token"] == text and not t.revoked for t in TOKENS)
+    live = next((t for t in TOKENS if t.token["access_token"] == text and not t.revoked), None)
     if scheme == "DPoP":
         problem = check_proof(text)
         if problem: return "", 401, {"WWW-Authenticate": f'DPoP error="{problem}"', "DPoP-Nonce": NONCE[0]}
-        if BOUND.get(text) != request.thumbprint: live = False
-    elif text in BOUND: live = False
-    return ("fine", 200) if live else ("", 401, {"WWW-Authenticate": f'{scheme or "Bearer"} error="invalid_token"'})
+        if BOUND.get(text) != request.thumbprint: live = None
+    elif text in BOUND: live = None
+    return (respond(live), 200) if live else ("", 401, {"WWW-Authenticate": f'{scheme or "Bearer"} error="invalid_token"'})
 @app.post("/expire")
 def expire():
     "Makes all access tokens of no use; refresh tokens stay."
@@ -190,6 +214,7 @@ def sign():
     return r.to_bytes(32, "big") + s.to_bytes(32, "big")
 @app.get("/key")
 def key(): return KEY.as_dict(private=False)
+WSGIRequestHandler.protocol_version, WSGIRequestHandler.wbufsize = "HTTP/1.1", 8192  # One packet for a response.
 http = make_server("127.0.0.1", 0, app, threaded=True)
 BASE = f"http://127.0.0.1:{http.server_port}/"
 app.config["SERVER_NAME"] = None
