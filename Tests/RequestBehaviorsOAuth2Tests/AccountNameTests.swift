@@ -134,6 +134,19 @@ import Testing
     #expect(try revoked.isEmpty)
   }
 
+  @Test func `the prerequisites of a client ask with the new token, also while another user is signed in`() async throws
+  {
+    try await fixture.session.signIn(AccessToken("old"), as: "ben")
+    fixture.respond()
+    fixture.mock.on(.get, "me").respond(200, body: Data("anna".utf8))
+    let client = fixture.client.with { $0.behaviors.append(.tokenAuth(fixture.session)) }
+    try await signIn(.signIn) { grant in
+      try await client.prerequisites.send(.get("me").with(.bearer(grant.token.value)))
+    }
+    #expect(fixture.mock.sent.last?.headers["Authorization"] == "Bearer A")
+    #expect(try await owner == owner(of: "anna"))
+  }
+
   @Test func `a callback whose closure threw is used`() async throws {
     fixture.respond()
     let flow = fixture.flow()

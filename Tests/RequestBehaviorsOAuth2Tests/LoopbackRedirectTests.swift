@@ -41,6 +41,7 @@ import Testing
     #expect(try await status("/done?state=S2") == 400)
     #expect(try await status("/done?code=x&error=y&state=S2") == 400)
     #expect(try await status("/done?code=x") == 400)
+    #expect(try await status("/done?code=x&state=") == 400)
     #expect(try await status("/done?code=x&state=S1&state=S1") == 400)
     #expect(try await status("/done?code=x&state=S1", .post) == 405)
     let task200 = try await status("/done?code=abc&state=S1")
@@ -72,6 +73,21 @@ import Testing
     #expect(response?.headers["Referrer-Policy"] == "no-referrer")
     #expect(response?.headers["Content-Security-Policy"] == "default-src 'none'")
     #expect(response?.headers["Connection"] == "close")
+  }
+
+  @Test(arguments: [("<p>Thank you.</p>", "text/html; charset=utf-8"), ("Thank you.", "text/plain; charset=utf-8")])
+  func `a page with tags is shown as one, and a sentence as text`(page text: String, type: String) async throws {
+    let loopback = try LoopbackRedirect(page: text)
+    async let callback = loopback.callback(for: page("S1"))
+    var response: NetworkResponse?
+    while response?.statusCode != 200 {
+      response = try await browser.send(
+        Request<NetworkResponse>.get(url: url(loopback.url.absoluteString + "?code=1&state=S1"))
+          .with(\.acceptableStatuses, .all))
+    }
+    _ = try await callback
+    #expect(response?.headers["Content-Type"] == type)
+    #expect(try response?.data == Data(text.utf8))
   }
 
   @Test func `a refused user is not told of a success`() async throws {

@@ -40,6 +40,14 @@ import Testing
     #expect(try await fixture.store.load() == nil)
   }
 
+  @Test func `a refusal with the status 200 is one`() async throws {
+    fixture.mock.on(.post, "revoke").respond(200, jsonText: #"{"ok":false,"error":"invalid_client"}"#)
+    let error = await #expect(throws: NetworkError.self) { try await signOut() }
+    #expect(error?.code == .oauth2Refused)
+    #expect(error?.oauth2?.code == .invalidClient)
+    #expect(try await fixture.isSignedIn == false)
+  }
+
   @Test func `a portal's page is no revocation`() async throws {
     fixture.mock.on(.post, "revoke").respond(
       200, headers: ["Content-Type": "text/html; charset=utf-8"], body: Data("\u{FEFF}\n <html>Sign in".utf8))

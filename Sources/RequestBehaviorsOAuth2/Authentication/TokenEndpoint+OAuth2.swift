@@ -89,7 +89,9 @@ extension TokenEndpoint {
       let response = try await send(at: url, using: client.prerequisites) {
         ["token": token, "token_type_hint": kind]
       }
-      // §2.2: the body is ignored. But a captive portal responds with a page, and then nothing was revoked.
+      // Some servers refuse with the status 200, as at the token endpoint.
+      if let problem = OAuth2Problem(response) { throw NetworkError.refusal(problem, of: "the revocation", response) }
+      // §2.2: any other body is ignored. But a captive portal responds with a page, and then nothing was revoked.
       guard !response.isPage else {
         throw NetworkError.invalidResponse(
           "the response to the revocation is a page, which a portal may send", response)

@@ -86,8 +86,10 @@ extension OAuth2Flow {
   ///   - signIn: The sign-in that ``begin(_:)`` returned.
   ///   - callback: The URL with the code.
   ///   - name: Returns the name or number of the user, as for `TokenSession.signIn(_:as:)`, such as by a request with
-  ///     the new token. The session is signed in when it returns. If it throws, or returns an empty name, the sign-in
-  ///     is over: nothing is kept, and the token is revoked if the server can, unless a user is signed in.
+  ///     the new token. Such a request needs a client without this session, as `client.prerequisites` is: one with it
+  ///     carries the token of the user who is still signed in. The session is signed in when the closure returns. If
+  ///     it throws, or returns an empty name, the sign-in is over: nothing is kept, and the token is revoked if the
+  ///     server can, unless a user is signed in.
   /// - Returns: The grant, with whose token the session is signed in.
   /// - Throws: As ``finish(_:callback:as:)``, and the error of the closure.
   @discardableResult
