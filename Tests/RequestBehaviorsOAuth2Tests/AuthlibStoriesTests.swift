@@ -8,7 +8,7 @@ import Testing
 #if os(Linux) || os(macOS)
   /// Random stories with an authorization server that others wrote, over real connections, with faults on the way.
   @Suite(
-    .limited,
+    .limited(to: .seconds(180)),
     .enabled("Python 3 with authlib and flask is not installed (pip install authlib flask)") {
       try await AuthlibServer.isAvailable()
     })
