@@ -53,7 +53,9 @@ import Testing
     try await fixture.send()
     fixture.wait(100_000)
     let response = try await fixture.send(request(.preferStale))
-    #expect(try response.source == .stale && response.text == "body" && response.headers["Age"] == "100000")
+    #expect(response.source == .stale)
+    #expect(try response.text == "body")
+    #expect(response.headers["Age"] == "100000")
     #expect(fixture.kinds == [.miss, .stored, .stale])
   }
 
@@ -83,7 +85,9 @@ import Testing
     try await fixture.send()
     fixture.wait(90)
     let response = try await fixture.send()
-    #expect(try response.statusCode == 200 && response.text == "body" && response.source == .stale)
+    #expect(response.statusCode == 200)
+    #expect(try response.text == "body")
+    #expect(response.source == .stale)
     fixture.wait(1)
     #expect(try await fixture.send().statusCode == status)
   }

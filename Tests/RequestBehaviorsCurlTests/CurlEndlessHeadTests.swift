@@ -74,7 +74,8 @@
       let server = try RawServer { try endless.serve($0, "", "HTTP/1.1 103\r\n\r\n", pause: 0.001) }
       let transport = CurlTransport(clock: clock.requestClock)
       let error = try await transport.failure(of: request(server, clock: clock))
-      #expect(error.code == .badResponse && error.message.contains("1000 lines"), "\(error)")
+      #expect(error.code == .badResponse, "\(error)")
+      #expect(error.message.contains("1000 lines"), "\(error)")
       #expect(error.progress?.stage == .sent)
     }
 

@@ -34,7 +34,8 @@ import Testing
 
   @Test func `identical requests have the same key`() async throws {
     let first = try await key(plain)
-    #expect(try await key(plain) == first && first != nil)
+    #expect(try await key(plain) == first)
+    #expect(first != nil)
   }
 
   @Test func `method, URL, fields, body and client tell keys apart`() async throws {

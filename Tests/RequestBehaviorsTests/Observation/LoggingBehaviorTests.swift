@@ -154,7 +154,8 @@ import Testing
     let shown = "failed: the key REDACTED is bad (Auth: sent REDACTED password=REDACTED)"
     #expect(lines.last?.hasSuffix(shown) == true)
     for record in records.value {
-      #expect(!record.line.contains("canary") && !record.json.contains("canary"), "\(record)")
+      #expect(!record.line.contains("canary"), "\(record)")
+      #expect(!record.json.contains("canary"), "\(record)")
     }
   }
 

@@ -105,7 +105,8 @@ import Testing
     let transport = ClosureTransport(statuses: [503, 200])
     let body: RequestContent? = method.forbidsBody ? nil : .text("b")
     try await client(transport, retry()).send(Request<Void>(method, "x", body: body))
-    #expect(transport.sent.count == 2 && transport.sent.allSatisfy { $0.body?.data == transport.sent[0].body?.data })
+    try #require(transport.sent.count == 2)
+    #expect(transport.sent.allSatisfy { $0.body?.data == transport.sent[0].body?.data })
   }
 
   @Test(arguments: [RequestMethod.post, .patch, "REPORT"])
