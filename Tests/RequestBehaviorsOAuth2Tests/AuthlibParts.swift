@@ -9,12 +9,19 @@ import Testing
   struct AuthlibParts {
     static let secret = "s:cr=t+of at least 32 octets, here"
 
-    let service: AuthlibServer
+    private static let count = Locked(0)
+
+    /// The end of the names of this test's users: tests share the server, and each has users of its own.
+    let group: String
     let client: NetworkClient
     let server: OAuth2Server
 
     init(_ clock: RequestClock = .system) async throws {
-      service = try await AuthlibServer()
+      let service = try await AuthlibServer.running()
+      group = AuthlibParts.count.withLock { count in
+        count += 1
+        return "-\(count)"
+      }
       var configuration = RequestConfiguration(baseURL: service.baseURL)
       configuration.clock = clock
       client = NetworkClient(configuration: configuration)
@@ -35,11 +42,13 @@ import Testing
         over: other ?? client)
     }
 
-    /// Makes all access tokens of no use.
-    func expire() async throws { try await client.send(.post("expire")) }
+    /// Makes the access tokens of this test's users of no use.
+    func expire() async throws { try await client.send(.post("expire", body: .form(["group": group]))) }
 
-    /// The number of codes and refresh tokens that came twice.
-    func reused() async throws -> String { try await client.send(.get("reused")) }
+    /// The number of codes and refresh tokens of this test's users that came twice.
+    func reused() async throws -> String {
+      try await client.send(.get("reused", query: ["group": group]))
+    }
 
     /// Decides for the user of a device code.
     func decide(_ code: OAuth2DeviceCode, as user: String) async throws {
@@ -52,11 +61,16 @@ import Testing
       return try await client.send(Request<String>.post("live", body: .form(["token": texts]))) == "True"
     }
 
-    /// A key of the server's, which signs there.
-    func key() async throws -> SigningKey {
-      let publicKey = try PublicKey(json: try await client.send(.get("key")))
+    /// The key of the client with assertions, which signs at the server.
+    func key() async throws -> SigningKey { try await key([:]) }
+
+    /// A key for the proofs of this test's users, which signs at the server; its nonces are no other test's.
+    func proofKey() async throws -> SigningKey { try await key(["group": group]) }
+
+    private func key(_ query: Query) async throws -> SigningKey {
+      let publicKey = try PublicKey(json: try await client.send(.get("key", query: query)))
       return SigningKey("ES256", publicKey: publicKey) { [client] bytes in
-        Array(try await client.send(Request<Data>.post("sign", body: .data(Data(bytes)))))
+        Array(try await client.send(Request<Data>.post("sign", body: .data(Data(bytes)), query: query)))
       }
     }
 

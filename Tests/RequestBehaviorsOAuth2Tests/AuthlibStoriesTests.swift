@@ -18,10 +18,10 @@ import Testing
       part: UInt64
     ) async throws {
       let parts = try await AuthlibParts()
-      let key = try await parts.key()
+      let (key, proofKey) = (try await parts.key(), try await parts.proofKey())
       var counts = AuthlibStory.Counts()
       for seed in (part * 100 + 1)...(part * 100 + 100) {
-        var story = try AuthlibStory(seed: seed, parts, key: key)
+        var story = try AuthlibStory(seed: seed, parts, key: key, proofKey: proofKey)
         try await story.run()
         if seed % 10 == 0 { #expect(try await parts.reused() == "0", "stories up to \(seed)") }
         counts += story.counts

@@ -42,10 +42,10 @@ import Testing
     /// The user who is signed in, as the results so far say.
     private var user: String?
 
-    init(seed: UInt64, _ parts: AuthlibParts, key: SigningKey) throws {
+    init(seed: UInt64, _ parts: AuthlibParts, key: SigningKey, proofKey: SigningKey) throws {
       (self.seed, self.parts, random) = (seed, parts, SeededGenerator(seed: seed))
       let clientID = ["public", "public", "ba:sic", "post", "hmac", "jwt"].randomElement(using: &random) ?? "public"
-      let dpop = Int.random(in: 0..<4, using: &random) == 0 ? try DPoPKey(key) : nil
+      let dpop = Int.random(in: 0..<4, using: &random) == 0 ? try DPoPKey(proofKey) : nil
       endpoint = TokenEndpoint(
         parts.server, clientID: clientID, authentication: AuthlibParts.authentication(clientID, key: key), dpop: dpop)
       session = TokenSession(
@@ -82,7 +82,8 @@ import Testing
 
     /// Signs a user in, or lets the user refuse.
     private mutating func signIn() async throws {
-      let name = ["anna", "ben", "carla", "dora", "emil", "nobody"].randomElement(using: &random) ?? "anna"
+      let word = ["anna", "ben", "carla", "dora", "emil", "nobody"].randomElement(using: &random) ?? "anna"
+      let name = word == "nobody" ? word : word + parts.group
       let (isDevice, asks) = (Int.random(in: 0..<3, using: &random) == 0, Bool.random(using: &random))
       let before = faults.count
       do {

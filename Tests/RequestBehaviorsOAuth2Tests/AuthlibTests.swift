@@ -18,7 +18,9 @@ import Testing
       let endpoint = TokenEndpoint(parts.server, clientID: "public")
       let session = TokenSession(source: .refreshToken(endpoint))
       let client = parts.client.with { $0.behaviors.append(.tokenAuth(session)) }
-      let grant = try await parts.flow(session, endpoint).signIn { try await parts.browse($0) }
+      let grant = try await parts.flow(session, endpoint).signIn(["login_hint": "anna\(parts.group)"]) {
+        try await parts.browse($0)
+      }
       #expect(grant.scopes == ["read"])
       for _ in 1...3 {
         #expect(try await client.send(Request<String>.get("orders")) == "fine")
@@ -58,7 +60,9 @@ import Testing
       let authentication = AuthlibParts.authentication(clientID, key: try await parts.key())
       let endpoint = TokenEndpoint(parts.server, clientID: clientID, authentication: authentication)
       let session = TokenSession(source: .refreshToken(endpoint))
-      let grant = try await parts.flow(session, endpoint).signIn { try await parts.browse($0) }
+      let grant = try await parts.flow(session, endpoint).signIn(["login_hint": "anna\(parts.group)"]) {
+        try await parts.browse($0)
+      }
       #expect(grant.token.refreshToken != nil)
       let newer = try await RefreshTokenGrant(endpoint).refresh(grant.token, using: parts.client)
       #expect(newer.value != grant.token.value)
@@ -83,11 +87,13 @@ import Testing
 
     @Test func `tokens are bound to a key, with nonces that change`() async throws {
       let parts = try await AuthlibParts()
-      let dpop = try DPoPKey(try await parts.key())
+      let dpop = try DPoPKey(try await parts.proofKey())
       let endpoint = TokenEndpoint(parts.server, clientID: "public", dpop: dpop)
       let session = TokenSession(source: .refreshToken(endpoint))
       let client = parts.client.with { $0.behaviors += [.tokenAuth(session), .dpop(dpop)] }
-      let grant = try await parts.flow(session, endpoint).signIn { try await parts.browse($0) }
+      let grant = try await parts.flow(session, endpoint).signIn(["login_hint": "anna\(parts.group)"]) {
+        try await parts.browse($0)
+      }
       #expect(grant.token.type == "DPoP")
       for _ in 1...3 {
         #expect(try await client.send(Request<String>.get("orders")) == "fine")

@@ -42,7 +42,7 @@ class Token(TokenMixin):
     def is_revoked(self): return self.revoked
     def get_user(self): return User(self.user)
     def get_client(self): return CLIENTS[self.client_id]
-CODES, USED, TOKENS, DEVICES, SPENT = {}, set(), [], {}, {"reused": 0}
+CODES, USED, TOKENS, DEVICES, REUSED = {}, {}, [], {}, []
 def save_token(token, req):
     user = req.user.get_user_id() if req.user else ""
     TOKENS.append(Token(client_id=req.client.client_id, token=token, user=user))
@@ -54,10 +54,10 @@ class CodeGrant(grants.AuthorizationCodeGrant):
         CODES[code] = Code(code=code, client_id=req.client.client_id, redirect_uri=req.payload.redirect_uri, scope=req.payload.scope,
             user=req.user.get_user_id(), code_challenge=data.get("code_challenge"), code_challenge_method=data.get("code_challenge_method"))
     def query_authorization_code(self, code, client):
-        if code in USED: SPENT["reused"] += 1
+        if code in USED: REUSED.append(USED[code])
         found = CODES.get(code)
         return found if found and found.client_id == client.client_id else None
-    def delete_authorization_code(self, code): USED.add(code.code); del CODES[code.code]
+    def delete_authorization_code(self, code): USED[code.code] = code.user; del CODES[code.code]
     def authenticate_user(self, code): return User(code.user)
 class StrictChallenge(CodeChallenge):
     SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]
@@ -67,7 +67,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
     def authenticate_refresh_token(self, text):
         for t in TOKENS:
             if t.token.get("refresh_token") == text:
-                if t.spent: SPENT["reused"] += 1
+                if t.spent: REUSED.append(t.user)
                 return None if t.revoked or t.spent else t
     def authenticate_user(self, token): return User(token.user)
     def revoke_old_credential(self, token): token.spent = token.revoked = True
@@ -136,9 +136,12 @@ def check_proof(token):
         import hashlib
         wanted = base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).rstrip(b"=").decode()
         if claims.get("ath") != wanted: return "invalid_dpop_proof"
-    if claims.get("nonce") != NONCE[0]: return "use_dpop_nonce"
     request.thumbprint = key.thumbprint()
-NONCE = ["nonce-0"]
+    if claims.get("nonce") != nonce(): return "use_dpop_nonce"
+NONCES = {}
+def nonce():
+    "The nonce that a proof with the request's key must have; other keys have their own."
+    return NONCES.setdefault(getattr(request, "thumbprint", ""), "nonce-0")
 @app.get("/.well-known/oauth-authorization-server")
 def metadata():
     root = BASE.rstrip("/")
@@ -157,14 +160,14 @@ def authorize():
 def token():
     if request.headers.get("DPoP"):
         problem = check_proof(None)
-        if problem: return {"error": problem}, 400, {"DPoP-Nonce": NONCE[0]}
+        if problem: return {"error": problem}, 400, {"DPoP-Nonce": nonce()}
         response = server.create_token_response()
         if response.status_code == 200:
             members = json.loads(response.data)
             members["token_type"] = "DPoP"
             BOUND[members["access_token"]] = request.thumbprint
-            NONCE[0] = "nonce-" + secrets.token_hex(4)
-            return members, 200, {"DPoP-Nonce": NONCE[0]}
+            NONCES[request.thumbprint] = "nonce-" + secrets.token_hex(4)
+            return members, 200, {"DPoP-Nonce": nonce()}
         return response
     return server.create_token_response()
 BOUND = {}
@@ -193,27 +196,34 @@ def guarded(respond):
     live = next((t for t in TOKENS if t.token["access_token"] == text and not t.revoked), None)
     if scheme == "DPoP":
         problem = check_proof(text)
-        if problem: return "", 401, {"WWW-Authenticate": f'DPoP error="{problem}"', "DPoP-Nonce": NONCE[0]}
+        if problem: return "", 401, {"WWW-Authenticate": f'DPoP error="{problem}"', "DPoP-Nonce": nonce()}
         if BOUND.get(text) != request.thumbprint: live = None
     elif text in BOUND: live = None
     return (respond(live), 200) if live else ("", 401, {"WWW-Authenticate": f'{scheme or "Bearer"} error="invalid_token"'})
 @app.post("/expire")
 def expire():
-    "Makes all access tokens of no use; refresh tokens stay."
+    "Makes the access tokens of a group of users of no use; refresh tokens stay."
     for t in TOKENS:
+        if not t.user.endswith(request.form["group"]): continue
         BOUND.pop(t.token["access_token"], None)
         t.token["access_token"] = secrets.token_hex(8)
     return ""
 @app.get("/reused")
-def reused(): return str(SPENT["reused"])
+def reused(): return str(sum(user.endswith(request.args["group"]) for user in REUSED))
 @app.post("/sign")
 def sign():
     from cryptography.hazmat.primitives.asymmetric import ec, utils
     from cryptography.hazmat.primitives import hashes
-    r, s = utils.decode_dss_signature(KEY.private_key.sign(request.get_data(), ec.ECDSA(hashes.SHA256())))
+    r, s = utils.decode_dss_signature(private_key().private_key.sign(request.get_data(), ec.ECDSA(hashes.SHA256())))
     return r.to_bytes(32, "big") + s.to_bytes(32, "big")
 @app.get("/key")
-def key(): return KEY.as_dict(private=False)
+def key(): return private_key().as_dict(private=False)
+KEYS = {}
+def private_key():
+    "The key of a group of users for proofs, or without a group that of the client with assertions."
+    group = request.args.get("group")
+    if not group: return KEY
+    return KEYS.get(group) or KEYS.setdefault(group, jwk.ECKey.generate_key("P-256"))
 WSGIRequestHandler.protocol_version, WSGIRequestHandler.wbufsize = "HTTP/1.1", 8192  # One packet for a response.
 http = make_server("127.0.0.1", 0, app, threaded=True)
 BASE = f"http://127.0.0.1:{http.server_port}/"
