@@ -82,6 +82,71 @@ import Testing
     #expect(try await task.value.token.value == "A")
   }
 
+  @Test(arguments: [
+    (302, #"{"error":"access_denied"}"#), (307, "{}"), (303, #"{"access_token":"X"}"#), (408, #"{"message":"slow"}"#),
+    (403, #"{"error":"temporarily_unavailable"}"#),
+  ])
+  func `a redirect or a passing trouble does not end the sign-in`(status: Int, body: String) async throws {
+    begin()
+    polls((status, body), (200, OAuth2Fixture.token))
+    let grant = try await fixture.clock.run { try await fixture.device.signIn { _ in } }
+    #expect(grant.token.value == "A")
+    #expect(fixture.mock.sent.count == 3)
+  }
+
+  @Test func `a refusal that is not known to come from the server does not end the sign-in`() async throws {
+    begin()
+    polls((400, "access_denied"), (200, OAuth2Fixture.token))
+    let client = fixture.client.with { configuration in
+      configuration.behaviors.append(
+        ClosureBehavior("doubt", order: .verification) { request, next in
+          var response = try await next(request)
+          if response.statusCode == 400 { response.isVerified = false }
+          return response
+        })
+    }
+    let flow = OAuth2DeviceFlow(session: fixture.session, endpoint: fixture.endpoint(), over: client)
+    let grant = try await fixture.clock.run { try await flow.signIn { _ in } }
+    #expect(grant.token.value == "A")
+  }
+
+  @Test func `behaviors for other requests change nothing`() async throws {
+    begin()
+    polls((400, "authorization_pending"), (503, "server_error"), (200, OAuth2Fixture.token))
+    let client = fixture.client.with {
+      $0.behaviors += [
+        .mapError { _ in CocoaError(.userCancelled) }, .retry(), .hedging(after: .milliseconds(1)), .coalescing(),
+      ]
+    }
+    let flow = OAuth2DeviceFlow(session: fixture.session, endpoint: fixture.endpoint(), over: client)
+    let grant = try await fixture.clock.run { try await flow.signIn { _ in } }
+    #expect(grant.token.value == "A")
+    #expect(fixture.mock.sent.count == 4)
+  }
+
+  @Test func `a shutdown during the wait ends the sign-in`() async throws {
+    begin()
+    let device = fixture.device
+    let task = Task { await errorCode { try await device.signIn { _ in } } }
+    await fixture.clock.waitForSleepers(1)
+    await fixture.client.shutdown()
+    #expect(await task.value == .clientShutDown)
+    #expect(fixture.mock.sent.count == 1)
+  }
+
+  @Test func `a clock that is set forward or back during the wait changes no wait`() async throws {
+    begin()
+    polls((400, "authorization_pending"), (200, OAuth2Fixture.token))
+    let task = Task { try await fixture.device.signIn { _ in } }
+    for (number, jump) in [-86_400.0, 86_400].enumerated() {
+      await fixture.clock.waitForSleepers(1)
+      fixture.clock.setDate(fixture.clock.date.addingTimeInterval(jump))
+      fixture.clock.advance(by: .seconds(7))
+      _ = await fixture.mock.waitForRequests(number + 2)
+    }
+    #expect(try await task.value.token.value == "A")
+  }
+
   @Test func `codes expire without another request`() async throws {
     begin(
       #"{"device_code":"D","user_code":"W","verification_url":"https://id.example/device","expires_in":12,"interval":5}"#

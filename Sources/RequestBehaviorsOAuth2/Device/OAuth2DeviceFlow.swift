@@ -110,15 +110,19 @@ public struct OAuth2DeviceFlow: Sendable {
   /// Returns the meaning of an error for the next request; `nil` if it ends the sign-in.
   private static func answer(_ error: NetworkError) -> DevicePoll.Answer? {
     guard let response = error.response else { return error.isTransient ? .unavailable(nil) : nil }
-    let problem = OAuth2Problem(response)
-    switch problem?.code {
+    let unavailable = DevicePoll.Answer.unavailable(ServerHints(response).retryAfter)
+    // A redirect, and a response that is not known to come from the server, say nothing about the user.
+    guard response.isVerified, !(300..<400).contains(response.statusCode) else { return unavailable }
+    switch OAuth2Problem(response)?.code {
     case .authorizationPending?: return .pending
     case .slowDown?: return .slowDown
+    case .temporarilyUnavailable?: return unavailable
+    case nil where error.isTransient: return unavailable
     default: break
     }
     // This is from a portal or a gateway; the user may still be deciding.
     guard JSONObject(response) != nil, response.statusCode != 429, response.statusCode < 500 else {
-      return .unavailable(ServerHints(response).retryAfter)
+      return unavailable
     }
     return nil
   }

@@ -97,7 +97,10 @@ import Testing
   }
 
   private static func outcome(_ response: RandomResponse) -> Outcome {
-    if ["authorization_pending", "slow_down"].contains(TokenRules.word(response)) { return .waits }
+    if (300..<400).contains(response.status) { return .waits }
+    let word = TokenRules.word(response)
+    if ["authorization_pending", "slow_down", "temporarily_unavailable"].contains(word) { return .waits }
+    if word == nil, [408, 425].contains(response.status) { return .waits }
     if response.status < 300, case .token(let value, _) = TokenRules.outcome(response) { return .token(value) }
     guard TokenRules.object(response) != nil, response.status != 429, response.status < 500 else { return .waits }
     return .error(TokenRules.code(response) ?? .oauth2InvalidResponse)
