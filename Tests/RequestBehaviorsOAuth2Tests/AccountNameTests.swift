@@ -105,11 +105,11 @@ import Testing
     way: Way
   ) async throws {
     let early = await errorCode { try await signIn(way, as: "") }
-    #expect(early == .oauth2InvalidServer)
+    #expect(early == .invalidRequest)
     #expect(fixture.mock.sent.filter { $0.url.path() == "/token" }.isEmpty)
     fixture.respond()
     let late = await errorCode { try await signIn(way) { _ in "" } }
-    #expect(late == .oauth2InvalidServer)
+    #expect(late == .invalidRequest)
     #expect(try await fixture.store.load() == nil)
     #expect(try revoked == ["R"])
   }

@@ -5,7 +5,7 @@ extension NetworkError.Code {
 
   /// The URL is missing, relative, malformed, not http or https, or has a user name.
   public static let invalidURL = Self("invalidURL")
-  /// The method, a header, the body or an option breaks a rule.
+  /// The method, a header, the body, an option or the name of an account breaks a rule.
   public static let invalidRequest = Self("invalidRequest")
   /// The body could not be encoded.
   public static let encodingFailed = Self("encodingFailed")

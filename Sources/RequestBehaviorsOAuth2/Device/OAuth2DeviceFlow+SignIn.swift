@@ -13,7 +13,7 @@ extension OAuth2DeviceFlow {
   public func signIn(
     as account: String? = nil, _ show: (_ code: OAuth2DeviceCode) async throws -> Void
   ) async throws -> OAuth2Grant {
-    _ = try account.map { try AccountName.checked($0) }
+    try SessionAccount.check(account)
     let code = try await begin()
     try await show(code)
     return try await finish(code, as: account)
@@ -44,11 +44,12 @@ extension OAuth2DeviceFlow {
   /// - Returns: The grant, with whose token the session is signed in.
   /// - Throws: `NetworkError`, of code `oauth2Denied` if the user refused, `oauth2Expired` if the user did not decide
   ///   in time, `oauth2Refused` if the server says why not, `oauth2InvalidServer` if the codes are of another client or
-  ///   token endpoint or the name is empty, and `signedOut` if the session was signed out, or in, meanwhile. After a
-  ///   sign-out the token is revoked if the server can. `CancellationError` at once when the task is cancelled.
+  ///   token endpoint, `invalidRequest` if the name is empty, and `signedOut` if the session was signed out, or in,
+  ///   meanwhile. After a sign-out the token is revoked if the server can. `CancellationError` at once when the task is
+  ///   cancelled.
   @discardableResult
   public func finish(_ code: OAuth2DeviceCode, as account: String? = nil) async throws -> OAuth2Grant {
-    _ = try account.map { try AccountName.checked($0) }
+    try SessionAccount.check(account)
     return try await finish(code, by: { _ in account })
   }
 

@@ -16,7 +16,7 @@ extension OAuth2Flow {
   public func signIn(
     _ parameters: Query = [:], as account: String? = nil, _ open: (_ url: URL) async throws -> URL
   ) async throws -> OAuth2Grant {
-    _ = try account.map { try AccountName.checked($0) }
+    try SessionAccount.check(account)
     let (signIn, callback) = try await page(parameters, open)
     return try await finish(signIn, callback: callback, as: account)
   }
@@ -69,14 +69,15 @@ extension OAuth2Flow {
   ///   - `oauth2Denied` or `oauth2Refused` if the user or the server refused;
   ///   - `oauth2Expired` if the sign-in began more than an hour ago;
   ///   - `oauth2AlreadyFinished` if the session has seen this callback before;
-  ///   - `oauth2InvalidServer` if the sign-in was begun for another client or token endpoint, or if the name is empty;
+  ///   - `oauth2InvalidServer` if the sign-in was begun for another client or token endpoint;
+  ///   - `invalidRequest` if the name is empty;
   ///   - `signedOut` if the session was signed out, or in, meanwhile. After a sign-out the token is revoked if the
   ///     server can.
   @discardableResult
   public func finish(
     _ signIn: OAuth2SignIn, callback: URL, as account: String? = nil
   ) async throws -> OAuth2Grant {
-    _ = try account.map { try AccountName.checked($0) }
+    try SessionAccount.check(account)
     return try await finish(signIn, callback) { _ in account }
   }
 

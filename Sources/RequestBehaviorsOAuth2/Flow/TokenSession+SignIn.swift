@@ -45,7 +45,8 @@ extension TokenSession {
     let grant = OAuth2Grant(token, idToken: idToken, members: JSONObject(result.response))
     let account: String?
     do {
-      account = try await name(grant).map { try AccountName.checked($0) } ?? AccountName.subject(of: idToken)
+      account = try await name(grant) ?? SessionAccount.subject(of: idToken)
+      try SessionAccount.check(account)
     } catch {
       await revokeUnlessSignedIn(token, by: revoke)
       throw error
@@ -72,17 +73,7 @@ extension TokenSession {
   }
 }
 
-/// The names by which a sign-in tells whose account it is.
-enum AccountName {
-  /// Returns a name that may be one.
-  ///
-  /// - Throws: `NetworkError` of code `oauth2InvalidServer` if it is empty: all users would be the same owner.
-  static func checked(_ name: String) throws -> String {
-    guard name.isEmpty else { return name }
-    throw NetworkError.invalidServer(
-      "the name of the account is empty, and users with the same name would share caches and queues")
-  }
-
+extension SessionAccount {
   /// Returns the name of the user of an ID token, the same at each sign-in; `nil` without an ID token.
   static func subject(of idToken: IDToken?) -> String? { idToken.map { "\($0.issuer) \($0.subject)" } }
 }

@@ -91,8 +91,10 @@ public final class TokenSession: Sendable {
   /// - Parameters:
   ///   - token: The token.
   ///   - account: The name or number of the user, unique on the server; only a hash of it is kept.
-  /// - Throws: As ``signIn(_:)``.
+  /// - Throws: As ``signIn(_:)``, and ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidRequest`` if the
+  ///   name is empty; the session is as it was then.
   public func signIn(_ token: AccessToken, as account: String) async throws {
+    try SessionAccount.check(account)
     try await coordinator.signIn(token, id: SessionAccount.id(of: account, in: name))
   }
 

@@ -26,6 +26,16 @@ import Testing
     #expect(!anna.contains("anna"))
   }
 
+  @Test func `an empty name is refused, and the session is as it was`() async throws {
+    let store = InMemoryTokenStore()
+    let session = fixture.session(.refreshToken(.test), store)
+    let error = await #expect(throws: NetworkError.self) { try await session.signIn(AccessToken("a1"), as: "") }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("the name of the account is empty") == true)
+    #expect(try await session.isSignedIn() == false)
+    #expect(try await store.load() == nil)
+  }
+
   @Test func `an account is the same owner after a refresh, a start, and in another process`() async throws {
     let store = InMemoryTokenStore()
     let session = fixture.session(.refreshToken(.test), store)
