@@ -134,6 +134,21 @@ import Testing
     #expect(try revoked.isEmpty)
   }
 
+  @Test(arguments: Way.allCases)
+  func `a closure that throws leaves the user whom another process has signed in meanwhile`(way: Way) async throws {
+    fixture.respond()
+    let store = fixture.store
+    #expect(try await fixture.isSignedIn == false)
+    await #expect(throws: CocoaError.self) {
+      try await signIn(way) { _ in
+        try await store.save(AccessToken("other"))
+        throw CocoaError(.userCancelled)
+      }
+    }
+    #expect(try await fixture.store.load()?.value == "other")
+    #expect(try revoked.isEmpty)
+  }
+
   @Test func `the prerequisites of a client ask with the new token, also while another user is signed in`() async throws
   {
     try await fixture.session.signIn(AccessToken("old"), as: "ben")

@@ -63,11 +63,12 @@ extension TokenSession {
   /// Revokes a token that the session does not take, if the server can.
   ///
   /// While a user is signed in, it is only dropped: some servers revoke all tokens that the user gave the client. So it
-  /// is if the store cannot be read, for then a user may be signed in.
+  /// is if the store cannot be read, for then a user may be signed in. The store is read again, because another process
+  /// may have signed a user in.
   func revokeUnlessSignedIn(
     _ token: AccessToken, by revoke: @escaping @Sendable (AccessToken) async -> Void
   ) async {
-    guard (try? await isSignedIn()) == false else { return }
+    guard (try? await isAnyUserSignedIn()) == false else { return }
     // The caller may have been cancelled, such as by a sign-out, and waits for this no longer than it must.
     await Task { await revoke(token) }.endOrCancellation()
   }

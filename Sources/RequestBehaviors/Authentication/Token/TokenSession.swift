@@ -140,6 +140,14 @@ public final class TokenSession: Sendable {
     return coordinator.update { state, _ in state.token }.map { problem(of: $0) == nil } ?? false
   }
 
+  /// Reads the store again, and returns whether there is a token for any session or process that shares it.
+  ///
+  /// - Throws: As ``isSignedIn()``.
+  package func isAnyUserSignedIn() async throws -> Bool {
+    try await coordinator.queue.enqueue { [coordinator] in try await coordinator.readAgain() }.value
+    return coordinator.hasToken
+  }
+
   /// The events of the session from now on; every access is a separate subscriber.
   public var events: TokenEvents { coordinator.broadcast.subscribe() }
 }
