@@ -65,7 +65,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = METHODS
     INCLUDE_NEW_REFRESH_TOKEN = True
     def authenticate_refresh_token(self, text):
-        for t in TOKENS:
+        for t in reversed(TOKENS):
             if t.token.get("refresh_token") == text:
                 if t.spent: REUSED.append(t.user)
                 return None if t.revoked or t.spent else t
@@ -99,7 +99,7 @@ class DeviceGrant(DeviceCodeGrant):
 class Revocation(RevocationEndpoint):
     CLIENT_AUTH_METHODS = METHODS
     def query_token(self, text, hint):
-        for t in TOKENS:
+        for t in reversed(TOKENS):
             if text in (t.token.get("refresh_token"), t.token.get("access_token")): return t
     def revoke_token(self, token, req): token.revoked = True
 class Assertion(JWTBearerClientAssertion):
@@ -185,15 +185,15 @@ def decide():
 def live():
     "Whether a token or refresh token is of use."
     texts = request.form.getlist("token")
-    found = [t for t in TOKENS if t.token["access_token"] in texts or t.token.get("refresh_token") in texts]
-    return str(any(not t.revoked for t in found))
+    live = (t for t in reversed(TOKENS) if not t.revoked)
+    return str(any(t.token["access_token"] in texts or t.token.get("refresh_token") in texts for t in live))
 @app.get("/orders")
 def orders(): return guarded(lambda token: "fine")
 @app.get("/me")
 def me(): return guarded(lambda token: token.user)
 def guarded(respond):
     scheme, _, text = (request.headers.get("Authorization") or "").partition(" ")
-    live = next((t for t in TOKENS if t.token["access_token"] == text and not t.revoked), None)
+    live = next((t for t in reversed(TOKENS) if t.token["access_token"] == text and not t.revoked), None)
     if scheme == "DPoP":
         problem = check_proof(text)
         if problem: return "", 401, {"WWW-Authenticate": f'DPoP error="{problem}"', "DPoP-Nonce": nonce()}
@@ -204,7 +204,7 @@ def guarded(respond):
 def expire():
     "Makes the access tokens of a group of users of no use; refresh tokens stay."
     for t in TOKENS:
-        if not t.user.endswith(request.form["group"]): continue
+        if t.revoked or not t.user.endswith(request.form["group"]): continue
         BOUND.pop(t.token["access_token"], None)
         t.token["access_token"] = secrets.token_hex(8)
     return ""
