@@ -22,12 +22,7 @@ extension OutboxDrainer {
   }
 
   /// Tries everything again at once, because the device has got another network.
-  func endPauses() {
-    endPauses { state in
-      defer { state.forgetPauses() }
-      return state.pause.isActive || !state.ownerPauses.isEmpty
-    }
-  }
+  func endPauses() { endPauses { $0.forgetPauses() } }
 
   /// Goes on after a response to a request of an owner.
   private func endPauses(of owner: String?) {
@@ -46,10 +41,13 @@ extension OutboxDrainer {
   /// Tries the entries of owners again who have signed in since the last look.
   func followSignIns() {
     let members = core.members
-    state.withLock { state in
-      if let last = state.members, last != members { (state.ownerPauses, state.wakesWithoutUser) = ([:], true) }
-      state.members = members
+    let hasEnded = state.withLock { state in
+      defer { state.members = members }
+      guard let last = state.members, last != members else { return false }
+      defer { (state.ownerPauses, state.wakesWithoutUser) = ([:], true) }
+      return !state.ownerPauses.isEmpty
     }
+    if hasEnded { core.tell(OutboxEvent(.resumed)) }
   }
 
   /// Makes the entries due whose user was not signed in, after a sign-in, or when the caller asks for a new look.

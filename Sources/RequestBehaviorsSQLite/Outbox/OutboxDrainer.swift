@@ -35,9 +35,10 @@ final class OutboxDrainer: Sendable {
     /// The calls that wait for the end of the loop.
     var endings: [Waiter<Void>] = []
 
-    /// Tries everything at once that waits for the network or for a user.
-    mutating func forgetPauses() {
-      (pause, ownerPauses, wakesWithoutUser) = (OutboxPause(), [:], true)
+    /// Tries everything at once that waits for the network or for a user; returns whether there was a pause.
+    mutating func forgetPauses() -> Bool {
+      defer { (pause, ownerPauses, wakesWithoutUser) = (OutboxPause(), [:], true) }
+      return pause.isActive || !ownerPauses.isEmpty
     }
   }
 
@@ -75,10 +76,8 @@ final class OutboxDrainer: Sendable {
   }
 
   func resume() {
-    state.withLock { state in
-      state.isSuspended = false
-      state.forgetPauses()
-    }
+    state.withLock { $0.isSuspended = false }
+    endPauses()
     run()
   }
 
@@ -96,15 +95,15 @@ final class OutboxDrainer: Sendable {
   /// Sends what is due, until nothing more can be sent.
   func drain(outlastingPauses: Bool) async throws {
     let waiter = Waiter<Void>()
-    let id = try state.withLock { state -> Int? in
+    let begun = try state.withLock { state -> (id: Int, hasEndedPause: Bool)? in
       if state.isEnded { throw state.endError ?? NetworkError.clientShutDown() }
       guard !state.isSuspended else { return nil }
-      state.forgetPauses()
       state.lastDrain += 1
       state.drains[state.lastDrain] = Drain(waiter: waiter, outlastsPauses: outlastingPauses)
-      return state.lastDrain
+      return (state.lastDrain, state.forgetPauses())
     }
-    guard let id else { return }
+    guard let (id, hasEndedPause) = begun else { return }
+    if hasEndedPause { core.tell(OutboxEvent(.resumed)) }
     run()
     core.signal.raise()
     defer { _ = state.withLock { $0.drains.removeValue(forKey: id) } }

@@ -60,8 +60,10 @@ public struct OutboxEvent: Sendable, CustomStringConvertible {
     /// An entry is not sent for now, for the reason in the ``OutboxEvent/message``.
     public static let held = Kind(rawValue: "held")
     /// Sending has stopped until the ``OutboxEvent/date``, because no request reaches the server.
+    ///
+    /// Where there is no token for a user, that concerns the entries of the user only.
     public static let paused = Kind(rawValue: "paused")
-    /// Sending goes on after a pause.
+    /// Sending goes on after a pause, or a `drain`, a sign-in or another network has ended it.
     public static let resumed = Kind(rawValue: "resumed")
     /// The file could not be read or written; the attempt is repeated.
     public static let failed = Kind(rawValue: "failed")

@@ -89,4 +89,22 @@ import Testing
     await outbox.stop()
     #expect(Set(world.sent).count == 3)
   }
+
+  @Test(arguments: [false, true]) func `a drain and a resume that end a pause tell so`(resumes: Bool) async throws {
+    let isDown = Shared(true)
+    let world = try world(isDown)
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    var events = outbox.events().makeAsyncIterator()
+    try await outbox.drain()
+    #expect(await events.next()?.kind == .paused)
+    isDown.value = false
+    if resumes {
+      await outbox.suspend()
+      outbox.resume()
+    }
+    #expect(try await outbox.drain().isEmpty)
+    #expect(await events.next()?.kind == .resumed)
+    #expect(await events.next()?.kind == .delivered)
+  }
 }

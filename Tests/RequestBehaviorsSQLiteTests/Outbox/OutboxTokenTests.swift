@@ -91,6 +91,23 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
   }
 
+  @Test func `a sign-in that ends a pause tells so`() async throws {
+    let world = try OutboxWorld()
+    let session = try await session(world)
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    failure.value = .cannotConnect
+    try await outbox.enqueue(Ping(number: 1))
+    var events = outbox.events().makeAsyncIterator()
+    try await outbox.drain()
+    #expect(await events.next()?.kind == .paused)
+    try await session.signIn(AccessToken("new"), as: "a")
+    outbox.start()
+    await world.letTimePass { !world.sent.isEmpty }
+    #expect(await events.next()?.kind == .resumed)
+    #expect(await events.next()?.kind == .delivered)
+    await outbox.stop()
+  }
+
   @Test func `a user without a token does not stop the entries of another`() async throws {
     let world = try OutboxWorld()
     let (anna, ben) = (try await session(world, named: "anna"), TokenSession(name: "ben", source: .signInOnly))
