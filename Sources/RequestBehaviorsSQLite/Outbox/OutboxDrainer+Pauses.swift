@@ -50,6 +50,14 @@ extension OutboxDrainer {
     if hasEnded { core.tell(OutboxEvent(.resumed)) }
   }
 
+  /// Tries an entry again whose user was not signed in when its attempt began, and is by its end.
+  ///
+  /// The loop can have followed the sign-in while the attempt was under way, before the entry began to rest.
+  func noteSignIn(since members: [CallOwners.Member], after outcome: OutboxOutcome) {
+    guard case .withoutUser = outcome, core.members != members else { return }
+    state.withLock { $0.wakesWithoutUser = true }
+  }
+
   /// Makes the entries due whose user was not signed in, after a sign-in, or when the caller asks for a new look.
   func wakeWithoutUser() async throws {
     let isAsked = state.withLock { state in

@@ -91,6 +91,27 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
   }
 
+  @Test func `a sign-in during an attempt that fails for it has the entry tried again at once`() async throws {
+    let (requests, gate) = (Shared(0), TestGate())
+    let world = try OutboxWorld { _ in
+      guard requests.next() == 1 else { return (200, "") }
+      await gate.pass()
+      return (401, "")
+    }
+    let session = TokenSession(source: .signInOnly)
+    try await session.signIn(AccessToken("old"), as: "a")
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    try await outbox.enqueue(Ping(number: 1))
+    let drain = Task { try await outbox.drain() }
+    await gate.waitForArrivals(1)
+    try await session.signIn(AccessToken("new"), as: "a")
+    // The second one is sent when the outbox has seen the sign-in, before the first attempt ends.
+    try await outbox.enqueue(Ping(number: 2)).value
+    gate.open()
+    #expect(try await drain.value.isEmpty)
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/1"])
+  }
+
   @Test func `a sign-in that ends a pause tells so`() async throws {
     let world = try OutboxWorld()
     let session = try await session(world)
