@@ -38,7 +38,7 @@ import Testing
     #expect(try await scope(fixture.session(service("bpp"))) != owner)
     let elsewhere = TokenEndpoint("other", clientID: "app", clientSecret: "s")
     #expect(try await scope(fixture.session(.clientCredentials(elsewhere))) != owner)
-    #expect(try await TokenAuthBehavior(TokenSession(name: "b", source: service())).scope(for: request) != owner)
+    #expect(await TokenAuthBehavior(TokenSession(name: "b", source: service())).scope(for: request) != owner)
     let user = fixture.session(service())
     try await user.signIn(AccessToken("t"), as: "app at token")
     #expect(try await scope(user) != owner)
