@@ -7,7 +7,7 @@
 public protocol AccountKnowing: CredentialBehavior {
   /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
   var account: String? { get }
-  /// A number that changes with each sign-in and sign-out; by default always 0.
+  /// A number that changes with each sign-in and sign-out, and not when a server ends the session; by default always 0.
   ///
   /// A queue whose requests could not be sent as the account tries them again when it changes.
   var signInCount: Int { get }

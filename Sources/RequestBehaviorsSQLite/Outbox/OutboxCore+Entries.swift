@@ -56,8 +56,11 @@ extension OutboxCore {
   }
 
   /// Treats the entries of an owner who has left.
+  ///
+  /// A service whose token a server refuses stays the owner of its calls, and has not left.
   func ownerEnded(_ ended: String) async {
     _ = try? await refreshOwners()
+    if members.contains(where: { $0.isOfSession && $0.scope == ended }) { return signal.raise() }
     let scopes = try? await store.read { db in
       try db.query(
         "SELECT DISTINCT scope FROM outbox_entry WHERE queue = \(self.queue) AND scope IS NOT NULL AND state <> 5",

@@ -89,6 +89,34 @@ import Testing
     #expect(tokens(world) == ["Bearer token-robot"])
   }
 
+  @Test func `an entry rests although each refused token ends the session of its service`() async throws {
+    let world = try OutboxWorld { request in
+      guard request.url.path() == "/token" else { return (401, "") }
+      return (200, #"{"access_token": "refused", "token_type": "Bearer", "expires_in": 3600}"#)
+    }
+    let outbox = try await outbox(world, session())
+    try await outbox.enqueue(Ping(number: 1))
+    let left = try await outbox.drain()
+    #expect(left.nextAttempt == world.clock.date.addingTimeInterval(30))
+    // One attempt, in which the token is replaced once.
+    #expect(tokens(world).count == 2)
+  }
+
+  @Test func `a refused token of a service discards none of its entries`() async throws {
+    let isRefused = Shared(true)
+    let world = try OutboxWorld { request in
+      guard request.url.path() == "/token" else { return (isRefused.value ? 401 : 200, "") }
+      return (200, #"{"access_token": "new", "token_type": "Bearer", "expires_in": 3600}"#)
+    }
+    let client = try world.client([.tokenAuth(session())])
+    let outbox = try await world.outbox(client, OutboxConfiguration(atSignOut: .discard))
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().waiting == 1)
+    isRefused.value = false
+    #expect(try await outbox.drain().isEmpty)
+    #expect(try await world.states == [5])
+  }
+
   @Test func `the name of a service is not in the file`() async throws {
     let world = try world()
     try await outbox(world, session("canary")).enqueue(Ping(number: 1))

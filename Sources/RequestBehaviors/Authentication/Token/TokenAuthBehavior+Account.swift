@@ -8,6 +8,8 @@ extension TokenAuthBehavior: AccountKnowing {
     session.coordinator.update { state, _ in state.user == nil && state.account == nil ? nil : state.scope }
   }
 
-  /// A number that changes with each sign-in and sign-out.
-  public var signInCount: Int { session.coordinator.generation }
+  /// A number that changes with each sign-in and sign-out, in any process, and not when a server ends the session.
+  public var signInCount: Int {
+    session.coordinator.update { state, _ in state.requestedChanges + state.foreignChanges }
+  }
 }

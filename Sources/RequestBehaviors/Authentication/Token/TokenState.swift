@@ -59,6 +59,8 @@ struct TokenState: Sendable {
   private(set) var generation = 0
   /// The number of sign-ins and sign-outs that were asked for; a longer sign-in that began before one of them is void.
   private(set) var requestedChanges = 0
+  /// The number of sign-ins and sign-outs that other processes made.
+  var foreignChanges = 0
   /// The generation in which the store turned out to be empty, until there is a token in it.
   var emptyGeneration: Int?
   var refresh: Refresh?
