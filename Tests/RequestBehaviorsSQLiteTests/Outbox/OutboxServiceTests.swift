@@ -108,7 +108,7 @@ import Testing
       guard request.url.path() == "/token" else { return (isRefused.value ? 401 : 200, "") }
       return (200, #"{"access_token": "new", "token_type": "Bearer", "expires_in": 3600}"#)
     }
-    let client = try world.client([.tokenAuth(session())])
+    let client = world.client([.tokenAuth(session())])
     let outbox = try await world.outbox(client, OutboxConfiguration(atSignOut: .discard))
     try await outbox.enqueue(Ping(number: 1))
     #expect(try await outbox.drain().waiting == 1)
