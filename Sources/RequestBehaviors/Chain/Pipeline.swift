@@ -91,25 +91,6 @@ public struct Pipeline: Sendable {
     self.options = options
   }
 
-  private struct Identity: Hashable {
-    let type: ObjectIdentifier
-    let name: String
-  }
-
-  private static func identity(of entry: Entry) -> Identity? {
-    guard let unique = entry.behavior as? any UniqueBehavior else { return nil }
-    return Identity(type: ObjectIdentifier(type(of: unique)), name: unique.name)
-  }
-
-  private static func identities(of entries: [Entry]) throws -> Set<Identity> {
-    var seen: [Identity: Entry] = [:]
-    for entry in entries {
-      guard let identity = identity(of: entry) else { continue }
-      if let first = seen.updateValue(entry, forKey: identity) { throw NetworkError.listedTwice(entry, first) }
-    }
-    return Set(seen.keys)
-  }
-
   static func flatten(
     _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder? = nil, hooksOnly: Bool = false,
     in name: String = ""
@@ -126,23 +107,6 @@ public struct Pipeline: Sendable {
           hooksOnly: hooksOnly || member.runsHooksOnly, in: group.name.isEmpty ? name : group.name)
       }
     }
-  }
-}
-
-extension NetworkError {
-  /// The error of a behavior that is twice in a list; it names the group that lists it, such as `.resilience()`.
-  fileprivate static func listedTwice(_ entry: Pipeline.Entry, _ first: Pipeline.Entry) -> NetworkError {
-    let place = "in the \(entry.source.rawValue)'s behaviors"
-    guard let group = [first.group, entry.group].first(where: { !$0.isEmpty }) else {
-      return NetworkError(
-        .invalidBehavior,
-        "\(entry.name) is listed twice \(place); list it once, or give one of them a name: if its factory takes one")
-    }
-    let isInBoth = first.group == entry.group
-    return NetworkError(
-      .invalidBehavior,
-      "\(entry.name) is listed twice \(place), \(isInBoth ? "both times" : "once") by \(group); "
-        + (isInBoth ? "list the group once" : "pass yours to \(group), or leave that one out by passing nil"))
   }
 }
 

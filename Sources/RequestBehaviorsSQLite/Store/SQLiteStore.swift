@@ -38,7 +38,7 @@ public final class SQLiteStore: Sendable {
   let writer: ConnectionLane
   /// Nil where readers cannot run in parallel with the writer: in memory, and on file systems without shared memory.
   let readers: ReaderPool?
-  let watchedReads: WatchedReads
+  let watchedReads: WatchedReadLimit
   let groups = WriteGroups()
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
@@ -74,7 +74,7 @@ public final class SQLiteStore: Sendable {
       return connection.usesWAL
     }
     readers = usesWAL ? Self.makeReaders(state, configuration) : nil
-    watchedReads = WatchedReads(readers: usesWAL ? configuration.maximumReaders : 1)
+    watchedReads = WatchedReadLimit(readers: usesWAL ? configuration.maximumReaders : 1)
     if let interval = configuration.changePollInterval { pollForChanges(every: interval) }
   }
 

@@ -4,7 +4,7 @@ internal import RequestBehaviors
 ///
 /// After a commit all reads that watch its tables begin again. Without the limit, an unwatched read would wait behind
 /// them.
-final class WatchedReads: Sendable {
+final class WatchedReadLimit: Sendable {
   private struct State {
     var running = 0
     // A slice, because its first element is removed without moving the others.
