@@ -18,7 +18,7 @@ public import Foundation
 /// For text made at run time use ``init(encoded:)``; for links in a response use `.get(url:)`.
 public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
   /// The percent-encoded path that is appended to the base URL.
-  let encoded: String
+  public let encoded: String
 
   /// The path with `{}` for each interpolation, which names the endpoint in logs, metrics and mocks.
   public let template: String
