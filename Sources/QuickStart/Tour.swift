@@ -16,14 +16,14 @@ enum Tour {
     switch self {
     case .own: try await OwnTour(servers: OwnServers()).run()
     case .other(let url): try await OtherTour(url: url).run()
-    case .signIn(let opensBrowser):
-      #if os(macOS) || os(Linux)
+    #if os(macOS) || os(Linux)
+      case .signIn(let opensBrowser):
         try await SignInTour { url in
           if opensBrowser { SignInTour.openBrowser(url) }
         }.run()
-      #else
-        throw Complaint("a sign-in with a browser works on macOS and Linux")
-      #endif
+    #else
+      case .signIn: throw Complaint("a sign-in with a browser works on macOS and Linux")
+    #endif
     }
   }
 }
