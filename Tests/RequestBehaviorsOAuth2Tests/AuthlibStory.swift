@@ -96,7 +96,7 @@ import Testing
         counts.failedSignIns += 1
         // Without a fault only the user ends a sign-in.
         if faults.count == before {
-          #expect(error.code == .oauth2Denied, "story \(seed)")
+          #expect(error.code == .oauth2Denied, "story \(seed): \(error)")
           #expect(name == "nobody", "story \(seed)")
         }
       }

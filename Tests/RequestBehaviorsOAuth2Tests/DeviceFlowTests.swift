@@ -124,16 +124,6 @@ import Testing
     #expect(fixture.mock.sent.count == 4)
   }
 
-  @Test func `a shutdown during the wait ends the sign-in`() async throws {
-    begin()
-    let device = fixture.device
-    let task = Task { await errorCode { try await device.signIn { _ in } } }
-    await fixture.clock.waitForSleepers(1)
-    await fixture.client.shutdown()
-    #expect(await task.value == .clientShutDown)
-    #expect(fixture.mock.sent.count == 1)
-  }
-
   @Test func `a clock that is set forward or back during the wait changes no wait`() async throws {
     begin()
     polls((400, "authorization_pending"), (200, OAuth2Fixture.token))

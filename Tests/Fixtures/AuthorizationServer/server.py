@@ -87,7 +87,7 @@ class DeviceGrant(DeviceCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = METHODS
     def query_device_credential(self, code): return Credential(DEVICES[code]) if code in DEVICES else None
     def query_user_grant(self, user_code):
-        for d in DEVICES.values():
+        for d in list(DEVICES.values()):  # Other tests add theirs meanwhile.
             if d["user_code"] == user_code:
                 d["polls"] += 1
                 return (User(d["user"]), d["user"] != "nobody") if d["polls"] > 2 else None
@@ -178,7 +178,7 @@ def device(): return server.create_endpoint_response("device_authorization")
 @app.post("/decide")
 def decide():
     "The user of a device code decides."
-    for d in DEVICES.values():
+    for d in list(DEVICES.values()):  # Other tests add theirs meanwhile.
         if d["user_code"] == request.form["user_code"]: d["user"] = request.form["user"]
     return ""
 @app.post("/live")

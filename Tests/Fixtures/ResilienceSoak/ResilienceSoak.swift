@@ -50,7 +50,8 @@ enum ResilienceSoak {
           rateLimit: .rateLimit(100_000, burst: 1_000), concurrencyLimit: .concurrencyLimit(48)),
         .onCallEnd { tally.add(attempts: $0.call.attempts.count) },
       ])
-    configuration.options.timeout = .milliseconds(400)
+    // Longer than a busy machine needs for a response, so that only a stalled one times out.
+    configuration.options.timeout = .milliseconds(1_500)
     return NetworkClient(configuration: configuration)
   }
 

@@ -9,9 +9,13 @@ import Testing
   private let source = ChunkSource()
   private let clock = ManualClock()
   private let reports = Box<[CallReport]>([])
+  private let reported = TestGate()
 
   private func client(_ behaviors: any RequestBehavior...) -> NetworkClient {
-    let note = CallEndBehavior { [reports] report in reports.update { $0.append(report) } }
+    let note = CallEndBehavior { [reports, reported] report in
+      reports.update { $0.append(report) }
+      reported.arrive()
+    }
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [note] + behaviors)
     configuration.clock = clock.requestClock
     return NetworkClient(configuration: configuration, transport: source.transport())
@@ -94,6 +98,8 @@ import Testing
     let error = await #expect(throws: NetworkError.self) { try await reading.value }
     #expect(error?.code == .deadlineExceeded)
     #expect(source.cancelCount == 1)
+    // The deadline ends the body on a task of its own, so that the reader can go on before the call is reported.
+    await reported.waitForArrivals(1)
     #expect(reports.value.map(\.errorType) == ["timeout"])
   }
 
