@@ -46,6 +46,20 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
+  @Test func `a sign-in of another process that the session has seen is not undone`() async throws {
+    fixture.mock.on(.get, "orders").respond(200)
+    let client = fixture.client.with { $0.behaviors.append(.tokenAuth(fixture.session)) }
+    try await fixture.session.signIn(AccessToken("old", expiresAt: fixture.clock.date.addingTimeInterval(-1)))
+    let code = try await finish {
+      try await fixture.store.save(AccessToken("other", lifetime: .seconds(3_600)))
+      // The session finds it as it wants to refresh its own.
+      _ = try? await client.send(.get("orders"))
+      #expect(try await fixture.store.load()?.value == "other")
+    }
+    #expect(code == .signedOut)
+    #expect(try await fixture.store.load()?.value == "other")
+  }
+
   @Test func `a server that cannot revoke is not asked to`() async throws {
     var fixture = fixture
     fixture.server.revoke = nil

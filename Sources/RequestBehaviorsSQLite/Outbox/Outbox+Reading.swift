@@ -199,7 +199,7 @@ extension OutboxCore {
     var summary = OutboxSummary()
     let groups = try db.query(
       """
-      SELECT state IN (3,4), scope, origin, operation, count(*), min(iif(state = 0, not_before, NULL)) FROM outbox_entry
+      SELECT state IN (3,4), scope, origin, operation, count(*), min(CASE WHEN state = 0 THEN not_before END) FROM outbox_entry
       WHERE queue = \(queue) AND state <> 5 GROUP BY 1, 2, 3, 4
       """
     ) { row in

@@ -24,12 +24,12 @@ extension OutboxDrainer {
   /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
   private func run(_ attempt: OutboxAttempt) async -> OutboxAttempt? {
     defer { core.tickets.end(attempt.row.id) }
-    let members = core.members
+    let signIns = state.withLock { $0.signInCount }
     let ending = await attempt.run()
     // A pause begins before the entry is due again, or it would be sent again at once.
     if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
     guard let settled = await settle(attempt.row, ending) else { return nil }
-    noteSignIn(since: members, after: settled.outcome)
+    noteSignIn(since: signIns, after: settled.outcome)
     if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }
     if let next = settled.next { core.tickets.begin(next.row.id) }
     return settled.next

@@ -108,9 +108,11 @@ extension OutboxDrainer {
       return ($0.workers.isEmpty && !$0.hasLostClaims && hasLooked, $0.drains, $0.pause.isActive)
     }
     guard isIdle, !drains.isEmpty else { return }
-    let isDue = try await nextTime(of: core.present).map { $0 <= core.now } ?? false
+    let (present, ready) = (core.present, ready(of: core.present))
     // The entries of owners without a token wait for the end of a pause, as all do without a network.
-    let isReady = try await nextTime(of: ready(of: core.present)).map { $0 <= core.now } ?? false
+    let isReady = try await hasDueEntry(of: ready)
+    var isDue = isReady
+    if !isReady, ready.count < present.count { isDue = try await hasDueEntry(of: present) }
     let isSentByOthers = try await canSend ? false : core.isSending()
     let done = drains.filter { _, drain in
       guard isDue || isSentByOthers else { return true }
@@ -125,6 +127,11 @@ extension OutboxDrainer {
     try await core.store.read { db in
       try owners.compactMap { try self.core.table(db).nextTime(of: $0) }.min()
     }
+  }
+
+  /// Returns whether an entry of an owner is due.
+  private func hasDueEntry(of owners: Set<String?>) async throws -> Bool {
+    try await nextTime(of: owners).map { $0 <= core.now } ?? false
   }
 
   private var pollInterval: Duration { max(core.settings.pollInterval, .milliseconds(1)) }

@@ -45,6 +45,7 @@ extension OutboxDrainer {
       defer { state.members = members }
       guard let last = state.members, last != members else { return false }
       defer { (state.ownerPauses, state.wakesWithoutUser) = ([:], true) }
+      state.signInCount += 1
       return !state.ownerPauses.isEmpty
     }
     if hasEnded { core.tell(OutboxEvent(.resumed)) }
@@ -53,9 +54,9 @@ extension OutboxDrainer {
   /// Tries an entry again whose user was not signed in when its attempt began, and is by its end.
   ///
   /// The loop can have followed the sign-in while the attempt was under way, before the entry began to rest.
-  func noteSignIn(since members: [CallOwners.Member], after outcome: OutboxOutcome) {
-    guard case .withoutUser = outcome, core.members != members else { return }
-    state.withLock { $0.wakesWithoutUser = true }
+  func noteSignIn(since count: Int, after outcome: OutboxOutcome) {
+    guard case .withoutUser = outcome else { return }
+    state.withLock { if $0.signInCount != count { $0.wakesWithoutUser = true } }
   }
 
   /// Makes the entries due whose user was not signed in, after a sign-in, or when the caller asks for a new look.

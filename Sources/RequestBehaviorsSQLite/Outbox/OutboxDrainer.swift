@@ -24,6 +24,8 @@ final class OutboxDrainer: Sendable {
     var ownerPauses: [String?: OutboxPause] = [:]
     /// The members of the last look, which change with each sign-in and sign-out.
     var members: [CallOwners.Member]?
+    /// The number of such changes.
+    var signInCount = 0
     /// Whether the entries without a user are to be tried again now.
     var wakesWithoutUser = true
     /// The difference between the wall clock and the monotonic one.

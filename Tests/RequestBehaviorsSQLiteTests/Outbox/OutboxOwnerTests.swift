@@ -127,6 +127,17 @@ import Testing
     #expect(world.sent == ["POST /open"])
   }
 
+  @Test func `discarding at the sign-out is done before the same account can be back`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, OutboxConfiguration(atSignOut: .discard))
+    try await signIn("a")
+    try await outbox.enqueue(Mine(user: "a"))
+    try await session.signOut()
+    try await signIn("a")
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent.isEmpty)
+  }
+
   @Test func `an account that is away for 30 days loses its entries, and one that comes back does not`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outbox = try await outbox(world)

@@ -10,6 +10,6 @@ extension TokenAuthBehavior: AccountKnowing {
 
   /// A number that changes with each sign-in and sign-out, in any process, and not when a server ends the session.
   public var signInCount: Int {
-    session.coordinator.update { state, _ in state.requestedChanges + state.foreignChanges }
+    session.coordinator.update { state, _ in state.userChanges }
   }
 }

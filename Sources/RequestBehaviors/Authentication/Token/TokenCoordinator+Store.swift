@@ -163,7 +163,7 @@ extension TokenCoordinator {
     var isVoid = false
     // Waiters get the token only if the session is known to have had no user; otherwise they may be another user's.
     complete(isCancelling: true) { state, clock in
-      isVoid = mark.map { $0 != state.requestedChanges } ?? false
+      isVoid = mark.map { $0 != state.userChanges } ?? false
       if isVoid { return .ignore }
       let now = clock.now()
       let isReplacing = state.hasToken || !state.isLoaded

@@ -103,7 +103,7 @@ public final class TokenSession: Sendable {
   package var finishedSignIns: Locked<[Digest]> { coordinator.finishedSignIns }
 
   /// The mark of a sign-in that takes several requests, for ``signIn(_:as:since:)``.
-  package var signInMark: Int { coordinator.update { state, _ in state.requestedChanges } }
+  package var signInMark: Int { coordinator.update { state, _ in state.userChanges } }
 
   /// Takes the token of a sign-in that took several requests, unless a sign-in or sign-out was asked for meanwhile.
   ///

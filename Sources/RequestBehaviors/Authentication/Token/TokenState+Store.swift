@@ -51,7 +51,7 @@ extension TokenState {
     isUnsaved = false
     // No token means that the other process signed out; the same session id means that it refreshed.
     guard let found else {
-      foreignChanges += 1
+      userChanges += 1
       signOut()
       return .signedOut
     }
@@ -60,7 +60,7 @@ extension TokenState {
       return .refreshed
     }
     let wasEmpty = !hasToken
-    foreignChanges += 1
+    userChanges += 1
     beginGeneration()
     take(found, cameAs: found, now: now, date: date)
     return .signedIn(wasEmpty: wasEmpty)

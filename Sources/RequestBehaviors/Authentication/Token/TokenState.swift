@@ -57,10 +57,10 @@ struct TokenState: Sendable {
   var isLoaded = false
   private(set) var version = 0
   private(set) var generation = 0
-  /// The number of sign-ins and sign-outs that were asked for; a longer sign-in that began before one of them is void.
-  private(set) var requestedChanges = 0
-  /// The number of sign-ins and sign-outs that other processes made.
-  var foreignChanges = 0
+  /// The number of sign-ins and sign-outs of users, in any process, without the sessions that a server has ended.
+  ///
+  /// A longer sign-in that began before one of them is void.
+  var userChanges = 0
   /// The generation in which the store turned out to be empty, until there is a token in it.
   var emptyGeneration: Int?
   var refresh: Refresh?
@@ -168,7 +168,7 @@ struct TokenState: Sendable {
 
   /// Takes a token that the user brought; the count of refreshes starts at zero again.
   mutating func signIn(_ token: AccessToken, id: String? = nil, now: Duration, date: Date) {
-    requestedChanges += 1
+    userChanges += 1
     beginGeneration()
     starts = []
     var received = token.received(at: date)
@@ -179,7 +179,7 @@ struct TokenState: Sendable {
 
   /// Forgets the token because the user asked for it, and not because a server or another process did.
   mutating func signOutAsRequested() {
-    requestedChanges += 1
+    userChanges += 1
     signOut()
   }
 
