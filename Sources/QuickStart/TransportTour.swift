@@ -10,7 +10,7 @@
 
     /// Sends the same requests over URLSession, over libcurl, and on the thread of libcurl's loop.
     func transports() async throws {
-      heading("The same requests over three transports, \(Self.width) at a time")
+      heading("The same requests in three ways, \(Self.width) at a time")
       let curl = CurlTransport()
       let foundation = NetworkClient(
         baseURL: servers.api.baseURL.appending(path: "v1"), behaviors: [.nonceVerification()])
@@ -24,7 +24,9 @@
         let micros = Int(time / .microseconds(Self.count))
         print("  \(name.padding(toLength: 36, withPad: " ", startingAt: 0)) \(micros) µs a request")
       }
-      print("\n  The figures are of a debug build, unless you ran it with -c release.")
+      #if DEBUG
+        print("\n  A release build is faster: swift run -c release QuickStart")
+      #endif
       await client.shutdown()
       await foundation.shutdown()
     }
