@@ -30,6 +30,9 @@ struct ErrorMapping: Sendable {
     if error is CancellationError { return error }
     return mappers.reduce(error) { $1.mapped($0) }
   }
+
+  /// The mapping as a stream keeps it.
+  var replacement: ByteStream.ErrorReplacement { { self($0) } }
 }
 
 extension ErrorMapping? {
@@ -50,7 +53,7 @@ extension NetworkResponse {
     guard let mapping else { return self }
     var response = self
     response.info[LeftWith.self] = mapping
-    if case .stream(let stream) = body { response.body = .stream(stream.mappingErrors(with: mapping)) }
+    if case .stream(let stream) = body { response.body = .stream(stream.mappingErrors(with: mapping.replacement)) }
     return response
   }
 

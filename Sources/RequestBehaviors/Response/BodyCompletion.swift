@@ -42,7 +42,7 @@ extension NetworkResponse {
     case .file(let url):
       let stream = ByteStream(FileChunks(url))
       stream.source.follow(request.call.clock)
-      return stream.mappingErrors(with: errorMapping)
+      return stream.mappingErrors(with: errorMapping?.replacement)
     case .stream(let stream): return stream
     }
   }

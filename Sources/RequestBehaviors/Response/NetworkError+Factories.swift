@@ -60,18 +60,6 @@ extension NetworkError {
         + "come from the server; is there a captive portal to sign in to?", request: response.request)
   }
 
-  /// Returns the error for a request that requires credentials which are not for its origin.
-  static func credentialsWithheld(
-    _ behaviors: [(name: String, origins: OriginScope)], from origin: Origin, _ request: NetworkRequest
-  ) -> NetworkError {
-    let scopes = behaviors.map { "\($0.name) is for \($0.origins.names(base: request.call.baseOrigin))" }
-    return NetworkError(
-      .credentialsWithheld,
-      "the request requires credentials and goes to \(origin), which none of them are for: "
-        + scopes.joined(separator: ", ") + "; list \(origin) in the origins of the behavior, or send the request with "
-        + "authentication .optional or .none", request: request)
-  }
-
   /// Returns the error for a body that does not fit, or for a part of it at a place such as `line 3`.
   static func decodingFailed(
     _ error: any Error, as type: Any.Type, _ response: NetworkResponse, place: String? = nil

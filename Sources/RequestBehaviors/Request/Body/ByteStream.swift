@@ -14,9 +14,12 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// The type of a chunk.
   public typealias Element = Data
 
+  /// Returns the error that a reader outside of the client gets in place of another.
+  typealias ErrorReplacement = @Sendable (any Error) -> any Error
+
   let source: ByteSource
   /// The mapping of the errors that the reader gets.
-  private var errorMapping: ErrorMapping?
+  private var errorMapping: ErrorReplacement?
 
   /// Creates a stream of the chunks of another sequence.
   ///
@@ -59,7 +62,7 @@ public struct ByteStream: AsyncSequence, Sendable {
   }
 
   /// Returns the same stream for a reader outside of the client, whose errors are replaced.
-  func mappingErrors(with mapping: ErrorMapping?) -> ByteStream {
+  func mappingErrors(with mapping: ErrorReplacement?) -> ByteStream {
     var stream = self
     stream.errorMapping = mapping
     return stream
@@ -90,7 +93,7 @@ public struct ByteStream: AsyncSequence, Sendable {
       guard chunk.count <= limit - data.count else {
         let error = NetworkError.bodyTooLarge(limit: limit)
         cancel(throwing: error)
-        throw errorMapping(error)
+        throw errorMapping?(error) ?? error
       }
       data.append(chunk)
     }
@@ -100,13 +103,13 @@ public struct ByteStream: AsyncSequence, Sendable {
   /// Delivers the chunks of a ``ByteStream``.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: Reader
-    fileprivate let errorMapping: ErrorMapping?
+    fileprivate let errorMapping: ErrorReplacement?
 
     /// Returns the next chunk, or `nil` at the end.
     ///
     /// - Throws: The error that the stream ended with; `CancellationError` if it was cancelled.
     public mutating func next() async throws -> Data? {
-      do { return try await reader.next() } catch { throw errorMapping(error) }
+      do { return try await reader.next() } catch { throw errorMapping?(error) ?? error }
     }
   }
 

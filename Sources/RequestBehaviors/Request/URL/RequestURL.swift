@@ -4,8 +4,14 @@ import Foundation
 enum RequestURL {
   /// Returns the URL for a path below a base URL.
   ///
+  /// - Parameters:
+  ///   - path: The path, or a full URL.
+  ///   - query: The items of the request.
+  ///   - base: The base URL; `nil` without one.
+  ///   - common: The items of every request below the base URL.
+  /// - Returns: The URL.
   /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.
-  static func resolve(_ path: RequestPath, query: Query, in environment: ServerEnvironment?) throws -> URL {
+  static func resolve(_ path: RequestPath, query: Query, below base: BaseURL?, with common: Query) throws -> URL {
     if let problem = path.problem { throw NetworkError(.invalidURL, problem) }
     if path.isAbsolute {
       guard let url = URL(string: path.encoded) else {
@@ -13,26 +19,26 @@ enum RequestURL {
       }
       return try check(url, adding: query)
     }
-    guard let environment else {
+    guard let base else {
       throw NetworkError(
         .invalidURL,
         "there is no base URL for the path \"\(path.template)\"; give the configuration one, or use a full URL")
     }
     // Most paths need no escaping, so that their URL is a concatenation.
-    if let directory = environment.base.directory, environment.query.items.isEmpty, isPlain(path.encoded) {
+    if let directory = base.directory, common.items.isEmpty, isPlain(path.encoded) {
       let tail = path.encoded.utf8.first == UInt8(ascii: "/") ? path.encoded.dropFirst() : path.encoded[...]
       var (text, separator) = (directory + tail, "?")
       add(query.percentEncoded, to: &text, &separator)
       return try makeURL(text)
     }
     // Any other path is joined and normalized. The queries follow in order: base URL, environment, path, request.
-    if let problem = environment.base.problem { throw NetworkError(.invalidURL, problem) }
+    if let problem = base.problem { throw NetworkError(.invalidURL, problem) }
     let (tail, ownQuery) = split(path.encoded)
-    let joinedPath = try normalize(join(environment.base.path, tail))
-    var text = environment.base.prefix + joinedPath
+    let joinedPath = try normalize(join(base.path, tail))
+    var text = base.prefix + joinedPath
     var separator = "?"
-    add(environment.base.query, to: &text, &separator)
-    add(environment.query.percentEncoded, to: &text, &separator)
+    add(base.query, to: &text, &separator)
+    add(common.percentEncoded, to: &text, &separator)
     add(ownQuery, to: &text, &separator)
     add(query.percentEncoded, to: &text, &separator)
     return try makeURL(text)
