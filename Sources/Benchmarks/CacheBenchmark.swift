@@ -61,7 +61,7 @@ extension Benchmark {
   private static func decisions(_ effort: Effort) async throws -> [Row] {
     let count = 100_000
     let now = Date(timeIntervalSince1970: 1_767_225_600)
-    let terms = ReuseTerms(responseTime: now, initialAge: 1, lifetime: 60)
+    let terms = StoredTerms(responseTime: now, initialAge: 1, lifetime: 60)
     let costs = try await Measure.sideBySide(
       rounds: effort.rounds, count: count,
       [
@@ -69,7 +69,7 @@ extension Benchmark {
           var fresh = 0
           for second in 0..<count {
             let later = now.addingTimeInterval(Double(second % 90))
-            if case .use = CacheDecision.decide(CacheDemand(), stored: terms, hasValidator: true, now: later) {
+            if case .use = ReuseDecision.decide(CacheDemand(), stored: terms, hasValidator: true, now: later) {
               fresh += 1
             }
           }

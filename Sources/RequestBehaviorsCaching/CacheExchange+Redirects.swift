@@ -14,7 +14,7 @@ extension CacheExchange {
   /// Returns the request to which a stored redirect leads; `nil` if the server must be asked.
   ///
   /// - Throws: `NetworkError` of code `redirectFailed` for a location that must not be followed, and for too many.
-  func hop(from stored: StoredResponse, _ decision: CacheDecision) throws -> NetworkRequest? {
+  func hop(from stored: StoredResponse, _ decision: ReuseDecision) throws -> NetworkRequest? {
     // A redirect that may be used only while it is validated is validated at once: it has no body worth saving.
     guard case .use(let use) = decision, use != .whileRevalidating || demand.isOnlyIfCached else { return nil }
     guard let response = try self.use(stored, use) else { return nil }

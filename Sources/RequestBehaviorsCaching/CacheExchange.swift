@@ -76,8 +76,8 @@ struct CacheExchange: Sendable {
   }
 
   /// Decides what to do with the stored response.
-  func decide(on stored: StoredResponse?) -> CacheDecision {
-    CacheDecision.decide(demand, stored: stored?.terms, hasValidator: stored.map(canValidate) == true, now: now)
+  func decide(on stored: StoredResponse?) -> ReuseDecision {
+    ReuseDecision.decide(demand, stored: stored?.terms, hasValidator: stored.map(canValidate) == true, now: now)
   }
 
   /// Whether a conditional request can ask the server if a stored response is still good.
@@ -89,7 +89,7 @@ struct CacheExchange: Sendable {
   }
 
   /// Returns the response that is made of a stored one; `nil` if only the server can respond to the request.
-  func use(_ stored: StoredResponse, _ use: CacheDecision.Use) throws -> NetworkResponse? {
+  func use(_ stored: StoredResponse, _ use: ReuseDecision.Use) throws -> NetworkResponse? {
     let isFresh = use == .fresh
     let response = try stored.response(to: request, source: isFresh ? .cache : .stale, now: now)
     if response != nil { note(isFresh ? .hit : .stale) }
@@ -212,7 +212,7 @@ struct CacheExchange: Sendable {
   }
 
   func standIn(_ stored: StoredResponse?) throws -> NetworkResponse? {
-    guard let stored, CacheDecision.standsIn(stored.terms, for: demand, now: now) else { return nil }
+    guard let stored, ReuseDecision.standsIn(stored.terms, for: demand, now: now) else { return nil }
     return try use(stored, .stale)
   }
 
@@ -231,43 +231,5 @@ extension CacheEvent {
   func note(by cache: CachingBehavior) {
     request.call.record(refusal.map { "\(kind): \($0)" } ?? kind.rawValue, from: "CachingBehavior", kind: .caching)
     cache.onEvent?(self)
-  }
-}
-
-/// A response of the server, or a stored one that replaces it.
-struct FetchedResponse: Sendable {
-  let response: NetworkResponse
-  /// The fetch that it came from; `nil` if it is a stored one.
-  let fetch: CacheActivity.Fetch?
-
-  /// Records that the fetch has ended.
-  func end(_ activity: CacheActivity) {
-    if let fetch { activity.end(fetch) }
-  }
-
-  /// When the request was sent and when the response came, by the wall clock.
-  ///
-  /// The time of earlier attempts does not count.
-  var times: (request: Date, response: Date) {
-    let clock = response.request.call.clock
-    let (date, now) = (clock.date(), clock.now())
-    func moment(_ time: Duration) -> Date { date.addingTimeInterval(-max(0, (now - time).inSeconds)) }
-    let arrival = response.timings.firstByte ?? response.timings.lastByte ?? response.timings.sent
-    return (moment(response.timings.sent), moment(arrival))
-  }
-
-  /// Whether an error is a failure of the server or of the way to it, which a stale response may replace.
-  ///
-  /// A server that is not the right one, or a response that may be another's, is no such failure: old data must not
-  /// hide an untrusted certificate, a portal or an attack.
-  ///
-  /// The cancellation of a call by its deadline counts as one; a cancellation by the user does not. If the request's
-  /// token could not be got, the reason counts.
-  static func isServerFailure(_ error: any Error, call: Call) -> Bool {
-    if error is CancellationError { return call.isLate }
-    guard let error = error as? NetworkError else { return false }
-    if error.code.kinds.contains(.staleInstead) { return true }
-    guard error.code == .tokenUnavailable, let cause = error.underlyingError as? NetworkError else { return false }
-    return cause.statusCode.map(StatusCodes.staleInstead.contains) == true || isServerFailure(cause, call: call)
   }
 }

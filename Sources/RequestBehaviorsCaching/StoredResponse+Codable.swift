@@ -76,7 +76,7 @@ private struct CodableTerms: Codable {
   let staleWhileRevalidate: TimeInterval?
   let staleIfError: TimeInterval?
 
-  init(_ terms: ReuseTerms) {
+  init(_ terms: StoredTerms) {
     responseTime = terms.responseTime.timeIntervalSinceReferenceDate
     initialAge = terms.initialAge
     lifetime = terms.lifetime
@@ -92,8 +92,8 @@ private struct CodableTerms: Codable {
       && [responseTime, initialAge, lifetime, staleWhileRevalidate ?? 0, staleIfError ?? 0].allSatisfy(\.isFinite)
   }
 
-  var terms: ReuseTerms {
-    var terms = ReuseTerms(
+  var terms: StoredTerms {
+    var terms = StoredTerms(
       responseTime: Date(timeIntervalSinceReferenceDate: responseTime), initialAge: initialAge, lifetime: lifetime)
     terms.requiresValidation = requiresValidation
     terms.forbidsStale = forbidsStale

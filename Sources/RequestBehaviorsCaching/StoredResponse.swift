@@ -22,14 +22,14 @@ public struct StoredResponse: Sendable, Hashable {
   public var receivedAt: Date { terms.responseTime }
 
   /// The terms on which it may be used.
-  package let terms: ReuseTerms
+  package let terms: StoredTerms
 
   /// The result of verifying the origin of the response.
   package var verification = NetworkResponse.Verification.none
 
   /// Creates a stored response, for a store that reads it back.
   package init(
-    statusCode: Int, headers: HeaderFields, body: Data, variant: CacheVariant, storedAt: Date, terms: ReuseTerms
+    statusCode: Int, headers: HeaderFields, body: Data, variant: CacheVariant, storedAt: Date, terms: StoredTerms
   ) {
     self.statusCode = statusCode
     self.headers = headers
@@ -62,7 +62,7 @@ public struct StoredResponse: Sendable, Hashable {
   }
 }
 
-extension ReuseTerms {
+extension StoredTerms {
   /// When the response was generated, by its `Date` and `Age`.
   var generatedAt: Date { responseTime.addingTimeInterval(-initialAge) }
 }
@@ -76,7 +76,7 @@ extension StoredResponse {
     policy: CachePolicy
   ) {
     guard let variant = CacheVariant(of: response.headers, to: request.headers) else { return nil }
-    let terms = ReuseTerms(
+    let terms = StoredTerms(
       response.headers, statusCode: response.statusCode, requestTime: requestTime, responseTime: responseTime,
       policy: policy)
     var headers = StoredFields.stored(of: response.headers)
@@ -99,7 +99,7 @@ extension StoredResponse {
     // The age is that of the newer response, with the directives that are now in force.
     var current = merged
     for name in ["Age", "Date"] { current[name] = newer[name] }
-    let terms = ReuseTerms(
+    let terms = StoredTerms(
       current, statusCode: statusCode, requestTime: requestTime, responseTime: responseTime, policy: policy)
     var updated = StoredResponse(
       statusCode: statusCode, headers: merged, body: body, variant: variant, storedAt: storedAt, terms: terms)

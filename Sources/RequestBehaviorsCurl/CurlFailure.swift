@@ -17,7 +17,7 @@
     /// Creates a failure.
     package init(result: UInt32, text: String, hasHead: Bool, isOverReusedConnection: Bool) {
       self.result = result
-      self.text = EnvironmentProxies.hidingCredentials(in: text)
+      self.text = ProxyCredentials.hidingCredentials(in: text)
       self.hasHead = hasHead
       self.isOverReusedConnection = isOverReusedConnection
     }

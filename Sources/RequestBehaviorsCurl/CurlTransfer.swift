@@ -28,7 +28,7 @@
     let stream: CurlStream?
     let loop: CurlLoop
     let sent: Duration
-    private let progress: TransferProgress.Attempt?
+    let progress: TransferProgress.Attempt?
 
     private struct Settlement {
       var continuation: Continuation?
@@ -39,9 +39,9 @@
 
     // The type's documentation names the owner of all other state.
     let bodyLimit: Int
-    private var decoder: ContentDecoder?
+    var decoder: ContentDecoder?
     /// The number of bytes of the next part that the decoder took before a pause.
-    private var decodedCount = 0
+    var decodedCount = 0
     /// The reason why the transfer must not succeed, even if libcurl reports success.
     var objection: NetworkError?
     var result = CURLE_OK
@@ -74,7 +74,7 @@
     /// Whether the attempt used a kept-alive connection.
     var isOverReusedConnection = false
     private var sentCount: Int64 = 0
-    private var receivedCount: Int64 = 0
+    var receivedCount: Int64 = 0
     var isReceivingPaused = false
     var isSendingPaused = false
     /// Whether the host's name is being resolved by a library that blocks when the transfer is removed.
@@ -214,82 +214,8 @@
       return decoder != nil
     }
 
-    /// Reports the progress of the body, in bytes as the caller gets them.
-    private func noteReceived(_ count: Int) {
-      guard let progress else { return }
-      receivedCount += Int64(count)
-      // The length that the server announces is that of the compressed body.
-      let length = decoder == nil ? handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) : nil
-      progress.received(receivedCount, of: length.flatMap { $0 >= 0 ? Int64($0) : nil })
-    }
-
     /// How long the transfer waited for the loop.
     var queued: Duration? { started.map { $0 - sent } }
-
-    /// The result of taking a part of the body.
-    enum Taking { case taken, refused, later }
-
-    func didReceiveBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
-      touch()
-      guard !bytes.isEmpty else { return .taken }
-      guard let decoder else { return take(bytes) }
-      // After a pause libcurl passes the whole part again, so the bytes that were decoded before are skipped.
-      var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(decodedCount))
-      decodedCount = max(decodedCount - bytes.count, 0)
-      return withUnsafeTemporaryAllocation(byteCount: 32 * 1_024, alignment: 16) { buffer in
-        while true {
-          if let stream, !stream.hasRoom(orPauses: true) {
-            decodedCount += bytes.count - rest.count
-            isReceivingPaused = true
-            return .later
-          }
-          var count = 0
-          let step = decoder.decode(&rest, into: buffer, count: &count)
-          if count > 0, take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) == .refused { return .refused }
-          switch step {
-          case .broken:
-            objection = NetworkError(.badResponse, "the response's body is not what its Content-Encoding says")
-            return .refused
-          case .needsMore where rest.isEmpty: return .taken
-          case .needsMore, .produced: continue
-          }
-        }
-      }
-    }
-
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
-      if let stream {
-        isReceivingPaused = !stream.push(bytes)
-        if !isReceivingPaused { noteReceived(bytes.count) }
-        return isReceivingPaused ? .later : .taken
-      }
-      guard bytes.count <= bodyLimit - handle.body.count else {
-        objection = NetworkError.bodyTooLarge(limit: bodyLimit)
-        return .refused
-      }
-      handle.body.add(bytes, of: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T).map { min($0, bodyLimit) })
-      noteReceived(bytes.count)
-      return .taken
-    }
-
-    /// The reason why a body that libcurl takes for whole is incomplete; `nil` if it is complete.
-    var missing: NetworkError? {
-      let (head, isHead) = (handle.head, request.method == .head)
-      let hasOtherEnd = !head.endsWithConnection(isHead: isHead)
-      if tlsEnd?.isProper == false {
-        return NetworkError(
-          .truncatedBody,
-          "the body ends with its connection, which ended without a closure alert (RFC 9112 §9.8); set the transport's "
-            + "requiresTLSClosure to false if the server never sends one")
-      }
-      if decoder?.isWhole(mayBeNone: hasOtherEnd) == false {
-        return NetworkError(.truncatedBody, "the compressed data of the response's body ended before its end")
-      }
-      guard case .length(let length)? = head.expectedEnd(isHead: isHead),
-        let count = handle.size(CURLINFO_SIZE_DOWNLOAD_T), count != length
-      else { return nil }
-      return NetworkError(.truncatedBody, "the body ended after \(count) of \(length) bytes")
-    }
 
     /// Copies bytes of the request's body to libcurl's buffer.
     func needsBody(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {

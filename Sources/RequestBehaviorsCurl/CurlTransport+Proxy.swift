@@ -47,7 +47,7 @@
       /// The hint for a connection that could not be made, if the environment names a proxy that is not used.
       var connectionHint: String? {
         let environment = ProcessInfo.processInfo.environment
-        guard self == .none, let name = EnvironmentProxies.names.first(where: { environment[$0]?.isEmpty == false })
+        guard self == .none, let name = ProxyCredentials.names.first(where: { environment[$0]?.isEmpty == false })
         else { return nil }
         return "the environment's \(name) is not obeyed; set the transport's proxy to .environment if it is needed"
       }

@@ -21,18 +21,18 @@ import Testing
   /// Decides on a response with some directives, so many seconds after it arrived.
   private func decide(
     _ demand: CacheDemand, _ directives: String, after seconds: Double, hasValidator: Bool = true
-  ) -> CacheDecision {
-    CacheDecision.decide(
+  ) -> ReuseDecision {
+    ReuseDecision.decide(
       demand, stored: terms(["Cache-Control": directives]), hasValidator: hasValidator,
       now: arrival.addingTimeInterval(seconds))
   }
 
-  private func decide(_ directives: String, after seconds: Double, hasValidator: Bool = true) -> CacheDecision {
+  private func decide(_ directives: String, after seconds: Double, hasValidator: Bool = true) -> ReuseDecision {
     decide(CacheDemand(), directives, after: seconds, hasValidator: hasValidator)
   }
 
   private func standsIn(_ demand: CacheDemand, _ directives: String, after seconds: Double) -> Bool {
-    CacheDecision.standsIn(
+    ReuseDecision.standsIn(
       terms(["Cache-Control": directives]), for: demand, now: arrival.addingTimeInterval(seconds))
   }
 
@@ -40,7 +40,7 @@ import Testing
     #expect(decide("max-age=60", after: 59.9) == .use(.fresh))
     #expect(decide("max-age=60", after: 60) == .revalidate)
     #expect(decide("max-age=60", after: 60, hasValidator: false) == .forward)
-    #expect(CacheDecision.decide(CacheDemand(), stored: nil, hasValidator: false, now: arrival) == .forward)
+    #expect(ReuseDecision.decide(CacheDemand(), stored: nil, hasValidator: false, now: arrival) == .forward)
   }
 
   @Test func `RFC 9111 §5.2.2.4: a response with no-cache is validated however fresh it is`() {
@@ -59,33 +59,33 @@ import Testing
   }
 
   @Test(arguments: [
-    ("max-age=10", 5.0, CacheDecision.use(.fresh)), ("max-age=10", 10, .use(.fresh)), ("max-age=10", 11, .revalidate),
+    ("max-age=10", 5.0, ReuseDecision.use(.fresh)), ("max-age=10", 10, .use(.fresh)), ("max-age=10", 11, .revalidate),
     ("max-age=0", 0, .revalidate), ("max-age=x", 1, .revalidate), ("max-age=10, max-stale", 11, .revalidate),
   ])
   func `RFC 9111 §5.2.1.1: max-age on the request is the greatest age that will do`(
-    directives: String, seconds: Double, expected: CacheDecision
+    directives: String, seconds: Double, expected: ReuseDecision
   ) {
     #expect(decide(demand(directives), "max-age=60", after: seconds) == expected)
   }
 
   @Test(arguments: [
-    ("max-stale", 9_999.0, CacheDecision.use(.stale)), ("max-stale=10", 70, .use(.stale)),
+    ("max-stale", 9_999.0, ReuseDecision.use(.stale)), ("max-stale=10", 70, .use(.stale)),
     ("max-stale=10", 71, .revalidate),
     ("max-stale=x", 61, .revalidate), ("max-stale=10", 59, .use(.fresh)), ("max-stale=\"10\"", 70, .use(.stale)),
   ])
   func `RFC 9111 §5.2.1.2: max-stale allows that a response has been stale for so long`(
-    directives: String, seconds: Double, expected: CacheDecision
+    directives: String, seconds: Double, expected: ReuseDecision
   ) {
     #expect(decide(demand(directives), "max-age=60", after: seconds) == expected)
   }
 
   @Test(arguments: [
-    ("min-fresh=10", 50.0, CacheDecision.use(.fresh)), ("min-fresh=10", 51, .revalidate),
+    ("min-fresh=10", 50.0, ReuseDecision.use(.fresh)), ("min-fresh=10", 51, .revalidate),
     ("min-fresh=x", 0, .revalidate),
     ("min-fresh=10, max-stale", 61, .revalidate),
   ])
   func `RFC 9111 §5.2.1.3: min-fresh asks that a response stays fresh for so long`(
-    directives: String, seconds: Double, expected: CacheDecision
+    directives: String, seconds: Double, expected: ReuseDecision
   ) {
     #expect(decide(demand(directives), "max-age=60", after: seconds) == expected)
   }
@@ -107,7 +107,7 @@ import Testing
       #expect(decide(only, "max-age=60", after: 1) == .use(.fresh))
       #expect(decide(only, "max-age=60", after: 61) == .gatewayTimeout)
       #expect(decide(only, "max-age=60, no-cache", after: 1) == .gatewayTimeout)
-      #expect(CacheDecision.decide(only, stored: nil, hasValidator: false, now: arrival) == .gatewayTimeout)
+      #expect(ReuseDecision.decide(only, stored: nil, hasValidator: false, now: arrival) == .gatewayTimeout)
     }
     #expect(decide(demand("only-if-cached, max-stale"), "max-age=60", after: 61) == .use(.stale))
   }

@@ -74,7 +74,7 @@ import Testing
     return (response, demand.isEmpty ? [:] : ["Cache-Control": demand.joined(separator: ", ")])
   }
 
-  private func name(_ decision: CacheDecision) -> String {
+  private func name(_ decision: ReuseDecision) -> String {
     switch decision {
     case .use(let use): "\(use)"
     case .revalidate: "revalidate"
@@ -93,11 +93,11 @@ import Testing
       let terms = terms(response, status: reference.status, delay: reference.responseDelay)
       let demand = CacheDemand(NetworkRequest(url: url, headers: request), policy: CachePolicy())
       let now = arrival.addingTimeInterval(reference.now)
-      let decision = CacheDecision.decide(
+      let decision = ReuseDecision.decide(
         demand, stored: terms, hasValidator: !CacheValidators(response).isEmpty, now: now)
       seen[name(decision), default: 0] += 1
       guard name(decision) == reference.decision,
-        CacheDecision.standsIn(terms, for: demand, now: now) == reference.standsIn
+        ReuseDecision.standsIn(terms, for: demand, now: now) == reference.standsIn
       else {
         Issue.record(
           "case \(index): \(name(decision)), but \(reference.decision) for \(response) \(request) \(reference)")

@@ -14,8 +14,8 @@ func httpDate(_ offset: Double) -> String { HTTPDate.text(of: arrival.addingTime
 func terms(
   _ headers: HeaderFields, status: Int = 200, delay: Double = 0, responseTime: Date = arrival,
   policy: CachePolicy = CachePolicy()
-) -> ReuseTerms {
-  ReuseTerms(
+) -> StoredTerms {
+  StoredTerms(
     headers, statusCode: status, requestTime: responseTime.addingTimeInterval(-delay), responseTime: responseTime,
     policy: policy)
 }
@@ -95,10 +95,10 @@ func terms(
     ("2147483647", 2_147_483_647), ("2147483649", 2_147_483_648), ("99999999999999999999", 2_147_483_648),
   ])
   func `RFC 9111 §5.1: the first member of Age counts, and what is no number does not`(value: String, age: Int) {
-    #expect(ReuseTerms.age(in: ["Age": value]) == age)
+    #expect(StoredTerms.age(in: ["Age": value]) == age)
     var lines: HeaderFields = ["Age": value]
     lines.append("Age", "5")
-    #expect(ReuseTerms.age(in: lines) == (value.isEmpty ? 5 : age))
+    #expect(StoredTerms.age(in: lines) == (value.isEmpty ? 5 : age))
   }
 
   @Test func `RFC 9111 §4.2.3: the time in the cache counts in fractions of a second`() {
@@ -116,8 +116,8 @@ func terms(
     let before = arrival.addingTimeInterval(-1)
     #expect(!terms.isFresh(at: before))
     #expect(terms.age(at: before) == 0)
-    #expect(CacheDecision.decide(CacheDemand(), stored: terms, hasValidator: true, now: before) == .revalidate)
-    #expect(!CacheDecision.standsIn(terms, for: CacheDemand(), now: before))
+    #expect(ReuseDecision.decide(CacheDemand(), stored: terms, hasValidator: true, now: before) == .revalidate)
+    #expect(!ReuseDecision.standsIn(terms, for: CacheDemand(), now: before))
   }
 
   @Test(arguments: [

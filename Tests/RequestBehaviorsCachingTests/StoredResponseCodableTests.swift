@@ -10,7 +10,7 @@ import Testing
 @Suite(.limited) struct StoredResponseCodableTests {
   /// A response in which every field differs from its default.
   static let whole: StoredResponse = {
-    var terms = ReuseTerms(
+    var terms = StoredTerms(
       responseTime: Date(timeIntervalSinceReferenceDate: 789_000_061.987_654_3), initialAge: 1.25, lifetime: 60.5)
     (terms.requiresValidation, terms.forbidsStale, terms.isImmutable) = (true, true, true)
     (terms.staleWhileRevalidate, terms.staleIfError) = (6, 7.5)
@@ -26,7 +26,7 @@ import Testing
 
   private static let plain = StoredResponse(
     statusCode: 200, headers: [:], body: Data(), variant: CacheVariant(fields: []), storedAt: arrival,
-    terms: ReuseTerms(responseTime: arrival, initialAge: 0, lifetime: 0))
+    terms: StoredTerms(responseTime: arrival, initialAge: 0, lifetime: 0))
 
   private func decoded(_ response: StoredResponse, _ change: (inout [String: Any]) -> Void = { _ in })
     throws -> StoredResponse

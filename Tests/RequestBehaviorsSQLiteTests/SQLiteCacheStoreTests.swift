@@ -211,7 +211,7 @@ private final class CacheServer: Transport {
     func response(_ count: Int) -> StoredResponse {
       StoredResponse(
         statusCode: 200, headers: [:], body: Data(count: count), variant: CacheVariant(fields: []), storedAt: Date(),
-        terms: ReuseTerms(responseTime: Date(), initialAge: 0, lifetime: 60))
+        terms: StoredTerms(responseTime: Date(), initialAge: 0, lifetime: 60))
     }
     let count = 10_000 - response(0).size
     for (count, isKept) in [(count, true), (count + 1, false)] {

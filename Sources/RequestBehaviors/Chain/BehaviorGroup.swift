@@ -47,12 +47,3 @@ extension RequestBehavior {
   /// - Returns: A group of this behavior alone.
   public func ordered(_ order: BehaviorOrder) -> BehaviorGroup { BehaviorGroup(self, order: order) }
 }
-
-/// A behavior that does nothing: for conditional listings and for measuring.
-public struct EmptyBehavior: RequestBehavior {
-  /// The place in the list.
-  public let order: BehaviorOrder
-
-  /// Creates a behavior that does nothing, by default in the middle.
-  public init(order: BehaviorOrder = .middle) { self.order = order }
-}

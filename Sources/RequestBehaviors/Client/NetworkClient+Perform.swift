@@ -92,11 +92,11 @@ extension NetworkClient {
   ) throws -> NetworkRequest {
     switch request.target {
     case .path(let path):
-      let url = try RequestURL.resolve(path, query: request.query, in: environment)
+      let url = try URLResolution.resolve(path, query: request.query, in: environment)
       let origin = path.isAbsolute ? Origin(url) : environment?.origin
       return NetworkRequest(request.method, url: url, origin: origin, endpoint: path.template, call: call)
     case .url(let url):
-      let checked = try RequestURL.check(url, adding: request.query)
+      let checked = try URLResolution.check(url, adding: request.query)
       let path = checked.path(percentEncoded: true)
       return NetworkRequest(request.method, url: checked, origin: Origin(checked), endpoint: path, call: call)
     }

@@ -1,45 +1,5 @@
 // What a queue needs that sends requests later: whose they are, whether responses are verified, and the client's end.
 
-/// A behavior that knows at any moment who is signed in.
-///
-/// A queue that keeps requests for later, such as the outbox of `RequestBehaviorsSQLite`, asks it whose they are. The
-/// credential behavior of a session of your own conforms to it.
-public protocol AccountKnowing: CredentialBehavior {
-  /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
-  var account: String? { get }
-  /// A number that changes with each sign-in and sign-out, and not when a server ends the session; by default always 0.
-  ///
-  /// A queue whose requests could not be sent as the account tries them again when it changes.
-  var signInCount: Int { get }
-}
-
-extension AccountKnowing {
-  /// Always 0: a queue learns of sign-ins by ``account``.
-  public var signInCount: Int { 0 }
-}
-
-/// The owners that requests to the base URL have, one for each session and each behavior with owners.
-package struct CallOwners: Sendable {
-  package struct Member: Sendable, Hashable {
-    /// The name of the session's credentials; `nil` for a behavior without credentials.
-    package let credential: String?
-    /// The owner; `nil` if no user is signed in to the session.
-    package let scope: String?
-    /// Whether a session knows the owner, which differs after each sign-in unless the session names the account.
-    package let isOfSession: Bool
-    /// A number that changes with each sign-in and sign-out of the session.
-    package var signInCount = 0
-  }
-
-  /// The owners, in the order of the list of behaviors.
-  package let members: [Member]
-  /// The owners of the call that asked, which tell whether one of them has left since.
-  package let owner: CallOwner
-
-  /// Whether the same account has the same owner after each sign-in.
-  package static func isLasting(_ scope: String) -> Bool { SessionAccount.isID(scope) }
-}
-
 extension NetworkClient {
   /// Returns the owners that requests to the base URL have now, without sending one.
   ///
@@ -114,12 +74,5 @@ extension NetworkClient {
     var request = NetworkRequest(.post, url: base, origin: origin, endpoint: "", call: call)
     request.options.authentication = .required
     return request
-  }
-}
-
-extension CallOwners.Member {
-  fileprivate init(_ entry: Pipeline.Entry, _ scope: String?) {
-    self.init(
-      credential: entry.credential?.credential, scope: scope, isOfSession: entry.behavior is any AccountKnowing)
   }
 }

@@ -12,8 +12,8 @@ extension NetworkRequest {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` or
   ///   ``NetworkError/Code-swift.struct/invalidRequest`` that names the value and the rule.
   public func validate() throws {
-    let isSuspect = origin.map { RequestURL.isAmbiguousAddress($0.host) } ?? true
-    if isSuspect || url.user(percentEncoded: true) != nil, let problem = RequestURL.problem(of: url) {
+    let isSuspect = origin.map { URLResolution.isAmbiguousAddress($0.host) } ?? true
+    if isSuspect || url.user(percentEncoded: true) != nil, let problem = URLResolution.problem(of: url) {
       throw NetworkError(.invalidURL, "the URL \(problem)")
     }
     guard HTTPSyntax.isToken(method.rawValue) else {

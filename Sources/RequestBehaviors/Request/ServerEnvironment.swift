@@ -64,7 +64,7 @@ public struct ServerEnvironment: Sendable, Hashable {
   }
 }
 
-extension RequestURL {
+extension URLResolution {
   /// Returns the URL for a path of a server.
   ///
   /// - Throws: ``NetworkError`` of code `invalidURL` that names the value and the rule.

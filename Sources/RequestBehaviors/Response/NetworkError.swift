@@ -146,7 +146,7 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
   public var description: String {
     var context = request.map { " [\($0)]" } ?? ""
     if attempts.count > 1 { context += " after \(attempts.count) sends" }
-    if let hindrance = request?.call[RetryHindrance.self] { context += ", not repeated: \(hindrance)" }
+    if let hindrance = request?.call[RetryHindranceNote.self] { context += ", not repeated: \(hindrance)" }
     return describe(with: redactor, context: context)
   }
 

@@ -93,15 +93,6 @@ public struct NetworkResponse: Sendable {
     case unverified
   }
 
-  /// Whether the response counts as the server's: `false` if a verification behavior passed it on without proof.
-  ///
-  /// Such a response changes no state: it signs no user out, enters no cache and trips no breaker. Clients without
-  /// verification treat every response as verified. Setting it to `false` makes the ``verification`` `.unverified`.
-  public var isVerified: Bool {
-    get { verification != .unverified }
-    set { if newValue != isVerified { verification = newValue ? .none : .unverified } }
-  }
-
   /// Creates a response.
   ///
   /// - Parameters:
@@ -133,18 +124,6 @@ public struct NetworkResponse: Sendable {
 
   /// Every send of the call up to this response, in order: redirects, retries, replays.
   public var attempts: [Attempt] { request.call.attempts }
-
-  /// Whether the response is a success: verified, and with a status that the call accepts.
-  ///
-  /// The call accepts the request's ``RequestOptions/acceptableStatuses``, and 304 if the request was conditional.
-  public var isAcceptable: Bool { isVerified && hasAcceptedStatus }
-
-  /// Whether the call accepts the status, regardless of ``isVerified``.
-  var hasAcceptedStatus: Bool {
-    if request.call.acceptableStatuses.contains(statusCode) { return true }
-    guard statusCode == 304 else { return false }
-    return request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")
-  }
 }
 
 extension NetworkResponse {
@@ -219,32 +198,4 @@ extension NetworkResponse {
 extension NetworkResponse: CustomStringConvertible {
   /// Status, method and URL, with secrets hidden.
   public var description: String { "\(statusCode) for \(request)" }
-}
-
-/// How a transport delivers the body of a response.
-public enum ResponseDelivery: Sendable, Hashable {
-  /// The response is returned with its whole body in memory, limited by ``RequestOptions/bodyLimit``.
-  case buffered
-  /// The response is returned as soon as its head arrives, and its body is a stream of unlimited length.
-  ///
-  /// A transport without streams returns the body in memory, limited.
-  case streamed
-}
-
-/// The body of a response: bytes in memory, a file, or a stream.
-public enum ResponseBody: Sendable {
-  /// Bytes in memory.
-  case data(Data)
-  /// A file with the bytes; the receiver removes it.
-  case file(URL)
-  /// A stream that is read once; dropping it cancels it.
-  case stream(ByteStream)
-
-  /// No bytes.
-  public static let empty = ResponseBody.data(Data())
-
-  /// Ends a stream that will not be read; does nothing for bytes and files.
-  public func cancel() {
-    if case .stream(let stream) = self { stream.cancel() }
-  }
 }

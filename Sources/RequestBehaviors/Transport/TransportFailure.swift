@@ -23,7 +23,7 @@ package struct TransportFailure {
   package var networkError: NetworkError {
     let code = self.code
     let meaning = TransportFailure.meanings[code] ?? "the platform could not send"
-    let text = EnvironmentProxies.hidingCredentials(in: error.localizedDescription)
+    let text = ProxyCredentials.hidingCredentials(in: error.localizedDescription)
     let underlying = text == error.localizedDescription ? error : TransportFailure.copy(of: error, text)
     return NetworkError(code, "\(meaning): \(text)", underlyingError: underlying)
   }

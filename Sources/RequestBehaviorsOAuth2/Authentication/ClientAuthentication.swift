@@ -106,32 +106,3 @@ extension ClientAuthentication: CustomStringConvertible, CustomReflectable {
   /// Only the description.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
-
-/// The claims by which a client authenticates (RFC 7523 §3).
-struct ClientAssertion: Encodable, Sendable {
-  // The audience is one text, and not a list (CVE-2025-27370, CVE-2025-27371).
-  let iss: String
-  let sub: String
-  let aud: String
-  let jti: String
-  let iat: Int
-  let exp: Int
-
-  /// Creates the claims, which are valid for 60 seconds.
-  init(clientID: String, audience: String, id: String, date: Date) {
-    (iss, sub, aud, jti) = (clientID, clientID, audience, id)
-    iat = Int(date.timeIntervalSince1970)
-    exp = iat + 60
-  }
-
-  private struct Header: Encodable {
-    let typ = "JWT"
-    let alg: String
-    let kid: String?
-  }
-
-  /// Returns the text to sign.
-  func signingInput(for key: SigningKey) throws -> String {
-    try JSONWebToken.signingInput(Header(alg: key.algorithm, kid: key.keyID), self)
-  }
-}

@@ -47,20 +47,6 @@ public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
   }
 }
 
-/// Adds proofs to the requests to an authorization server, which carry no token (RFC 9449 §5).
-///
-/// The endpoint makes another request if the server asks for a nonce: an assertion in it must not come twice.
-struct DPoPEndpointBehavior: RequestBehavior {
-  let order = BehaviorOrder.signing
-  let key: DPoPKey
-
-  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let response = try await next(try await key.proven(request, nil, key.nonce(for: request.origin)))
-    key.learn(response)
-    return response
-  }
-}
-
 extension DPoPKey {
   /// Sends a request with a proof, and once more if the resource refuses it for a nonce that it names.
   fileprivate func send(_ request: NetworkRequest, token: String, next: Next) async throws -> NetworkResponse {
@@ -85,7 +71,7 @@ extension DPoPKey {
     }
   }
 
-  fileprivate func proven(
+  func proven(
     _ request: NetworkRequest, _ token: String?, _ nonce: String?
   ) async throws -> NetworkRequest {
     var proven = request

@@ -87,57 +87,6 @@ public struct SaveBehavior: RequestBehavior {
   }
 }
 
-/// Whether a ``SaveBehavior`` saves a response that a `CachingBehavior` already had.
-public enum CachedResponses: Sendable, Hashable {
-  /// Cached responses are saved too: a process that ended between storing a response and saving it saves it the next
-  /// time.
-  case save
-  /// Cached responses are not saved, so an older response does not overwrite a row that has changed since.
-  ///
-  /// A response that the server confirmed counts as cached; a response that was fetched anew does not.
-  case skip
-}
-
-/// A type that saves a response to a database.
-///
-/// A ``SaveBehavior`` runs it in a write transaction, and fails the request if it throws:
-///
-/// ```swift
-/// struct TagSaver: ResponseSaver {
-///   func save(_ response: NetworkResponse, in db: Database) throws {
-///     let endpoint = response.request.endpoint
-///     guard endpoint == "artworks/{}/tags" else { return }
-///     let tags: [Tag] = try response.decode()
-///     try db.save(tags, into: "tag")
-///   }
-/// }
-///
-/// let client = NetworkClient(
-///   baseURL: baseURL, behaviors: [.persist(TagSaver(), in: store)])
-/// ```
-///
-/// It is not a behavior and has no other method, so nothing in a conforming type can turn the saving off.
-public protocol ResponseSaver: Sendable {
-  /// Saves the wanted parts of a response.
-  ///
-  /// Called once for each response with an acceptable status that passed verification, on the store's thread, in a
-  /// write transaction. The body is in memory.
-  ///
-  /// - Parameters:
-  ///   - response: The response.
-  ///   - db: The database, until the method returns.
-  /// - Throws: An error that undoes everything that was saved and fails the request.
-  func save(_ response: NetworkResponse, in db: Database) throws
-}
-
-/// The number of rows that the behaviors of a request have saved: `response.info[SavedRows.self]`.
-///
-/// `.saveRecords` and `.ingest` set it. If several behaviors saved, their counts are added.
-public enum SavedRows: ResponseInfoKey {
-  /// The counts.
-  public typealias Value = SQLiteSaveCounts
-}
-
 extension NetworkError.Code {
   /// The response was received but could not be saved; the error's `response` holds it.
   public static let persistenceFailed = NetworkError.Code(rawValue: "persistenceFailed")

@@ -57,7 +57,7 @@ struct CacheRow: Sendable {
     checksum = try row[12]
     file = try row[13]
     // The numbers are positions in `columns`: reading by name would cost a search for each value.
-    var terms = ReuseTerms(
+    var terms = StoredTerms(
       responseTime: Date(timeIntervalSinceReferenceDate: try row[5]), initialAge: try row[6], lifetime: try row[7])
     let flags = Flags(rawValue: try row[8])
     terms.requiresValidation = flags.contains(.requiresValidation)

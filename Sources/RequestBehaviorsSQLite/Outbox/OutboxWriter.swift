@@ -73,7 +73,7 @@ public struct OutboxWriter: Sendable {
   ) throws -> AuthenticationRequirement {
     do {
       let request = try operation.request(in: db.readOnly())
-      try OutboxRules.check(request)
+      try OutboxRequestRules.check(request)
       return core.requirement(of: request.options)
     } catch is OutboxNotReady {
       return core.client.configuration.options.authentication

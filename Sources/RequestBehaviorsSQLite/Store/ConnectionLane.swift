@@ -1,11 +1,5 @@
 import RequestBehaviors
 
-/// A queue that runs each job on a connection that no other job uses at the time.
-protocol WorkQueue: AnyObject, Sendable {
-  /// Runs the job when a connection is free.
-  func enqueue(_ job: @escaping ConnectionLane.Job)
-}
-
 /// One connection, and the serial queue that is the only one to use it.
 ///
 /// SQLite never runs on the cooperative pool: two bulk writes there would keep every other task waiting.

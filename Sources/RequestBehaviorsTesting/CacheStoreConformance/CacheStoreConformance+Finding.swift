@@ -117,8 +117,8 @@ extension CacheStoreConformance {
       .init(name: "accept", value: "a:b:c"), .init(name: "foo", value: nil), .init(name: "x-empty", value: ""),
     ])
     let (stored, received) = (StoreBench.date, StoreBench.date.addingTimeInterval(61.7))
-    func sample(_ change: (inout ReuseTerms) -> Void, _ verification: NetworkResponse.Verification) -> StoredResponse {
-      var terms = ReuseTerms(responseTime: received, initialAge: 1.25, lifetime: 60.5)
+    func sample(_ change: (inout StoredTerms) -> Void, _ verification: NetworkResponse.Verification) -> StoredResponse {
+      var terms = StoredTerms(responseTime: received, initialAge: 1.25, lifetime: 60.5)
       change(&terms)
       var response = StoredResponse(
         statusCode: 203, headers: secret, body: Data(0...255), variant: variant, storedAt: stored, terms: terms)

@@ -47,7 +47,7 @@ struct StoreBench: ConformanceChecks {
     return StoredResponse(
       statusCode: 200, headers: ["Content-Type": "text/plain", "Cache-Control": "max-age=60"], body: body,
       variant: CacheVariant(fields: variant.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) }),
-      storedAt: date, terms: ReuseTerms(responseTime: date, initialAge: 0, lifetime: 60))
+      storedAt: date, terms: StoredTerms(responseTime: date, initialAge: 0, lifetime: 60))
   }
 
   // MARK: - Steps

@@ -156,14 +156,14 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   ///
   /// A response that only the user's closure calls unauthorized may be about this token, unless a realm tells
   /// otherwise.
-  func refusal(of issued: IssuedToken, in response: NetworkResponse) -> TokenRefusal {
+  func refusal(of issued: IssuedToken, in response: NetworkResponse) -> ChallengeVerdict {
     guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
     // A field for a proxy does not count: a server does not refuse it.
     let sent = response.request.headers
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
     let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
     let challenges = response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list)
-    let refusal = TokenRefusal(
+    let refusal = ChallengeVerdict(
       challenges, scheme: header.scheme(of: issued), realm: realm,
       others: others.map { isNamed($0, "Authorization") ? $0.value.split(separator: " ").first.map(String.init) : nil })
     return isUnauthorized == nil || realm != nil ? refusal : max(refusal, .possible)
@@ -180,22 +180,4 @@ extension RequestBehavior where Self == TokenAuthBehavior {
     TokenAuthBehavior(
       session, header: header, origins: origins, validation: validation, realm: realm, isUnauthorized: isUnauthorized)
   }
-}
-
-/// A check of the user's own that a token must pass before it is sent.
-///
-/// ```swift
-/// let behavior = TokenAuthBehavior(
-///   session,
-///   validation: TokenValidation { $0.scopes.contains("write") })
-/// ```
-///
-/// A token that fails is refreshed first, once for a request. The newer token is sent whether it passes or not.
-public struct TokenValidation: Sendable {
-  let accepts: @Sendable (AccessToken) -> Bool
-
-  /// Creates a check.
-  ///
-  /// - Parameter accepts: Returns whether the token may be sent; called for every request.
-  public init(_ accepts: @escaping @Sendable (AccessToken) -> Bool) { self.accepts = accepts }
 }

@@ -146,7 +146,7 @@ extension TokenCoordinator {
       let outcome = complete { state, _ in state.abandon(refresh, AbandonedRefresh(failure: failure)) }
       return tell(outcome, cause)
     }
-    guard TokenFailure.isTerminal(cause) else {
+    guard RefreshFailure.isTerminal(cause) else {
       let outcome = complete { state, _ in
         state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
       }

@@ -232,40 +232,6 @@ extension TokenCoordinator {
   }
 }
 
-/// The coordinators of all stores in use, so that two sessions over one store share one.
-///
-/// A coordinator must live as long as a session over its store, or two sessions could refresh the same token.
-enum TokenCoordinators {
-  private enum Place: Hashable {
-    case object(ObjectIdentifier)
-    case location(ObjectIdentifier, String)
-
-    init(_ store: any TokenStore) {
-      self = store.location.map { .location(ObjectIdentifier(type(of: store)), $0) } ?? .object(ObjectIdentifier(store))
-    }
-  }
-
-  private struct Entry {
-    weak var coordinator: TokenCoordinator?
-  }
-
-  private static let entries = Locked<[Place: Entry]>([:])
-
-  /// Returns the coordinator of a store; it stays the same as long as a session uses it.
-  static func coordinator(
-    of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String?
-  ) -> TokenCoordinator {
-    entries.withLock { entries in
-      let place = Place(store)
-      if let coordinator = entries[place]?.coordinator { return coordinator }
-      entries = entries.filter { $0.value.coordinator != nil }
-      let coordinator = TokenCoordinator(store: store, policy: policy, clock: clock, account: account)
-      entries[place] = Entry(coordinator: coordinator)
-      return coordinator
-    }
-  }
-}
-
 // MARK: - Scopes
 
 extension TokenCoordinator {

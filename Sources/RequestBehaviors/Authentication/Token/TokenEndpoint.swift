@@ -114,7 +114,7 @@ public struct TokenEndpoint: Sendable {
     if let code = answer.error {
       throw NetworkError(
         .tokenUnavailable,
-        "the token endpoint refused with the error \(TokenFailure.shown(code)) and the status \(response.statusCode)",
+        "the token endpoint refused with the error \(RefreshFailure.shown(code)) and the status \(response.statusCode)",
         response: response)
     }
     do {
@@ -233,92 +233,12 @@ extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Refreshes the token that the user signed in with, by its refresh token (RFC 6749 §6).
-///
-/// ```swift
-/// let endpoint = TokenEndpoint("oauth/token", clientID: "shop-ios")
-/// let session = TokenSession(
-///   source: .refreshToken(endpoint), store: store)
-/// ```
-///
-/// There is no first token: the user signs in.
-public struct RefreshTokenGrant: TokenSource {
-  let endpoint: TokenEndpoint
-  private let finalErrors: Set<String>
-
-  /// Creates a source.
-  ///
-  /// - Parameters:
-  ///   - endpoint: The token endpoint.
-  ///   - finalErrors: The error codes of the endpoint that end the session besides `invalid_grant`, such as those of a
-  ///     server that has its own; none by default.
-  public init(_ endpoint: TokenEndpoint, endsSessionOn finalErrors: Set<String> = []) {
-    self.endpoint = endpoint
-    self.finalErrors = finalErrors
-  }
-
-  /// Returns a newer token, with a request of grant type `refresh_token`.
-  ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/notSignedIn`` if the token came without a
-  ///   refresh token.
-  public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
-    guard let refreshToken = token.refreshToken, !refreshToken.isEmpty else {
-      throw NetworkError.notSignedIn("the token is no longer good and came without a refresh token; sign in again")
-    }
-    if let problem = problem(of: token) { throw problem }
-    // The server's own final errors end the session as `invalid_grant` does.
-    do {
-      return try await endpoint.requestToken(
-        ["grant_type": "refresh_token", "refresh_token": refreshToken], using: client)
-    } catch let error as NetworkError {
-      guard let code = TokenFailure.oauthError(of: error), finalErrors.contains(code) else { throw error }
-      throw NetworkError(
-        .notSignedIn, "the token endpoint refused with the error \(TokenFailure.shown(code)); sign in again",
-        response: error.response, underlyingError: error)
-    }
-  }
-}
-
 extension TokenSource where Self == RefreshTokenGrant {
   /// Refreshes the token that the user signed in with; see ``RefreshTokenGrant``.
   public static func refreshToken(
     _ endpoint: TokenEndpoint, endsSessionOn finalErrors: Set<String> = []
   ) -> RefreshTokenGrant {
     RefreshTokenGrant(endpoint, endsSessionOn: finalErrors)
-  }
-}
-
-/// Gets tokens for the app itself, by the client credentials grant (RFC 6749 §4.4).
-///
-/// ```swift
-/// let endpoint = TokenEndpoint(
-///   "oauth/token", clientID: id, clientSecret: secret)
-/// let app = TokenSession(
-///   name: "app", source: .clientCredentials(endpoint))
-/// ```
-///
-/// Its account is the id of the client at the endpoint.
-public struct ClientCredentialsGrant: TokenSource {
-  private let endpoint: TokenEndpoint
-  private let scopes: [String]
-
-  /// Creates a source.
-  ///
-  /// - Parameters:
-  ///   - endpoint: The token endpoint.
-  ///   - scopes: The OAuth scopes to ask for; by default the server chooses.
-  public init(_ endpoint: TokenEndpoint, scopes: [String] = []) {
-    self.endpoint = endpoint
-    self.scopes = scopes
-  }
-
-  /// The id of the client, and the endpoint.
-  public var account: String? { endpoint.account }
-
-  /// Returns a token, with a request of grant type `client_credentials`.
-  public func fetch(using client: NetworkClient) async throws -> AccessToken {
-    let scope = scopes.isEmpty ? nil : scopes.joined(separator: " ")
-    return try await endpoint.requestToken(["grant_type": "client_credentials", "scope": scope], using: client)
   }
 }
 

@@ -79,14 +79,14 @@ struct TokenState: Sendable {
   var isStoreKnown = false
   var pendingSaves = 0
   /// The token as the user or the store gave it, and when it came.
-  private var arrival: (token: AccessToken, at: Duration)?
-  private var expiry: Expiry?
+  var arrival: (token: AccessToken, at: Duration)?
+  var expiry: Expiry?
   var failure: Failure?
   var isOverdue = false
   /// Whether the refresh has the store's lock: it may have asked for a token.
   var isAlone = false
   var isCounted = false
-  private var lastRefresh = 0
+  var lastRefresh = 0
   var starts: [Duration] = []
   private let makeID: @Sendable () -> String
 
@@ -101,11 +101,6 @@ struct TokenState: Sendable {
   /// Before the store is read, a user may be signed in, so this is the generation.
   var user: Int? { isLoaded && !hasToken ? nil : generation }
 
-  private struct Expiry: Sendable {
-    let refreshAt: Duration
-    let expiresAt: Duration
-  }
-
   init(
     policy: TokenRefreshPolicy, account: String? = nil, makeID: @escaping @Sendable () -> String = { Nonce.make() }
   ) {
@@ -116,48 +111,6 @@ struct TokenState: Sendable {
   }
 
   // MARK: - Requests
-
-  /// The token, if it can be sent as it is and no refresh is under way.
-  func usable(now: Duration) -> IssuedToken? {
-    guard refresh == nil else { return nil }
-    if let expiry, now >= expiry.refreshAt { return nil }
-    return issued
-  }
-
-  /// The token, if it has not expired, even if it is time to refresh it.
-  func unexpired(now: Duration) -> IssuedToken? {
-    if let expiry, now >= expiry.expiresAt { return nil }
-    return issued
-  }
-
-  /// Decides for a request that is to be sent.
-  ///
-  /// - Parameters:
-  ///   - now: The monotonic time.
-  ///   - snapshot: The number of failed refreshes when the request's call first came; only a later failure fails it.
-  /// - Returns: The decision.
-  mutating func acquire(now: Duration, snapshot: Int) -> Decision {
-    // A refresh in time is waited for. After one that failed, or is overdue, a token that has not expired will do.
-    if let issued = usable(now: now) { return .use(issued) }
-    if refresh != nil, !isOverdue { return .wait }
-    if let error = rememberedFailure(since: snapshot) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
-    if refresh != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
-    guard isStormy(now) else { return .start(makeRefresh()) }
-    // The refresh limit is reached, so the server must say whether this token has expired.
-    if let issued { return .use(issued) }
-    return .fail(NetworkError.tooManyRefreshes(policy, failure?.error))
-  }
-
-  /// Decides for a request whose token the server, or the user's check, rejected.
-  mutating func renew(_ rejected: IssuedToken, now: Duration, snapshot: Int) -> Decision {
-    // A token of an earlier user is not replaced. A token that is no longer the newest needs no refresh.
-    guard rejected.generation == generation, issued != nil else { return .stand }
-    guard rejected.version == version else { return acquire(now: now, snapshot: snapshot) }
-    if refresh != nil, !isOverdue { return .wait }
-    if let error = rememberedFailure(since: snapshot) { return .fail(error) }
-    if refresh != nil { return .wait }
-    return isStormy(now) ? .stand : .start(makeRefresh())
-  }
 
   /// Whether a token is the session's newest.
   func isCurrent(_ issued: IssuedToken) -> Bool {
@@ -202,28 +155,11 @@ struct TokenState: Sendable {
     failure = nil
   }
 
-  private mutating func makeRefresh() -> Refresh {
-    lastRefresh += 1
-    let new = Refresh(id: lastRefresh, version: version, generation: generation)
-    refresh = new
-    return new
-  }
-
   mutating func endRefresh() {
     refresh = nil
     isOverdue = false
     isAlone = false
     isCounted = false
-  }
-
-  private func rememberedFailure(since snapshot: Int) -> (any Error)? {
-    guard let failure, failure.version == version, snapshot < failure.number else { return nil }
-    return failure.error
-  }
-
-  private mutating func isStormy(_ now: Duration) -> Bool {
-    starts.removeAll { now - $0 >= policy.window }
-    return starts.count >= policy.limit
   }
 
   /// Takes a token that the source has not just given: the date decides about its expiry.
@@ -248,29 +184,6 @@ struct TokenState: Sendable {
     scope = new.sessionID ?? scope
     arrival = nil
     setExpiry(forLifetime: new.lifetime, now: now, remaining: remaining, trustsClock: trustsClock)
-  }
-
-  private mutating func setExpiry(
-    forLifetime lifetime: Duration?, now: Duration, remaining: Duration?, trustsClock: Bool
-  ) {
-    expiry = nil
-    guard let remaining, trustsClock || remaining > .zero else { return }
-    let leeway = policy.leeway(forLifetime: lifetime ?? remaining)
-    expiry = Expiry(refreshAt: now + remaining - leeway, expiresAt: now + remaining)
-  }
-
-  /// Measures the expiry of the token that was brought or stored on another clock.
-  ///
-  /// - Parameters:
-  ///   - clock: The clock, which the session goes by from now on.
-  ///   - now: The time on the clock that it went by.
-  mutating func follow(_ clock: RequestClock, now: Duration) {
-    guard let token, let arrival else { return }
-    let date = clock.date()
-    var remaining = arrival.token.remaining(at: date)
-    if arrival.token.expiresAt == nil { remaining = remaining.map { $0 - (now - arrival.at) } }
-    let lifetime = arrival.token.received(at: date).lifetime ?? token.lifetime
-    setExpiry(forLifetime: lifetime, now: clock.now(), remaining: remaining, trustsClock: true)
   }
 }
 

@@ -23,7 +23,7 @@ struct DownloadBehavior: ResumingBehavior {
     let mayResume = resumes && request.method == .get && !isPartWanted
     let owner = mayResume ? DownloadOwner(request) : nil
     file.belong(to: request.call)
-    var partial: DownloadStep.Partial?
+    var partial: DownloadHeadDecision.Partial?
     switch await file.found(for: owner) {
     case .nothing: break
     case .unusable(let reason): noteRestart(reason, request)
@@ -31,13 +31,13 @@ struct DownloadBehavior: ResumingBehavior {
     }
 
     var response = try await next(request.asking(forRestAfter: partial))
-    var step = DownloadStep(after: partial, response, isPartWanted: isPartWanted)
+    var step = DownloadHeadDecision(after: partial, response, isPartWanted: isPartWanted)
     if case .restart(let reason) = step {
       noteRestart(reason, request)
       response.body.cancel()
       partial = nil
       response = try await next(request)
-      step = DownloadStep(after: nil, response, isPartWanted: isPartWanted)
+      step = DownloadHeadDecision(after: nil, response, isPartWanted: isPartWanted)
     }
     guard try await write(&response, by: step, after: partial, next.knowsOwner(of: response) ? owner : nil) else {
       return response
@@ -55,7 +55,7 @@ struct DownloadBehavior: ResumingBehavior {
   ///
   /// - Returns: `false` if the response has no file.
   private func write(
-    _ response: inout NetworkResponse, by step: DownloadStep, after partial: DownloadStep.Partial?,
+    _ response: inout NetworkResponse, by step: DownloadHeadDecision, after partial: DownloadHeadDecision.Partial?,
     _ owner: DownloadOwner?
   ) async throws -> Bool {
     let length = partial?.length ?? 0
@@ -147,7 +147,7 @@ struct DownloadBehavior: ResumingBehavior {
   }
 }
 
-extension DownloadStep {
+extension DownloadHeadDecision {
   fileprivate init(after partial: Partial?, _ response: NetworkResponse, isPartWanted: Bool) {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
@@ -159,7 +159,7 @@ extension DownloadStep {
 
 extension NetworkRequest {
   /// Returns the request for the missing rest of a file (RFC 9110 §14.2, §13.1.5).
-  fileprivate func asking(forRestAfter partial: DownloadStep.Partial?) -> NetworkRequest {
+  fileprivate func asking(forRestAfter partial: DownloadHeadDecision.Partial?) -> NetworkRequest {
     guard let partial else { return self }
     var request = self
     request.headers["Range"] = "bytes=\(partial.length)-"

@@ -12,12 +12,13 @@ final class DownloadFile: Sendable {
   let destination: URL
   /// The URL of the unfinished file.
   let partial: URL
-  private let sidecar: URL
+  /// The URL of the record of the unfinished file.
+  let sidecar: URL
   /// The paths of the three files, which no other download may use.
   private let places: [String]
   private let queue = BlockingQueue(label: "RequestBehaviors.DownloadFile")
   // This variable and the next two are used on the queue only.
-  nonisolated(unsafe) private var file: PartialFile?
+  nonisolated(unsafe) private(set) var file: PartialFile?
   // The offset of the next byte.
   nonisolated(unsafe) private var offset: Int64 = 0
   // Whether the bytes in the file are of this download, or of the one that it resumes.
@@ -89,26 +90,6 @@ final class DownloadFile: Sendable {
       file = nil
       DownloadDestinations.shared.remove(places)
     }
-  }
-
-  /// Returns the beginning from an earlier download or attempt, or the reason why it cannot be resumed.
-  ///
-  /// - Parameter owner: The owner of this download; `nil` if it does not resume.
-  /// - Returns: The length of the beginning and its record, or the reason.
-  func found(for owner: DownloadOwner?) async -> DownloadStep.Found {
-    let found = try? await run { [self] () -> DownloadStep.Found in
-      let length = try file?.length() ?? 0
-      guard length > 0 else { return .nothing }
-      guard let owner else { return .unusable("only a GET for the whole file is resumed, unless resumes is false") }
-      guard let record = (try? Data(contentsOf: sidecar)).flatMap({ DownloadRecord($0) }) else {
-        return .unusable("the server had sent no strong validator for the unfinished file")
-      }
-      guard owner.owns(record) else {
-        return .unusable("the unfinished file is of another URL, another user or other credentials")
-      }
-      return .partial(DownloadStep.Partial(record: record, length: length))
-    }
-    return found ?? .unusable("the unfinished file could not be read")
   }
 
   /// Begins with an empty file.
@@ -229,7 +210,7 @@ final class DownloadFile: Sendable {
     return folder.appendingPathComponent(destination.lastPathComponent).standardizedFileURL.path
   }
 
-  private func run<Value: Sendable>(
+  func run<Value: Sendable>(
     _ action: String? = nil, _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     let path = destination.path

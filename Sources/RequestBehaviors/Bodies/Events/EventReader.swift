@@ -1,21 +1,5 @@
 import Foundation
 
-/// The source of events: a body, and the bodies of further requests if there is a rule for them.
-struct EventSource: Sendable {
-  /// Returns the response to a request that continues after an id, which is empty at first; `nil` if there are no more
-  /// events.
-  typealias Opener = @Sendable (_ lastEventID: String) async throws -> NetworkResponse?
-
-  /// The rule for further requests; `nil` for no further request.
-  var reconnection: EventReconnection?
-  /// The id that the first request sends; empty if it sends no id.
-  var lastEventID = ""
-  /// The mapping of the errors that leave the iteration.
-  var errorMapping: ErrorMapping?
-  /// Makes the opener of one iteration.
-  let makeOpener: @Sendable () -> Opener
-}
-
 /// Reads events from a body, and from the bodies that follow it.
 struct EventReader {
   private let reconnection: EventReconnection?
@@ -70,7 +54,7 @@ struct EventReader {
             guard settings.isEnd?(event) != true else { break }
             return event
           }
-        } catch let error as NetworkError where isTransientFailure(error) {
+        } catch let error as NetworkError where response != nil && reconnection?.repeats(after: error) == true {
           failure = error
         }
         // The body has ended or broken off. The rule for reconnecting decides whether another request follows.
@@ -138,14 +122,6 @@ struct EventReader {
       try await clock.sleep(for: limit)
       canceller.cancel(throwing: error)
     }
-  }
-
-  /// Returns whether another request may bring more events after an error.
-  private func isTransientFailure(_ error: NetworkError) -> Bool {
-    guard reconnection != nil, response != nil else { return false }
-    // The request for a token may fail as the one for events may. Its status is not the events'.
-    if error.code == .tokenUnavailable { return (error.underlyingError as? NetworkError)?.isTransient ?? false }
-    return error.isTransient && error.code != .unacceptableStatus
   }
 
   /// Releases a body that has ended, and waits until another request may be made.

@@ -43,8 +43,8 @@ extension EventSource {
     request.options.caching = .noStore
     request.options.timesEndAtHead = true
     let first = request
-    // Any other request may take effect again, so its events end with its stream.
-    let reconnection = request.method == .get ? reconnection : nil
+    // The events of any other request end with its stream.
+    let reconnection = EventReconnection.repeats(request.method) ? reconnection : nil
     self.init(
       reconnection: reconnection, lastEventID: request.headers["Last-Event-ID"] ?? "",
       errorMapping: client.errorMapping(of: request)

@@ -38,7 +38,7 @@ struct LinkField {
   }
 
   private static func resolve(_ reference: String, _ base: URL) throws -> URL {
-    try RequestURL.resolve(reference: reference, relativeTo: base, keepsFragment: false)
+    try URLResolution.resolve(reference: reference, relativeTo: base, keepsFragment: false)
   }
 
   /// Takes the next target between `<` and `>` with its parameters; `nil` at the end.

@@ -39,7 +39,7 @@ public struct NextPage<Page>: Sendable {
       guard !reference.isEmpty else { return nil }
       do {
         return request.moved(
-          to: try RequestURL.resolve(reference: reference, relativeTo: page.http.request.url, keepsFragment: false))
+          to: try URLResolution.resolve(reference: reference, relativeTo: page.http.request.url, keepsFragment: false))
       } catch {
         throw NetworkError.linkNotFollowed(error, of: page.http)
       }

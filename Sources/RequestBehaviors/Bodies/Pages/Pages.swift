@@ -126,8 +126,8 @@ extension NetworkClient {
     switch request.target {
     case .path(let path):
       let options = configuration.options.overridden(by: request.options)
-      return try RequestURL.resolve(path, query: request.query, in: options.environment)
-    case .url(let url): return try RequestURL.check(url, adding: request.query)
+      return try URLResolution.resolve(path, query: request.query, in: options.environment)
+    case .url(let url): return try URLResolution.check(url, adding: request.query)
     }
   }
 }

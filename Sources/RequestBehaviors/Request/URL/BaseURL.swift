@@ -17,10 +17,10 @@ final class BaseURL: Sendable, Hashable {
   let problem: String?
 
   init(_ url: URL) {
-    problem = RequestURL.problem(of: url).map { "the base URL \($0)" }
+    problem = URLResolution.problem(of: url).map { "the base URL \($0)" }
     let origin = Origin(url)
     self.origin = problem == nil ? origin : nil
-    prefix = origin.map { RequestURL.prefix(of: $0) } ?? ""
+    prefix = origin.map { URLResolution.prefix(of: $0) } ?? ""
     let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
     let path = components?.percentEncodedPath ?? ""
     let query = components?.percentEncodedQuery

@@ -47,7 +47,7 @@ public struct HedgingBehavior: UniqueBehavior {
 
   /// Sends the request, and sends it once more if the response takes too long.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    guard mayBeHedged(request), let key = LimitKey.byOrigin(request),
+    guard HedgingPolicy.permits(request), let key = LimitKey.byOrigin(request),
       let policy = request.options.explicit(HedgingOption.self) ?? policy
     else { return try await next(request) }
     let start = request.call.clock.now()
@@ -58,7 +58,7 @@ public struct HedgingBehavior: UniqueBehavior {
     // Failures and durations decide later whether and when requests to the origin are hedged.
     history.signs(of: key) { $0.noteRequest(at: start) }
     let outcome =
-      if let delay = delay(of: policy, key) {
+      if let delay = policy.delay(history, of: key) {
         await race(request, after: delay, key, budget, next)
       } else {
         await AttemptOutcome(of: request, next)
@@ -73,19 +73,6 @@ public struct HedgingBehavior: UniqueBehavior {
   public func reset() async {
     history.reset()
     budget.reset()
-  }
-
-  private func mayBeHedged(_ request: NetworkRequest) -> Bool {
-    // A one-shot body looks replayable until it is sent.
-    if case .oneShot? = request.body?.content { return false }
-    return [.get, .head].contains(request.method) || request.hasIdempotencyKey
-  }
-
-  private func delay(of policy: HedgingPolicy, _ key: LimitKey) -> Duration? {
-    switch policy.delay {
-    case .fixed(let delay): delay
-    case .percentile(let share): history.percentile(share, of: key)
-    }
   }
 
   /// Sends the request, sends it again after the delay, and returns the first acceptable response.
@@ -169,15 +156,6 @@ extension Result where Success == NetworkResponse, Failure == any Error {
     guard Task.isCancelled, !isAcceptable else { return self }
     response?.body.cancel()
     return .failure(CancellationError())
-  }
-}
-
-enum HedgingOption: RequestOption {
-  static let defaultValue: HedgingPolicy? = nil
-  static let isPortable = true
-
-  static func warning(for value: HedgingPolicy?, in pipeline: Pipeline) -> String? {
-    value == nil ? nil : warning("hedging", isObeyedBy: HedgingBehavior.self, in: pipeline)
   }
 }
 

@@ -94,8 +94,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// A place in the queue.
   struct Turn: Sendable {
     fileprivate let lane: Locked<Lane>
-    fileprivate let id: UInt64
-    fileprivate let priority: RequestPriority
+    fileprivate let place: WaitingPlace
     /// The waiter that gets the permit.
     let waiter: Waiter<Permit>
   }
@@ -107,9 +106,10 @@ public final class ConcurrencyLimiter: Sendable {
       if state.permits.take(upTo: limit) { return .go(Permit(lane: lane, generation: state.generation)) }
       guard state.permits.waiting.count < queueLimit else { return .refused }
       state.lastWaiter += 1
-      state.permits.wait(state.lastWaiter, priority)
-      let turn = Turn(lane: lane, id: state.lastWaiter, priority: priority, waiter: Waiter())
-      state.waiters[turn.id] = turn.waiter
+      let place = WaitingPlace(priority: priority, number: state.lastWaiter)
+      state.permits.wait(place)
+      let turn = Turn(lane: lane, place: place, waiter: Waiter())
+      state.waiters[place.number] = turn.waiter
       return .wait(turn)
     }
   }
@@ -117,8 +117,8 @@ public final class ConcurrencyLimiter: Sendable {
   /// Ends a wait, and gives the permit back if the waiter got one meanwhile.
   func leave(_ turn: Turn) {
     turn.lane.withLock { lane in
-      lane.waiters[turn.id] = nil
-      lane.permits.leave(turn.id, turn.priority)
+      lane.waiters[turn.place.number] = nil
+      lane.permits.leave(turn.place)
     }
     turn.waiter.settle(.failure(CancellationError()))
     if let permit = turn.waiter.settledValue { release(permit) }
@@ -157,7 +157,7 @@ public final class ConcurrencyLimiter: Sendable {
 
 /// The permits and waiters of a key, as a pure value.
 struct PermitQueue: Sendable {
-  private(set) var waiting = WaitingLine<(id: UInt64, priority: RequestPriority)>()
+  private(set) var waiting = WaitingLine<WaitingPlace>()
   var inUse = 0
 
   var isIdle: Bool { inUse == 0 && waiting.isEmpty }
@@ -169,29 +169,25 @@ struct PermitQueue: Sendable {
     return true
   }
 
-  /// Adds a waiter behind those of the same priority; its identifier is greater than theirs.
-  mutating func wait(_ id: UInt64, _ priority: RequestPriority) {
-    waiting.insert((id, priority), at: place(of: id, priority))
-  }
+  /// Adds a waiter.
+  mutating func wait(_ place: WaitingPlace) { waiting.insert(place, at: index(of: place)) }
 
   /// Removes a waiter, if it still waits.
-  mutating func leave(_ id: UInt64, _ priority: RequestPriority) {
-    let place = place(of: id, priority)
-    if place < waiting.count, waiting[place].id == id { waiting.remove(at: place) }
+  mutating func leave(_ place: WaitingPlace) {
+    let index = index(of: place)
+    if index < waiting.count, waiting[index] == place { waiting.remove(at: index) }
   }
 
-  private func place(of id: UInt64, _ priority: RequestPriority) -> Int {
-    waiting.place { $0.priority == priority ? $0.id < id : $0.priority > priority }
-  }
+  private func index(of place: WaitingPlace) -> Int { waiting.place { $0 < place } }
 
   /// Gives a permit back.
   mutating func giveBack() { inUse = max(0, inUse - 1) }
 
-  /// Takes a permit for the first waiter, and returns its identifier.
+  /// Takes a permit for the first waiter, and returns its number.
   mutating func grant(upTo limit: Int) -> UInt64? {
     guard inUse < limit, let first = waiting.first else { return nil }
     inUse += 1
     waiting.remove(at: 0)
-    return first.id
+    return first.number
   }
 }

@@ -31,27 +31,6 @@ extension LimitKey: ExpressibleByStringLiteral, CustomStringConvertible {
   }
 }
 
-/// The urgency of a request among those that wait for the same permit.
-///
-/// The greater value goes first.
-public struct RequestPriority: RawRepresentable, Hashable, Comparable, Sendable {
-  /// The urgency.
-  public let rawValue: Int
-
-  /// Creates a priority.
-  public init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// Background work, for which no user waits.
-  public static let low = RequestPriority(rawValue: -100)
-  /// The default priority.
-  public static let normal = RequestPriority(rawValue: 0)
-  /// Work whose result a user is waiting for.
-  public static let high = RequestPriority(rawValue: 100)
-
-  /// Whether the left one is less urgent.
-  public static func < (left: RequestPriority, right: RequestPriority) -> Bool { left.rawValue < right.rawValue }
-}
-
 private enum Priority: RequestOption {
   static let defaultValue = RequestPriority.normal
   static let isPortable = true

@@ -56,14 +56,14 @@ public struct RateLimitBehavior: UniqueBehavior {
     from lane: Locked<RateLimiter.Lane>, of key: LimitKey, _ request: NetworkRequest
   ) async throws {
     let call = request.call
-    var place: RateLimiter.Place?
+    var place: WaitingPlace?
     var waiting: Call.EventWait?
     defer { if let waiting { call.end(waiting) } }
     while true {
       let now = call.clock.now()
       // A server may pause the key and more urgent requests may arrive at any time, so each wait ends with another
       // look.
-      let (delay, own, turn): (Duration, RateLimiter.Place, Waiter<Void>?)
+      let (delay, own, turn): (Duration, WaitingPlace, Waiter<Void>?)
       switch limiter.ask(lane, request.options.priority, place, at: now) {
       case .go: return
       case .refused(let delay):

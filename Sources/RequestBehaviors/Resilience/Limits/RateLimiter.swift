@@ -60,20 +60,8 @@ public final class RateLimiter: Sendable {
   /// The state of a key: its permits, and the queue of its waiting requests.
   struct Lane: Sendable {
     fileprivate var bucket: TokenBucket
-    fileprivate var queue = WaitingLine<(place: Place, waiter: Waiter<Void>?)>()
+    fileprivate var queue = WaitingLine<(place: WaitingPlace, waiter: Waiter<Void>?)>()
     fileprivate var lastNumber: UInt64 = 0
-  }
-
-  /// A place in the queue.
-  ///
-  /// Urgent requests come first, then earlier ones.
-  struct Place: Hashable, Comparable {
-    let priority: RequestPriority
-    let number: UInt64
-
-    static func < (left: Place, right: Place) -> Bool {
-      left.priority == right.priority ? left.number < right.number : left.priority > right.priority
-    }
   }
 
   /// The limiter's decision about a request.
@@ -81,9 +69,9 @@ public final class RateLimiter: Sendable {
     /// The request may go. It has left the queue.
     case go
     /// The request is the first in the queue, and asks again after this time.
-    case sleep(Duration, Place)
+    case sleep(Duration, WaitingPlace)
     /// The request asks again when it is the first, about this time from now.
-    case queue(Duration, Place, Waiter<Void>)
+    case queue(Duration, WaitingPlace, Waiter<Void>)
     /// The queue is full.
     case refused(Duration)
   }
@@ -106,11 +94,11 @@ public final class RateLimiter: Sendable {
   ///   - place: Its place in the queue, if it asked before.
   ///   - now: The time.
   /// - Returns: Whether the request may go, or when to ask again.
-  func ask(_ lane: Locked<Lane>, _ priority: RequestPriority, _ place: Place?, at now: Duration) -> Turn {
+  func ask(_ lane: Locked<Lane>, _ priority: RequestPriority, _ place: WaitingPlace?, at now: Duration) -> Turn {
     var next: Waiter<Void>?
     let turn = lane.withLock { lane -> Turn in
       // Each request ahead takes a permit before this one does.
-      let own = place ?? Place(priority: priority, number: lane.lastNumber + 1)
+      let own = place ?? WaitingPlace(priority: priority, number: lane.lastNumber + 1)
       let ahead = lane.queue.place { $0.place < own }
       let delay = lane.bucket.delay(for: ahead + 1, at: now)
       if delay == .zero, lane.bucket.take(at: now) {
@@ -134,7 +122,7 @@ public final class RateLimiter: Sendable {
   }
 
   /// Gives up a place in the queue.
-  func leave(_ lane: Locked<Lane>, _ place: Place) { lane.withLock { $0.remove(place) }?.settle(.success(())) }
+  func leave(_ lane: Locked<Lane>, _ place: WaitingPlace) { lane.withLock { $0.remove(place) }?.settle(.success(())) }
 
   /// Holds all permits for a while, because the server asked for it.
   func pause(_ lane: Locked<Lane>, for duration: Duration, at now: Duration) {
@@ -145,7 +133,7 @@ public final class RateLimiter: Sendable {
 
 extension RateLimiter.Lane {
   /// Removes a place, and returns the waiter of the request that is the first in the queue now, if it has one.
-  fileprivate mutating func remove(_ place: RateLimiter.Place) -> Waiter<Void>? {
+  fileprivate mutating func remove(_ place: WaitingPlace) -> Waiter<Void>? {
     let index = queue.place { $0.place < place }
     if index < queue.count, queue[index].place == place { queue.remove(at: index) }
     guard let first = queue.first else { return nil }

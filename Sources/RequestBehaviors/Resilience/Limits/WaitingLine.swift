@@ -42,3 +42,14 @@ struct WaitingLine<Element: Sendable>: Sendable {
     head = 0
   }
 }
+
+/// A request's place among those that wait: urgent ones come first, then earlier ones.
+struct WaitingPlace: Hashable, Comparable {
+  let priority: RequestPriority
+  /// The number of the request, which is greater than those of earlier ones.
+  let number: UInt64
+
+  static func < (left: WaitingPlace, right: WaitingPlace) -> Bool {
+    left.priority == right.priority ? left.number < right.number : left.priority > right.priority
+  }
+}

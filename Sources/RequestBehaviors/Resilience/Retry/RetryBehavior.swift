@@ -193,7 +193,7 @@ public struct RetryBehavior: UniqueBehavior {
 
     /// Stops, although another attempt might succeed; the error of the call says why.
     private func hinder(_ reason: String, _ request: NetworkRequest) -> Duration? {
-      request.call[RetryHindrance.self] = reason
+      request.call[RetryHindranceNote.self] = reason
       return stop(reason, request)
     }
 

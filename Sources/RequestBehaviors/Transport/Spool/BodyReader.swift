@@ -23,7 +23,8 @@ package struct BodyReader: Sendable {
     task = Task {
       do {
         let stream = try opened.get()
-        completion(.success(try await spool.spool(stream, length: request.body?.length, onChunk: onChunk)))
+        let length = request.body?.length
+        completion(.success(try await RequestSpool(settings: spool).read(stream, length: length, onChunk: onChunk)))
       } catch {
         completion(.failure(error))
       }

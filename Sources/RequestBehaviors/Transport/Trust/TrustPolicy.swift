@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 #if canImport(ObjectiveC)
   public import Security
@@ -92,29 +92,6 @@ extension TrustPolicy {
   /// Whether it is only the system's policy, which every transport supports.
   package var isSystem: Bool { if case .system = basis { pins.isEmpty } else { false } }
 
-  /// Returns why the pins refuse a chain of certificates that is trusted otherwise; `nil` if they do not.
-  ///
-  /// - Parameters:
-  ///   - chain: The certificates in DER.
-  ///   - host: The host that was connected to.
-  /// - Returns: The message, or `nil`.
-  package func pinObjection(to chain: [Data], of host: String) -> String? {
-    guard let wanted = pins(for: host.lowercased()) else { return nil }
-    let found = chain.compactMap { try? X509Certificate(der: $0).publicKeyPin }
-    if found.contains(where: wanted.contains) { return nil }
-    let names = found.map(\.description).joined(separator: ", ")
-    return "no key of \(host) is pinned; its certificates have \(names.isEmpty ? "none that can be read" : names)"
-  }
-
-  /// Whether keys are pinned for any host.
-  package var hasPins: Bool { !pins.isEmpty }
-
-  /// Returns the keys that are pinned for a host in lower case; `nil` if the host has no pins.
-  package func pins(for host: String) -> Set<PublicKeyPin>? {
-    if let pins = pins[host] { return pins }
-    guard let dot = host.firstIndex(of: ".") else { return nil }
-    return pins["*" + host[dot...]]
-  }
 }
 
 extension NetworkError.Code {
@@ -122,38 +99,4 @@ extension NetworkError.Code {
   public static let invalidTrust = NetworkError.Code(rawValue: "invalidTrust")
   /// The transport does not support the trust policy or a client identity.
   public static let unsupportedTrust = NetworkError.Code(rawValue: "unsupportedTrust")
-}
-
-/// The SHA-256 hash of a certificate's `SubjectPublicKeyInfo`, by which a public key is pinned (RFC 7469 §2.4).
-///
-/// This prints the pin of a server:
-///
-/// ```sh
-/// openssl s_client -connect api.example.com:443 </dev/null | openssl x509 -pubkey -noout \
-///   | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
-/// ```
-public struct PublicKeyPin: Sendable, Hashable {
-  /// The 32 octets of the hash.
-  public let hash: Data
-
-  /// Creates a pin from text.
-  ///
-  /// - Parameter text: The hash in base64, with or without `sha256/` before it.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if it is not a hash.
-  public init(_ text: String) throws {
-    let base64 = text.hasPrefix("sha256/") ? String(text.dropFirst(7)) : text
-    guard let hash = Data(base64Encoded: base64), hash.count == 32 else {
-      throw NetworkError(.invalidTrust, "\"\(text)\" is no SHA-256 hash in base64, which has 44 characters")
-    }
-    self.hash = hash
-  }
-
-  init(publicKeyInfo: ArraySlice<UInt8>) {
-    hash = Data(publicKeyInfo.withUnsafeBytes { HashFunction.sha256.digest(of: $0) })
-  }
-}
-
-extension PublicKeyPin: CustomStringConvertible {
-  /// The hash in base64 after `sha256/`.
-  public var description: String { "sha256/\(hash.base64EncodedString())" }
 }

@@ -24,7 +24,7 @@ final class Transfer: @unchecked Sendable {
   let sent: Duration
   let progress: TransferProgress.Attempt?
   /// The body of a streamed response; `nil` for one in memory.
-  let stream: SpooledBody?
+  let stream: ResponseSpool?
 
   private struct State {
     var continuation: Continuation?
@@ -56,7 +56,7 @@ final class Transfer: @unchecked Sendable {
 
   init(_ request: NetworkRequest, _ urlRequest: URLRequest, _ spool: BodySpool) {
     self.request = request
-    stream = request.options.delivery == .streamed ? SpooledBody(spool) : nil
+    stream = request.options.delivery == .streamed ? ResponseSpool(spool) : nil
     self.urlRequest = urlRequest
     self.sent = request.call.clock.now()
     self.progress = request.options.progress?.begin(sending: request.body?.length)
@@ -228,7 +228,7 @@ extension Transfer {
 struct TransferBytes: AsyncSequence, Sendable {
   typealias Element = Data
 
-  let stream: SpooledBody
+  let stream: ResponseSpool
   let transport: URLSessionTransport
 
   struct Iterator: AsyncIteratorProtocol {

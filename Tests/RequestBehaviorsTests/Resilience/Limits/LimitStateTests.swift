@@ -11,7 +11,7 @@ import Testing
   @Test func `nobody overtakes those who wait, though a permit is there`() {
     var queue = PermitQueue()
     let isFirst = queue.take(upTo: 1)
-    queue.wait(1, .normal)
+    queue.wait(WaitingPlace(priority: .normal, number: 1))
     queue.giveBack()
     let hasOvertaken = queue.take(upTo: 1)
     #expect(isFirst)

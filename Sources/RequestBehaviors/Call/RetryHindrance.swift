@@ -1,8 +1,0 @@
-/// The reason why a call was not repeated although its failure may pass.
-///
-/// A behavior that repeats requests sets it with `request.call[RetryHindrance.self]`, and the description of the call's
-/// error shows it.
-public enum RetryHindrance: CallKey {
-  /// No reason.
-  public static let defaultValue: String? = nil
-}

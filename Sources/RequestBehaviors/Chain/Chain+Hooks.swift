@@ -1,0 +1,61 @@
+/// The hooks of one behavior, around all behaviors further in.
+extension Chain {
+  /// Runs the other hooks of the behavior at an index around all behaviors further in.
+  func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    let place = run.places[index]
+    let hooks = place.toCall
+    let behavior = pipeline.entries[index].behavior(place)
+    var request = original
+    do {
+      if hooks.contains(.headers) {
+        request.headers.mergeBehaviors(try await behavior.headers(for: request), unlessIn: request.call.userHeaders)
+      }
+      if hooks.contains(.modify) { try await behavior.modify(&request) }
+    } catch {
+      // The error may quote a secret that an outer behavior set on a request that was never sent, and the hook may have
+      // set a body before it threw.
+      run.call.noteSecrets(in: original.headers)
+      run.note(request.body)
+      throw error
+    }
+    // A field that a credential behavior has set is a secret for its origins, even if the behavior did not mark it.
+    if place.hasCredential, let credential = pipeline.entries[index].credential {
+      request.headers.markUnmarked(as: credential.origins, except: original.headers)
+    }
+    if !hooks.isDisjoint(with: [.headers, .modify]) {
+      run.noteSecrets(addedTo: request, since: original, at: index)
+    }
+    run.note(request.body)
+    if hooks.contains(.beforeSend) { await behavior.beforeSend(request) }
+    // A status that is not acceptable is a failure for the hooks, although it reaches the caller as a response.
+    let response: NetworkResponse
+    do {
+      response = try await proceed(from: index + 1, request, in: run)
+    } catch {
+      await behavior.afterFailure(error, for: request)
+      throw error
+    }
+    guard response.isAcceptable else {
+      await behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
+      return response
+    }
+    guard hooks.contains(.afterSuccess) else { return response }
+    do {
+      try await behavior.afterSuccess(response, for: request)
+    } catch {
+      run.call.noteSecrets(in: request.headers)
+      response.body.cancel()
+      throw error
+    }
+    return response
+  }
+}
+
+extension HeaderFields {
+  /// Sets the fields of a behavior, except those that the user set on the request.
+  fileprivate mutating func mergeBehaviors(_ fields: HeaderFields, unlessIn user: HeaderFields) {
+    guard !fields.isEmpty else { return }
+    if user.isEmpty { return merge(fields) }
+    merge(HeaderFields(fields.filter { !user.contains($0.name) }))
+  }
+}

@@ -1,0 +1,17 @@
+/// A behavior that knows at any moment who is signed in.
+///
+/// A queue that keeps requests for later, such as the outbox of `RequestBehaviorsSQLite`, asks it whose they are. The
+/// credential behavior of a session of your own conforms to it.
+public protocol AccountKnowing: CredentialBehavior {
+  /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
+  var account: String? { get }
+  /// A number that changes with each sign-in and sign-out, and not when a server ends the session; by default always 0.
+  ///
+  /// A queue whose requests could not be sent as the account tries them again when it changes.
+  var signInCount: Int { get }
+}
+
+extension AccountKnowing {
+  /// Always 0: a queue learns of sign-ins by ``account``.
+  public var signInCount: Int { 0 }
+}

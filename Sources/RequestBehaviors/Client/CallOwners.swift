@@ -1,0 +1,28 @@
+/// The owners that requests to the base URL have, one for each session and each behavior with owners.
+package struct CallOwners: Sendable {
+  package struct Member: Sendable, Hashable {
+    /// The name of the session's credentials; `nil` for a behavior without credentials.
+    package let credential: String?
+    /// The owner; `nil` if no user is signed in to the session.
+    package let scope: String?
+    /// Whether a session knows the owner, which differs after each sign-in unless the session names the account.
+    package let isOfSession: Bool
+    /// A number that changes with each sign-in and sign-out of the session.
+    package var signInCount = 0
+  }
+
+  /// The owners, in the order of the list of behaviors.
+  package let members: [Member]
+  /// The owners of the call that asked, which tell whether one of them has left since.
+  package let owner: CallOwner
+
+  /// Whether the same account has the same owner after each sign-in.
+  package static func isLasting(_ scope: String) -> Bool { SessionAccount.isID(scope) }
+}
+
+extension CallOwners.Member {
+  init(_ entry: Pipeline.Entry, _ scope: String?) {
+    self.init(
+      credential: entry.credential?.credential, scope: scope, isOfSession: entry.behavior is any AccountKnowing)
+  }
+}

@@ -1,0 +1,109 @@
+public import Foundation
+
+extension NetworkRequest {
+  /// Returns the request for the target of a reference, such as the `Location` of a redirect or the URL of a mirror.
+  ///
+  /// The reference is resolved by RFC 3986 §5; `..` above the root is dropped and the fragment is carried over
+  /// (RFC 9110 §10.2.2). If it leads to another origin, the request loses everything that is for the old origin only:
+  /// sensitive fields that are not for both, `Host`, `Origin`, and every option that is not portable. Method and body
+  /// stay.
+  ///
+  /// - Parameters:
+  ///   - reference: An absolute URL or a relative reference.
+  ///   - base: The URL that the reference is relative to. Another behavior may have changed it before it was sent; by
+  ///     default it is the request's own.
+  /// - Returns: The request for the new URL, with its path as the endpoint.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidURL`` for a reference that is
+  ///   malformed, has another scheme, has a user name in it, or leads from https to http.
+  public func moved(to reference: String, relativeTo base: URL? = nil) throws -> NetworkRequest {
+    let base = base ?? url
+    let target = try URLResolution.resolve(reference: reference, relativeTo: base)
+    if base.scheme?.lowercased() == "https", target.scheme != "https" {
+      throw NetworkError(.invalidURL, "it leads from https to http, where anybody can read and change it")
+    }
+    var next = self
+    next.url = target
+    next.endpoint = target.path(percentEncoded: true)
+    next.leaveValidation()
+    if next.origin != origin || next.origin != Origin(base) { next.leave(origin) }
+    return next
+  }
+
+  /// Removes the conditions that a cache added, because they are about the previous URL.
+  private mutating func leaveValidation() {
+    guard options.isCacheValidation else { return }
+    for name in HeaderFields.conditions { headers.remove(name) }
+    options.isCacheValidation = false
+  }
+}
+
+extension URLResolution {
+  /// Returns the target of a server's reference, resolved by RFC 3986 §5; `..` above the root is dropped.
+  ///
+  /// - Parameters:
+  ///   - reference: An absolute URL or a relative reference; illegal characters in it are escaped.
+  ///   - base: The URL that the reference is relative to.
+  ///   - keepsFragment: Whether a reference without a fragment takes that of the base, as a redirect does.
+  /// - Returns: The URL.
+  /// - Throws: ``NetworkError`` of code `invalidURL` if the result is not an http or https URL.
+  static func resolve(reference: String, relativeTo base: URL, keepsFragment: Bool = true) throws -> URL {
+    let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
+    guard let components = URLComponents(string: text) else {
+      throw NetworkError(.invalidURL, "the location is no URL reference")
+    }
+    let url = try components.resolved(against: base, keepsFragment: keepsFragment)
+    return try check(url, dropsParentsOfRoot: true)
+  }
+}
+
+extension URLComponents {
+  /// Resolves this reference against a base (RFC 3986 §5.2.2), except for dot segments.
+  fileprivate func resolved(against base: URL, keepsFragment: Bool) throws -> URL {
+    guard var target = URLComponents(url: base, resolvingAgainstBaseURL: true) else {
+      throw NetworkError(.invalidURL, "the base has no parts")
+    }
+    let baseFragment = keepsFragment ? target.percentEncodedFragment : nil
+    // RFC 3986 §5.2.2: a reference with a scheme or a host replaces the base; one without a path keeps the base's path.
+    if scheme != nil || encodedHost != nil {
+      let baseScheme = target.scheme
+      target = self
+      if target.scheme == nil { target.scheme = baseScheme }
+    } else if percentEncodedPath.isEmpty {
+      if percentEncodedQuery != nil { target.percentEncodedQuery = percentEncodedQuery }
+    } else {
+      let directory = target.percentEncodedPath.prefix(through: target.percentEncodedPath.lastIndex(of: "/"))
+      let isRooted = percentEncodedPath.hasPrefix("/")
+      target.percentEncodedPath = isRooted ? percentEncodedPath : directory + percentEncodedPath
+      target.percentEncodedQuery = percentEncodedQuery
+    }
+    target.percentEncodedFragment = percentEncodedFragment ?? baseFragment
+    guard let url = target.url else { throw NetworkError(.invalidURL, "the location is no URL") }
+    return url
+  }
+}
+
+extension String {
+  fileprivate func prefix(through index: String.Index?) -> String {
+    index.map { String(self[...$0]) } ?? "/"
+  }
+}
+
+private enum CacheValidation: RequestOption {
+  static let defaultValue = false
+}
+
+extension RequestOptions {
+  /// Whether a cache added the conditions of the request, to learn if a stored response is still valid.
+  ///
+  /// A behavior that sets it gets the 304 in its `intercept`. The 304 is a success for every behavior further in, whose
+  /// ``RequestBehavior/afterSuccess(_:for:)`` gets it without a body. A redirect removes the conditions.
+  public var isCacheValidation: Bool {
+    get { self[CacheValidation.self] }
+    set { self[CacheValidation.self] = newValue }
+  }
+}
+
+extension HeaderFields {
+  /// The fields that make a request conditional (RFC 9110 §13.1).
+  public static let conditions = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
+}

@@ -1,0 +1,78 @@
+import Foundation
+import RequestBehaviors
+
+/// One attempt to deliver an entry that was claimed.
+struct OutboxAttempt: Sendable {
+  /// How it ended, with the response of a delivery and the operation that it is for.
+  struct Ending: Sendable {
+    var outcome: OutboxOutcome
+    var delivery: (operation: any OutboxOperation, response: NetworkResponse)?
+  }
+
+  let core: OutboxCore
+  let row: OutboxRow
+  /// The operation and its request, or the error of making them.
+  let made: Result<OutboxHandler.Made, any Error>
+
+  /// Sends the request, and returns what the outcome says.
+  func run() async -> Ending {
+    do {
+      let made = try made.get()
+      return await send(try complete(made.request), made.operation)
+    } catch {
+      return Ending(outcome: outcome(of: error))
+    }
+  }
+
+  // MARK: The request
+
+  /// The error of an entry without one of its attachments.
+  private struct MissingFiles: Error, CustomStringConvertible {
+    var names: [String]
+    var description: String { "the attachment \(names.joined(separator: ", ")) is missing" }
+  }
+
+  /// Returns the outcome of an attempt for which there is no request.
+  private func outcome(of error: any Error) -> OutboxOutcome {
+    if error is OutboxNotReady { return .notReady }
+    // The file could not be read, or the method was stopped, which says nothing about the entry.
+    if error is CancellationError || SQLiteError.isEnvironmental(error) {
+      return .unsent(until: core.clock.date(), "\(error)")
+    }
+    return .impossible(Redactor.standard.redact(text: "\(error)"))
+  }
+
+  private func complete(_ made: Request<NetworkResponse>) throws -> Request<NetworkResponse> {
+    var request = made
+    if let missing = core.files?.missing(row.files), !missing.isEmpty { throw MissingFiles(names: missing) }
+    OutboxRequestRules.prepare(&request, key: row.key)
+    let isAnonymous = row.scope == OutboxScopes.anonymous(core.members)
+    // It was enqueued while no user was signed in, and stays so.
+    if isAnonymous, core.requirement(of: request.options).isOptional { request.options.authentication = .none }
+    return request
+  }
+
+  // MARK: Sending
+
+  private func send(_ made: Request<NetworkResponse>, _ operation: any OutboxOperation) async -> Ending {
+    let scope = OutboxScopes.expected(of: row.scope, core.members, for: core.requirement(of: made.options))
+    let pass = OutboxPass(scope: scope, method: made.method)
+    var request = made
+    request.options.outboxPass = pass
+    let sent: Result<NetworkResponse, any Error>
+    do { sent = .success(try await core.client.sendUnmapped(request)) } catch { sent = .failure(error) }
+    let end = pass.end()
+    let (trust, wasSentBefore) = (core.settings.trust, row.sends > 1)
+    switch end.result ?? sent {
+    case .success(let response):
+      // A behavior can respond itself, which tells nothing of the server.
+      guard end.wasSent else {
+        return Ending(outcome: .nothing("a behavior of the client responded, and nothing was sent", wasSent: false))
+      }
+      let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
+      return Ending(outcome: outcome, delivery: outcome == .delivered ? (operation, response) : nil)
+    case .failure(let error):
+      return Ending(outcome: OutboxOutcome(error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent))
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import RequestBehaviors
+
+/// One attempt, as the behaviors of an outbox see it: whose call it must be, and how it ends.
+final class OutboxPass: Sendable {
+  /// The end of the call.
+  struct Ending: Sendable {
+    /// The outcome; nil if the call did not get as far as the behaviors of the outbox.
+    var result: Result<NetworkResponse, any Error>?
+    /// Whether the call has sent a request.
+    var wasSent = false
+  }
+
+  /// The responses so far, of which all but the last were redirects.
+  struct Hops: Sendable {
+    var last: NetworkResponse?
+    /// Whether a 303 has been followed.
+    var isDone = false
+  }
+
+  private struct State {
+    var ending = Ending()
+    var hops = Hops()
+    var isOver = false
+  }
+
+  /// The owner that the call must have.
+  let scope: String?
+  let method: RequestMethod
+  private let state = Locked(State())
+
+  init(scope: String?, method: RequestMethod) {
+    self.scope = scope
+    self.method = method
+  }
+
+  /// Keeps the outcome of the call.
+  func note(_ result: Result<NetworkResponse, any Error>, of call: Call) {
+    let wasSent = !call.attempts.isEmpty
+    state.withLock { state in
+      if !state.isOver { state.ending = Ending(result: result, wasSent: wasSent) }
+    }
+  }
+
+  /// Returns the end of the call, and forgets the responses: they have the pass among their options.
+  func end() -> Ending {
+    state.withLock { state in
+      state.isOver = true
+      defer { (state.ending, state.hops) = (Ending(), Hops()) }
+      return state.ending
+    }
+  }
+
+  var hops: Hops { state.withLock { $0.hops } }
+
+  /// Keeps a response that may be a redirect.
+  func note(hop response: NetworkResponse) {
+    state.withLock { state in
+      if !state.isOver { state.hops = Hops(last: response, isDone: state.hops.isDone || response.statusCode == 303) }
+    }
+  }
+}

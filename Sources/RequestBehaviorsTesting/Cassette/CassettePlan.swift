@@ -1,0 +1,72 @@
+import Foundation
+import RequestBehaviors
+
+/// The entries of a file after recording.
+struct CassettePlan {
+  /// All entries in the order of the file.
+  private(set) var entries: [OrderedJSON] = []
+  /// Those that were recorded now.
+  private(set) var written: [OrderedJSON] = []
+  private(set) var bodies: CassetteBodies
+  /// The lines of those that another test or process wrote, and that no request of this one asked for.
+  private(set) var foreignLines: Set<String> = []
+  private let ignored: Set<String>
+
+  /// Plans the file; `loaded` are the lines of the entries that were there when the transport was made, and `known`
+  /// those of its own: another test or process wrote the others.
+  init(
+    old: [CassetteEntry], loaded: Set<String>, known: Set<String>, records: [CassetteRecord], mode: CassetteMode,
+    matching: CassetteMatching, redactor: Redactor, ignored: Set<String>, folder: String
+  ) {
+    bodies = CassetteBodies(folder: folder)
+    self.ignored = ignored
+    let plain = PlayableRedaction(redactor, numbered: false)
+    var fresh = FreshRecords(records, plain)
+    let isAll = mode == .recordAll
+    let last = isAll ? 0 : CassettePlan.lastNumber(in: old)
+    let redaction = PlayableRedaction(redactor, numbered: true, after: last)
+    for entry in old {
+      // What was recorded meanwhile stays, and is not recorded twice.
+      let line = entry.json.line
+      guard isAll || !loaded.contains(line) else {
+        entries.append(entry.json)
+        continue
+      }
+      guard let record = fresh.take(likeness: entry.sketch, matching) else {
+        // The record of an entry of this transport is added below.
+        guard !known.contains(line) else { continue }
+        foreignLines.insert(line)
+        entries.append(entry.json)
+        continue
+      }
+      // An entry of this transport is written anew, because its call may have learnt a secret since.
+      if isAll || known.contains(line) { add(record, redaction, insteadOf: entry) } else { entries.append(entry.json) }
+    }
+    for record in fresh.rest(matching) { add(record, redaction, insteadOf: nil) }
+  }
+
+  private mutating func add(
+    _ record: CassetteRecord, _ redaction: PlayableRedaction, insteadOf old: CassetteEntry?
+  ) {
+    guard let json = record.entry(redaction, &bodies) else {
+      if let old { entries.append(old.json) }
+      return
+    }
+    written.append(json)
+    entries.append(old.map { sticky(json, insteadOf: $0, redaction) } ?? json)
+  }
+
+  /// Returns what takes the place of an entry: the entry itself if the server sends the same as before.
+  private func sticky(
+    _ json: OrderedJSON, insteadOf old: CassetteEntry, _ redaction: PlayableRedaction
+  ) -> OrderedJSON {
+    guard let new = try? CassetteEntry(json, number: old.number, in: "", redaction) else { return json }
+    let isSame = new.lasting(ignoring: ignored) == old.lasting(ignoring: ignored)
+    return isSame ? old.json : new.keepingTimes(of: old, ignoring: ignored)
+  }
+
+  /// The largest number of a placeholder in the file.
+  private static func lastNumber(in entries: [CassetteEntry]) -> Int {
+    entries.flatMap { RedactionPlaceholders.pieces(of: $0.json.line) }.compactMap(\.number).max() ?? 0
+  }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import RequestBehaviors
+
+/// Decides whether a request is a recorded one.
+extension RequestSketch {
+  /// Whether this is the recorded request.
+  func matches(_ recorded: RequestSketch, _ rules: CassetteMatching) -> Bool {
+    var found = Differences(hasWords: false)
+    compare(to: recorded, rules, &found)
+    return found.isEmpty
+  }
+
+  /// The differences to a recorded request, in words.
+  func differences(to recorded: RequestSketch, _ rules: CassetteMatching) -> [String] {
+    var found = Differences(hasWords: true)
+    compare(to: recorded, rules, &found)
+    return found.words
+  }
+
+  private func compare(to recorded: RequestSketch, _ rules: CassetteMatching, _ found: inout Differences) {
+    if method != recorded.method { found.add("method: \(method) now, \(recorded.method) recorded") }
+    if !rules.ignoresOrigin, origin != recorded.origin {
+      found.add("origin: \(origin) now, \(recorded.origin) recorded")
+    }
+    if !Self.isSame(path, recorded.path) { found.add("path: \(path) now, \(recorded.path) recorded") }
+    if found.isDone { return }
+    Self.compare(
+      "query", query.filter { !rules.ignoredQueryNames.contains($0.name) },
+      recorded.query.filter { !rules.ignoredQueryNames.contains($0.name) }, &found)
+    for name in rules.comparedFields {
+      func values(_ fields: [Pair]) -> [Pair] {
+        fields.filter { HeaderFields.areEqual($0.name, name) }
+      }
+      Self.compare("field", values(fields), values(recorded.fields), &found)
+    }
+    if found.isDone { return }
+    switch rules.bodyDifference?(request, recorded.request) {
+    case .same: return
+    case .different(let text): found.add(text)
+    case nil: body.compare(to: recorded.body, rules, &found)
+    }
+  }
+
+  /// The request as a rule of the user reads it.
+  private var request: NetworkRequest {
+    let fields = HeaderFields(fields.map { HeaderFields.Field($0.name, $0.value) })
+    var request = NetworkRequest(
+      RequestMethod(rawValue: method), url: URL(string: shown.url) ?? URL(filePath: "/"), headers: fields)
+    request.body = shown.body.map { .data($0, contentType: shown.contentType) }
+    return request
+  }
+
+  /// Compares two sorted lists.
+  fileprivate static func compare(_ what: String, _ now: [Pair], _ recorded: [Pair], _ found: inout Differences) {
+    if now == recorded { return }
+    var rest = recorded
+    for pair in now where !found.isDone {
+      if let index = rest.firstIndex(where: { $0.name == pair.name && isSame(pair.value, $0.value) }) {
+        rest.remove(at: index)
+      } else if let index = rest.firstIndex(where: { $0.name == pair.name }) {
+        found.add("\(what), \(pair.name): \(quoted(pair.value)) now, \(quoted(rest[index].value)) recorded")
+        rest.remove(at: index)
+      } else {
+        found.add("\(what), \(pair.name): \(quoted(pair.value)) now, missing in the recording")
+      }
+    }
+    for pair in rest { found.add("\(what), \(pair.name): missing now, \(quoted(pair.value)) recorded") }
+  }
+
+  /// Whether a text is the recorded one; a secret without a number matches every placeholder.
+  static func isSame(_ now: String, _ recorded: String) -> Bool {
+    if now == recorded { return true }
+    let (pieces, others) = (RedactionPlaceholders.pieces(of: now), RedactionPlaceholders.pieces(of: recorded))
+    return pieces.count == others.count
+      && zip(pieces, others).allSatisfy { piece, other in
+        piece.text == other.text && (piece.number == other.number || piece.number == nil || other.number == nil)
+      }
+  }
+
+  fileprivate static func quoted(_ value: String) -> String {
+    let text = value.count > 80 ? value.prefix(80) + "…" : value[...]
+    return OrderedJSON.string(String(text)).line
+  }
+}
+
+/// The differences between two requests, as far as they are wanted.
+private struct Differences {
+  /// Whether each is told; otherwise the first one ends the comparison.
+  let hasWords: Bool
+  private(set) var words: [String] = []
+  private(set) var isEmpty = true
+
+  init(hasWords: Bool) { self.hasWords = hasWords }
+
+  /// Whether further ones would tell nothing new.
+  var isDone: Bool { !hasWords && !isEmpty }
+
+  mutating func add(_ text: @autoclosure () -> String) {
+    isEmpty = false
+    if hasWords { words.append(text()) }
+  }
+}
+
+extension RequestSketch.BodySketch {
+  fileprivate func compare(to recorded: Self, _ rules: CassetteMatching, _ found: inout Differences) {
+    switch (self, recorded) {
+    case (.none, .none): break
+    case (.json(let now), .json(let then)): Self.compare(now, then, at: "", rules, &found)
+    case (.form(let now), .form(let then)): RequestSketch.compare("body", now, then, &found)
+    case (.parts(let now), .parts(let then)):
+      if now.count != then.count { return found.add("body: \(now.count) parts now, \(then.count) recorded") }
+      for (index, pair) in zip(now, then).enumerated() where pair.0 != pair.1 {
+        found.add("body: part \(index + 1) differs")
+      }
+    case (.text(let now), .text(let then)):
+      if RequestSketch.isSame(now, then) { return }
+      found.add("body: \(RequestSketch.quoted(now)) now, \(RequestSketch.quoted(then)) recorded")
+    case (.bytes(let now), .bytes(let then)):
+      if now == then { return }
+      found.add("body: bytes of SHA-256 \(now.prefix(16)) now, \(then.prefix(16)) recorded")
+    default: found.add("body: \(name) now, \(recorded.name) recorded")
+    }
+  }
+
+  private var name: String {
+    switch self {
+    case .none: "none"
+    case .json: "JSON"
+    case .form: "a form"
+    case .parts: "multipart"
+    case .text: "text"
+    case .bytes: "bytes"
+    }
+  }
+
+  private static func compare(
+    _ now: OrderedJSON?, _ then: OrderedJSON?, at place: String, _ rules: CassetteMatching, _ found: inout Differences
+  ) {
+    if found.isDone || now == then || rules.ignores(place) { return }
+    switch (now, then) {
+    case (.object(let members), .object(let others)):
+      let (mine, recorded) = (values(of: members), values(of: others))
+      var names = members.map(\.name)
+      names += others.map(\.name).filter { mine[$0] == nil }
+      for name in names {
+        let token = name.replacing("~", with: "~0").replacing("/", with: "~1")
+        compare(mine[name], recorded[name], at: "\(place)/\(token)", rules, &found)
+      }
+    case (.array(let elements), .array(let others)):
+      for index in 0..<max(elements.count, others.count) {
+        compare(
+          index < elements.count ? elements[index] : nil, index < others.count ? others[index] : nil,
+          at: "\(place)/\(index)", rules, &found)
+      }
+    case (.string(let text), .string(let other)) where RequestSketch.isSame(text, other): return
+    case (.number(let text), .number(let other)) where isSame(number: text, other): return
+    default:
+      found.add("body, \(place.isEmpty ? "/" : place): \(shown(now)) now, \(shown(then)) recorded")
+    }
+  }
+
+  /// The members by name; of several with one name the first counts.
+  private static func values(of members: [OrderedJSON.Member]) -> [String: OrderedJSON] {
+    Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+
+  /// Whether two numbers are the same in different spellings, such as 1 and 1.0.
+  ///
+  /// Integers are compared by their digits, because a floating-point number does not hold those of a long identifier.
+  private static func isSame(number text: String, _ other: String) -> Bool {
+    let areIntegers = [text, other].allSatisfy {
+      $0.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
+    }
+    return !areIntegers && Double(text) == Double(other)
+  }
+
+  private static func shown(_ value: OrderedJSON?) -> String {
+    guard let line = value?.line else { return "missing" }
+    return line.count > 80 ? line.prefix(80) + "…" : line
+  }
+}
+
+extension CassetteMatching {
+  fileprivate func ignores(_ place: String) -> Bool {
+    guard !ignoredPointers.isEmpty else { return false }
+    let tokens = place.split(separator: "/", omittingEmptySubsequences: false)
+    return ignoredPointers.contains { pointer in
+      let wanted = pointer.split(separator: "/", omittingEmptySubsequences: false)
+      return wanted.count == tokens.count
+        && zip(wanted, tokens).allSatisfy { $0 == $1 || $0 == "*" }
+    }
+  }
+}
