@@ -31,6 +31,9 @@ public struct OutboxConfiguration: Sendable {
   public var lanes: LaneFailure
 
   /// The number of requests that are sent at a time; 4 by default, at least 1.
+  ///
+  /// Half as many further entries are ``OutboxState/sending``: their requests begin as soon as others have their
+  /// responses, while those are written to the file.
   public var concurrency: Int
 
   /// The waits between the attempts of an entry that the server refuses for now, or whose response was lost; from 1

@@ -53,7 +53,8 @@ import Testing
     }
     let next = try await outbox(world, session())
     #expect(try await next.drain().isEmpty)
-    #expect(world.sent.filter { $0 != "POST /token" } == ["POST /pings/1", "POST /pings/2", "POST /pings/3"])
+    // The last two are in no lane, so that either can be the first.
+    #expect(world.sent.filter { $0 != "POST /token" }.sorted() == ["POST /pings/1", "POST /pings/2", "POST /pings/3"])
   }
 
   @Test func `an entry of a service is not sent as another one`() async throws {

@@ -24,10 +24,18 @@ extension OutboxDrainer {
   /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
   private func run(_ attempt: OutboxAttempt) async -> OutboxAttempt? {
     defer { core.tickets.end(attempt.row.id) }
+    // An entry without a request sends nothing.
+    let sends = (try? attempt.made.get()) != nil
+    let mayBegin = sends ? await takeSlot(for: attempt) : true
+    guard mayBegin else {
+      _ = await settle(attempt.row, OutboxAttempt.Ending(outcome: .ended(wasSent: false)))
+      return nil
+    }
     let signIns = state.withLock { $0.signInCount }
     let ending = await attempt.run()
-    // A pause begins before the entry is due again, or it would be sent again at once.
+    // A pause begins before the entry is due again, and before another one is sent, or it would end at once.
     if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
+    if sends { giveSlotBack() }
     guard let settled = await settle(attempt.row, ending) else { return nil }
     noteSignIn(since: signIns, after: settled.outcome)
     if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }
@@ -39,8 +47,7 @@ extension OutboxDrainer {
   private func claimTerms() -> OutboxCore.ClaimTerms? {
     @Sendable func goesOn() -> Bool {
       state.withLock { state in
-        isWanted(state) && !state.hasLostClaims && !state.pause.isActive
-          && state.workers.count <= max(1, core.settings.concurrency)
+        isWanted(state) && !state.hasLostClaims && !state.pause.isActive && state.workers.count <= claimLimit
       }
     }
     return goesOn() && !Task.isCancelled ? core.claimTerms { goesOn() ? self.ready(of: $0) : [] } : nil
@@ -61,13 +68,15 @@ extension OutboxDrainer {
     _ row: OutboxRow, _ ending: OutboxAttempt.Ending, after first: any Error
   ) async -> OutboxCore.Settled? {
     var (error, delay) = (first, Duration.milliseconds(100))
+    var lastDrain = state.withLock { $0.lastDrain }
     while true {
       let text = "its attempt is not recorded yet"
       core.tell(OutboxEvent(.failed, id: row.id, name: row.operation, message: text, error: error))
       if isLost(after: error) { return nil }
-      if delay > .milliseconds(400), isGivenUp(after: error) { return nil }
+      if delay > .milliseconds(400), isGivenUp(after: error, for: lastDrain) { return nil }
       try? await core.clock.sleep(for: delay)
       delay = min(delay * 2, .seconds(10))
+      lastDrain = state.withLock { $0.lastDrain }
       do { return try await core.settle(row, ending, claiming: nil) } catch let next { error = next }
     }
   }
@@ -78,7 +87,7 @@ extension OutboxDrainer {
   private func isLost(after error: any Error) -> Bool {
     let hasMoved = (error as? SQLiteError)?.extendedCode == SQLiteError.fileHasMoved
     guard core.store.state.isClosed || hasMoved else { return false }
-    endDrains(error)
+    endDrains(error, upTo: .max)
     end(with: error)
     return true
   }
@@ -87,8 +96,8 @@ extension OutboxDrainer {
   ///
   /// Neither a `drain` nor the end of sending waits for a disk that stays full. The claim is given back when sending
   /// begins again.
-  private func isGivenUp(after error: any Error) -> Bool {
-    endDrains(error)
+  private func isGivenUp(after error: any Error, for lastDrain: Int) -> Bool {
+    endDrains(error, upTo: lastDrain)
     return state.withLock { state in
       guard !isWanted(state) else { return false }
       state.hasLostClaims = true

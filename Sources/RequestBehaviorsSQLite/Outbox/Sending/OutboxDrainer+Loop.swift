@@ -7,6 +7,7 @@ extension OutboxDrainer {
     var held: OutboxLock.Held?
     while goesOn() {
       var hasFailed = false
+      let lastDrain = state.withLock { $0.lastDrain }
       do {
         if held == nil {
           held = try await lock.take()
@@ -25,7 +26,7 @@ extension OutboxDrainer {
         try await finishDrains(canSend: held != nil)
       } catch {
         hasFailed = true
-        await fail(error)
+        fail(error, for: lastDrain)
       }
       guard goesOn() else { break }
       // After an error of the file no more often than for the work of others.
@@ -62,19 +63,25 @@ extension OutboxDrainer {
     state.withLock { $0.lookedForAbsent = (present, now) }
   }
 
-  /// Treats an error of the file: those who wait for the end of sending get it.
-  private func fail(_ error: any Error) async {
+  /// Treats an error of the file: the calls of `drain` up to a number get it.
+  private func fail(_ error: any Error, for lastDrain: Int) {
     if (error as? NetworkError)?.code == .clientShutDown { return end() }
     core.tell(OutboxEvent(.failed, message: "\(error)", error: error))
-    endDrains(error)
+    endDrains(error, upTo: lastDrain)
     if core.store.state.isClosed { end(with: error) }
   }
 
   /// Ends the calls of `drain` with an error of the file.
-  func endDrains(_ error: any Error) {
+  ///
+  /// - Parameters:
+  ///   - error: The error.
+  ///   - last: The number of the last call before the work that failed. A later call may be about a file that works
+  ///     again, such as that of a store which was resumed.
+  func endDrains(_ error: any Error, upTo last: Int) {
     let drains = state.withLock { state in
-      defer { state.drains = [:] }
-      return Array(state.drains.values)
+      let ended = state.drains.filter { $0.key <= last }
+      for id in ended.keys { state.drains[id] = nil }
+      return ended.values
     }
     for drain in drains { drain.waiter.settle(.failure(error)) }
   }
@@ -92,7 +99,7 @@ extension OutboxDrainer {
     return state.withLock { state in
       // Lost claims are given back when no attempt is under way, so none begins before.
       guard isWanted(state), !state.hasLostClaims else { return false }
-      return state.pause.permits(running: state.workers.count, limit: core.settings.concurrency, now: now)
+      return state.pause.permits(running: state.workers.count, limit: claimLimit, now: now)
     }
   }
 

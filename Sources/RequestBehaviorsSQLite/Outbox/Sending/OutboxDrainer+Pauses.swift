@@ -17,6 +17,7 @@ extension OutboxDrainer {
   private func begin(because text: String, _ pause: (inout State, Duration) -> Duration?) {
     let now = core.clock.now()
     guard let length = state.withLock({ pause(&$0, now) }) else { return }
+    dismissWaiting()
     let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
     core.tell(OutboxEvent(.paused, date: date, message: text))
   }

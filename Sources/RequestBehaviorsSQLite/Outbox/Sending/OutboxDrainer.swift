@@ -17,6 +17,8 @@ final class OutboxDrainer: Sendable {
     /// The next attempt of an entry can begin before the last one has ended.
     var workers: [Int: Task<Void, Never>] = [:]
     var lastWorker = 0
+    /// The workers that send, and those that wait until they may.
+    var slots = OutboxSlots()
     var pause = OutboxPause()
     /// The pauses of owners for whom no token could be got.
     ///

@@ -44,6 +44,8 @@ enum OutboxVerdict: Sendable, Equatable {
     case .ended(let wasSent):
       var next = again
       next.wasSent = wasSent
+      // An entry that was not sent keeps its place among the others.
+      if !wasSent { next.time = row.notBefore }
       self = .again(next)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
     case .withoutUser(let text, let wasSent):
