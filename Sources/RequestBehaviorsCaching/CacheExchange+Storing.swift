@@ -67,32 +67,6 @@ extension CacheExchange {
       policy: cache.policy)
   }
 
-  /// Returns why a response is not stored; `nil` if it may be.
-  func refusal(of response: NetworkResponse, _ fetch: CacheActivity.Fetch) -> CacheRefusal? {
-    if !response.isVerified { return .unverified }
-    if demand.forbidsStoring { return .requestForbids }
-    // A redirect, or a behavior further in, may have changed the URL: the response then belongs to another key.
-    guard isOwn(response) else { return .otherURL }
-    let refusal = Storability.refusal(
-      statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
-    if let refusal { return refusal }
-    if CacheVariant(of: response.headers, to: request.headers) == nil { return .varyStar }
-    // A response that came in the background belongs to another call, so both calls are checked.
-    guard request.call.keepsScopes, response.request.call.keepsScopes else { return .otherUser }
-    guard place.knowsOwner(of: response) else { return .unknownOwner }
-    guard CacheVariant.isSeen(of: response.headers, at: request.headers, sent: response.request.headers) else {
-      return .variesUnseen
-    }
-    if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
-    guard case .data(let body) = response.body else {
-      // A stream that is known to be too large is not even collected.
-      let told = response.headers[.contentLength].flatMap { Int($0) } ?? 0
-      return told > cache.store.maximumBodySize ? .tooLarge : nil
-    }
-    guard Storability.isComplete(body.count, response.headers) else { return .incomplete }
-    return body.count > cache.store.maximumBodySize ? .tooLarge : nil
-  }
-
   /// Records that a response is not stored, and removes the stored one that it makes obsolete.
   private func refuse(
     _ response: NetworkResponse, _ refusal: CacheRefusal, insteadOf stored: StoredResponse?
@@ -173,7 +147,7 @@ extension CacheExchange {
   // MARK: - The store
 
   /// Whether a response is of the URL that was requested.
-  private func isOwn(_ response: NetworkResponse) -> Bool {
+  func isOwn(_ response: NetworkResponse) -> Bool {
     CacheKey.text(of: response.request.url) == key.url
   }
 

@@ -6,7 +6,7 @@ enum Storability {
   /// Decides whether a response may be stored.
   ///
   /// The cache is private: `private` allows storing, `Authorization` does not forbid it, and `s-maxage` is ignored. The
-  /// cache checks the completeness and the owner of a response elsewhere.
+  /// completeness of a response is checked by ``isComplete(_:_:)``, its owner by `CacheExchange.refusal(of:_:)`.
   ///
   /// - Parameters:
   ///   - statusCode: The status of the response.

@@ -4,7 +4,8 @@
 
   /// Decodes the body of a response (RFC 9110 §8.4), and knows whether the body is whole.
   ///
-  /// libcurl can decode too, but it accepts compressed data that ends too early.
+  /// libcurl can decode too, but it accepts compressed data that ends too early. The limit of the decoded bytes is in
+  /// `CurlTransfer+Body`.
   package final class ContentDecoder {
     /// The result of a decoding step.
     package enum Step: Equatable {

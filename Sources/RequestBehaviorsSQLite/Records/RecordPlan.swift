@@ -1,6 +1,8 @@
 internal import CRequestBehaviorsSQLite
 
 /// The plan for saving records of one type into one table: its columns, its statements, the column of each coding key.
+///
+/// A record whose property has no column in the table is refused here.
 final class RecordPlan {
   struct Key: Hashable {
     var type: ObjectIdentifier

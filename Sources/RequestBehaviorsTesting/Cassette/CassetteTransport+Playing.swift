@@ -13,19 +13,6 @@ extension CassetteTransport {
     }
   }
 
-  /// Takes the first entry that matches and is not used yet.
-  func take(_ request: NetworkRequest) -> CassetteEntry? {
-    let sketch = sketch(request)
-    let place = sketch.place
-    // Compared outside of the lock, because a rule of the user may be slow, and may ask this transport.
-    let entries = state.withLock { $0.entries }
-    for index in entries.unusedIndices(of: place) where sketch.matches(entries.all[index].sketch, matching) {
-      if state.withLock({ $0.entries.use(index) }) { return entries.all[index] }
-    }
-    guard matching.repeatsLast else { return nil }
-    return entries.indices(of: place).last { sketch.matches(entries.all[$0].sketch, matching) }.map { entries.all[$0] }
-  }
-
   /// Throws if a request has a credential that a played entry gave: no server would know it.
   func checkCredentials(of request: NetworkRequest) throws {
     guard mode == .recordMissing else { return }

@@ -19,8 +19,8 @@ extension CassetteTransport {
     guard !records.isEmpty, !isSaved else { return }
     let isNew = !file.exists
     let redactor = redactor.hiding(Array(secrets))
-    let plan = try file.locked { () throws -> CassettePlan in
-      let plan = CassettePlan(
+    let plan = try file.locked { () throws -> CassetteFilePlan in
+      let plan = CassetteFilePlan(
         old: try file.read(PlayableRedaction(redactor, numbered: false)),
         loaded: state.withLock { Set($0.entries.all.map(\.json.line)) }, known: state.withLock { $0.knownLines },
         records: records, mode: mode, matching: matching, redactor: redactor, ignored: ignored,

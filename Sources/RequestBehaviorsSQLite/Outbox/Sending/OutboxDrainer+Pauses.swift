@@ -2,6 +2,8 @@ import Foundation
 import RequestBehaviors
 
 /// The pauses of a drainer: of everything while no request reaches the server, and of an owner without a token.
+///
+/// A refusal of the server is no pause: it is the entry's own wait, by ``OutboxNextStep``.
 extension OutboxDrainer {
   /// Begins or ends a pause by the outcome of an attempt at an entry of an owner.
   func note(_ outcome: OutboxOutcome, of owner: String?) {

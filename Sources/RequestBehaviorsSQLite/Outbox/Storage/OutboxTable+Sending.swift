@@ -77,7 +77,7 @@ extension OutboxTable {
   }
 
   /// Makes a claimed entry ready for another attempt; false if the claim was lost.
-  func release(_ row: OutboxRow, _ again: OutboxVerdict.Again, now: Int64) throws -> Bool {
+  func release(_ row: OutboxRow, _ again: OutboxNextStep.Again, now: Int64) throws -> Bool {
     let failure = again.failure.flatMap { OutboxRow.text($0) }
     let changed = try db.execute(
       """

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 /// The entries of a file after recording.
-struct CassettePlan {
+struct CassetteFilePlan {
   /// All entries in the order of the file.
   private(set) var entries: [OrderedJSON] = []
   /// Those that were recorded now.
@@ -23,7 +23,7 @@ struct CassettePlan {
     let plain = PlayableRedaction(redactor, numbered: false)
     var fresh = FreshRecords(records, plain)
     let isAll = mode == .recordAll
-    let last = isAll ? 0 : CassettePlan.lastNumber(in: old)
+    let last = isAll ? 0 : CassetteFilePlan.lastNumber(in: old)
     let redaction = PlayableRedaction(redactor, numbered: true, after: last)
     for entry in old {
       // What was recorded meanwhile stays, and is not recorded twice.

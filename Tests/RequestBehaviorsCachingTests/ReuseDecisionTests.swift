@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestBehaviorsCaching
 
-@Suite(.limited) struct CacheDecisionTests {
+@Suite(.limited) struct ReuseDecisionTests {
   private func demand(
     _ directives: String? = nil, mode: CachingMode = .standard, policy: CachePolicy = CachePolicy(),
     headers: HeaderFields = [:]

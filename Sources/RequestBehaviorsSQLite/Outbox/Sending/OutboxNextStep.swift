@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 /// The decision about an entry after an attempt.
-enum OutboxVerdict: Sendable, Equatable {
+enum OutboxNextStep: Sendable, Equatable {
   /// It is delivered.
   case delivered
   /// It is sent again.
@@ -64,10 +64,10 @@ enum OutboxVerdict: Sendable, Equatable {
       self = .again(next)
     case .refusedForNow(let status, let date, let text):
       let failure = OutboxFailure(.refused, statusCode: status, message: text)
-      self = OutboxVerdict(refused: failure, until: date, again, row, settings, now, random)
+      self = OutboxNextStep(refused: failure, until: date, again, row, settings, now, random)
     case .notSaved(let text):
       let failure = OutboxFailure(.notSaved, message: text)
-      self = OutboxVerdict(refused: failure, until: nil, again, row, settings, now, random)
+      self = OutboxNextStep(refused: failure, until: nil, again, row, settings, now, random)
     case .refused(let status, let text): self = .dead(OutboxFailure(.refused, statusCode: status, message: text))
     case .impossible(let text): self = .dead(OutboxFailure(.unreadable, message: text))
     }
@@ -94,7 +94,7 @@ enum OutboxVerdict: Sendable, Equatable {
   }
 }
 
-extension OutboxVerdict.Again {
+extension OutboxNextStep.Again {
   /// Returns the conditions with another time; an entry that expires is looked at when it does.
   fileprivate func waiting(
     until time: Int64, _ row: OutboxRow, _ failure: OutboxFailure? = nil, wasSent: Bool = false

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-@Suite(.limited) struct TokenFailureTests {
+@Suite(.limited) struct RefreshFailureTests {
   private let server = TokenServer()
   private let clock = ManualClock()
   private let store = InMemoryTokenStore()

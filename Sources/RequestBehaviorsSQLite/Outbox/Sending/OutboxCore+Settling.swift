@@ -1,0 +1,113 @@
+import Foundation
+import RequestBehaviors
+
+/// Settles entries: records what an attempt has shown.
+extension OutboxCore {
+  /// The consequence of an attempt.
+  struct Settled: Sendable {
+    /// The outcome of the attempt, which differs if the response could not be saved.
+    var outcome: OutboxOutcome
+    /// The attempt at the entry that was claimed in the same transaction.
+    var next: OutboxAttempt?
+  }
+
+  /// Records what an attempt has shown.
+  ///
+  /// - Parameters:
+  ///   - row: The entry.
+  ///   - ending: The end of the attempt.
+  ///   - terms: The terms on which another entry is claimed, in the transaction of a delivery; nil to claim none.
+  /// - Returns: The outcome, and the entry that was claimed.
+  /// - Throws: The error of the file.
+  func settle(
+    _ row: OutboxRow, _ ending: OutboxAttempt.Ending, claiming terms: ClaimTerms?
+  ) async throws -> Settled {
+    guard ending.outcome == .delivered, let delivery = ending.delivery, let handler = handlers[row.operation] else {
+      try await settle(row, ending.outcome)
+      return Settled(outcome: ending.outcome)
+    }
+    // Decoded outside the transaction, and after it is certain that the server has the request.
+    let value = Result { try handler.value(delivery.response) }
+    do {
+      let next = try await deliver(row, handler, delivery.operation, value, terms)
+      return Settled(outcome: .delivered, next: next)
+    } catch let unsaved as Unsaved {
+      let outcome = OutboxOutcome.notSaved(Redactor.standard.redact(text: "\(unsaved.error)"))
+      try await settle(row, outcome)
+      return Settled(outcome: outcome)
+    }
+  }
+
+  /// The error of the operation's own method.
+  private struct Unsaved: Error {
+    var error: any Error
+  }
+
+  /// Ends an entry that was delivered; returns the attempt at the entry that was claimed with that.
+  private func deliver(
+    _ row: OutboxRow, _ handler: OutboxHandler, _ operation: any OutboxOperation,
+    _ value: Result<any Sendable, any Error>, _ terms: ClaimTerms?
+  ) async throws -> OutboxAttempt? {
+    let (now, remembered) = (now, settings.remembersDelivered.outboxTime)
+    let (claimed, made) = try await store.writeTogether(durability: .full) { db -> Claimed? in
+      guard try self.table(db).deliver(row, now: now, remembered: remembered) else { return nil }
+      if case .success(let value) = value {
+        do {
+          try handler.delivered(operation, value, db)
+        } catch  where !SQLiteError.isEnvironmental(error) {
+          throw Unsaved(error: error)
+        }
+      }
+      let unused = try self.table(db).unused(row.files, besides: row)
+      if !unused.isEmpty { try db.afterCommit { self.files?.remove(unused) } }
+      return try terms.map { try self.claimNext($0, db) } ?? Claimed()
+    } thenReading: { claimed, db in
+      try self.make(claimed?.row, db)
+    }
+    guard let claimed else { return nil }
+    tickets.note(value, of: row.id)
+    var failure: (any Error)?
+    if case .failure(let error) = value { failure = error }
+    tell(OutboxEvent(.delivered, id: row.id, name: row.operation, error: failure))
+    tell(claimed.events)
+    try? await wakeNotReady()
+    return attempt(claimed.row, made)
+  }
+
+  private func settle(_ row: OutboxRow, _ outcome: OutboxOutcome) async throws {
+    if outcome == .notReady { noteNotReady(row.seq) }
+    let now = now
+    let verdict = OutboxNextStep(outcome, row, settings, now: now, random: RandomSource.fraction())
+    switch verdict {
+    case .delivered: break
+    case .again(let again), .pause(let again):
+      let isOurs = try await store.writeTogether(durability: .full, isCancellable: false) { db in
+        try self.table(db).release(row, again, now: now)
+      }
+      guard isOurs, !outcome.isEnd, case .again = verdict else { return }
+      tell(
+        OutboxEvent(
+          .retrying, id: row.id, name: row.operation, failure: again.failure, date: Date(outboxTime: again.time)))
+    case .dead(let failure):
+      let event = try await store.writeTogether(durability: .full, isCancellable: false) { db -> OutboxEvent? in
+        guard try self.table(db).kill(row, failure, lanes: self.settings.lanes, now: now) else { return nil }
+        let error = try self.reject(row, failure, db)
+        return OutboxEvent(.dead, id: row.id, name: row.operation, failure: failure, error: error)
+      }
+      if let event { tell(event) }
+    }
+  }
+
+  /// Makes entries due that waited for a delivery.
+  private func wakeNotReady() async throws {
+    let waiting = takeNotReady()
+    guard !waiting.isEmpty else { return }
+    let now = now
+    try await store.writeTogether(durability: .normal, isCancellable: false) { db in
+      for seq in waiting {
+        try db.execute(
+          "UPDATE outbox_entry SET not_before = \(now), set_at = \(now) WHERE seq = \(seq) AND state = 0")
+      }
+    }
+  }
+}
