@@ -17,7 +17,11 @@ public struct ResponseInfo: Sendable {
 
   /// The fact of a key; `nil` if there is no such fact.
   public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
-    get { facts.isEmpty ? nil : facts[ObjectIdentifier(key)] as? Key.Value }
+    get {
+      // Unwrapped before the cast: a fact of an existential type would otherwise be `nil` in a box.
+      guard let fact = facts[ObjectIdentifier(key)] else { return nil }
+      return fact as? Key.Value
+    }
     set { facts[ObjectIdentifier(key)] = newValue }
   }
 }

@@ -124,6 +124,23 @@ import Testing
     #expect(some == User(name: "a"))
   }
 
+  private enum Fact: ResponseInfoKey { typealias Value = Int }
+
+  /// Leaves a fact with each response, as caches and savers do.
+  private struct LeavingFact: RequestBehavior {
+    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+      var response = try await next(request)
+      response.info[Fact.self] = 1
+      return response
+    }
+  }
+
+  @Test func `an optional is decoded although a behavior left a fact with the response`() async throws {
+    let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
+    let user: User? = try await NetworkClient(transport, [LeavingFact()]).send(.get("x"))
+    #expect(user == User(name: "a"))
+  }
+
   @Test func `an empty body where a value is needed is an error that says so`() async {
     let error = await #expect(throws: NetworkError.self) { let _: User = try await client(204).send(.get("x")) }
     #expect(error?.code == .emptyBody)
