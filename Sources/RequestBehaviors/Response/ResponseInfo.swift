@@ -10,7 +10,8 @@ public protocol ResponseInfoKey {
 /// let counts = response.info[SavedRows.self]
 /// ```
 public struct ResponseInfo: Sendable {
-  private var facts: [ObjectIdentifier: any Sendable] = [:]
+  // A list, because a response has few facts, and a dictionary costs more to make.
+  private var facts: [(key: ObjectIdentifier, value: any Sendable)] = []
 
   /// Creates an empty set of facts.
   public init() {}
@@ -19,10 +20,13 @@ public struct ResponseInfo: Sendable {
   public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
     get {
       // Unwrapped before the cast: a fact of an existential type would otherwise be `nil` in a box.
-      guard let fact = facts[ObjectIdentifier(key)] else { return nil }
+      guard let fact = facts.first(where: { $0.key == ObjectIdentifier(key) })?.value else { return nil }
       return fact as? Key.Value
     }
-    set { facts[ObjectIdentifier(key)] = newValue }
+    set {
+      facts.removeAll { $0.key == ObjectIdentifier(key) }
+      if let newValue { facts.append((ObjectIdentifier(key), newValue)) }
+    }
   }
 }
 

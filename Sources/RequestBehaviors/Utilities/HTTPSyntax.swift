@@ -65,20 +65,40 @@ extension URL {
   ///
   /// It has no fragment. Scheme and host are in lower case, the default port is dropped, and an empty path is `/`.
   package var normalizedText: String {
-    let text = textWithoutFragment
-    guard let mark = text.range(of: "://") else { return text }
-    let rest = text[mark.upperBound...]
-    let end = rest.utf8.firstIndex { "/?".utf8.contains($0) } ?? rest.endIndex
-    let scheme = text[..<mark.lowerBound].lowercased()
-    var authority = rest[..<end].lowercased()
+    var text = absoluteString
+    // The URL of nearly every request is in this form already.
+    if text.utf8.withContiguousStorageIfAvailable(URL.isNormal) == true { return text }
+    text = textWithoutFragment
+    let bytes = text.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+      return text
+    }
+    let start = bytes.index(colon, offsetBy: 3)
+    let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
+    let scheme = text[..<colon].lowercased()
+    var authority = text[start..<end].lowercased()
     // User information is case-sensitive.
-    if let at = rest[..<end].lastIndex(of: "@") {
-      authority = String(rest[...at]) + rest[rest.index(after: at)..<end].lowercased()
+    if let at = text[start..<end].lastIndex(of: "@") {
+      authority = String(text[start...at]) + text[text.index(after: at)..<end].lowercased()
     }
     for port in [":", scheme == "https" ? ":443" : scheme == "http" ? ":80" : ":"] where authority.hasSuffix(port) {
       authority.removeLast(port.count)
     }
-    let slash = rest[end...].first == "/" ? "" : "/"
-    return scheme + "://" + authority + slash + rest[end...]
+    let slash = bytes[end...].first == UInt8(ascii: "/") ? "" : "/"
+    return scheme + "://" + authority + slash + text[end...]
+  }
+
+  /// Whether a URL is its normal form: scheme and authority in lower case, no empty or default port, a path, and no
+  /// fragment.
+  private static func isNormal(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8),
+      let end = bytes[(colon + 3)...].firstIndex(of: UInt8(ascii: "/")), !bytes.contains(UInt8(ascii: "#"))
+    else { return false }
+    let authority = bytes[(colon + 3)..<end]
+    let isLower = bytes[..<end].allSatisfy { $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+    guard isLower, !authority.contains(UInt8(ascii: "?")), let last = authority.last, last != UInt8(ascii: ":") else {
+      return false
+    }
+    return !authority.suffix(4).elementsEqual(":443".utf8) && !authority.suffix(3).elementsEqual(":80".utf8)
   }
 }

@@ -53,6 +53,9 @@ private struct EventFields: Sendable {
 
   private let limit: Int
   private var type = ""
+  /// The first line of the data; most events have no other.
+  private var firstData: String?
+  /// All lines of the data with their ends, once there are two.
   private var data: [UInt8] = []
   private var id: String?
   // The number of bytes in the kept lines of the event.
@@ -75,8 +78,7 @@ private struct EventFields: Sendable {
     let value = UnsafeBufferPointer(rebasing: line[start...])
     if name.equals("data") {
       try keep(line)
-      data.append(contentsOf: value)
-      data.append(UInt8(ascii: "\n"))
+      addData(value)
     } else if name.equals("event") {
       try keep(line)
       type = String(decoding: value, as: UTF8.self)
@@ -91,6 +93,19 @@ private struct EventFields: Sendable {
     return nil
   }
 
+  private mutating func addData(_ value: UnsafeBufferPointer<UInt8>) {
+    guard let firstData else {
+      firstData = String(decoding: value, as: UTF8.self)
+      return
+    }
+    if data.isEmpty {
+      data.append(contentsOf: firstData.utf8)
+      data.append(UInt8(ascii: "\n"))
+    }
+    data.append(contentsOf: value)
+    data.append(UInt8(ascii: "\n"))
+  }
+
   private mutating func keep(_ line: UnsafeBufferPointer<UInt8>) throws {
     count += line.count
     guard count <= limit else { throw NetworkError.lineTooLong("server-sent event", limit: limit) }
@@ -99,6 +114,7 @@ private struct EventFields: Sendable {
   /// Drops the incomplete event.
   mutating func forgetUnfinished() {
     type = ""
+    firstData = nil
     if !data.isEmpty { data.removeAll(keepingCapacity: true) }
     id = nil
     count = 0
@@ -110,11 +126,10 @@ private struct EventFields: Sendable {
   private mutating func complete() -> ServerSentEvent? {
     defer { forgetUnfinished() }
     if let id { lastEventID = id }
-    guard !data.isEmpty else { return nil }
-    return ServerSentEvent(
-      type: type.isEmpty ? "message" : type,
-      data: data.withUnsafeBufferPointer { String(decoding: $0.dropLast(), as: UTF8.self) }, id: lastEventID,
-      retry: retry)
+    guard let firstData else { return nil }
+    let text =
+      data.isEmpty ? firstData : data.withUnsafeBufferPointer { String(decoding: $0.dropLast(), as: UTF8.self) }
+    return ServerSentEvent(type: type.isEmpty ? "message" : type, data: text, id: lastEventID, retry: retry)
   }
 }
 
