@@ -87,3 +87,8 @@ extension BehaviorOrder: CustomStringConvertible {
   /// The name of the place.
   public var description: String { name }
 }
+
+extension RequestBehavior {
+  /// The middle, by default.
+  public var order: BehaviorOrder { .middle }
+}

@@ -149,9 +149,6 @@ public protocol RequestBehavior: Sendable {
 
 // Each default notes itself in the probe of the task. Once it is known as a default, requests no longer call it.
 extension RequestBehavior {
-  /// The middle, by default.
-  public var order: BehaviorOrder { .middle }
-
   /// Returns no fields by default.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     HookProbe.current?.note(.headers, of: Self.self)
