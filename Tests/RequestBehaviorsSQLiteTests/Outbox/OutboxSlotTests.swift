@@ -1,3 +1,4 @@
+import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
@@ -14,7 +15,8 @@ import Testing
     let gate = TestGate()
     let isDown = Shared(false)
 
-    init() async throws {
+    // The fifth entry can have a time after which it expires.
+    init(expires limit: Duration? = nil) async throws {
       let (begun, gate, isDown) = (begun, gate, isDown)
       world = try OutboxWorld { request in
         begun.arrive()
@@ -24,7 +26,8 @@ import Testing
         return (200, "")
       }
       outbox = try await world.outbox()
-      for number in 1...10 { try await outbox.enqueue(Ping(number: number)) }
+      let end = limit.map { world.clock.date.addingTimeInterval(Double($0.components.seconds)) }
+      for number in 1...10 { try await outbox.enqueue(Ping(number: number, expires: number == 5 ? end : nil)) }
       outbox.start()
       await begun.waitForArrivals(4)
       while try await claimed() < 6 { await Task.yield() }
@@ -80,5 +83,55 @@ import Testing
     #expect(try await busy.outbox.drain().isEmpty)
     await busy.outbox.stop()
     #expect(try await busy.world.count("SELECT count(*) FROM outbox_entry WHERE state = 5") == 10)
+  }
+
+  @Test func `an entry that was claimed ahead does not wait for the time that a clock was set back`() async throws {
+    let busy = try await Busy()
+    let date = busy.world.clock.date.addingTimeInterval(-86_400)
+    busy.world.clock.setDate(date)
+    busy.isDown.value = true
+    busy.gate.open()
+    try await busy.waitForEnd()
+    let now = Int(date.timeIntervalSince1970 * 1_000)
+    let late = try await busy.world.count(
+      "SELECT count(*) FROM outbox_entry WHERE seq IN (5, 6) AND not_before > \(now)")
+    #expect(late == 0)
+    await busy.outbox.stop()
+  }
+
+  @Test func `an entry whose time ends while it waits for its turn is not sent`() async throws {
+    let busy = try await Busy(expires: .seconds(10))
+    busy.world.clock.advance(by: .seconds(20))
+    busy.gate.open()
+    #expect(try await busy.outbox.drain().isEmpty)
+    await busy.outbox.stop()
+    #expect(!busy.world.sent.contains("POST /pings/5"))
+    let letter = try #require(try await busy.outbox.deadLetters().first)
+    guard case .dead(let failure) = letter.state else {
+      Issue.record("the entry is \(letter.state)")
+      return
+    }
+    #expect(failure.reason == .expired)
+  }
+
+  @Test func `any number of requests at a time is a limit`() async throws {
+    let world = try OutboxWorld()
+    for limit in [Int.max, 0, -1, .min] {
+      let outbox = try await world.outbox(OutboxConfiguration(concurrency: limit))
+      try await outbox.enqueue(Ping(number: 1))
+      #expect(try await outbox.drain().isEmpty)
+    }
+    #expect(world.sent.count == 4)
+  }
+
+  @Test func `a part of the client that cancels itself does not keep later entries back`() async throws {
+    let world = try OutboxWorld { request in
+      if request.url.path() == "/pings/1" { throw CancellationError() }
+      return (200, "")
+    }
+    let outbox = try await world.outbox(OutboxConfiguration(concurrency: 1))
+    for number in 1...2 { try await outbox.enqueue(Ping(number: number)) }
+    #expect(try await outbox.drain().waiting == 1)
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 }

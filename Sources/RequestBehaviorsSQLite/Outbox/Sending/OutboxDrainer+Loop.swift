@@ -11,7 +11,11 @@ extension OutboxDrainer {
       do {
         if held == nil {
           held = try await lock.take()
-          if held != nil { try await recover() }
+          if held != nil {
+            // Tried again at the next turn if it fails: the claims of an ended process would stay.
+            state.withLock { $0.hasLostClaims = true }
+            try await recover()
+          }
         } else if state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) {
           try await recover()
         }
@@ -112,7 +116,9 @@ extension OutboxDrainer {
     let (isIdle, drains, isPaused) = state.withLock {
       // The entries without a user are tried once for each call, by the outbox that sends.
       let hasLooked = !canSend || !$0.wakesWithoutUser
-      return ($0.workers.isEmpty && !$0.hasLostClaims && hasLooked, $0.drains, $0.pause.isActive)
+      // Another outbox that sends has given lost claims back.
+      let hasAllClaims = !canSend || !$0.hasLostClaims
+      return ($0.workers.isEmpty && hasAllClaims && hasLooked, $0.drains, $0.pause.isActive)
     }
     guard isIdle, !drains.isEmpty else { return }
     let (present, ready) = (core.present, ready(of: core.present))

@@ -18,8 +18,13 @@ extension OutboxDrainer {
 
   private func begin(because text: String, _ pause: (inout State, Duration) -> Duration?) {
     let now = core.clock.now()
-    guard let length = state.withLock({ pause(&$0, now) }) else { return }
-    dismissWaiting()
+    // The attempts that wait for a slot are sent away under the same lock, or one could get a slot in the pause.
+    let (begun, dismissed) = state.withLock { state -> (Duration?, [Waiter<Bool>]) in
+      guard let length = pause(&state, now) else { return (nil, []) }
+      return (length, state.slots.dismissWaiting())
+    }
+    for waiter in dismissed { waiter.settle(.success(false)) }
+    guard let length = begun else { return }
     let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
     core.tell(OutboxEvent(.paused, date: date, message: text))
   }

@@ -44,8 +44,8 @@ enum OutboxNextStep: Sendable, Equatable {
     case .ended(let wasSent):
       var next = again
       next.wasSent = wasSent
-      // An entry that was not sent keeps its place among the others.
-      if !wasSent { next.time = row.notBefore }
+      // An entry that was not sent keeps its place among the others. The clock may have been set back since the claim.
+      if !wasSent { next.time = min(row.notBefore, now) }
       self = .again(next)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
     case .withoutUser(let text, let wasSent):
