@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(ObjectiveC)
-  public import Security
-#endif
-
 /// The SHA-256 hash of a certificate's `SubjectPublicKeyInfo`, by which a public key is pinned (RFC 7469 §2.4).
 ///
 /// This prints the pin of a server:
