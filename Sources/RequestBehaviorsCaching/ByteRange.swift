@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// The part of a body that a `Range` field asks for (RFC 9110 §14.1.2, §14.2).
 struct ByteRange: Sendable, Hashable {
   private let first: Int?

@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// A moment in the life of a ``CacheStore``: the number of removals that it had counted.
 ///
 /// The cache takes a mark before it sends a request. It stores the response only if neither the URL nor an owner of the

@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// The decisions that the server and the user leave to the cache.
 ///
 /// ```swift

@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// The result of saving a response in a ``CacheStore``.
 public struct CacheSaving: Sendable, Hashable {
   /// The reason for which the response is not stored; `nil` if it is stored.

@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// The status codes that matter to the cache.
 enum CacheableStatus {
   /// Whether a response of this status may be stored without explicit freshness (RFC 9110 §15.1).

@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// The comparison of entity tags (RFC 9110 §8.8.3.2).
 enum EntityTag {
   /// Whether a tag says that the content is equivalent only, not the same in every byte.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A member of `RequestBehavior` that has a default, other than `order`, which is no hook.
 public enum BehaviorHook: String, CaseIterable, Sendable {
   /// `headers(for:)`

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A set of behavior hooks that requests call.
 struct HookSet: OptionSet, Sendable {
   let rawValue: UInt8

@@ -1,5 +1,3 @@
-import Foundation
-
 /// How a transport delivers the body of a response.
 public enum ResponseDelivery: Sendable, Hashable {
   /// The response is returned with its whole body in memory, limited by ``RequestOptions/bodyLimit``.

@@ -1,5 +1,3 @@
-import RequestBehaviorsCaching
-
 /// Whether a ``SaveBehavior`` saves a response that a `CachingBehavior` already had.
 public enum CachedResponses: Sendable, Hashable {
   /// Cached responses are saved too: a process that ended between storing a response and saving it saves it the next

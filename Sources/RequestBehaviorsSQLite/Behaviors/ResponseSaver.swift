@@ -1,5 +1,4 @@
 public import RequestBehaviors
-import RequestBehaviorsCaching
 
 /// A type that saves a response to a database.
 ///

@@ -1,5 +1,4 @@
 public import RequestBehaviors
-import RequestBehaviorsCaching
 
 /// The number of rows that the behaviors of a request have saved: `response.info[SavedRows.self]`.
 ///

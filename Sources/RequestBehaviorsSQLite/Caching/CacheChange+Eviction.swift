@@ -1,5 +1,3 @@
-import RequestBehaviorsCaching
-
 /// Keeps the size of the cache below its limit.
 extension CacheChange {
   /// How many bytes are stored.

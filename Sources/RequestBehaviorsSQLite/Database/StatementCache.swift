@@ -1,6 +1,3 @@
-internal import CRequestBehaviorsSQLite
-import Foundation
-
 /// The prepared statements of one connection by their SQL; the least recently used is dropped first.
 struct StatementCache {
   private var statements: [String: Statement] = [:]

@@ -1,5 +1,3 @@
-internal import CRequestBehaviorsSQLite
-
 /// The SQL of the statements that save rows.
 struct UpsertSQL {
   let table: String

@@ -1,6 +1,3 @@
-import Foundation
-import RequestBehaviors
-
 /// A cassette that cannot be read, written or used as the test wants, with the remedy.
 public struct CassetteError: Error, Sendable, CustomStringConvertible {
   /// The problem and its remedy, without secrets.

@@ -1,5 +1,3 @@
-import RequestBehaviors
-
 /// The checks of a case.
 protocol ConformanceChecks: Sendable {}
 

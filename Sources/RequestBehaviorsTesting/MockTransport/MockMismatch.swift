@@ -1,5 +1,2 @@
-import Foundation
-import RequestBehaviors
-
 /// The reason why a stub does not respond to a request.
 struct MockMismatch: Error { let reason: String }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Gets tokens for the app itself, by the client credentials grant (RFC 6749 §4.4).
 ///
 /// ```swift

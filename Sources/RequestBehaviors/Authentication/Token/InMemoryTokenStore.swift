@@ -1,5 +1,3 @@
-import Foundation
-
 /// Keeps a token for as long as the process lives.
 public final class InMemoryTokenStore: TokenStore {
   private let token: Locked<AccessToken?>

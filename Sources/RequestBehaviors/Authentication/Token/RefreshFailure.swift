@@ -1,5 +1,3 @@
-import Foundation
-
 /// Decides the meaning of a token source's error for the session.
 enum RefreshFailure {
   /// Whether the server said, verifiably, that there will be no token: `invalid_grant` (RFC 6749 §5.2).

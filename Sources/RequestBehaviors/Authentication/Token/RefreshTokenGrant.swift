@@ -1,5 +1,3 @@
-import Foundation
-
 /// Refreshes the token that the user signed in with, by its refresh token (RFC 6749 §6).
 ///
 /// ```swift

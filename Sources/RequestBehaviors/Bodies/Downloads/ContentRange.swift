@@ -1,5 +1,3 @@
-import Foundation
-
 /// The value of `Content-Range` (RFC 9110 §14.4).
 struct ContentRange: Hashable {
   /// The range of the file that the body has; `nil` for an unsatisfied range.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The source of events: a body, and the bodies of further requests if there is a rule for them.
 struct EventSource: Sendable {
   /// Returns the response to a request that continues after an id, which is empty at first; `nil` if there are no more

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Quotes words so that a POSIX shell reads them back byte for byte.
 enum ShellQuoting {
   /// Returns a word in single quotes, or without quotes if that is safe.

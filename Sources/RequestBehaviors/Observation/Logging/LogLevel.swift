@@ -1,5 +1,3 @@
-import Foundation
-
 /// The importance of a log record.
 public enum LogLevel: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
   /// Steps on the way: the beginning of a call, the beginning and end of each of its sends.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// One call of a ``Recording``: its sends, the decisions of behaviors, and its outcome.
 ///
 /// Times count from ``Recording/startedAt``.

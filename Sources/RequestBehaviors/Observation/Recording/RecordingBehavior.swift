@@ -1,5 +1,3 @@
-import Foundation
-
 /// Tells a ``CallRecorder`` what the client does; see there for what is kept.
 ///
 /// It sees cache hits, refusals and shared flights, which make no send, and each send with the fields that the

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The bounds of a ``CallRecorder``: beyond them the oldest calls are dropped whole.
 public struct RecordingLimits: Sendable, Hashable {
   /// The largest number of calls; 500 by default.

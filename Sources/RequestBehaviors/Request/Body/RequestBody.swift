@@ -101,18 +101,5 @@ extension RequestBody {
   /// - Parameter file: The URL of a regular file.
   /// - Returns: Its length in bytes.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it cannot be sent.
-  public static func length(ofFile file: URL) throws -> Int64 {
-    let path = file.resolvingSymlinksInPath().path
-    guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
-    }
-    // Reading anything else, such as a pipe, might block every session of the process.
-    guard attributes[.type] as? FileAttributeType == .typeRegular else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
-    }
-    guard FileManager.default.isReadableFile(atPath: path) else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) must not be read by this user")
-    }
-    return (attributes[.size] as? NSNumber)?.int64Value ?? 0
-  }
+  public static func length(ofFile file: URL) throws -> Int64 { try FileChunks.length(of: file) }
 }

@@ -6,10 +6,15 @@ public struct RequestContent: Sendable {
   private indirect enum Kind: Sendable {
     case encodable(any Encodable & Sendable, isJSON: Bool)
     case body(RequestBody)
-    case multipart([MultipartPart])
+    case made(any BodyMaker)
   }
 
   private let kind: Kind
+
+  /// Creates a body that is made when it is sent.
+  init(_ maker: any BodyMaker) { self.init(kind: .made(maker)) }
+
+  private init(kind: Kind) { self.kind = kind }
 
   /// A value encoded as JSON, by the configuration's encoder if it makes JSON, else by a `JSONEncoder`.
   public static func json(_ value: some Encodable & Sendable) -> RequestContent {
@@ -41,14 +46,6 @@ public struct RequestContent: Sendable {
   public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestContent {
     .body(.file(url, contentType: contentType))
   }
-
-  /// Fields and files as `multipart/form-data` (RFC 7578), as an HTML form sends them.
-  ///
-  /// Files are read while they are sent. The length is sent if all parts have one. The form can be sent again, by a
-  /// retry or a redirect, if all parts can. A missing file fails the call with
-  /// ``NetworkError/Code-swift.struct/bodyUnreadable`` before anything is sent. A file that changes while it is sent
-  /// fails the send.
-  public static func multipart(_ parts: [MultipartPart]) -> RequestContent { RequestContent(kind: .multipart(parts)) }
 
   /// A stream that is created again for every send; by default `application/octet-stream`.
   ///
@@ -87,19 +84,17 @@ public struct RequestContent: Sendable {
     switch kind {
     case .encodable: break
     case .body(let body): body.cancelUnlessConsumed()
-    case .multipart(let parts): for part in parts { part.content.cancelUnlessConsumed() }
+    case .made(let maker): maker.cancelUnlessConsumed()
     }
   }
 
   /// Returns the body to send.
   ///
-  /// - Throws: ``NetworkError`` of code `encodingFailed`, and for a form the errors of ``MultipartEncoding``.
+  /// - Throws: ``NetworkError`` of code `encodingFailed`, and the errors of a ``BodyMaker``.
   func makeBody(with encoder: any BodyEncoder) throws -> RequestBody {
     switch kind {
     case .body(let body): return body
-    case .multipart(let parts):
-      var generator = RandomSource()
-      return try MultipartEncoding(parts, encoder: encoder, using: &generator).body
+    case .made(let maker): return try maker.makeBody(with: encoder)
     case .encodable(let value, let isJSON):
       let isJSONEncoder = MediaType(encoder.contentType)?.isJSON == true
       let chosen: any BodyEncoder = isJSON && !isJSONEncoder ? JSONEncoder() : encoder
@@ -112,30 +107,11 @@ public struct RequestContent: Sendable {
   }
 }
 
-/// Turns values into request bodies; `JSONEncoder` is one.
-public protocol BodyEncoder: Sendable {
-  /// The media type of the bytes, sent as `Content-Type`.
-  var contentType: String { get }
+/// A body that is made of other contents when it is sent, such as a multipart form.
+protocol BodyMaker: Sendable {
+  /// Ends the one-shot streams of which reading has not begun.
+  func cancelUnlessConsumed()
 
-  /// Returns the bytes of a value.
-  func encode<Value: Encodable>(_ value: Value) throws -> Data
-}
-
-/// Turns response bodies into values; `JSONDecoder` is one.
-public protocol BodyDecoder: Sendable {
-  /// The media types that it reads, such as `application/json` or `*/*+json`; sent as `Accept` (without wildcards).
-  var contentTypes: [String] { get }
-
-  /// Returns the value of the bytes.
-  func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
-}
-
-extension JSONEncoder: BodyEncoder {
-  /// The media type `application/json`.
-  public var contentType: String { "application/json" }
-}
-
-extension JSONDecoder: BodyDecoder {
-  /// JSON under its registered names: `application/json`, `text/json` and every type with the suffix `+json`.
-  public var contentTypes: [String] { ["application/json", "text/json", "*/*+json"] }
+  /// Returns the body to send.
+  func makeBody(with encoder: any BodyEncoder) throws -> RequestBody
 }

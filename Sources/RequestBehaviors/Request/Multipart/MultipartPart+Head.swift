@@ -1,5 +1,3 @@
-import Foundation
-
 /// Writes the lines before the bytes of a part, with the names escaped.
 extension MultipartPart {
   /// Returns the header lines of the part, with the empty line at their end.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The origins that may receive a secret.
 public enum OriginScope: Hashable, Sendable {
   /// The origin of the configuration's base URL only.

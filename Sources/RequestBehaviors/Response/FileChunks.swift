@@ -1,4 +1,3 @@
-import Dispatch
 package import Foundation
 
 /// The bytes that a file has when it is opened.
@@ -19,7 +18,7 @@ package struct FileChunks: AsyncSequence, Sendable {
 
     init(_ url: URL) async throws {
       (length, handle) = try await FileQueue.run {
-        let length = try RequestBody.length(ofFile: url)
+        let length = try FileChunks.length(of: url)
         do {
           return (length, try FileHandle(forReadingFrom: url))
         } catch {
@@ -27,6 +26,25 @@ package struct FileChunks: AsyncSequence, Sendable {
         }
       }
     }
+  }
+
+  /// Returns the length of a file in bytes.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it is no regular file that
+  ///   can be read.
+  static func length(of file: URL) throws -> Int64 {
+    let path = file.resolvingSymlinksInPath().path
+    guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+      throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
+    }
+    // Reading anything else, such as a pipe, might block every session of the process.
+    guard attributes[.type] as? FileAttributeType == .typeRegular else {
+      throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
+    }
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw NetworkError(.bodyUnreadable, "the body file \(path) must not be read by this user")
+    }
+    return (attributes[.size] as? NSNumber)?.int64Value ?? 0
   }
 
   private let url: URL
@@ -74,16 +92,4 @@ package struct FileChunks: AsyncSequence, Sendable {
   }
 
   package func makeAsyncIterator() -> Iterator { Iterator(url: url, file: file) }
-}
-
-/// Runs blocking work on files outside of Swift's thread pool.
-package enum FileQueue {
-  private static let queue = BlockingQueue(label: "RequestBehaviors.files", isConcurrent: true)
-
-  /// Runs the work and returns its result.
-  package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try work() }) }
-    }
-  }
 }
