@@ -32,8 +32,8 @@ public struct OutboxConfiguration: Sendable {
 
   /// The number of requests that are sent at a time; 4 by default, at least 1.
   ///
-  /// Half as many further entries are ``OutboxState/sending``: their requests begin as soon as others have their
-  /// responses, while those are written to the file.
+  /// Half as many further entries are claimed ahead, and count as ``OutboxState/sending``. Their requests begin as soon
+  /// as others have responses, while those are written to the file.
   public var concurrency: Int
 
   /// The waits between the attempts of an entry that the server refuses for now, or whose response was lost; from 1

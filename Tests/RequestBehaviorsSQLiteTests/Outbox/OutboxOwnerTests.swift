@@ -2,6 +2,7 @@ import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Whose an entry is, and that it is sent as that user or not at all.
@@ -136,6 +137,29 @@ import Testing
     try await signIn("a")
     #expect(try await outbox.drain().isEmpty)
     #expect(world.sent.isEmpty)
+  }
+
+  @Test func `an entry that waited for its turn and was discarded is not sent when its account is back`() async throws {
+    let (begun, gate) = (TestGate(), TestGate())
+    let world = try OutboxWorld { _ in
+      begun.arrive()
+      await gate.pass()
+      return (200, "")
+    }
+    let outbox = try await outbox(world, OutboxConfiguration(atSignOut: .discard))
+    try await signIn("a")
+    for _ in 1...6 { try await outbox.enqueue(Mine(user: "a")) }
+    outbox.start()
+    await begun.waitForArrivals(4)
+    while try await world.states.filter({ $0 == 1 }).count < 6 { await Task.yield() }
+    let signingOut = Task { try await session.signOut() }
+    while try await !world.states.isEmpty { await Task.yield() }
+    try await signingOut.value
+    try await signIn("a")
+    gate.open()
+    #expect(try await outbox.drain().isEmpty)
+    await outbox.stop()
+    #expect(begun.arrivalCount == 4)
   }
 
   @Test func `an account that is away for 30 days loses its entries, and one that comes back does not`() async throws {

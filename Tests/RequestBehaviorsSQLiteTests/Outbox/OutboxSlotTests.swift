@@ -134,4 +134,38 @@ import Testing
     #expect(try await outbox.drain().waiting == 1)
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
+
+  @Test func `nothing more is sent for a drain whose caller has gone`() async throws {
+    let (begun, gate) = (TestGate(), TestGate())
+    let world = try OutboxWorld { _ in
+      begun.arrive()
+      await gate.pass()
+      return (200, "")
+    }
+    let outbox = try await world.outbox()
+    for number in 1...10 { try await outbox.enqueue(Ping(number: number)) }
+    let drain = Task { try await outbox.drain() }
+    await begun.waitForArrivals(4)
+    while try await world.states.filter({ $0 == 1 }).count < 6 { await Task.yield() }
+    drain.cancel()
+    await #expect(throws: CancellationError.self) { try await drain.value }
+    gate.open()
+    while try await world.states.contains(1) { await Task.yield() }
+    #expect(begun.arrivalCount == 4)
+  }
+
+  @Test func `the claims of an ended process are given back although the first try fails`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    try await world.store.write { try $0.execute("UPDATE outbox_entry SET state = 1, claim = 7") }
+    var events = outbox.events().makeAsyncIterator()
+    await world.store.suspend()
+    outbox.start()
+    while let event = await events.next(), event.kind != .failed {}
+    world.store.resume()
+    try await world.letTimePass { try await outbox.state(of: entry.id) == .delivered }
+    await outbox.stop()
+    #expect(world.sent.count == 1)
+  }
 }

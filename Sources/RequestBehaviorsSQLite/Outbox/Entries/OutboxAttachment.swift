@@ -1,16 +1,6 @@
 public import Foundation
 import RequestBehaviors
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A file that belongs to an entry of an ``Outbox``, such as a photo to upload.
 ///
 /// ``Outbox/attach(_:moving:)`` makes one. It is a property of an operation:

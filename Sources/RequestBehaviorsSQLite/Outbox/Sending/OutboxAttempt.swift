@@ -72,11 +72,9 @@ struct OutboxAttempt: Sendable {
       let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
       return Ending(outcome: outcome, delivery: outcome == .delivered ? (operation, response) : nil)
     case .failure(let error):
-      // A behavior or a transport was cancelled by something else, which says nothing of the end of sending.
-      if error is CancellationError, !Task.isCancelled {
-        return Ending(outcome: .lost("a part of the client was cancelled", wasSent: end.wasSent))
-      }
-      return Ending(outcome: OutboxOutcome(error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent))
+      let outcome = OutboxOutcome(
+        error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent, isStopped: Task.isCancelled)
+      return Ending(outcome: outcome)
     }
   }
 }

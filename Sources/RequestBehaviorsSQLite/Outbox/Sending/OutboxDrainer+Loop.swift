@@ -11,14 +11,10 @@ extension OutboxDrainer {
       do {
         if held == nil {
           held = try await lock.take()
-          if held != nil {
-            // Tried again at the next turn if it fails: the claims of an ended process would stay.
-            state.withLock { $0.hasLostClaims = true }
-            try await recover()
-          }
-        } else if state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) {
-          try await recover()
+          // A process that ended can have left claims. They are looked for until that succeeds.
+          if held != nil { state.withLock { $0.hasLostClaims = true } }
         }
+        if held != nil, state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) { try await recover() }
         try await core.refreshOwners()
         followSignIns()
         try await followClock()

@@ -18,7 +18,7 @@ extension OutboxDrainer {
 
   private func begin(because text: String, _ pause: (inout State, Duration) -> Duration?) {
     let now = core.clock.now()
-    // The attempts that wait for a slot are sent away under the same lock, or one could get a slot in the pause.
+    // The attempts that wait for a slot are dismissed under the same lock. Otherwise one could get a slot in the pause.
     let (begun, dismissed) = state.withLock { state -> (Duration?, [Waiter<Bool>]) in
       guard let length = pause(&state, now) else { return (nil, []) }
       return (length, state.slots.dismissWaiting())

@@ -12,30 +12,25 @@ extension OutboxDrainer {
   /// - Returns: False if it may not, because sending has ended, a pause has begun, a user has signed in or out, or the
   ///   time of the entry is over. Its entry waits again.
   func takeSlot(for attempt: OutboxAttempt) async -> Bool {
-    let (now, members) = (core.clock.now(), core.members)
-    let (isRefused, waiter) = state.withLock { state -> (Bool, Waiter<Bool>?) in
-      // In a pause the limit is the one request that finds out whether it is over.
-      let mayBegin = !state.pause.isActive || state.pause.permits(running: state.slots.count, limit: 1, now: now)
-      guard isWanted(state), !isPaused(attempt.row, state, now), mayBegin else { return (true, nil) }
-      return (false, state.slots.take(upTo: limit))
+    let (mayBegin, waiter) = state.withLock { state -> (Bool, Waiter<Bool>?) in
+      maySend(attempt.row, state) ? (true, state.slots.take(upTo: limit)) : (false, nil)
     }
-    if isRefused { return false }
-    guard let waiter else { return true }
+    guard mayBegin, let waiter else { return mayBegin }
+    let members = core.members
     guard await (try? waiter.value()) == true else { return false }
-    if core.members == members, maySendNow(attempt.row) { return true }
+    // The wait was as long as a request.
+    if core.members == members, state.withLock({ maySend(attempt.row, $0) }) { return true }
     giveSlotBack()
     return false
   }
 
-  private func isPaused(_ row: OutboxRow, _ state: State, _ now: Duration) -> Bool {
-    state.ownerPauses[row.scope]?.lasts(at: now) == true
-  }
-
-  /// Returns whether an entry may still be sent after it has waited for a slot.
-  private func maySendNow(_ row: OutboxRow) -> Bool {
-    if let end = row.expiresAt, end <= core.now { return false }
+  /// Returns whether an entry that is claimed may be sent now; in a pause, only one that nothing is sent beside.
+  private func maySend(_ row: OutboxRow, _ state: State) -> Bool {
     let now = core.clock.now()
-    return state.withLock { isWanted($0) && !$0.hasLostClaims && !$0.pause.isActive && !isPaused(row, $0, now) }
+    let isOver = row.expiresAt.map { $0 <= core.now } ?? false
+    let isOwnerPaused = state.ownerPauses[row.scope]?.lasts(at: now) == true
+    return isWanted(state) && !state.hasLostClaims && !isOver && !isOwnerPaused
+      && state.pause.permits(running: state.slots.count, limit: .max, now: now)
   }
 
   /// Gives the slot of a request that has ended to the attempt that has waited for the longest time.

@@ -81,8 +81,9 @@ extension OutboxOutcome {
   ///   - trust: The proof that a response in it comes from the server.
   ///   - wasSentBefore: Whether an earlier attempt may have arrived.
   ///   - wasSent: Whether the call has sent a request.
-  init(_ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool) {
-    if error is CancellationError {
+  ///   - isStopped: Whether the outbox has cancelled the attempt.
+  init(_ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool, isStopped: Bool) {
+    if isStopped, error is CancellationError {
       self = .ended(wasSent: wasSent)
       return
     }

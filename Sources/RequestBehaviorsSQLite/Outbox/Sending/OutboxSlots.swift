@@ -1,9 +1,8 @@
 import RequestBehaviors
 
-/// The attempts that are being sent, of those whose entries are claimed.
+/// Limits the requests at a time among the attempts whose entries are claimed.
 ///
-/// Entries are claimed ahead, so that requests go on while the ends of others are written to the disk. The number of
-/// requests at a time stays within the limit.
+/// Entries are claimed ahead, so that requests go on while the ends of others are written to the disk.
 struct OutboxSlots: Sendable {
   private(set) var count = 0
   private var waiting: [Waiter<Bool>] = []
@@ -11,14 +10,14 @@ struct OutboxSlots: Sendable {
   /// Returns how many entries are claimed beyond those that are sent.
   ///
   /// None with a limit of 1: a request then begins only after the end of the one before it is on the disk.
-  static func ahead(of limit: Int) -> Int { max(0, limit) / 2 }
+  static func ahead(of limit: Int) -> Int { limit / 2 }
 
   /// Takes a slot, if one is free and no attempt waits.
   ///
-  /// - Parameter limit: The number of requests at a time.
+  /// - Parameter limit: The number of requests at a time, at least 1.
   /// - Returns: `nil` if the slot is taken, or else the waiter for the next one, which tells whether it may be used.
   mutating func take(upTo limit: Int) -> Waiter<Bool>? {
-    if count < max(1, limit), waiting.isEmpty {
+    if count < limit, waiting.isEmpty {
       count += 1
       return nil
     }
@@ -34,7 +33,7 @@ struct OutboxSlots: Sendable {
     return nil
   }
 
-  /// Sends the attempts that wait away; returns their waiters, to be settled outside the lock.
+  /// Removes the attempts that wait; returns their waiters, to be settled outside the lock.
   mutating func dismissWaiting() -> [Waiter<Bool>] {
     defer { waiting = [] }
     return waiting

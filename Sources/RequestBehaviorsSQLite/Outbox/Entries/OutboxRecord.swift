@@ -1,5 +1,4 @@
 public import Foundation
-import RequestBehaviors
 
 /// An entry of any type, such as a dead letter.
 public struct OutboxRecord: Sendable, Identifiable {
