@@ -14,11 +14,14 @@ import Testing
     let begun = TestGate()
     let gate = TestGate()
     let isDown = Shared(false)
+    /// The paths of the requests in the order in which they began.
+    let paths = Shared<[String]>([])
 
     // The fifth entry can have a time after which it expires.
     init(expires limit: Duration? = nil) async throws {
-      let (begun, gate, isDown) = (begun, gate, isDown)
+      let (begun, gate, isDown, paths) = (begun, gate, isDown, paths)
       world = try OutboxWorld { request in
+        paths.change { $0.append(request.url.path()) }
         begun.arrive()
         await gate.pass()
         try Task.checkCancellation()
@@ -48,6 +51,13 @@ import Testing
     await busy.outbox.stop()
     #expect(Set(busy.world.sent).count == 10)
     #expect(busy.world.sent.count == 10)
+  }
+
+  @Test func `the oldest entries are sent first`() async throws {
+    let busy = try await Busy()
+    #expect(Set(busy.paths.value) == ["/pings/1", "/pings/2", "/pings/3", "/pings/4"])
+    busy.gate.open()
+    await busy.outbox.stop()
   }
 
   @Test func `entries that were claimed ahead are not sent in a pause, and keep their places`() async throws {

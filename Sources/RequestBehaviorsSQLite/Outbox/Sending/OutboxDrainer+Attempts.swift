@@ -6,13 +6,15 @@ extension OutboxDrainer {
   /// Begins an attempt, in a task that goes on with the entries which it claims as it settles others.
   func begin(_ attempt: OutboxAttempt) {
     core.tickets.begin(attempt.row.id)
+    // Before the task, because tasks may begin in another order than that of the entries.
+    let slot = askForSlot(for: attempt)
     state.withLock { state in
       state.lastWorker += 1
       let number = state.lastWorker
       // Under the lock, so that an attempt that ends at once finds its entry.
       let task = Task {
-        var next: OutboxAttempt? = attempt
-        while let attempt = next { next = await self.run(attempt) }
+        var next = await self.run(attempt, slot)
+        while let attempt = next { next = await self.run(attempt, self.askForSlot(for: attempt)) }
         _ = self.state.withLock { $0.workers.removeValue(forKey: number) }
         self.core.signal.raise()
       }
@@ -22,12 +24,9 @@ extension OutboxDrainer {
   }
 
   /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
-  private func run(_ attempt: OutboxAttempt) async -> OutboxAttempt? {
+  private func run(_ attempt: OutboxAttempt, _ slot: OutboxSlots.Reply) async -> OutboxAttempt? {
     defer { core.tickets.end(attempt.row.id) }
-    // An entry without a request sends nothing.
-    let sends = (try? attempt.made.get()) != nil
-    let mayBegin = sends ? await takeSlot(for: attempt) : true
-    guard mayBegin else {
+    guard await takeSlot(slot, for: attempt) else {
       _ = await settle(attempt.row, OutboxAttempt.Ending(outcome: .ended(wasSent: false)))
       return nil
     }
@@ -35,7 +34,7 @@ extension OutboxDrainer {
     let ending = await attempt.run()
     // A pause begins before the entry is due again, and before another one is sent, or it would end at once.
     if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
-    if sends { giveSlotBack() }
+    giveSlotBack(slot)
     guard let settled = await settle(attempt.row, ending) else { return nil }
     noteSignIn(since: signIns, after: settled.outcome)
     if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }

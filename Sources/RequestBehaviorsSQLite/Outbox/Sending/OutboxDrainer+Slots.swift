@@ -7,21 +7,31 @@ extension OutboxDrainer {
   /// The number of entries that are claimed at a time.
   var claimLimit: Int { limit + OutboxSlots.ahead(of: limit) }
 
+  /// Asks for a slot for an attempt; those that ask first are sent first.
+  func askForSlot(for attempt: OutboxAttempt) -> OutboxSlots.Reply {
+    guard (try? attempt.made.get()) != nil else { return .notNeeded }
+    let members = core.members
+    return state.withLock { state in
+      guard maySend(attempt.row, state) else { return .refused }
+      return state.slots.take(upTo: limit).map { .waiting($0, members) } ?? .taken
+    }
+  }
+
   /// Waits until an attempt may send its request.
   ///
   /// - Returns: False if it may not, because sending has ended, a pause has begun, a user has signed in or out, or the
   ///   time of the entry is over. Its entry waits again.
-  func takeSlot(for attempt: OutboxAttempt) async -> Bool {
-    let (mayBegin, waiter) = state.withLock { state -> (Bool, Waiter<Bool>?) in
-      maySend(attempt.row, state) ? (true, state.slots.take(upTo: limit)) : (false, nil)
+  func takeSlot(_ reply: OutboxSlots.Reply, for attempt: OutboxAttempt) async -> Bool {
+    switch reply {
+    case .taken, .notNeeded: return true
+    case .refused: return false
+    case .waiting(let waiter, let members):
+      guard await (try? waiter.value()) == true else { return false }
+      // The wait was as long as a request.
+      if core.members == members, state.withLock({ maySend(attempt.row, $0) }) { return true }
+      giveSlotBack()
+      return false
     }
-    guard mayBegin, let waiter else { return mayBegin }
-    let members = core.members
-    guard await (try? waiter.value()) == true else { return false }
-    // The wait was as long as a request.
-    if core.members == members, state.withLock({ maySend(attempt.row, $0) }) { return true }
-    giveSlotBack()
-    return false
   }
 
   /// Returns whether an entry that is claimed may be sent now; in a pause, only one that nothing is sent beside.
@@ -33,8 +43,14 @@ extension OutboxDrainer {
       && state.pause.permits(running: state.slots.count, limit: .max, now: now)
   }
 
+  /// Gives the slot of an attempt back that has ended, if it had one.
+  func giveSlotBack(_ reply: OutboxSlots.Reply) {
+    if case .notNeeded = reply { return }
+    giveSlotBack()
+  }
+
   /// Gives the slot of a request that has ended to the attempt that has waited for the longest time.
-  func giveSlotBack() {
+  private func giveSlotBack() {
     // A cancelled attempt does not want it any more.
     while let waiter = state.withLock({ $0.slots.giveBack() }), !waiter.settle(.success(true)) {}
   }

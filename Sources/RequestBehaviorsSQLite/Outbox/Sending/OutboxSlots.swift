@@ -4,6 +4,18 @@ import RequestBehaviors
 ///
 /// Entries are claimed ahead, so that requests go on while the ends of others are written to the disk.
 struct OutboxSlots: Sendable {
+  /// What an attempt got that asked for a slot.
+  enum Reply {
+    /// A slot.
+    case taken
+    /// A wait for the next slot, and the members of the client when it began. The waiter tells whether to use the slot.
+    case waiting(Waiter<Bool>, [CallOwners.Member])
+    /// Nothing, because an entry without a request sends nothing.
+    case notNeeded
+    /// Nothing, because its entry may not be sent now.
+    case refused
+  }
+
   private(set) var count = 0
   private var waiting: [Waiter<Bool>] = []
 
