@@ -8,15 +8,10 @@ public import RequestBehaviors
 /// it is small enough to be written as a whole: see <doc:Caching>. At most 64 responses of one key are kept. The least
 /// recently used response is removed first, both within a key and within the whole.
 public struct CacheContents: Sendable {
-  private struct Node: Codable {
+  struct Node: Codable {
     let key: CacheKey
     var response: StoredResponse
   }
-
-  /// The most responses of one key.
-  ///
-  /// Each look-up goes through all of them, and a server may vary by a field whose value is never the same twice.
-  private static let variantLimit = 64
 
   /// The most bytes that are kept, bodies and fields: the sum of ``StoredResponse/size``.
   public let capacity: Int
@@ -25,12 +20,12 @@ public struct CacheContents: Sendable {
   public let digestKey: Data
 
   /// How many bytes are kept.
-  public private(set) var size = 0
+  public internal(set) var size = 0
 
-  private var nodes = LeastRecentlyUsed<Node>()
+  var nodes = LeastRecentlyUsed<Node>()
   /// The positions of the nodes of each key, those of a URL together.
-  private var positions: [String: [CacheKey: [Int]]] = [:]
-  private var removals = CacheRemovals()
+  var positions: [String: [CacheKey: [Int]]] = [:]
+  var removals = CacheRemovals()
 
   /// Creates contents without responses.
   ///
@@ -93,8 +88,7 @@ extension CacheContents {
     remove(of: key) { $0.variant.matches(request) || $0.variant == response.variant }
     guard response.size <= capacity else { return .refused(.tooLarge) }
     let before = count
-    let own = positions(of: key)
-    if own.count >= CacheContents.variantLimit, let oldest = nodes.leastRecentlyUsed(of: own) { remove(at: oldest) }
+    evictVariant(of: key)
     insert(Node(key: key, response: response))
     evict()
     return .stored(evicting: before + 1 - count)
@@ -112,86 +106,10 @@ extension CacheContents {
     evict()
   }
 
-  /// Removes a response, unless it was replaced meanwhile.
-  public mutating func remove(_ response: StoredResponse, for key: CacheKey) {
-    remove(of: key) { $0.isSame(as: response) }
-  }
+  func positions(of key: CacheKey) -> [Int] { positions[key.url]?[key] ?? [] }
 
-  /// Removes all responses of a URL, and counts the removal.
-  public mutating func removeAll(url: String) {
-    removals.note(url: url)
-    for position in positions[url]?.values.flatMap(\.self) ?? [] { remove(at: position) }
-  }
-
-  /// Removes all responses of an owner, and counts the removal.
-  public mutating func removeAll(scope: String) {
-    removals.note(scope: scope)
-    for keys in positions.values {
-      for (key, own) in keys where key.scopes.contains(scope) { for position in own { remove(at: position) } }
-    }
-  }
-
-  /// Removes everything, and counts the removal.
-  public mutating func removeAll() {
-    removals.noteAll()
-    (nodes, positions, size) = (LeastRecentlyUsed(), [:], 0)
-  }
-
-  private func positions(of key: CacheKey) -> [Int] { positions[key.url]?[key] ?? [] }
-
-  private mutating func insert(_ node: Node) {
+  mutating func insert(_ node: Node) {
     positions[node.key.url, default: [:]][node.key, default: []].append(nodes.insert(node))
     size += node.response.size
-  }
-
-  private mutating func remove(of key: CacheKey, where condition: (StoredResponse) -> Bool) {
-    for position in positions(of: key) {
-      if let response = nodes[position]?.response, condition(response) { remove(at: position) }
-    }
-  }
-
-  private mutating func remove(at position: Int) {
-    guard let node = nodes[position] else { return }
-    size -= node.response.size
-    nodes.remove(position)
-    positions[node.key.url]?[node.key]?.removeAll { $0 == position }
-    if positions[node.key.url]?[node.key]?.isEmpty == true { positions[node.key.url]?[node.key] = nil }
-    if positions[node.key.url]?.isEmpty == true { positions[node.key.url] = nil }
-  }
-
-  private mutating func evict() {
-    while size > capacity, let oldest = nodes.oldest { remove(at: oldest) }
-  }
-}
-
-// MARK: - The encoded form
-
-extension CacheContents: Codable {
-  private enum CodingKeys: CodingKey {
-    case capacity, digestKey, removals, responses
-  }
-
-  /// Encodes everything, including the order of the last uses.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(capacity, forKey: .capacity)
-    try container.encode(digestKey, forKey: .digestKey)
-    try container.encode(removals, forKey: .removals)
-    var responses: [Node] = []
-    nodes.visit { node in
-      responses.append(node)
-      return true
-    }
-    try container.encode(responses, forKey: .responses)
-  }
-
-  /// Decodes contents; the least recently used responses beyond the capacity are left out.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    capacity = try container.decode(Int.self, forKey: .capacity)
-    digestKey = try container.decode(Data.self, forKey: .digestKey)
-    removals = try container.decode(CacheRemovals.self, forKey: .removals)
-    for node in try container.decode([Node].self, forKey: .responses).reversed() { insert(node) }
-    evict()
   }
 }
