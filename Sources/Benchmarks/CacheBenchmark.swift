@@ -146,7 +146,7 @@ struct StorableTransport: Transport {
 }
 
 /// A transport that responds with a row of a table and does nothing else.
-private struct ReadingTransport: Transport {
+struct ReadingTransport: Transport {
   let store: SQLiteStore
 
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
@@ -160,7 +160,7 @@ private struct ReadingTransport: Transport {
 }
 
 /// The benchmark's own files, which are removed with the value.
-private final class CacheFiles: Sendable {
+final class CacheFiles: Sendable {
   /// The approximate size for which an entry of 100 bytes counts.
   static let entrySize = 700
 

@@ -31,6 +31,24 @@ struct CountedWork: Sendable {
     CountedWork("trace") { [.traceContext()] },
     CountedWork("json-log") { [.logging(ClosureLogSink { blackHole($0.json) })] },
     CountedWork("cache", over: StorableTransport(size: 1 << 10)) { [.caching(MemoryCacheStore())] },
+    CountedWork(name: "sqlite-cache") {
+      let files = try CacheFiles()
+      let client = NetworkClient(
+        baseURL: baseURL, behaviors: [.caching(try files.store())], transport: StorableTransport(size: 1 << 10))
+      return {
+        try await client.send(.get("users/\(1)", query: ["page": 2]))
+        withExtendedLifetime(files) {}
+      }
+    },
+    CountedWork(name: "sqlite-read") {
+      let files = try CacheFiles()
+      let client = NetworkClient(
+        baseURL: baseURL, transport: ReadingTransport(store: try await files.plain(1 << 10)))
+      return {
+        try await client.send(.get("users/\(1)", query: ["page": 2]))
+        withExtendedLifetime(files) {}
+      }
+    },
     CountedWork(name: "redaction") {
       let body = Benchmark.json { #"{"id":\#($0),"text":"An issue with words as people write them"}"# }
       return { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }

@@ -87,6 +87,15 @@ public struct DetachedNext: Sendable {
     run.chain.waits.start(completion: completion) { try await self(request) }
   }
 
+  /// Runs everything further in, in a task for which the caller waits.
+  ///
+  /// It begins on the caller's thread, which saves a switch to another one.
+  func startForCaller(
+    _ request: NetworkRequest, completion: @escaping @Sendable (Result<NetworkResponse, any Error>) -> Void
+  ) -> Task<NetworkResponse, any Error> {
+    run.chain.waits.start(isAwaited: true, completion: completion) { try await self(request) }
+  }
+
   private func report(_ request: NetworkRequest, _ response: NetworkResponse?, _ error: (any Error)?) {
     guard !callObservers.isEmpty else { return }
     let report = CallReport(

@@ -40,19 +40,12 @@ final class ClientWaits: Sendable {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``, or the error of the work.
   func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try Task.checkCancellation()
-    let task = Task { try await work() }
-    guard let id = add({ task.cancel() }) else {
-      task.cancel()
-      throw NetworkError.clientShutDown()
-    }
+    let task = CancellableTask<Value>()
+    guard let id = add({ task.cancel() }) else { throw NetworkError.clientShutDown() }
     // A cancellation that the caller did not ask for comes from the shutdown.
     defer { remove(id) }
     do {
-      return try await withTaskCancellationHandler {
-        try await task.value
-      } onCancel: {
-        task.cancel()
-      }
+      return try await task.run(work)
     } catch is CancellationError where isShutDown && !Task.isCancelled {
       throw NetworkError.clientShutDown()
     }
@@ -61,32 +54,23 @@ final class ClientWaits: Sendable {
   /// Starts work that may go on without a waiter, in a task that ends when the client is shut down.
   ///
   /// - Parameters:
+  ///   - isAwaited: Whether the caller waits for the work. Then the work begins at once on the caller's thread.
   ///   - completion: Gets the outcome, in the task.
   ///   - work: The work.
   /// - Returns: The task; once the client is shut down, one that fails with the code `clientShutDown`.
   func start<Value: Sendable>(
-    completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
+    isAwaited: Bool = false, completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
-    // The entry comes before the task, which removes it and may be quick.
-    let id = state.withLock { state in
-      state.lastID += 1
-      state.endings[state.lastID] = {}
-      return state.lastID
-    }
-    let task = Task {
-      defer { remove(id) }
+    let task = CancellableTask<Value>()
+    // The entry comes before the task begins, which removes it and may be quick.
+    let id = add { task.cancel() }
+    return task.begin(onThisThread: isAwaited) {
+      defer { if let id { self.remove(id) } }
       let outcome = await self.outcome(of: work)
       completion(outcome)
       return try outcome.get()
     }
-    let isTooLate = state.withLock { state in
-      // The task may have ended by now and removed its entry.
-      if state.endings[id] != nil { state.endings[id] = { task.cancel() } }
-      return state.isShutDown
-    }
-    if isTooLate { task.cancel() }
-    return task
   }
 
   private func outcome<Value: Sendable>(

@@ -28,6 +28,24 @@ package struct RandomSource: RandomNumberGenerator {
     return system.next()
   }
 
+  /// Returns 256 random bits, by one call of the system instead of four.
+  package mutating func nextFour() -> (UInt64, UInt64, UInt64, UInt64) {
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    let isFilled =
+      override == nil
+      && withUnsafeMutableBytes(of: &words) { buffer in
+        #if canImport(Darwin)
+          arc4random_buf(buffer.baseAddress, buffer.count)
+          return true
+        #elseif os(Linux)
+          return buffer.baseAddress.map { getentropy($0, buffer.count) } == 0
+        #else
+          return false
+        #endif
+      }
+    return isFilled ? words : (next(), next(), next(), next())
+  }
+
   /// Whether a generator that a seed decides replaces the system's on this thread.
   package static var isReplaced: Bool { pthread_getspecific(key) != nil }
 

@@ -48,7 +48,9 @@ package final class Waiter<Value: Sendable>: Sendable {
   /// - Returns: The value.
   /// - Throws: The error that it was settled with; `CancellationError` as soon as the task is cancelled.
   package func value() async throws -> Value {
-    try await withTaskCancellationHandler {
+    // The usual case of work that ended before its caller came to wait.
+    if case .settled(let result) = state.withLock({ $0 }) { return try result.get() }
+    return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let settled = state.withLock { state -> Result<Value, any Error>? in
           if case .settled(let result) = state { return result }

@@ -21,14 +21,11 @@ public struct BackgroundTaskBehavior: UniqueBehavior {
   /// Holds background time while the request is under way, including a streamed body.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     let lease = await BackgroundLease(runner)
-    // The request runs in a task that the expiration can cancel; a cancellation of the caller is forwarded to it.
-    let work = Task { try await next(request) }
+    // The request runs in a task that the expiration can cancel.
+    let work = CancellableTask<NetworkResponse>()
     await lease.begin(named: "\(request.method) \(request.endpoint)") { work.cancel() }
-    let result = await withTaskCancellationHandler {
-      await work.result
-    } onCancel: {
-      work.cancel()
-    }
+    let result: Result<NetworkResponse, any Error>
+    do { result = .success(try await work.run { try await next(request) }) } catch { result = .failure(error) }
     let expired = NetworkError(
       .backgroundTimeExpired, "the app's time in the background was over before the request was; send it again later",
       request: request)

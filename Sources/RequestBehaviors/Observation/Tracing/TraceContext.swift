@@ -54,6 +54,12 @@ public struct TraceContext: Sendable, Hashable {
       tracestate: tracestate.flatMap { TraceState($0)?.description })
   }
 
+  /// Creates the context of numbers from a random source.
+  init(trace: (high: UInt64, low: UInt64), parent: UInt64, isSampled: Bool) {
+    self.init(
+      trace: (trace.high, max(1, trace.low)), parent: max(1, parent), flags: isSampled ? 1 : 0, tracestate: nil)
+  }
+
   /// Creates the context of an incoming request, or `nil` if `traceparent` is malformed (W3C Trace Context §3.2).
   ///
   /// - Parameters:
@@ -95,8 +101,7 @@ public struct TraceContext: Sendable, Hashable {
   public static func root(
     isSampled: Bool = true, random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) -> TraceContext {
-    TraceContext(
-      trace: (random(), nonZero(random)), parent: nonZero(random), flags: isSampled ? 1 : 0, tracestate: nil)
+    TraceContext(trace: (random(), random()), parent: random(), isSampled: isSampled)
   }
 
   /// Returns the context to send with a request made within this one: the same trace with a new parent id.
@@ -104,23 +109,20 @@ public struct TraceContext: Sendable, Hashable {
   /// - Parameter random: The source of the id.
   /// - Returns: A context whose parent id identifies the request.
   public func child(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> TraceContext {
-    TraceContext(
-      trace: (traceHigh, traceLow), parent: TraceContext.nonZero(random), flags: flags, tracestate: tracestate)
+    child(parent: random())
   }
 
+  /// Returns the context with another parent id.
+  func child(parent: UInt64) -> TraceContext {
+    TraceContext(trace: (traceHigh, traceLow), parent: max(1, parent), flags: flags, tracestate: tracestate)
+  }
+
+  // An id of all zeros is invalid, so a one replaces it, however improbable it is.
   private init(trace: (high: UInt64, low: UInt64), parent: UInt64, flags: UInt8, tracestate: String?) {
     (traceHigh, traceLow) = trace
     self.parent = parent
     self.flags = flags
     self.tracestate = tracestate
-  }
-
-  /// Returns a random value other than zero, because an id of all zeros is invalid.
-  ///
-  /// A source that returns only zeros yields a one.
-  private static func nonZero(_ random: () -> UInt64) -> UInt64 {
-    let value = random()
-    return value == 0 ? max(1, random()) : value
   }
 
   /// Writes the sixteen digits of a number.

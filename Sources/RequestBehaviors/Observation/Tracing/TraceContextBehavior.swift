@@ -22,7 +22,7 @@ public struct TraceContextBehavior: UniqueBehavior {
   public let runsForPrerequisites = true
   private let origins: OriginScope
   private let startsTraces: Bool
-  private let random: @Sendable () -> UInt64
+  private let random: (@Sendable () -> UInt64)?
   private let context: Source
 
   /// Creates a behavior that sends the trace.
@@ -30,11 +30,11 @@ public struct TraceContextBehavior: UniqueBehavior {
   /// - Parameters:
   ///   - origins: The servers that receive the trace; by default the base URL's origin.
   ///   - startsTraces: Whether a call without a context begins a new trace; by default it does.
-  ///   - random: The source of ids.
+  ///   - random: The source of ids; by default the system's.
   ///   - context: Returns the current context when a call starts; by default ``TraceContext/current``.
   public init(
     origins: OriginScope = .baseURL, startsTraces: Bool = true,
-    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+    random: (@Sendable () -> UInt64)? = nil,
     context: @escaping Source = { TraceContext.current }
   ) {
     self.origins = origins
@@ -47,15 +47,16 @@ public struct TraceContextBehavior: UniqueBehavior {
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
     guard let trace = request.call.trace else { return [:] }
-    let traceparent = trace.child(random: random).traceparent
-    let replaces = request.call.update(SentTraceparents.self) { sent in
+    let own = request.headers["traceparent"]
+    let added = request.call.update(CallSpans.self) { spans -> String? in
       // A request derived from a sent one has the fields of that one, which are replaced. Any other `traceparent` is
       // the user's and stays, without a new `tracestate`, which would belong to another `traceparent`.
-      guard request.headers["traceparent"].map(sent.contains) ?? true else { return false }
-      sent.append(traceparent)
-      return true
+      guard own.map(spans.contains) ?? true else { return nil }
+      let traceparent = trace.child(parent: spans.takeNext() ?? number()).traceparent
+      spans.add(traceparent)
+      return traceparent
     }
-    guard replaces else { return [:] }
+    guard let traceparent = added else { return [:] }
     guard let tracestate = trace.tracestate else { return ["traceparent": traceparent] }
     return ["traceparent": traceparent, "tracestate": tracestate]
   }
@@ -70,8 +71,24 @@ extension TraceContextBehavior: CallObserver {
     let own = request.headers["traceparent"].flatMap {
       TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
     }
-    guard let trace = own ?? context() ?? (startsTraces ? TraceContext.root(random: random) : nil) else { return }
-    request.call[CallTrace.self] = trace
+    if let trace = own ?? context() {
+      request.call[CallTrace.self] = trace
+    } else if startsTraces {
+      // One call of the system for the ids of the trace and of the first send, because each costs as much as the rest.
+      let (high, low, parent, next) = numbers()
+      request.call[CallTrace.self] = TraceContext(trace: (high, low), parent: parent, isSampled: true)
+      request.call[CallSpans.self] = CallSpans(next: next)
+    }
+  }
+
+  private func numbers() -> (UInt64, UInt64, UInt64, UInt64) {
+    var source = RandomSource()
+    return random.map { ($0(), $0(), $0(), $0()) } ?? source.nextFour()
+  }
+
+  private func number() -> UInt64 {
+    var source = RandomSource()
+    return random?() ?? source.next()
   }
 }
 
@@ -86,9 +103,30 @@ private enum CallTrace: CallKey {
   static let isInherited = true
 }
 
-/// The `traceparent` values that the attempts of a call sent.
-private enum SentTraceparents: CallKey {
-  static let defaultValue: [String] = []
+/// The spans of a call's sends.
+private struct CallSpans: CallKey {
+  static let defaultValue = CallSpans()
+
+  /// The id of the next span, if it was drawn with others.
+  private var next: UInt64?
+  // Most calls send once, and then need no array.
+  private var first: String?
+  private var others: [String] = []
+
+  init(next: UInt64? = nil) { self.next = next }
+
+  /// Returns whether a send of the call had a `traceparent`.
+  func contains(_ traceparent: String) -> Bool { first == traceparent || others.contains(traceparent) }
+
+  /// Adds the `traceparent` of a send.
+  mutating func add(_ traceparent: String) {
+    if first == nil { first = traceparent } else { others.append(traceparent) }
+  }
+
+  mutating func takeNext() -> UInt64? {
+    defer { next = nil }
+    return next
+  }
 }
 
 extension Call {

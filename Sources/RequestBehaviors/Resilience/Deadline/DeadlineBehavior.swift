@@ -67,16 +67,12 @@ public struct DeadlineBehavior: UniqueBehavior {
 
   /// Runs the inner behaviors in a task, which is cancelled when the time is over.
   private func run(_ request: NetworkRequest, until deadline: Duration, _ next: Next) async throws -> NetworkResponse {
-    let work = Task { try await next(request) }
+    let work = CancellableTask<NetworkResponse>()
     let call = request.call
     // On a test's clock a wait may take no time. Then the call is not late.
     let timer = call.clock.schedule(after: deadline - call.clock.now()) { if call.isLate { work.cancel() } }
     defer { timer.cancel() }
-    return try await withTaskCancellationHandler {
-      try await work.value
-    } onCancel: {
-      work.cancel()
-    }
+    return try await work.run { try await next(request) }
   }
 }
 

@@ -81,31 +81,29 @@ public struct HedgingBehavior: UniqueBehavior {
   ) async -> AttemptOutcome {
     // The outcome of the first, or `nil` when it is late.
     let waiter = Waiter<AttemptOutcome?>()
-    let first = Task {
-      let outcome = await AttemptOutcome(of: request, next)
-      waiter.settle(.success(outcome))
-      return outcome
-    }
     let timer = request.call.clock.schedule(after: delay) { waiter.settle(.success(nil)) }
     defer { timer.cancel() }
-    if let early = try? await waiter.value() { return early }
-    guard !Task.isCancelled, takeHedge(request, after: delay, key, budget) else {
-      return await withTaskCancellationHandler {
-        await first.value
-      } onCancel: {
-        first.cancel()
-      }.orCancelled()
-    }
-    let second = Task {
-      let outcome = await AttemptOutcome(of: request, next)
-      if outcome.isAcceptable { first.cancel() }
-      return outcome
-    }
+    let task = CancellableTask<NetworkResponse>()
     return await withTaskCancellationHandler {
-      await better(of: first, second, request, key)
+      let first = task.begin(onThisThread: true) {
+        let outcome = await AttemptOutcome(of: request, next)
+        waiter.settle(.success(outcome))
+        return try outcome.get()
+      }
+      if let early = try? await waiter.value() { return early }
+      guard !Task.isCancelled, takeHedge(request, after: delay, key, budget) else { return await first.result }
+      let second = Task {
+        let outcome = await AttemptOutcome(of: request, next)
+        if outcome.isAcceptable { first.cancel() }
+        return try outcome.get()
+      }
+      return await withTaskCancellationHandler {
+        await better(of: first, second, request, key)
+      } onCancel: {
+        second.cancel()
+      }
     } onCancel: {
-      first.cancel()
-      second.cancel()
+      task.cancel()
     }.orCancelled()
   }
 
@@ -113,12 +111,12 @@ public struct HedgingBehavior: UniqueBehavior {
   ///
   /// The losing send has been cancelled.
   private func better(
-    of first: Task<AttemptOutcome, Never>, _ second: Task<AttemptOutcome, Never>, _ request: NetworkRequest,
-    _ key: LimitKey
+    of first: Task<NetworkResponse, any Error>, _ second: Task<NetworkResponse, any Error>,
+    _ request: NetworkRequest, _ key: LimitKey
   ) async -> AttemptOutcome {
-    let outcome = await first.value
+    let outcome = await first.result
     if outcome.isAcceptable { second.cancel() }
-    let other = await second.value
+    let other = await second.result
     guard !outcome.isAcceptable, other.isAcceptable else {
       other.response?.body.cancel()
       return outcome

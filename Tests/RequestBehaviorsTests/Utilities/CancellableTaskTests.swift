@@ -1,0 +1,77 @@
+import Foundation
+import RequestBehaviors
+import TestSupport
+import Testing
+
+@Suite(.limited) struct CancellableTaskTests {
+  @Test func `work begins on its caller's thread`() async throws {
+    let task = CancellableTask<Bool>()
+    let hasBegun = Locked(false)
+    let gate = TestGate()
+    let begun = task.begin(onThisThread: true) {
+      hasBegun.withLock { $0 = true }
+      await gate.pass()
+      return true
+    }
+    #if os(Linux)
+      #expect(hasBegun.withLock { $0 })
+    #endif
+    gate.open()
+    #expect(try await begun.value)
+  }
+
+  @Test func `work that computes is cancelled before it first waits`() async throws {
+    let task = CancellableTask<Bool>()
+    let value = try await task.run {
+      DispatchQueue.global().async { task.cancel() }
+      while !Task.isCancelled {}
+      return true
+    }
+    #expect(value)
+  }
+
+  @Test func `work that computes is cancelled with its caller`() async throws {
+    let caller = Task {
+      try await CancellableTask<Bool>().run {
+        while !Task.isCancelled {}
+        return true
+      }
+    }
+    caller.cancel()
+    #expect(try await caller.value)
+  }
+
+  @Test func `work that is cancelled before it begins is cancelled from its beginning`() async throws {
+    let task = CancellableTask<Bool>()
+    task.cancel()
+    #expect(try await task.run { Task.isCancelled })
+  }
+
+  @Test func `a task that is cancelled while it is being cancelled does not hang`() async throws {
+    let task = CancellableTask<Bool>()
+    let value = try await task.run {
+      await withTaskCancellationHandler {
+        DispatchQueue.global().async { task.cancel() }
+        while !Task.isCancelled {}
+        return true
+      } onCancel: {
+        task.cancel()
+      }
+    }
+    #expect(value)
+  }
+
+  @Test func `work gets the task-local values of its caller`() async throws {
+    let trace = TraceContext.root()
+    let found = try await TraceContext.$current.withValue(trace) {
+      try await CancellableTask<TraceContext?>().run { TraceContext.current }
+    }
+    #expect(found == trace)
+  }
+
+  @Test func `the error of the work is thrown`() async {
+    await #expect(throws: URLError.self) {
+      try await CancellableTask<Bool>().run { throw URLError(.badURL) }
+    }
+  }
+}
