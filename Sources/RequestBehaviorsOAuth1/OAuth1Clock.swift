@@ -27,47 +27,6 @@ struct OAuth1Clock: Sendable, Hashable {
   }
 }
 
-extension OAuth1Clock {
-  /// The least difference, in seconds, that counts as the reason of a 401 without one; services allow 300 s and more.
-  static let tolerance: TimeInterval = 60
-
-  /// The least difference, in seconds, by which a timestamp that was refused by name is corrected.
-  static let precision: TimeInterval = 2
-
-  /// Returns the clock by which a request is signed again.
-  ///
-  /// The device's clock is replaced by the date of the service. A clock that was learned from the service is replaced
-  /// by the device's, unless the service gives a date now that matches neither.
-  ///
-  /// - Parameters:
-  ///   - used: The clock by which the request was signed.
-  ///   - verdict: The meaning of the response for the timestamp.
-  ///   - serviceDate: The date of the response; `nil` if it has no date.
-  ///   - device: The device's clock.
-  ///   - now: The time at which the response came, on the monotonic clock.
-  /// - Returns: The clock; `nil` if the timestamp is not the reason, or if there is no other clock.
-  static func alternative(
-    to used: OAuth1Clock, verdict: OAuth1Refusal.TimestampVerdict, serviceDate: Date?, device: OAuth1Clock,
-    now: Duration
-  ) -> OAuth1Clock? {
-    let least = verdict == .refused ? precision : tolerance
-    let differ = { (one: Date, other: Date) in abs(one.timeIntervalSince(other)) >= least }
-    let (believed, deviceDate) = (used.date(at: now), device.date(at: now))
-    let isConfirmed = serviceDate.map { !differ($0, believed) } ?? false
-
-    if used.source == .device {
-      guard let serviceDate, !isConfirmed else { return nil }
-      return OAuth1Clock(source: .service, date: serviceDate, readAt: now)
-    }
-    // The service still gives the date that was learned, so a 401 without a reason has another cause.
-    if isConfirmed, verdict == .suspected { return nil }
-    if let serviceDate, !isConfirmed, differ(serviceDate, deviceDate) {
-      return OAuth1Clock(source: .service, date: serviceDate, readAt: now)
-    }
-    return differ(deviceDate, believed) ? device : nil
-  }
-}
-
 /// The clocks that a session learned from services.
 struct OAuth1Clocks: Sendable {
   private var learned: [Origin: OAuth1Clock] = [:]

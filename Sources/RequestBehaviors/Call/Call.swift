@@ -129,17 +129,6 @@ public final class Call: Sendable {
   func withState<Result>(_ change: (inout State) throws -> Result) rethrows -> Result {
     try state.withLock(change)
   }
-
-  /// The time by which the call must be over, on ``clock``; `nil` for never.
-  ///
-  /// Behaviors that wait do not wait past it.
-  public var deadline: Duration? {
-    get { withState { $0.deadline } }
-    set { withState { $0.deadline = newValue } }
-  }
-
-  /// Whether the deadline has passed.
-  public var isLate: Bool { deadline.map { clock.now() >= $0 } ?? false }
 }
 
 private enum CallCounter {

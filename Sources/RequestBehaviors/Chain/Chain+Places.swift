@@ -11,7 +11,7 @@ extension Chain {
     init(_ entry: Pipeline.Entry) {
       // A run that a seed decides must not depend on the requests before it, so it calls the defaults too.
       let isLearning = !RandomSource.isReplaced
-      let knowledge = isLearning ? HooksToCall.shared.knowledge(of: entry.behavior) : HooksToCall.Knowledge()
+      let knowledge = isLearning ? LearnedHooks.shared.knowledge(of: entry.behavior) : LearnedHooks.Knowledge()
       toCall = entry.runsHooksOnly ? knowledge.toCall.subtracting(.intercept) : knowledge.toCall
       isKnown = !isLearning || knowledge.known == .all
       hasCredential = entry.credential != nil

@@ -6,7 +6,7 @@ extension RequestBehavior {
   /// The hook is called once, with a request that has no host. Systems older than 2024 cannot call it synchronously.
   /// There the property is known only after a request of the process has called the hook, and is `true` until then.
   var hasOwnScope: Bool {
-    let knowledge = HooksToCall.shared.knowledge(of: self)
+    let knowledge = LearnedHooks.shared.knowledge(of: self)
     if knowledge.known.contains(.scope), !(self is ClosureBehavior) { return knowledge.toCall.contains(.scope) }
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return true }
     let probe = HookProbe()

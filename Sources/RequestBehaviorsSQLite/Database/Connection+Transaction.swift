@@ -93,17 +93,6 @@ extension Connection {
     do { try control("ROLLBACK") } catch { isBroken = true }
   }
 
-  /// Undoes the innermost savepoint; the whole transaction if that fails, so that no part of it is committed.
-  func undoSavepoint() {
-    guard sqlite3_get_autocommit(handle) == 0 else { return }
-    do {
-      try control("ROLLBACK TO nested")
-      try control("RELEASE nested")
-    } catch {
-      do { try control("ROLLBACK") } catch { isBroken = true }
-    }
-  }
-
   /// Forgets the statements and plans that depend on a schema that was undone.
   func forgetUndoneSchema() {
     if changesTemporarySchema || touched.contains("sqlite_master") || touched.contains("sqlite_temp_master") {

@@ -64,32 +64,6 @@ public final class Database {
     connection.forgetSchema()
   }
 
-  /// Runs the closure so that an error in it undoes only the closure's own changes.
-  ///
-  /// - Throws: The closure's error, after its changes are undone. A full disk, an I/O error or a cancellation ends the
-  ///   whole transaction, and every later statement then throws.
-  @discardableResult
-  public func savepoint<T>(_ body: () throws -> T) throws -> T {
-    let connection = try connection()
-    try connection.checkTransaction()
-    try connection.control("SAVEPOINT nested")
-    // An undone savepoint takes its actions and its touched tables with it.
-    let actions = connection.afterCommit.count
-    let touched = connection.touched
-    do {
-      let result = try body()
-      try connection.checkTransaction()
-      try connection.control("RELEASE nested")
-      return result
-    } catch {
-      connection.undoSavepoint()
-      connection.forgetUndoneSchema()
-      connection.touched = touched
-      connection.afterCommit.removeLast(max(0, connection.afterCommit.count - actions))
-      throw error
-    }
-  }
-
   /// Calls the closure after the transaction has committed, on the store's queue.
   ///
   /// The closure is not called when the transaction, or the savepoint, is undone.

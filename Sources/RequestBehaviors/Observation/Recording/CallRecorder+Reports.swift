@@ -17,8 +17,7 @@ extension CallRecorder {
   func beginSend(_ request: NetworkRequest) {
     let place = SendPlace(request)
     let now = request.call.clock.now()
-    var body: Data?
-    if bodies.limit > 0, let data = request.body?.data { body = Data(data.prefix(bodies.limit)) }
+    let body = request.body?.data.flatMap(bodies.beginning)
     let length = request.body?.length
     let type = request.headers[.contentType] ?? request.body?.contentType
     let size = 500 + request.headers.size + (body?.count ?? 0)
@@ -46,7 +45,7 @@ extension CallRecorder {
     var body: Data?
     var count = 0
     if bodies.limit > 0, case .data(let data) = response.body {
-      body = Data(data.prefix(bodies.limit))
+      body = bodies.beginning(of: data)
       count = data.count
     }
     let headers = response.headers
@@ -59,15 +58,15 @@ extension CallRecorder {
   }
 
   func note(_ chunk: Data, at time: Duration, of place: SendPlace) {
-    let limit = bodies.limit
+    let bodies = bodies
     change(place) { call, send in
       call.sends[send].responseBytes += chunk.count
       guard call.sends[send].chunks.count < StoredSend.chunkLimit else { return 0 }
       call.sends[send].chunks.append(RecordedSend.Chunk(at: time, bytes: chunk.count))
-      let kept = call.sends[send].responseBody?.count ?? 0
-      guard kept < limit else { return 24 }
-      call.sends[send].responseBody = (call.sends[send].responseBody ?? Data()) + chunk.prefix(limit - kept)
-      return 24 + min(chunk.count, limit - kept)
+      let before = call.sends[send].responseBody
+      let kept = bodies.adding(chunk, to: before)
+      call.sends[send].responseBody = kept
+      return 24 + (kept?.count ?? 0) - (before?.count ?? 0)
     }
   }
 

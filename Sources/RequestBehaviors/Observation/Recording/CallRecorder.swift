@@ -1,19 +1,5 @@
 import Foundation
 
-/// Whether a ``CallRecorder`` keeps bodies.
-public struct RecordedBodies: Sendable, Hashable {
-  let limit: Int
-
-  /// No body is kept.
-  public static let none = RecordedBodies(limit: 0)
-
-  /// Keeps the beginning of text bodies that are in memory or are read as a stream.
-  ///
-  /// - Parameter bytes: The largest number of bytes of one body.
-  /// - Returns: The choice.
-  public static func upTo(_ bytes: Int) -> RecordedBodies { RecordedBodies(limit: max(0, bytes)) }
-}
-
 /// Keeps what a client did lately, for a look at it or for a bug report.
 ///
 /// ```swift

@@ -72,7 +72,7 @@ public struct RateLimitBehavior: UniqueBehavior {
       case .queue(let time, let mine, let waiter): (delay, own, turn) = (time, mine, waiter)
       }
       // A wait that cannot succeed is refused now, not at the deadline.
-      if let deadline = call.deadline, now + delay >= deadline {
+      if call.isTooLong(delay, from: now) {
         limiter.leave(lane, own)
         throw refusal(key, delay, request, "the deadline will have passed when there is one")
       }

@@ -169,7 +169,7 @@ public struct RetryBehavior: UniqueBehavior {
     ) -> Duration? {
       let call = request.call
       let now = call.clock.now()
-      if let deadline = call.deadline, now + delay >= deadline {
+      if call.isTooLong(delay, from: now) {
         outcome.note(availableAt: call.clock.date().addingTimeInterval(delay.inSeconds))
         return hinder("in \(delay.inWords) the deadline will have passed", request)
       }

@@ -9,22 +9,6 @@ struct KnownSecrets: Sendable {
   /// The length of the shortest value that is searched for; shorter ones would be found everywhere.
   static let minimumLength = 4
 
-  private struct Pattern {
-    let bytes: [UInt8]
-    /// The value that it is a form of.
-    let value: String
-    /// Whether it is more than a word: no field's name contains it, and hiding a part of it may leave the rest.
-    var isPhrase = false
-    /// The kind of the characters around it, if this is the base64 of a value within a longer text.
-    var edges: Base64Edges?
-  }
-
-  /// Whether the base64 characters before and after a value contain bits of it too.
-  private struct Base64Edges {
-    let before: Bool
-    let after: Bool
-  }
-
   private(set) var values: Set<String> = []
   /// The patterns to search for; made when needed, because most texts are too short for a secret or lack its bytes.
   private var search = Locked<Search?>(nil)
@@ -43,12 +27,12 @@ struct KnownSecrets: Sendable {
   /// The patterns of all values.
   private struct Search: Sendable {
     /// The longest first: of two patterns with the same beginning the longer one is hidden whole.
-    let patterns: [Pattern]
+    let patterns: [SecretPattern]
     /// The patterns by their first byte.
-    let patternsByFirstByte: [UInt8: [Pattern]]
+    let patternsByFirstByte: [UInt8: [SecretPattern]]
 
     init(_ values: Set<String>) {
-      patterns = values.flatMap(KnownSecrets.patterns).sorted { $0.bytes.count > $1.bytes.count }
+      patterns = values.flatMap(SecretPattern.patterns).sorted { $0.bytes.count > $1.bytes.count }
       patternsByFirstByte = Dictionary(grouping: patterns) { $0.bytes[0] }
     }
   }
@@ -70,43 +54,6 @@ struct KnownSecrets: Sendable {
       var value = value
       return value.withUTF8 { shape.mayHold($0, in: text) }
     }
-  }
-
-  /// Returns the patterns of a value.
-  private static func patterns(of value: String) -> [Pattern] {
-    let bytes = Array(value.utf8)
-    let isPhrase = !bytes.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "-_.+".utf8.contains($0) }
-    var patterns = [Pattern(bytes: bytes, value: value, isPhrase: isPhrase)]
-    if isPhrase {
-      // JSON in JSON remains escaped when the outer escapes are read. Some writers escape the slash.
-      var quoted: [UInt8] = []
-      JSONText.appendQuoted(bytes, to: &quoted)
-      let escaped = Array(quoted.dropFirst().dropLast())
-      let slashed = escaped.flatMap { $0 == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), $0] : [$0] }
-      if escaped != bytes { patterns.append(Pattern(bytes: escaped, value: value, isPhrase: true)) }
-      if slashed != escaped { patterns.append(Pattern(bytes: slashed, value: value, isPhrase: true)) }
-    }
-    for offset in 0..<3 { patterns += base64(of: value, after: offset) }
-    return patterns
-  }
-
-  /// Returns the base64 characters, in both alphabets, that are the same whatever surrounds a value.
-  ///
-  /// - Parameters:
-  ///   - value: The value.
-  ///   - offset: The number of octets that precede it in its group of three.
-  /// - Returns: An empty list if the characters are so few that they could come from any text.
-  private static func base64(of value: String, after offset: Int) -> [Pattern] {
-    let bytes = Array(value.utf8)
-    let text = Array(Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
-    let start = (offset * 8 + 5) / 6
-    let end = (offset + bytes.count) * 8 / 6
-    guard end - start >= 5 else { return [] }
-    let edges = Base64Edges(before: offset > 0, after: (offset + bytes.count) % 3 > 0)
-    let core = Array(text[start..<end])
-    let replaced: [UInt8: UInt8] = [UInt8(ascii: "+"): UInt8(ascii: "-"), UInt8(ascii: "/"): UInt8(ascii: "_")]
-    let urlSafe = core.map { replaced[$0] ?? $0 }
-    return (core == urlSafe ? [core] : [core, urlSafe]).map { Pattern(bytes: $0, value: value, edges: edges) }
   }
 }
 
@@ -130,7 +77,7 @@ extension KnownSecrets {
     let patterns = search.patterns
     guard !phrasesOnly || patterns.contains(where: \.isPhrase) else { return nil }
     // A table, because no pattern begins with most bytes of a text.
-    var candidates: [[Pattern]] = Array(repeating: [], count: 256)
+    var candidates: [[SecretPattern]] = Array(repeating: [], count: 256)
     for (byte, patterns) in search.patternsByFirstByte { candidates[Int(byte)] = patterns }
     for lead in SecretEncoding.leads { candidates[Int(lead)] = patterns }
     var output: [UInt8] = []
@@ -164,7 +111,8 @@ extension KnownSecrets {
   }
 
   private func match(
-    of patterns: [Pattern], _ phrasesOnly: Bool, in text: UnsafeBufferPointer<UInt8>, at start: Int, after copied: Int,
+    of patterns: [SecretPattern], _ phrasesOnly: Bool, in text: UnsafeBufferPointer<UInt8>, at start: Int,
+    after copied: Int,
     isCutOff: Bool
   ) -> (range: Range<Int>, value: String)? {
     for pattern in patterns where pattern.isPhrase || !phrasesOnly {
@@ -193,7 +141,7 @@ extension KnownSecrets {
 
   /// Returns the whole run of base64 characters around a match.
   private func base64Run(
-    around match: Range<Int>, _ edges: Base64Edges, in text: UnsafeBufferPointer<UInt8>, after copied: Int
+    around match: Range<Int>, _ edges: SecretPattern.Base64Edges, in text: UnsafeBufferPointer<UInt8>, after copied: Int
   ) -> Range<Int> {
     var start = match.lowerBound
     var end = match.upperBound

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An encoding in which text writes octets differently.
 enum SecretEncoding: CaseIterable {
   case percent, json, xml
@@ -76,6 +78,60 @@ enum SecretEncoding: CaseIterable {
       let digits = name.dropFirst(isHexadecimal ? 2 : 1)
       return UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init)
     }
+  }
+}
+
+/// A form of a secret value that is searched for.
+struct SecretPattern {
+  let bytes: [UInt8]
+  /// The value that it is a form of.
+  let value: String
+  /// Whether it is more than a word: no field's name contains it, and hiding a part of it may leave the rest.
+  var isPhrase = false
+  /// The kind of the characters around it, if this is the base64 of a value within a longer text.
+  var edges: Base64Edges?
+
+  /// Whether the base64 characters before and after a value contain bits of it too.
+  struct Base64Edges {
+    let before: Bool
+    let after: Bool
+  }
+
+  /// Returns the patterns of a value.
+  static func patterns(of value: String) -> [SecretPattern] {
+    let bytes = Array(value.utf8)
+    let isPhrase = !bytes.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "-_.+".utf8.contains($0) }
+    var patterns = [SecretPattern(bytes: bytes, value: value, isPhrase: isPhrase)]
+    if isPhrase {
+      // JSON in JSON remains escaped when the outer escapes are read. Some writers escape the slash.
+      var quoted: [UInt8] = []
+      JSONText.appendQuoted(bytes, to: &quoted)
+      let escaped = Array(quoted.dropFirst().dropLast())
+      let slashed = escaped.flatMap { $0 == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), $0] : [$0] }
+      if escaped != bytes { patterns.append(SecretPattern(bytes: escaped, value: value, isPhrase: true)) }
+      if slashed != escaped { patterns.append(SecretPattern(bytes: slashed, value: value, isPhrase: true)) }
+    }
+    for offset in 0..<3 { patterns += base64(of: value, after: offset) }
+    return patterns
+  }
+
+  /// Returns the base64 characters, in both alphabets, that are the same whatever surrounds a value.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - offset: The number of octets that precede it in its group of three.
+  /// - Returns: An empty list if the characters are so few that they could come from any text.
+  private static func base64(of value: String, after offset: Int) -> [SecretPattern] {
+    let bytes = Array(value.utf8)
+    let text = Array(Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
+    let start = (offset * 8 + 5) / 6
+    let end = (offset + bytes.count) * 8 / 6
+    guard end - start >= 5 else { return [] }
+    let edges = Base64Edges(before: offset > 0, after: (offset + bytes.count) % 3 > 0)
+    let core = Array(text[start..<end])
+    let replaced: [UInt8: UInt8] = [UInt8(ascii: "+"): UInt8(ascii: "-"), UInt8(ascii: "/"): UInt8(ascii: "_")]
+    let urlSafe = core.map { replaced[$0] ?? $0 }
+    return (core == urlSafe ? [core] : [core, urlSafe]).map { SecretPattern(bytes: $0, value: value, edges: edges) }
   }
 }
 

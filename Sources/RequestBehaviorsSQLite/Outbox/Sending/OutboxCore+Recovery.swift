@@ -92,3 +92,14 @@ extension OutboxCore {
     }
   }
 }
+
+extension OutboxTable {
+  /// Makes the entries ready that an ended process was sending; returns those for which that has happened too often.
+  func recover() throws -> [OutboxRow] {
+    let left = try rows(where: "state = 1")
+    guard !left.isEmpty else { return [] }
+    try db.execute(
+      "UPDATE outbox_entry SET state = 0, claim = NULL, crashes = crashes + 1 WHERE queue = \(queue) AND state = 1")
+    return left.filter { $0.crashes + 1 >= Self.maximumCrashes }
+  }
+}

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Hooks that a type does not implement are called once; those that it implements, for every request.
-@Suite(.limited) struct HooksToCallTests {
+@Suite(.limited) struct LearnedHooksTests {
   private func send(_ behavior: any RequestBehavior, times: Int = 3) async -> [HeaderFields] {
     let mock = MockTransport { request in NetworkResponse(request: request, statusCode: 204) }
     let client = NetworkClient(baseURL: mock.baseURL, behaviors: [behavior], transport: mock)

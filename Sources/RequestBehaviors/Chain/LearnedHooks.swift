@@ -9,7 +9,7 @@ import Foundation
 ///
 /// A type's own code may call a default as well. Such calls do not count: only the default of the hook that a request
 /// calls counts.
-final class HooksToCall: Sendable {
+final class LearnedHooks: Sendable {
   /// The knowledge about one type.
   struct Knowledge: Sendable {
     /// The hooks to call: those that the type implements, and those that are still unknown.
@@ -19,7 +19,7 @@ final class HooksToCall: Sendable {
   }
 
   /// The knowledge of this process.
-  static let shared = HooksToCall()
+  static let shared = LearnedHooks()
 
   private let lock = NSLock()
   // Protected by `lock`. A type is one entry, however many instances it has.
@@ -52,7 +52,7 @@ struct LearningBehavior {
     let isPerInstance = behavior is ClosureBehavior
     defer {
       let isDefault = !isPerInstance && probe.hasDefault(probed, of: type)
-      HooksToCall.shared.note(hook, of: ObjectIdentifier(type), isDefault: isDefault)
+      LearnedHooks.shared.note(hook, of: ObjectIdentifier(type), isDefault: isDefault)
     }
     return try await HookProbe.$current.withValue(probe, operation: call)
   }
