@@ -77,23 +77,16 @@ public struct DetachedNext: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request, of any call.
+  ///   - isAwaited: Whether the caller does nothing but wait for the task. It then begins at once on the caller's
+  ///     thread, which saves a switch to another one; by default it does not.
   ///   - completion: Gets the outcome in the task; by default the outcome is dropped.
   /// - Returns: The task, to wait for the response or to cancel it.
   @discardableResult
   public func start(
-    _ request: NetworkRequest,
+    _ request: NetworkRequest, isAwaited: Bool = false,
     completion: @escaping @Sendable (Result<NetworkResponse, any Error>) -> Void = { _ in }
   ) -> Task<NetworkResponse, any Error> {
-    run.chain.waits.start(completion: completion) { try await self(request) }
-  }
-
-  /// Runs everything further in, in a task for which the caller waits.
-  ///
-  /// It begins on the caller's thread, which saves a switch to another one.
-  func startForCaller(
-    _ request: NetworkRequest, completion: @escaping @Sendable (Result<NetworkResponse, any Error>) -> Void
-  ) -> Task<NetworkResponse, any Error> {
-    run.chain.waits.start(isAwaited: true, completion: completion) { try await self(request) }
+    run.chain.waits.start(isAwaited: isAwaited, completion: completion) { try await self(request) }
   }
 
   private func report(_ request: NetworkRequest, _ response: NetworkResponse?, _ error: (any Error)?) {

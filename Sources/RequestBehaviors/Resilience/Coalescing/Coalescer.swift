@@ -133,7 +133,7 @@ public final class Coalescer: Sendable {
   /// Sends the request for all waiters of a flight.
   func start(_ flight: Flight, _ request: NetworkRequest) {
     flight.begin(
-      flight.place.startForCaller(request) { [weak self] result in
+      flight.place.start(request, isAwaited: true) { [weak self] result in
         self?.remove(flight)
         flight.end(result)
       })
