@@ -1,8 +1,7 @@
 import RequestBehaviors
 
-/// A name and a value percent-encoded, in the order in which they are signed: by name, then by value, both by octets
-/// (RFC 5849 §3.4.1.3.2).
-struct OAuth1EncodedParameter: Comparable {
+/// A name and a value percent-encoded, as they are signed (RFC 5849 §3.4.1.3.2).
+struct OAuth1EncodedParameter: Equatable {
   let name: [UInt8]
   let value: [UInt8]
 
@@ -21,10 +20,5 @@ struct OAuth1EncodedParameter: Comparable {
     result += name
     result.append(UInt8(ascii: "="))
     result += value
-  }
-
-  static func < (left: OAuth1EncodedParameter, right: OAuth1EncodedParameter) -> Bool {
-    left.name == right.name
-      ? left.value.lexicographicallyPrecedes(right.value) : left.name.lexicographicallyPrecedes(right.name)
   }
 }

@@ -105,7 +105,7 @@ extension OAuth1Session {
         signature: nil, isSignatureReproduced: nil, problem: refusal?.problem, findings: findings)
     }
     // The surest finding, if the service shows its own steps.
-    let steps = response.map { OAuth1ServiceSteps($0).findings(comparedTo: signature, sent) } ?? []
+    let steps = response.map { OAuth1RefusalSteps($0).findings(comparedTo: signature, sent) } ?? []
     findings += steps.map { redactor.redact(text: $0) }
     // Only with the private key could an RSA signature be made again.
     let isReproduced = signatureMethod.isRSA ? nil : signature.signature == sent["oauth_signature"]

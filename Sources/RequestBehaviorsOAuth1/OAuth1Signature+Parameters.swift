@@ -21,3 +21,11 @@ extension OAuth1Signature {
     return (OAuth1EncodedPair.list(form: url.query) + form).filter { $0.name != signature }
   }
 }
+
+extension OAuth1EncodedParameter: Comparable {
+  /// The order in which parameters are signed: by name, then by value, both by octets (RFC 5849 §3.4.1.3.2).
+  static func < (left: OAuth1EncodedParameter, right: OAuth1EncodedParameter) -> Bool {
+    left.name == right.name
+      ? left.value.lexicographicallyPrecedes(right.value) : left.name.lexicographicallyPrecedes(right.name)
+  }
+}

@@ -34,16 +34,21 @@ package struct RandomSource: RandomNumberGenerator {
     let isFilled =
       override == nil
       && withUnsafeMutableBytes(of: &words) { buffer in
-        #if canImport(Darwin)
-          arc4random_buf(buffer.baseAddress, buffer.count)
-          return true
-        #elseif os(Linux)
-          return buffer.baseAddress.map { getentropy($0, buffer.count) } == 0
-        #else
-          return false
-        #endif
+        buffer.baseAddress.map { RandomSource.fill($0, buffer.count) } ?? false
       }
     return isFilled ? words : (next(), next(), next(), next())
+  }
+
+  /// Fills memory with random bits of the system; returns false where it has no call for that.
+  private static func fill(_ address: UnsafeMutableRawPointer, _ count: Int) -> Bool {
+    #if canImport(Darwin)
+      arc4random_buf(address, count)
+      return true
+    #elseif os(Linux)
+      return getentropy(address, count) == 0
+    #else
+      return false
+    #endif
   }
 
   /// Whether a generator that a seed decides replaces the system's on this thread.

@@ -36,8 +36,8 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
 
   let session: TokenSession
   let header: TokenHeader
-  private let realm: String?
-  private let isUnauthorized: (@Sendable (NetworkResponse) -> Bool)?
+  let realm: String?
+  let isUnauthorized: (@Sendable (NetworkResponse) -> Bool)?
   private let validation: TokenValidation?
 
   /// Creates the behavior.
@@ -150,23 +150,6 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// It may be newer than the token with which the request left this behavior.
   func token(sentIn response: NetworkResponse) -> IssuedToken? {
     response.request.call.token(sentIn: response.request.headers, header, of: session.coordinator.id)
-  }
-
-  /// Returns how sure it is that the server itself does not accept this token.
-  ///
-  /// A response that only the user's closure calls unauthorized may be about this token, unless a realm tells
-  /// otherwise.
-  func refusal(of issued: IssuedToken, in response: NetworkResponse) -> ChallengeVerdict {
-    guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
-    // A field for a proxy does not count: a server does not refuse it.
-    let sent = response.request.headers
-    func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
-    let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
-    let challenges = response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list)
-    let refusal = ChallengeVerdict(
-      challenges, scheme: header.scheme(of: issued), realm: realm,
-      others: others.map { isNamed($0, "Authorization") ? $0.value.split(separator: " ").first.map(String.init) : nil })
-    return isUnauthorized == nil || realm != nil ? refusal : max(refusal, .possible)
   }
 }
 

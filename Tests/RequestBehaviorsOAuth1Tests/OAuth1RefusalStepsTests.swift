@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A service that refuses a request shows the base string or the parameters that it computed.
-@Suite(.limited) struct OAuth1ServiceStepsTests {
+@Suite(.limited) struct OAuth1RefusalStepsTests {
   private let session = OAuth1Session.sample()
 
   /// Returns the explanation of a refusal whose body is made from the base string that was signed.

@@ -5,7 +5,7 @@ import RequestBehaviors
 ///
 /// Services show them in the body, as a field of a form, a string of a JSON text or in the middle of a page, or in
 /// `WWW-Authenticate`.
-struct OAuth1ServiceSteps: Sendable {
+struct OAuth1RefusalSteps: Sendable {
   /// The base string that the service computed; `nil` if it shows none.
   private(set) var baseString: String?
   /// The parameter string that the service computed, in its escaped form; `nil` if it shows none.
@@ -28,11 +28,11 @@ struct OAuth1ServiceSteps: Sendable {
       form.first { $0.name == "oauth_parameters_absent" }?.value.split(separator: "&").map(String.init) ?? []
     // A value of a form or a JSON text is whole; the raw text of a page comes last, as it may go on after the string.
     let json = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)
-    let texts = form.map(\.value) + OAuth1ServiceSteps.strings(in: json) + [String(decoding: body, as: UTF8.self)]
+    let texts = form.map(\.value) + OAuth1RefusalSteps.strings(in: json) + [String(decoding: body, as: UTF8.self)]
     for text in texts {
       let text = text.replacingOccurrences(of: "&amp;", with: "&")
-      if baseString == nil { baseString = OAuth1ServiceSteps.baseString(in: text) }
-      if parameters == nil { parameters = OAuth1ServiceSteps.parameters(in: text) }
+      if baseString == nil { baseString = OAuth1RefusalSteps.baseString(in: text) }
+      if parameters == nil { parameters = OAuth1RefusalSteps.parameters(in: text) }
     }
   }
 
@@ -82,7 +82,7 @@ struct OAuth1ServiceSteps: Sendable {
   }
 }
 
-extension OAuth1ServiceSteps {
+extension OAuth1RefusalSteps {
   /// Returns sentences about the differences between the service's steps and those of the request that was sent.
   ///
   /// - Parameters:
