@@ -10,7 +10,7 @@ import Testing
   private let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite").path()
 
   deinit {
-    for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    for suffix in ["", "-wal", "-shm", "-bodies"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
   @Test func `clients have a cache in memory or in a file`() throws {

@@ -114,7 +114,7 @@ final class ClientWaits: Sendable {
 
 extension ClientWaits {
   /// Adds lasting work that has not begun.
-  fileprivate func add(_ work: LastingWork.Entry) -> UInt64 {
+  func add(_ work: LastingWork.Entry) -> UInt64 {
     let (id, isTooLate) = state.withLock { state in
       state.lastID += 1
       state.lasting[state.lastID] = work
@@ -125,14 +125,14 @@ extension ClientWaits {
   }
 
   /// Returns whether the work has begun; it cannot begin once the client is shut down.
-  fileprivate func beginLasting(_ id: UInt64) -> Bool {
+  func beginLasting(_ id: UInt64) -> Bool {
     state.withLock { state in
       if !state.isShutDown { state.lasting[id]?.hasBegun = true }
       return state.lasting[id]?.hasBegun ?? false
     }
   }
 
-  fileprivate func endLasting(_ id: UInt64) {
+  func endLasting(_ id: UInt64) {
     let released = state.withLock { state -> [Waiter<Void>] in
       state.lasting[id] = nil
       guard !state.lasting.values.contains(where: \.hasBegun) else { return [] }
@@ -162,44 +162,6 @@ extension ClientWaits {
     timer.cancel()
     for work in state.withLock({ Array($0.lasting.values) }) { work.waits.shutDown() }
   }
-}
-
-/// Work that shutting a client down lets finish once it has begun, such as a request that spends a refresh token.
-///
-/// Its requests are those of ``NetworkClient/with(_:_:)``. Call ``begin()`` right before the first of them is sent.
-public final class LastingWork: Sendable {
-  fileprivate struct Entry {
-    let waits: ClientWaits
-    let limit: Duration
-    var hasBegun = false
-  }
-
-  /// The waits of the work's own calls, which end with the client only before the work has begun.
-  let waits: ClientWaits
-  private let client: ClientWaits
-  private let id: UInt64
-
-  /// Creates work that has not begun.
-  ///
-  /// - Parameters:
-  ///   - client: The client whose transport the work needs.
-  ///   - limit: The longest time for which shutting the client down waits for the work.
-  public init(of client: NetworkClient, limit: Duration) {
-    // Work of lasting work is the client's too, because it needs the client's transport.
-    self.client = client.waits.root
-    self.waits = ClientWaits(lastingWorkOf: self.client)
-    id = self.client.add(Entry(waits: self.waits, limit: limit))
-  }
-
-  /// Records that the work must not be interrupted from now on; a second call does nothing.
-  ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/clientShutDown``.
-  public func begin() throws {
-    if !client.beginLasting(id) { throw NetworkError.clientShutDown() }
-  }
-
-  /// Records that the work is done.
-  public func end() { client.endLasting(id) }
 }
 
 extension RequestClock {

@@ -63,3 +63,31 @@ struct DevicePoll: Sendable, Hashable {
     return .ask(after: last - now)
   }
 }
+
+extension DevicePoll.Answer {
+  /// Creates the result of a request that failed; `nil` if the error ends the sign-in.
+  init?(_ error: NetworkError) {
+    guard let response = error.response else {
+      guard error.isTransient else { return nil }
+      self = .unavailable(nil)
+      return
+    }
+    let unavailable = DevicePoll.Answer.unavailable(ServerHints(response).retryAfter)
+    // A redirect, and a response that is not known to come from the server, say nothing about the user.
+    guard response.isVerified, !(300..<400).contains(response.statusCode) else {
+      self = unavailable
+      return
+    }
+    switch OAuth2Problem(response)?.code {
+    case .authorizationPending?: self = .pending
+    case .slowDown?: self = .slowDown
+    case .temporarilyUnavailable?: self = unavailable
+    case nil where error.isTransient: self = unavailable
+    default:
+      let isServers = JSONObject(response) != nil && response.statusCode != 429 && response.statusCode < 500
+      // Otherwise this is from a portal or a gateway, and the user may still be deciding.
+      guard !isServers else { return nil }
+      self = unavailable
+    }
+  }
+}

@@ -102,28 +102,8 @@ public struct OAuth2DeviceFlow: Sendable {
       ]
       return .done(try await endpoint.exchange(at: code.tokenEndpoint, using: client) { grant })
     } catch let error as NetworkError {
-      if let answer = OAuth2DeviceFlow.answer(error) { return .wait(answer) }
+      if let answer = DevicePoll.Answer(error) { return .wait(answer) }
       throw NetworkError.ofStep("the device code", error)
     }
-  }
-
-  /// Returns the meaning of an error for the next request; `nil` if it ends the sign-in.
-  private static func answer(_ error: NetworkError) -> DevicePoll.Answer? {
-    guard let response = error.response else { return error.isTransient ? .unavailable(nil) : nil }
-    let unavailable = DevicePoll.Answer.unavailable(ServerHints(response).retryAfter)
-    // A redirect, and a response that is not known to come from the server, say nothing about the user.
-    guard response.isVerified, !(300..<400).contains(response.statusCode) else { return unavailable }
-    switch OAuth2Problem(response)?.code {
-    case .authorizationPending?: return .pending
-    case .slowDown?: return .slowDown
-    case .temporarilyUnavailable?: return unavailable
-    case nil where error.isTransient: return unavailable
-    default: break
-    }
-    // This is from a portal or a gateway; the user may still be deciding.
-    guard JSONObject(response) != nil, response.statusCode != 429, response.statusCode < 500 else {
-      return unavailable
-    }
-    return nil
   }
 }

@@ -12,7 +12,7 @@ extension TokenState {
     if refresh != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: snapshot) { return unexpired(now: now).map { .use($0) } ?? .fail(error) }
     if refresh != nil { return unexpired(now: now).map { .use($0) } ?? .wait }
-    guard isStormy(now) else { return .start(makeRefresh()) }
+    guard isRefreshLimitReached(now: now) else { return .start(makeRefresh()) }
     // The refresh limit is reached, so the server must say whether this token has expired.
     if let issued { return .use(issued) }
     return .fail(NetworkError.tooManyRefreshes(policy, failure?.error))
@@ -26,7 +26,7 @@ extension TokenState {
     if refresh != nil, !isOverdue { return .wait }
     if let error = rememberedFailure(since: snapshot) { return .fail(error) }
     if refresh != nil { return .wait }
-    return isStormy(now) ? .stand : .start(makeRefresh())
+    return isRefreshLimitReached(now: now) ? .stand : .start(makeRefresh())
   }
 
   private mutating func makeRefresh() -> Refresh {
@@ -39,10 +39,5 @@ extension TokenState {
   private func rememberedFailure(since snapshot: Int) -> (any Error)? {
     guard let failure, failure.version == version, snapshot < failure.number else { return nil }
     return failure.error
-  }
-
-  private mutating func isStormy(_ now: Duration) -> Bool {
-    starts.removeAll { now - $0 >= policy.window }
-    return starts.count >= policy.limit
   }
 }

@@ -38,7 +38,7 @@ extension TokenState {
       isOverdue = wasOverdue
     }
     isAlone = true
-    starts.append(now)
+    noteRefresh(now: now)
     isCounted = true
     return token.map { .refresh($0) } ?? .fetch
   }
@@ -75,7 +75,7 @@ extension TokenState {
     _ refresh: Refresh, failing error: any Error, isTerminal: Bool, wasAsked: Bool = true
   ) -> RefreshOutcome {
     guard isUnderWay(refresh.id) else { return .ignore }
-    if !wasAsked, isCounted { _ = starts.popLast() }
+    if !wasAsked, isCounted { takeBackRefresh() }
     if isTerminal, isSignedOut(ifRefused: refresh) {
       signOut()
       return .signOut(error)
@@ -96,7 +96,7 @@ extension TokenState {
   /// - Returns: The outcome for the waiters.
   mutating func abandon(_ refresh: Refresh, _ error: any Error) -> RefreshOutcome {
     guard isUnderWay(refresh.id) else { return .ignore }
-    if isCounted { _ = starts.popLast() }
+    if isCounted { takeBackRefresh() }
     endRefresh()
     return .fail(error)
   }

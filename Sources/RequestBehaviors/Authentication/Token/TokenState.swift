@@ -87,7 +87,8 @@ struct TokenState: Sendable {
   var isAlone = false
   var isCounted = false
   var lastRefresh = 0
-  var starts: [Duration] = []
+  /// The times of the refreshes that count for the limit, the oldest first.
+  var refreshTimes: [Duration] = []
   private let makeID: @Sendable () -> String
 
   /// Whether the session has a token, fresh or not.
@@ -123,7 +124,7 @@ struct TokenState: Sendable {
   mutating func signIn(_ token: AccessToken, id: String? = nil, now: Duration, date: Date) {
     userChanges += 1
     beginGeneration()
-    starts = []
+    refreshTimes = []
     var received = token.received(at: date)
     // A call that began before the sign-in is not this user's.
     received.sessionID = id ?? makeID()

@@ -52,7 +52,7 @@ public struct LoggingBehavior: UniqueBehavior {
   /// Logs the beginning of the call if that level is logged.
   public func beforeSend(_ request: NetworkRequest) async {
     guard settings.level <= .debug else { return }
-    sink.log(LogRecorder(settings).start(request))
+    sink.log(LogRecordMaker(settings).start(request))
   }
 }
 
@@ -60,27 +60,27 @@ extension LoggingBehavior: CallObserver {
   /// Logs the beginning of a send if that level is logged.
   public func attemptStarted(_ request: NetworkRequest) {
     guard settings.level <= .debug else { return }
-    sink.log(LogRecorder(settings).attemptStart(request))
+    sink.log(LogRecordMaker(settings).attemptStart(request))
   }
 
   /// Logs the head of a streamed response if that level is logged.
   public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {
     guard settings.level <= .debug else { return }
-    sink.log(LogRecorder(settings).attempt(attempt, of: request, as: .attemptHead))
+    sink.log(LogRecordMaker(settings).attempt(attempt, of: request, as: .attemptHead))
   }
 
   /// Logs the end of a send if that level is logged.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
     guard settings.level <= .debug else { return }
-    sink.log(LogRecorder(settings).attempt(attempt, of: request))
+    sink.log(LogRecordMaker(settings).attempt(attempt, of: request))
   }
 
   /// Logs the end of the call.
   public func callEnded(_ report: CallReport) {
-    let recorder = LogRecorder(settings)
-    let level = recorder.level(of: report)
+    let maker = LogRecordMaker(settings)
+    let level = maker.level(of: report)
     guard level >= settings.level else { return }
-    sink.log(recorder.call(report, level: level))
+    sink.log(maker.call(report, level: level))
   }
 }
 

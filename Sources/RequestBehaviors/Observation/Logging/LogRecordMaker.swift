@@ -1,7 +1,7 @@
 import Foundation
 
 /// Makes log records of events, with every secret hidden.
-struct LogRecorder {
+struct LogRecordMaker {
   private let settings: LoggingBehavior.Settings
 
   init(_ settings: LoggingBehavior.Settings) { self.settings = settings }
