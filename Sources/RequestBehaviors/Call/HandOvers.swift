@@ -90,19 +90,19 @@ extension Transport {
     if self is any HandOverEnding {
       return try await HandOver.$current.withValue(handOver) { try await send(request) }
     }
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      // An immediate task returns when the transport waits for the first time; nothing else shows that its code has
-      // begun.
-      let sending = Task.immediate { try await send(request) }
+    guard BegunTasks.canBegin else {
+      // Nothing shows that the transport's code has begun, and waiting for the response would be too late.
       handOver.end()
-      return try await withTaskCancellationHandler {
-        try await sending.value
-      } onCancel: {
-        sending.cancel()
-      }
+      return try await send(request)
     }
-    // Older systems have no such task, and waiting for the response would be too late.
-    handOver.end()
-    return try await send(request)
+    let work = CancellableTask<NetworkResponse>()
+    return try await withTaskCancellationHandler {
+      // The task returns when the transport waits for the first time.
+      let sending = work.begin(onThisThread: true) { try await send(request) }
+      handOver.end()
+      return try await sending.value
+    } onCancel: {
+      work.cancel()
+    }
   }
 }

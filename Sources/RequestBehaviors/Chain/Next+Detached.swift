@@ -38,6 +38,20 @@ public struct DetachedNext: Sendable {
   let original: NetworkRequest
   /// The observers of the call, besides its sends.
   let callObservers: [any CallObserver]
+  /// The tasks that were started here and have not ended.
+  private let started = Locked(Started())
+
+  private struct Started: Sendable {
+    var isCancelled = false
+    var tasks: [CancellableTask<NetworkResponse>] = []
+  }
+
+  init(run: ChainRun, index: Int, original: NetworkRequest, callObservers: [any CallObserver]) {
+    self.run = run
+    self.index = index
+    self.original = original
+    self.callObservers = callObservers
+  }
 
   /// The call that the requests belong to.
   public var call: Call { run.call }
@@ -78,7 +92,8 @@ public struct DetachedNext: Sendable {
   /// - Parameters:
   ///   - request: The request, of any call.
   ///   - isAwaited: Whether the caller does nothing but wait for the task. It then begins at once on the caller's
-  ///     thread, which saves a switch to another one; by default it does not.
+  ///     thread, which saves a switch to another one; by default it does not. Behaviors further in, and `completion`,
+  ///     may then run before `start` returns. So the caller must hold no lock; ``cancel()`` ends the task meanwhile.
   ///   - completion: Gets the outcome in the task; by default the outcome is dropped.
   /// - Returns: The task, to wait for the response or to cancel it.
   @discardableResult
@@ -86,7 +101,28 @@ public struct DetachedNext: Sendable {
     _ request: NetworkRequest, isAwaited: Bool = false,
     completion: @escaping @Sendable (Result<NetworkResponse, any Error>) -> Void = { _ in }
   ) -> Task<NetworkResponse, any Error> {
-    run.chain.waits.start(isAwaited: isAwaited, completion: completion) { try await self(request) }
+    let task = CancellableTask<NetworkResponse>()
+    let isCancelled = started.withLock { started in
+      started.tasks.append(task)
+      return started.isCancelled
+    }
+    if isCancelled { task.cancel() }
+    let started = started
+    return run.chain.waits.start(task, isAwaited: isAwaited) { outcome in
+      started.withLock { $0.tasks.removeAll { $0 === task } }
+      completion(outcome)
+    } _: {
+      try await self(request)
+    }
+  }
+
+  /// Cancels the tasks that ``start(_:isAwaited:completion:)`` began here, and those that it begins later.
+  public func cancel() {
+    let tasks = started.withLock { started in
+      started.isCancelled = true
+      return started.tasks
+    }
+    for task in tasks { task.cancel() }
   }
 
   private func report(_ request: NetworkRequest, _ response: NetworkResponse?, _ error: (any Error)?) {

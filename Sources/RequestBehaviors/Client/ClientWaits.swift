@@ -54,15 +54,16 @@ final class ClientWaits: Sendable {
   /// Starts work that may go on without a waiter, in a task that ends when the client is shut down.
   ///
   /// - Parameters:
+  ///   - task: The task of the work; its owner can cancel it before it begins.
   ///   - isAwaited: Whether the caller waits for the work. Then the work begins at once on the caller's thread.
   ///   - completion: Gets the outcome, in the task.
   ///   - work: The work.
   /// - Returns: The task; once the client is shut down, one that fails with the code `clientShutDown`.
   func start<Value: Sendable>(
-    isAwaited: Bool = false, completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
+    _ task: CancellableTask<Value> = CancellableTask(), isAwaited: Bool = false,
+    completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
-    let task = CancellableTask<Value>()
     // The entry comes before the task begins, which removes it and may be quick.
     let id = add { task.cancel() }
     return task.begin(onThisThread: isAwaited) {

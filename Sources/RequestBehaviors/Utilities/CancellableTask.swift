@@ -1,13 +1,15 @@
+import Foundation
+
 /// A task of its own for work that its caller waits for, and that something else can cancel too, such as a deadline.
 ///
-/// The work begins at once on the caller's thread, where the system has such tasks. Until it first waits, it costs no
+/// The work begins at once on the caller's thread, where it can (``BegunTasks``). Until it first waits, it costs no
 /// switch to another thread: a third of the processor time of a task that is enqueued.
 package final class CancellableTask<Value: Sendable>: Sendable {
   private struct State: @unchecked Sendable {
     var task: Task<Value, any Error>?
     /// The task before its creator knows it: while it runs on its creator's thread, which holds it.
     ///
-    /// Unchecked, because a task may be cancelled from any thread, and the lock keeps it from one that is gone.
+    /// Unchecked, because a task may be cancelled from any thread.
     var beginning: UnsafeCurrentTask?
   }
 
@@ -25,11 +27,9 @@ package final class CancellableTask<Value: Sendable>: Sendable {
       return !isCancelled
     }
     guard isFirst else { return }
-    let task = state.withLock { state in
-      state.beginning?.cancel()
-      return state.task
-    }
-    task?.cancel()
+    // Outside of the lock, because handlers of users run. The creator holds the task until it is in the state.
+    let (task, beginning) = state.withLock { ($0.task, $0.beginning) }
+    if let task { task.cancel() } else { beginning?.cancel() }
   }
 
   /// Runs the work in the task, and waits for its end; may be called once.
@@ -48,7 +48,7 @@ package final class CancellableTask<Value: Sendable>: Sendable {
   /// Begins the work, for which nothing waits yet; may be called once.
   ///
   /// - Parameters:
-  ///   - onThisThread: Whether the work begins at once on the caller's thread, where the system has such tasks.
+  ///   - onThisThread: Whether the work begins at once on the caller's thread, where it can.
   ///   - work: The work.
   /// - Returns: The task.
   package func begin(
@@ -61,14 +61,50 @@ package final class CancellableTask<Value: Sendable>: Sendable {
   }
 
   private func make(_ work: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return Task { try await work() } }
-    return Task.immediate {
-      // Work that computes before it first waits can be cancelled too.
-      withUnsafeCurrentTask { current in
-        self.state.withLock { if $0.task == nil { $0.beginning = current } }
-        if self.isCancelled.withLock({ $0 }) { current?.cancel() }
-      }
-      return try await work()
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), BegunTasks.canBegin else {
+      return Task { try await work() }
     }
+    return BegunTasks.nest {
+      Task.immediate {
+        // Work that computes before it first waits can be cancelled too.
+        withUnsafeCurrentTask { current in
+          self.state.withLock { if $0.task == nil { $0.beginning = current } }
+          if self.isCancelled.withLock({ $0 }) { current?.cancel() }
+        }
+        return try await work()
+      }
+    }
+  }
+}
+
+/// The tasks that have begun within each other on a thread, and have not waited yet.
+package enum BegunTasks {
+  /// The number of them at which the next one begins on another thread; each takes some kilobytes of stack.
+  private static let limit = 16
+
+  // A value of the thread, because the stack is one.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  private static var depth: Int { Int(bitPattern: pthread_getspecific(key)) }
+
+  /// Whether a task can begin on this thread now; if not, it begins on another one.
+  ///
+  /// It cannot on systems without such tasks, nor within too many others. In a simulation it cannot either, because the
+  /// simulation decides when each task begins.
+  package static var canBegin: Bool {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return false }
+    return depth < limit && !RandomSource.isReplaced
+  }
+
+  /// Counts one more while a closure begins it.
+  fileprivate static func nest<Result>(_ begin: () -> Result) -> Result {
+    let depth = depth
+    pthread_setspecific(key, UnsafeRawPointer(bitPattern: depth + 1))
+    defer { pthread_setspecific(key, UnsafeRawPointer(bitPattern: depth)) }
+    return begin()
   }
 }

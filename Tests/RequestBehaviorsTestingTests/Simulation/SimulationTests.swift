@@ -106,6 +106,31 @@ struct SimulationTests {
     #expect(failure.detail.contains("\"sleeps\""))
   }
 
+  @Test(arguments: [false, true])
+  func `a call that another thread resumes does not run beside the world`(hasDeadline: Bool) async throws {
+    let isInJob = AtomicFlag()
+    let ranBeside = AtomicFlag()
+    let failure = try await failure { [baseURL] world in
+      world.network.serve("shop.example") { _ in .json("{}") }
+      let clock = world.clock
+      let stray = Stray { if isInJob.value { ranBeside.set(true) } }
+      let client = world.client(
+        baseURL: baseURL, behaviors: (hasDeadline ? [.deadline(.seconds(3_000))] : []) + [stray])
+      world.call("strays") { try await client.send(.get("x")) }
+      world.call("is slow") {
+        for _ in 0..<40 {
+          isInJob.set(true)
+          let end = ContinuousClock.now + .milliseconds(5)
+          while ContinuousClock.now < end {}
+          isInJob.set(false)
+          try await clock.sleep(for: .seconds(1))
+        }
+      }
+    }
+    #expect(failure.kind == "another thread resumed a task")
+    #expect(!ranBeside.value)
+  }
+
   @Test func `a hop to the main actor is named`() async throws {
     let failure = try await failure { world in
       world.call("shows a view") { await MainActor.run {} }
@@ -213,4 +238,29 @@ struct SimulationTests {
 private final class Journal: @unchecked Sendable {
   var text = ""
   var response: NetworkResponse?
+}
+
+/// Goes on when a thread that is no part of the simulation says so.
+private struct Stray: RequestBehavior {
+  let order = BehaviorOrder.inside(.deadline)
+  let note: @Sendable () -> Void
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { continuation.resume() }
+    }
+    note()
+    try await request.call.clock.sleep(for: .seconds(1))
+    return try await next(request)
+  }
+}
+
+private final class AtomicFlag: @unchecked Sendable {
+  // Guarded by `lock`.
+  private var stored = false
+  private let lock = NSLock()
+
+  var value: Bool { lock.withLock { stored } }
+
+  func set(_ value: Bool) { lock.withLock { stored = value } }
 }

@@ -108,6 +108,42 @@ import Testing
     #expect(refused?.code == .clientShutDown)
   }
 
+  @Test(arguments: [false, true])
+  func `a place that was cancelled sends nothing`(isAwaited: Bool) async throws {
+    let result = Box<Task<NetworkResponse, any Error>?>(nil)
+    let behavior = ClosureBehavior("own", order: .caching) { request, next in
+      let place = next.detached()
+      place.cancel()
+      result.value = place.start(request, isAwaited: isAwaited)
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let transport = ClosureTransport()
+    try await client(transport, behavior).send(.get("x"))
+    let task = try #require(result.value)
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(transport.sent.isEmpty)
+  }
+
+  @Test func `cancelling a place ends what it has started`() async throws {
+    let clock = ManualClock()
+    let place = Box<DetachedNext?>(nil)
+    let tasks = Box<[Task<NetworkResponse, any Error>]>([])
+    let behavior = ClosureBehavior("own", order: .caching) { request, next in
+      let detached = next.detached()
+      place.value = detached
+      for _ in 0..<2 { tasks.update { $0.append(detached.start(request)) } }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let transport = ClosureTransport { _ in
+      try await clock.requestClock.sleep(for: .seconds(1))
+      throw URLError(.unknown)
+    }
+    try await client(transport, behavior).send(.get("x"))
+    await clock.waitForSleepers(2)
+    place.value?.cancel()
+    for task in tasks.value { await #expect(throws: CancellationError.self) { try await task.value } }
+  }
+
   @Test func `a one-shot body is not sent by a detached call, and belongs to its own call`() async throws {
     let behavior = ClosureBehavior("own", order: .coalescing) { request, next in
       try await next.detached()(request).bound(to: request)

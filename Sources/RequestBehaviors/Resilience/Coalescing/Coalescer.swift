@@ -18,7 +18,6 @@ public final class Coalescer: Sendable {
     private struct State {
       var waiters: [Int: Waiter<Outcome>] = [:]
       var count = 0
-      var task: Task<NetworkResponse, any Error>?
       var isOver = false
     }
 
@@ -47,20 +46,17 @@ public final class Coalescer: Sendable {
     ///
     /// If it was the last, the flight is cancelled.
     ///
-    /// - Returns: Whether the flight's task was cancelled.
+    /// - Returns: Whether the flight was cancelled.
     func leave(_ number: Int) -> Bool {
-      let abandoned = state.withLock { state -> Task<NetworkResponse, any Error>? in
+      let isAbandoned = state.withLock { state in
         state.waiters[number] = nil
-        guard state.waiters.isEmpty, !state.isOver else { return nil }
+        guard state.waiters.isEmpty, !state.isOver else { return false }
         state.isOver = true
-        return state.task
+        return true
       }
-      abandoned?.cancel()
-      return abandoned != nil
+      if isAbandoned { place.cancel() }
+      return isAbandoned
     }
-
-    /// Records the task: the first caller begins it before it waits, so no caller can have left.
-    func begin(_ task: Task<NetworkResponse, any Error>) { state.withLock { $0.task = task } }
 
     /// Gives the result to all waiters, or only to the first if it cannot be shared.
     func end(_ result: Result<NetworkResponse, any Error>) {
@@ -132,11 +128,15 @@ public final class Coalescer: Sendable {
 
   /// Sends the request for all waiters of a flight.
   func start(_ flight: Flight, _ request: NetworkRequest) {
-    flight.begin(
-      flight.place.start(request, isAwaited: true) { [weak self] result in
-        self?.remove(flight)
-        flight.end(result)
-      })
+    flight.place.start(request, isAwaited: true) { [weak self] result in
+      self?.remove(flight)
+      flight.end(result)
+    }
+  }
+
+  /// Takes a caller out of a flight, which ends with its last one.
+  func leave(_ flight: Flight, _ number: Int) {
+    if flight.leave(number) { remove(flight) }
   }
 
   /// Removes a flight, so that no request joins it any more.

@@ -15,7 +15,8 @@
 ///
 /// The inner behaviors run once, in a call of its own without a deadline (``Next/detached(isForCallers:)``). Each
 /// caller keeps its own cancellation and deadline, and judges and decodes the response separately. When the last waiter
-/// has left, the request is cancelled. A failure is shared like a success.
+/// has left, the request is cancelled. A failure is shared like a success. The first caller runs the inner behaviors
+/// until they first wait; if they compute for long, it cannot leave before.
 ///
 /// Streamed bodies, files, and responses of an unknown owner (``Next/knowsOwner(of:)``) are not shared: every caller
 /// but the first then sends its own request.
@@ -41,13 +42,19 @@ public struct CoalescingBehavior: UniqueBehavior {
       return try await next(request)
     }
     guard let key = key(of: request, next) else { return try await next(request) }
+    try Task.checkCancellation()
     // The flight is a call of its own. This call only waits for it, even if it started it.
     let waiter = Waiter<Coalescer.Outcome>()
     let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached(isForCallers: true) }
     let call = request.call
     var waiting: Call.EventWait?
     if isNew {
-      coalescer.start(flight, request)
+      // The behaviors further in may compute before the flight first waits, and this caller may leave meanwhile.
+      await withTaskCancellationHandler {
+        coalescer.start(flight, request)
+      } onCancel: {
+        coalescer.leave(flight, number)
+      }
     } else {
       let message = "joined call \(flight.place.call.id) in flight"
       waiting = call.begin(message, from: "CoalescingBehavior", kind: .coalescing)
@@ -57,7 +64,7 @@ public struct CoalescingBehavior: UniqueBehavior {
     do {
       outcome = try await waiter.value()
     } catch {
-      if flight.leave(number) { coalescer.remove(flight) }
+      coalescer.leave(flight, number)
       throw error
     }
     // The response may be readable only once, or its owner is unknown, so this call sends its own request.

@@ -19,6 +19,9 @@
 ///
 /// The first acceptable response wins. The behavior cancels the other send and waits for it to end. If neither response
 /// is acceptable, the outcome of the first send is the outcome.
+///
+/// The first send runs on the caller's thread until it first waits. If it computes for longer than the delay, the
+/// second send begins only then.
 public struct HedgingBehavior: UniqueBehavior {
   /// Inside the retries: each attempt may be hedged.
   public let order = BehaviorOrder.hedging
@@ -81,8 +84,8 @@ public struct HedgingBehavior: UniqueBehavior {
   ) async -> AttemptOutcome {
     // The outcome of the first, or `nil` when it is late.
     let waiter = Waiter<AttemptOutcome?>()
-    let timer = request.call.clock.schedule(after: delay) { waiter.settle(.success(nil)) }
-    defer { timer.cancel() }
+    let clock = request.call.clock
+    let start = clock.now()
     let task = CancellableTask<NetworkResponse>()
     return await withTaskCancellationHandler {
       let first = task.begin(onThisThread: true) {
@@ -90,6 +93,10 @@ public struct HedgingBehavior: UniqueBehavior {
         waiter.settle(.success(outcome))
         return try outcome.get()
       }
+      // A send that ended before it first waited needs no timer.
+      if case .some(let early?) = waiter.settledValue { return early }
+      let timer = clock.schedule(after: max(.zero, start + delay - clock.now())) { waiter.settle(.success(nil)) }
+      defer { timer.cancel() }
       if let early = try? await waiter.value() { return early }
       guard !Task.isCancelled, takeHedge(request, after: delay, key, budget) else { return await first.result }
       let second = Task {
