@@ -178,4 +178,46 @@ import Testing
     await outbox.stop()
     #expect(world.sent.count == 1)
   }
+
+  @Test func `an entry whose time ends before its task begins is not sent`() async throws {
+    let world = try OutboxWorld()
+    let base = world.clock.requestClock
+    let hasAsked = Shared(false)
+    let isLate = Shared(false)
+    // The attempt asks for its slot right after its request was made, and reads both clocks then.
+    let clock = RequestClock(
+      now: {
+        if Late.isMade.value { hasAsked.value = true }
+        return base.now()
+      },
+      date: {
+        let date = base.date().addingTimeInterval(isLate.value ? 20 : 0)
+        if hasAsked.value { isLate.value = true }
+        return date
+      },
+      sleep: { try await base.sleep(for: $0) })
+    var configuration = RequestConfiguration(
+      baseURL: URL(string: "https://api.example.com/"), behaviors: [.nonceVerification()])
+    configuration.clock = clock
+    let client = NetworkClient(configuration: configuration, transport: world.mock)
+    let outbox = try await world.outbox(client, operations: [Late.self], OutboxConfiguration(concurrency: 1))
+    try await outbox.enqueue(Late(expires: world.clock.date.addingTimeInterval(10)))
+    outbox.start()
+    while try await world.count("SELECT count(*) FROM outbox_entry WHERE state < 2") > 0 { await Task.yield() }
+    #expect(isLate.value)
+    #expect(world.sent.isEmpty)
+    await outbox.stop()
+  }
+}
+
+private struct Late: OutboxOperation {
+  static let name = "late"
+  static let isMade = Shared(false)
+  var expires: Date
+  var delivery: OutboxDelivery { OutboxDelivery(expires: expires) }
+
+  func request(in db: Database) -> Request<Void> {
+    Late.isMade.value = true
+    return .post("late")
+  }
 }

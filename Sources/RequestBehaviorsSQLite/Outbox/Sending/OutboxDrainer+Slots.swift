@@ -13,7 +13,7 @@ extension OutboxDrainer {
     let members = core.members
     return state.withLock { state in
       guard maySend(attempt.row, state) else { return .refused }
-      return state.slots.take(upTo: limit).map { .waiting($0, members) } ?? .taken
+      return state.slots.take(upTo: limit).map { .waiting($0, members) } ?? .taken(members)
     }
   }
 
@@ -22,25 +22,34 @@ extension OutboxDrainer {
   /// - Returns: False if it may not, because sending has ended, a pause has begun, a user has signed in or out, or the
   ///   time of the entry is over. Its entry waits again.
   func takeSlot(_ reply: OutboxSlots.Reply, for attempt: OutboxAttempt) async -> Bool {
+    let membersBefore: [CallOwners.Member]
     switch reply {
-    case .taken, .notNeeded: return true
+    case .notNeeded: return true
     case .refused: return false
+    case .taken(let members): membersBefore = members
     case .waiting(let waiter, let members):
       guard await (try? waiter.value()) == true else { return false }
-      // The wait was as long as a request.
-      if core.members == members, state.withLock({ maySend(attempt.row, $0) }) { return true }
-      giveSlotBack()
-      return false
+      membersBefore = members
     }
+    // The wait was as long as a request, and the task may have begun late.
+    if core.members == membersBefore, state.withLock({ maySend(attempt.row, $0, besides: 1) }) { return true }
+    giveSlotBack()
+    return false
   }
 
-  /// Returns whether an entry that is claimed may be sent now; in a pause, only one that nothing is sent beside.
-  private func maySend(_ row: OutboxRow, _ state: State) -> Bool {
+  /// Decides whether an entry that is claimed may be sent now; in a pause, only one that nothing is sent beside.
+  ///
+  /// - Parameters:
+  ///   - row: The entry.
+  ///   - state: The state of the drainer.
+  ///   - own: The number of slots that the entry's own attempt has.
+  /// - Returns: Whether it may.
+  private func maySend(_ row: OutboxRow, _ state: State, besides own: Int = 0) -> Bool {
     let now = core.clock.now()
     let isOver = row.expiresAt.map { $0 <= core.now } ?? false
     let isOwnerPaused = state.ownerPauses[row.scope]?.lasts(at: now) == true
     return isWanted(state) && !state.hasLostClaims && !isOver && !isOwnerPaused
-      && state.pause.permits(running: state.slots.count, limit: .max, now: now)
+      && state.pause.permits(running: state.slots.count - own, limit: .max, now: now)
   }
 
   /// Gives the slot of an attempt back that has ended, if it had one.

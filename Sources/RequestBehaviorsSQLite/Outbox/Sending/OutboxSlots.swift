@@ -6,8 +6,8 @@ import RequestBehaviors
 struct OutboxSlots: Sendable {
   /// What an attempt got that asked for a slot.
   enum Reply {
-    /// A slot.
-    case taken
+    /// A slot, and the members of the client when it was taken.
+    case taken([CallOwners.Member])
     /// A wait for the next slot, and the members of the client when it began. The waiter tells whether to use the slot.
     case waiting(Waiter<Bool>, [CallOwners.Member])
     /// Nothing, because an entry without a request sends nothing.
