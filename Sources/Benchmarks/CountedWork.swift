@@ -14,18 +14,15 @@ struct CountedWork: Sendable {
   let prepare: @Sendable () async throws -> Measure.Work
 
   /// All works, in the order in which they are printed.
-  static let all = [
+  static let all = inMemory + overCurl
+
+  private static let inMemory = [
     CountedWork("empty", behaviors: { [] }),
     CountedWork("header") { [HeaderBehavior(name: "X-A")] },
     CountedWork("token") { [.tokenAuth(session())] },
     CountedWork("logging") { [.logging(ClosureLogSink { _ in })] },
     CountedWork("retry") { [.retry()] },
-    CountedWork("five") {
-      [
-        .logging(ClosureLogSink { _ in }), .timing(LatencyStatistics()), .tokenAuth(session()), .retry(),
-        .headers(["X-Client": "benchmarks", "Accept-Language": "en"]),
-      ]
-    },
+    CountedWork("five", behaviors: five),
     CountedWork("resilience") { [.resilience()] },
     CountedWork("recorder") { [.recording(CallRecorder())] },
     CountedWork("trace") { [.traceContext()] },
@@ -67,7 +64,7 @@ struct CountedWork: Sendable {
     },
   ]
 
-  private init(name: String, prepare: @escaping @Sendable () async throws -> Measure.Work) {
+  init(name: String, prepare: @escaping @Sendable () async throws -> Measure.Work) {
     self.name = name
     self.prepare = prepare
   }
@@ -81,6 +78,14 @@ struct CountedWork: Sendable {
       let client = NetworkClient(baseURL: baseURL, behaviors: behaviors(), transport: transport)
       return { try await client.send(.get("users/\(1)", query: ["page": 2])) }
     }
+  }
+
+  /// The behaviors that people list: logging, timing, a token, retries and headers.
+  static func five() -> [any RequestBehavior] {
+    [
+      .logging(ClosureLogSink { _ in }), .timing(LatencyStatistics()), .tokenAuth(session()), .retry(),
+      .headers(["X-Client": "benchmarks", "Accept-Language": "en"]),
+    ]
   }
 
   private static func session() -> TokenSession {

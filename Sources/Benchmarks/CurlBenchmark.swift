@@ -105,6 +105,46 @@
     }
   }
 
+  extension CountedWork {
+    /// Works of 64 requests at a time over libcurl, on the transport's thread; their server is another process.
+    static let overCurl = [
+      CountedWork(name: "curl") {
+        let held = HeldServer(try QuickServer())
+        let (url, transport) = (held.server.small, CurlTransport())
+        let request = NetworkRequest(url: url)
+        return {
+          try await transport.onLoop {
+            try await Benchmark.inParallel(64, 64) { _ = try await transport.send(request) }
+          }
+          withExtendedLifetime(held) {}
+        }
+      },
+      CountedWork(name: "five-over-curl") {
+        let held = HeldServer(try QuickServer())
+        let (url, transport) = (held.server.small, CurlTransport())
+        let client = NetworkClient(
+          baseURL: url.deletingLastPathComponent(), behaviors: five(), transport: transport)
+        let path = RequestPath(encoded: url.lastPathComponent)
+        return {
+          try await transport.onLoop {
+            try await Benchmark.inParallel(64, 64) { let _: Data = try await client.send(.get(path)) }
+          }
+          withExtendedLifetime(held) {}
+        }
+      },
+    ]
+  }
+
+  /// A server that is stopped with the last reference to it.
+  private final class HeldServer: Sendable {
+    // Used by one task at a time.
+    nonisolated(unsafe) let server: QuickServer
+
+    init(_ server: QuickServer) { self.server = server }
+
+    deinit { server.stop() }
+  }
+
   extension CurlTransport {
     /// Runs work on the transport's thread, where the system can.
     fileprivate func onLoop(_ work: @concurrent () async throws -> Void) async throws {
@@ -133,5 +173,10 @@
       }
       if bytes < 0 { throw URLError(.badServerResponse) }
     }
+  }
+#else
+  extension CountedWork {
+    /// No works: there is no libcurl.
+    static let overCurl: [CountedWork] = []
   }
 #endif
