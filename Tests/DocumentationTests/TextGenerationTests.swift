@@ -78,12 +78,14 @@ private struct Chat: Sendable {
         .logging(), .apiKey("X-API-Key", key),
         .retry(policy, budget: RetryBudget(reserve: 3)),
       ])
-    // Waits are over at once on this clock, and so would be the wait for the next event.
-    chat = Chat(
-      client: client.with {
-        $0.clock = .immediate
-        $0.options.idleTimeout = nil
+    // The waits between sends are over at once on this clock; the limits of the waits for events, of 60 s, do not pass.
+    let clock = RequestClock(
+      now: { RequestClock.immediate.now() }, date: { RequestClock.immediate.date() },
+      sleep: { duration in
+        if duration >= .seconds(60) { try await Task.sleep(for: .seconds(3_600)) }
+        try Task.checkCancellation()
       })
+    chat = Chat(client: client.with { $0.clock = clock })
   }
 
   private func stream(_ events: [String]) -> LoopbackResponse {
