@@ -17,7 +17,7 @@ struct QuickStart {
       case []: tour = .own
       case let arguments where arguments.count == 2 && arguments[0] == "--url":
         guard let url = URL(string: arguments[1]), url.host != nil else {
-          throw Complaint("\"\(arguments[1])\" is no absolute URL")
+          throw Complaint("\"\(arguments[1])\" is not an absolute URL")
         }
         tour = .other(url)
       default: throw Complaint("usage: QuickStart [--url URL | sign-in [--no-browser]]")

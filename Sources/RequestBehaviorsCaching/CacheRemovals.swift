@@ -98,7 +98,8 @@ extension CacheRemovals: Codable {
     start = try container.decode(Int.self, forKey: .start)
     let data = try container.decode(Data.self, forKey: .removed)
     guard data.count.isMultiple(of: 8), data.count < 2 * 8 * CacheRemovals.limit, (0..<1 << 62).contains(start) else {
-      throw DecodingError.dataCorruptedError(forKey: .removed, in: container, debugDescription: "these are no removals")
+      throw DecodingError.dataCorruptedError(
+        forKey: .removed, in: container, debugDescription: "these are not removals")
     }
     removed = data.withUnsafeBytes { bytes in
       (0..<bytes.count / 8).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self) }

@@ -110,7 +110,7 @@
     private mutating func addLength(_ value: Slice<UnsafeRawBufferPointer>) {
       for member in value.split(separator: 0x2C, omittingEmptySubsequences: false) {
         guard let number = BodyFraming.number(BodyFraming.trimmed(member)) else {
-          objection = "its Content-Length is no number, or too great a one: \(String(decoding: value, as: UTF8.self))"
+          objection = "its Content-Length is not a number, or is too great: \(String(decoding: value, as: UTF8.self))"
           return
         }
         if let length, length != number {

@@ -69,7 +69,7 @@
       switch place {
       case .status:
         guard line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2F]) else { return .refused("it has no status line") }
-        guard let number = ResponseHead.status(of: line) else { return .refused("its status line is none") }
+        guard let number = ResponseHead.status(of: line) else { return .refused("its status line is invalid") }
         status = number
         head.removeAll(keepingCapacity: true)
         framing = BodyFraming()

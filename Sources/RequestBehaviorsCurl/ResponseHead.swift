@@ -23,7 +23,9 @@
     package init(_ bytes: [UInt8]) throws(Objection) {
       let result: Result<(Int, [HeaderFields.Field]), Objection> = bytes.withUnsafeBytes { bytes in
         Result { () throws(Objection) in
-          guard let status = ResponseHead.status(of: bytes) else { throw Objection(reason: "its status line is none") }
+          guard let status = ResponseHead.status(of: bytes) else {
+            throw Objection(reason: "its status line is invalid")
+          }
           let end = bytes.firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
           return (status, try ResponseHead.fields(in: UnsafeRawBufferPointer(rebasing: bytes[end...])))
         }
@@ -91,11 +93,11 @@
 
     private static func field(_ line: Slice<UnsafeRawBufferPointer>) throws(Objection) -> HeaderFields.Field {
       guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex else {
-        throw Objection(reason: "a line of its header is no field")
+        throw Objection(reason: "a line of its header is not a field")
       }
       let name = line[..<colon]
       // A space before the colon hides a field from a stricter parser (RFC 9112 §5.1).
-      guard name.allSatisfy(isTokenCharacter) else { throw Objection(reason: "the name of a header field is none") }
+      guard name.allSatisfy(isTokenCharacter) else { throw Objection(reason: "the name of a header field is invalid") }
       return HeaderFields.Field(string(name), try value(line[(colon + 1)...]))
     }
 

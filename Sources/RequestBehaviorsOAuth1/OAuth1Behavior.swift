@@ -52,7 +52,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     guard applies(to: request) else { return }
     if session.currentSigner == nil, request.options.authentication.isOptional {
       return request.call.record(
-        "sent without a signature: nobody is signed in", from: "OAuth1Behavior", kind: .authentication)
+        "sent without a signature: no user is signed in", from: "OAuth1Behavior", kind: .authentication)
     }
     let user = try session.claim(request.call)
     try await session.sign(&request, with: try session.requiredSigner(for: request))

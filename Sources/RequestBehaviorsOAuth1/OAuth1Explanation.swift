@@ -31,7 +31,7 @@ public struct OAuth1Explanation: Sendable, CustomStringConvertible, CustomDebugS
 
   /// The findings, and the steps of the signature if there is one.
   public var description: String {
-    let list = findings.isEmpty ? ["Nothing stands out."] : findings
+    let list = findings.isEmpty ? ["Nothing is wrong at first sight."] : findings
     let steps = signature.map { "\n" + $0.explanation() } ?? ""
     return list.map { "- " + $0 }.joined(separator: "\n") + steps
   }
@@ -130,10 +130,11 @@ extension OAuth1Session {
       return "The request is not signed: its option authentication does not ask for this session."
     }
     if !origins.includes(origin, base: request.call.baseOrigin) {
-      return "The request is not signed: \(origin) is none of the session's origins. List it in OAuth1Session.origins"
+      return
+        "The request is not signed: \(origin) is not one of the session's origins. List it in OAuth1Session.origins"
         + " if it shall have your signatures."
     }
-    if currentSigner == nil { return "The request is not signed: nobody is signed in." }
+    if currentSigner == nil { return "The request is not signed: no user is signed in." }
     return "The request is not signed: it was not sent through an OAuth1Behavior of this session."
   }
 

@@ -74,7 +74,7 @@ struct OAuth1RequestURL: Sendable {
     // The authority may come from a `Host` field, which may hold any text.
     let hasImpossible = host.contains { $0 <= 0x20 || impossibleInHost.contains($0) }
     guard !host.isEmpty, !hasImpossible, isBracketed == (host.last == UInt8(ascii: "]")) else {
-      throw NetworkError(.invalidURL, "\"\(text(authority))\" is no host; it must be a name or an address")
+      throw NetworkError(.invalidURL, "\"\(text(authority))\" is not a host; it must be a name or an address")
     }
     let lower = host.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
 

@@ -7,7 +7,7 @@ extension OAuth1Session {
     if let signer = currentSigner { return signer }
     throw NetworkError(
       .oauth1MissingCredentials,
-      "nobody is signed in; sign in first, use OAuth1Credentials.none to sign for the app alone, or send the request "
+      "no user is signed in; sign in first, use OAuth1Credentials.none to sign for the app alone, or send the request "
         + "with authentication .none", request: request)
   }
 

@@ -79,7 +79,7 @@ extension OAuth1Signature {
       if name == "realm" {
         throw NetworkError(
           .invalidRequest,
-          "realm is no protocol parameter and is not signed (RFC 5849 §3.4.1.3.1); set it as OAuth1Options.realm")
+          "realm is not a protocol parameter and is not signed (RFC 5849 §3.4.1.3.1); set it as OAuth1Options.realm")
       }
       if OAuth1ProtocolParameters.protocolNames.contains(name) || (name == "oauth_body_hash" && sendsBodyHash) {
         throw NetworkError(

@@ -62,7 +62,7 @@ extension OAuth1Signature: CustomStringConvertible, CustomDebugStringConvertible
       found.append("The \(name) \(isAtEnd ? "begins or ends with" : "contains") \(kind): was it copied with it?")
     }
     if value.count > 1, let quote = value.first, quote == value.last, "\"'".contains(quote) {
-      found.append("The \(name) stands in quotes: were they copied with it?")
+      found.append("The \(name) is in quotes: were they copied with it?")
     }
     let octets = Array(value.utf8)
     if octets.indices.contains(where: { PercentEncoding.isEscape(octets, at: $0) }) {

@@ -23,7 +23,7 @@ extension OAuth1Signature {
     guard body?.isEmpty ?? true else {
       throw NetworkError(
         .invalidRequest,
-        "the OAuth 1.0a options send the protocol parameters in a form body, but this body is none; send them in the "
+        "the OAuth 1.0a options send the protocol parameters in a form body, but this body is not a form; send them in the "
           + "Authorization header")
     }
     return Data()

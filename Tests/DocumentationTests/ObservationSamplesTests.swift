@@ -154,7 +154,7 @@ private struct Alarms: Sendable {
     let broken = Data(#"{"user":"me", accessToken: "abcdefgh"}"#.utf8)
     #expect(
       redactor.redact(body: broken, contentType: "application/json", limit: 100)
-        == #"{"user":"me", <24 bytes that are no JSON>"#)
+        == #"{"user":"me", <24 bytes that are not JSON>"#)
   }
 
   @Test func `secrets: a marked field and a redactor of one's own`() async throws {

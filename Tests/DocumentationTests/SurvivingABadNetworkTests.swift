@@ -52,13 +52,13 @@ import Testing
       baseURL: baseURL, behaviors: [.retry(), breaker])
     print(try client.pipeline(for: Request<User>.get("me")))
     // …
-    // warning: CircuitBreakerBehavior stands further out than
+    // warning: CircuitBreakerBehavior is further out than
     // RetryBehavior, so it judges calls, not attempts; list both
     // without ordered(_:)
     let warnings = try client.pipeline(for: Request<User>.get("me")).warnings
     #expect(
       warnings == [
-        "CircuitBreakerBehavior stands further out than RetryBehavior, so it judges calls, not attempts; list both "
+        "CircuitBreakerBehavior is further out than RetryBehavior, so it judges calls, not attempts; list both "
           + "without ordered(_:)"
       ])
   }

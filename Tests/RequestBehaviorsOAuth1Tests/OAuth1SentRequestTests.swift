@@ -141,7 +141,7 @@ import Testing
     let explanation = session.explain(try #require(mock.sent.first))
     #expect(explanation.isSignatureReproduced == true)
     #expect(explanation.findings.isEmpty)
-    #expect("\(explanation)".hasPrefix("- Nothing stands out.\n"))
+    #expect("\(explanation)".hasPrefix("- Nothing is wrong at first sight.\n"))
   }
 
   @Test func `no description of an explanation shows a secret`() async throws {
@@ -164,7 +164,7 @@ import Testing
     ("cs-canary\n", "ts-canary", "The consumer secret begins or ends with a line break"),
     ("cs-canary", " ts-canary", "The token secret begins or ends with white space"),
     ("cs canary", "ts-canary", "The consumer secret contains white space"),
-    ("cs-canary", "\"ts-canary\"", "The token secret stands in quotes"),
+    ("cs-canary", "\"ts-canary\"", "The token secret is in quotes"),
     ("cs%2Fcanary", "ts-canary", "The consumer secret contains a percent-escape"),
     ("", "ts-canary", "The consumer secret is empty"), ("cs-canary", "", "The token's secret is empty"),
   ])
@@ -243,12 +243,12 @@ import Testing
       #expect(explanation.isSignatureReproduced == nil)
       return explanation.findings.last
     }
-    #expect(try await finding(session, .get(url: other))?.contains("https://other.example is none of") == true)
+    #expect(try await finding(session, .get(url: other))?.contains("https://other.example is not one of") == true)
     let unwanted = try await finding(session, .get("p").with(\.authentication, .none))
     #expect(unwanted?.contains("option authentication") == true)
     let out = OAuth1Session.sample()
     out.signOut()
-    #expect(try await finding(out, .get("p"))?.contains("nobody is signed in") == true)
+    #expect(try await finding(out, .get("p"))?.contains("no user is signed in") == true)
     let plain = session.explain(NetworkRequest(url: mock.baseURL, call: Call(baseOrigin: Origin(mock.baseURL))))
     #expect(plain.findings.last?.contains("not sent through an OAuth1Behavior") == true)
     #expect(session.explain(Failure("x")).findings.first?.contains("not a NetworkError") == true)

@@ -65,8 +65,8 @@ import Testing
     (#"{"issuer":"https://id.example"}"#, "token_endpoint"),
     (#"{"issuer":"https://id.example","token_endpoint":"http://id.example/token"}"#, "https"),
     (#"{"issuer":"https://id.example","token_endpoint":"https://id.example/token#x"}"#, "fragment"),
-    (#"{"token_endpoint":"https://id.example/token"}"#, "issuer"), ("<html>", "no JSON object"),
-    ("[]", "no JSON object"),
+    (#"{"token_endpoint":"https://id.example/token"}"#, "issuer"), ("<html>", "not a JSON object"),
+    ("[]", "not a JSON object"),
     (#"{"issuer":7,"token_endpoint":"https://id.example/token"}"#, "issuer"),
   ])
   func `a document that breaks a rule is refused with it`(document: String, rule: String) async throws {

@@ -129,7 +129,7 @@ import Testing
     (#"[{"id": 1, "name": 5}]"#, "\"name\" is TEXT, the value is a number"),
     (#"[{"id": 1, "score": "5"}]"#, "the value is a string"),
     (#"[{"id": 1, "score": 1e999}]"#, "the value is a fraction"),
-    (#"[{"id": 1, "day": "yesterday"}]"#, "a string that is no date"),
+    (#"[{"id": 1, "day": "yesterday"}]"#, "a string that is not a date"),
     (#"[{"id": 1, "flag": {}}]"#, "the value is an object or array"),
     (#"[1]"#, "an object is needed here"), (#""text""#, "an object or an array of objects"),
     (#"[{"id": 1}"#, "ends too early"), (#"[{"id": 1}]]"#, "something follows"), (#"[{"id": 01}]"#, "begins with 0"),

@@ -159,8 +159,8 @@ private struct Everything: Codable, Equatable {
   }
 
   @Test(arguments: [
-    ("NULL", "is NULL; make the property optional"), ("'x'", "holds TEXT that is no Int"),
-    ("1.5", "holds REAL that is no Int"), ("x'00'", "holds BLOB that is no Int"),
+    ("NULL", "is NULL; make the property optional"), ("'x'", "holds TEXT that is not a valid Int"),
+    ("1.5", "holds REAL that is not a valid Int"), ("x'00'", "holds BLOB that is not a valid Int"),
   ])
   func `a value that does not fit is named`(literal: String, message: String) throws {
     let store = try makeStore()

@@ -26,7 +26,7 @@ import Testing
     try write(Data(text.utf8), to: folder.file("cache.sqlite"))
     for _ in 0..<2 {
       let error = #expect(throws: SQLiteError.self) { try CacheBench(folder) }
-      #expect(error?.message.contains("is no cache") == true)
+      #expect(error?.message.contains("is not a cache") == true)
       #expect(error?.path == folder.file("cache.sqlite"))
     }
     #expect(try Data(contentsOf: URL(filePath: folder.file("cache.sqlite"))) == Data(text.utf8))

@@ -82,7 +82,7 @@ import Testing
     try await store.write { try $0.execute("UPDATE access_token SET token = \(text)") }
     let error = await #expect(throws: NetworkError.self) { try await tokens.load() }
     #expect(error?.code == .tokenStoreFailed)
-    #expect(error?.message.contains("is no token") == true)
+    #expect(error?.message.contains("is not a token") == true)
     #expect(error.map { "\($0)" }?.contains("garbage") == false)
   }
 }

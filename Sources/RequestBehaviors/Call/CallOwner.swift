@@ -136,7 +136,7 @@ extension NetworkError {
   fileprivate static func ownerHasLeft() -> NetworkError {
     NetworkError(
       .signedOut,
-      "the user of the request signed out, or somebody else signed in, while it was under way; nothing of it is kept"
+      "the user of the request signed out, or another user signed in, while it was under way; nothing of it is kept"
     )
   }
 }

@@ -19,7 +19,7 @@ extension NetworkRequest {
     let base = base ?? url
     let target = try URLResolution.resolve(reference: reference, relativeTo: base)
     if base.scheme?.lowercased() == "https", target.scheme != "https" {
-      throw NetworkError(.invalidURL, "it leads from https to http, where anybody can read and change it")
+      throw NetworkError(.invalidURL, "it leads from https to http, where others can read and change it")
     }
     var next = self
     next.url = target

@@ -33,18 +33,18 @@ public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
     func invalid(_ reason: String) -> NetworkError {
       .invalidResponse("the response to the request for a device code breaks a rule: \(reason)", response)
     }
-    guard let members = JSONObject(response) else { throw invalid("it is no JSON object") }
+    guard let members = JSONObject(response) else { throw invalid("it is not a JSON object") }
     guard let code = members.text("device_code"), !code.isEmpty else { throw invalid("it has no device_code") }
     // A terminal obeys control characters.
     guard let userCode = members.text("user_code"), !userCode.isEmpty,
       userCode.unicodeScalars.allSatisfy(\.isVisible)
     else { throw invalid("its user_code is missing, or has control characters") }
     guard let page = (members.text("verification_uri") ?? members.text("verification_url")).flatMap(Self.page) else {
-      throw invalid("its verification_uri is missing, or is no http or https URL")
+      throw invalid("its verification_uri is missing, or is not an http or https URL")
     }
     let seconds =
       members.has("expires_in") ? members.number("expires_in") ?? Double(members.text("expires_in") ?? "") : 1_800
-    guard let seconds, seconds > 0, seconds.isFinite else { throw invalid("its expires_in is no positive number") }
+    guard let seconds, seconds > 0, seconds.isFinite else { throw invalid("its expires_in is not a positive number") }
     (self.page, self.userCode, deviceCode) = (page, userCode, code)
     pageWithCode = (members.text("verification_uri_complete") ?? members.text("verification_url_complete"))
       .flatMap(Self.page)

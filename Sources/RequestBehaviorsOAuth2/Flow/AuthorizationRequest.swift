@@ -58,11 +58,11 @@ struct AuthorizationRequest: Sendable {
   /// Returns the page to open, with parameters after the endpoint's own query.
   static func url(_ endpoint: URL, _ query: Query) throws -> URL {
     guard var parts = URLComponents(url: endpoint, resolvingAgainstBaseURL: true) else {
-      throw NetworkError.invalidServer("the authorization endpoint is no URL")
+      throw NetworkError.invalidServer("the authorization endpoint is not a URL")
     }
     let own = parts.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
     parts.percentEncodedQuery = own + query.percentEncoded
-    guard let url = parts.url else { throw NetworkError.invalidServer("the authorization endpoint is no URL") }
+    guard let url = parts.url else { throw NetworkError.invalidServer("the authorization endpoint is not a URL") }
     return url
   }
 }

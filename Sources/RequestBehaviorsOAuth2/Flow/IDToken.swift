@@ -45,7 +45,7 @@ public struct IDToken: Sendable {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap({ JSONObject(Data($0)) }),
       let claims = Base64URL.decode(parts[1]).flatMap({ JSONObject(Data($0)) }), Base64URL.decode(parts[2]) != nil
-    else { throw Problem(rule: "it is no JSON Web Token of three parts (RFC 7515 §3.1)") }
+    else { throw Problem(rule: "it is not a JSON Web Token of three parts (RFC 7515 §3.1)") }
     guard !header.has("crit") else { throw Problem(rule: "its header has crit, which is not understood") }
     guard let algorithm = header.text("alg"), !algorithm.isEmpty, algorithm.lowercased() != "none" else {
       throw Problem(rule: "it has no signature: alg is missing or none")

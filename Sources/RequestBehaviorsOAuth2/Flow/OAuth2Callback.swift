@@ -43,7 +43,7 @@ enum OAuth2Callback {
     for name in ["code", "iss", "error", "error_description", "error_uri"] {
       let found = pairs.values(name)
       if found.count > 1 { return .invalid("it has \(name) twice (RFC 6749 §3.1)") }
-      if found.contains(nil) { return .invalid("its \(name) has a bad escape, or is no UTF-8") }
+      if found.contains(nil) { return .invalid("its \(name) has a bad escape, or is not UTF-8") }
       values[name] = found.first ?? nil
     }
     if let reason = mixUp(values["iss"], signIn) { return .invalid(reason) }
@@ -78,7 +78,7 @@ enum OAuth2Callback {
   private static func mismatch(_ url: URL, _ redirect: URL, _ pairs: inout FormPairs) -> String? {
     guard let found = URLComponents(url: url, resolvingAgainstBaseURL: true),
       let wanted = URLComponents(url: redirect, resolvingAgainstBaseURL: true)
-    else { return "it is no URL" }
+    else { return "it is not a URL" }
     guard found.scheme?.lowercased() == wanted.scheme?.lowercased(),
       (found.percentEncodedHost ?? "").lowercased() == (wanted.percentEncodedHost ?? "").lowercased(),
       port(found) == port(wanted), found.percentEncodedUser == nil

@@ -52,7 +52,7 @@
       }
       guard let url = URL(string: "http://\(place.host):\(place.port)\(path)") else {
         for descriptor in [listener, waker.read, waker.write] { LoopbackSystem.close(descriptor) }
-        throw NetworkError.invalidServer("the path of the redirect URI is no path of a URL: \(path)")
+        throw NetworkError.invalidServer("the path of the redirect URI is not a path of a URL: \(path)")
       }
       (self.url, self.page, self.clock) = (url, page, clock)
       let thread = Thread { [self] in serve() }

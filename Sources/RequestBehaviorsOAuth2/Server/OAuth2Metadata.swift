@@ -5,14 +5,15 @@ import RequestBehaviors
 enum OAuth2Metadata {
   /// Returns the URLs at which the document of an issuer may be: of RFC 8414 §3, and of OpenID Connect Discovery §4.
   ///
-  /// - Throws: `NetworkError` of code `oauth2InvalidServer` if the issuer is no https URL without query and fragment.
+  /// - Throws: `NetworkError` of code `oauth2InvalidServer` unless the issuer is an https URL without query and
+  ///   fragment.
   static func places(of issuer: String) throws -> [URL] {
     guard let url = URL(string: issuer), var parts = URLComponents(url: url, resolvingAgainstBaseURL: false),
       EndpointRules.isSecure(url), parts.percentEncodedQuery == nil, parts.percentEncodedFragment == nil,
       parts.percentEncodedUser == nil
     else {
       throw NetworkError.invalidServer(
-        "the issuer \(EndpointRules.shown(issuer)) is no https URL without query and fragment (RFC 8414 §2)")
+        "the issuer \(EndpointRules.shown(issuer)) is not an https URL without query and fragment (RFC 8414 §2)")
     }
     // A slash at the end is removed before the path is appended to (RFC 8414 §3.1).
     var path = parts.percentEncodedPath
@@ -32,7 +33,7 @@ enum OAuth2Metadata {
   /// - Throws: `NetworkError` of code `oauth2InvalidServer`, which names the member and the rule.
   static func read(_ data: Data, issuer: String) throws -> OAuth2Server {
     guard let members = JSONObject(data) else {
-      throw NetworkError.invalidServer("the metadata of \(EndpointRules.shown(issuer)) are no JSON object")
+      throw NetworkError.invalidServer("the metadata of \(EndpointRules.shown(issuer)) is not a JSON object")
     }
     try checkIssuer(members.text("issuer"), issuer)
     guard let token = try url("token_endpoint", members) else {
@@ -66,7 +67,7 @@ enum OAuth2Metadata {
   private static func url(_ name: String, _ members: JSONObject) throws -> URL? {
     guard let text = members.text(name) else { return nil }
     guard let url = URL(string: text) else {
-      throw NetworkError.invalidServer("\(name) is no URL: \(EndpointRules.shown(text))")
+      throw NetworkError.invalidServer("\(name) is not a URL: \(EndpointRules.shown(text))")
     }
     try EndpointRules.check(url, as: name)
     return url

@@ -39,13 +39,13 @@ struct JSONObject: Decodable, Sendable {
 
   private let members: [String: Value]
 
-  /// Reads an object; `nil` if the bytes are no JSON object.
+  /// Reads an object; `nil` if the bytes is not a JSON object.
   init?(_ data: Data) {
     guard let object = try? JSONDecoder().decode(JSONObject.self, from: data) else { return nil }
     self = object
   }
 
-  /// Reads the body of a response; `nil` if it is no JSON object, or a page for a person.
+  /// Reads the body of a response; `nil` if it is not a JSON object, or a page for a person.
   init?(_ response: NetworkResponse) {
     guard !response.isHTML, case .data(let data) = response.body else { return nil }
     self.init(data)

@@ -28,7 +28,7 @@ struct OpenCacheFile: Sendable {
     } catch let error as SQLiteError where isUnusable.contains(error.code) {
       guard wasCache(path, bodies) else {
         throw SQLiteError(
-          error.code, "the file is no cache and is left alone; give the cache a file of its own (\(error.message))",
+          error.code, "the file is not a cache and is left alone; give the cache a file of its own (\(error.message))",
           path: path)
       }
       delete(path, bodies: bodies)

@@ -36,7 +36,7 @@ extension JSONIngest {
       case UInt8(ascii: "n"): return try scanner.literal("null")
       default:
         let key = String(decoding: node.key, as: UTF8.self)
-        throw mismatch("the value of \"\(key)\" is no object, of which columns take values")
+        throw mismatch("the value of \"\(key)\" is not an object, of which columns take values")
       }
     }
     // The statement was prepared without a column that this object has.
@@ -92,7 +92,7 @@ extension JSONIngest {
     switch node.kind {
     case .text, .any: try bind(text, node.column)
     case .date:
-      guard let date = DateText.date(from: bytes(text)) else { throw unfit("a string that is no date", node) }
+      guard let date = DateText.date(from: bytes(text)) else { throw unfit("a string that is not a date", node) }
       try binder.bind(date, node.column)
     case .integer, .real, .bool: throw unfit("a string", node)
     // JSON has no common form for bytes. Records that are decoded and saved have the form of their type.

@@ -108,7 +108,7 @@ extension Outbox {
   public func requeue(_ ids: some Sequence<UUID>) async throws {
     try await change(Array(ids)) { core, table, row in
       guard row.isDead else {
-        throw OutboxError(.notDead, "the entry \(row.id) is no dead letter, so that it cannot be put back")
+        throw OutboxError(.notDead, "the entry \(row.id) is not a dead letter, so it cannot be put back")
       }
       try table.requeue(row, now: core.now)
     }

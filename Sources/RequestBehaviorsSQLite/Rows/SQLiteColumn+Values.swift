@@ -133,7 +133,7 @@ extension SQLiteColumn {
       return DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: text))
     }
     let kind = [SQLITE_INTEGER: "INTEGER", SQLITE_FLOAT: "REAL", SQLITE_TEXT: "TEXT"][stored] ?? "BLOB"
-    let text = "the column \"\(name)\" holds \(kind) that is no \(type)"
+    let text = "the column \"\(name)\" holds \(kind) that is not a valid \(type)"
     return DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: text))
   }
 

@@ -141,7 +141,7 @@ public final class SQLiteTokenStore: TokenStore {
     } catch is DecodingError {
       // A decoder's error may quote the token.
       throw NetworkError(
-        .tokenStoreFailed, "what stands as the token \"\(name)\" in \(store.path) is no token; sign in again")
+        .tokenStoreFailed, "the entry for the token \"\(name)\" in \(store.path) is not a token; sign in again")
     }
   }
 

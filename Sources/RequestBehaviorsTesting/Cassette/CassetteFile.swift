@@ -44,7 +44,7 @@ struct CassetteFile: Sendable {
       throw CassetteError("\(name) cannot be read: \(reason); restore it, or remove it and record it again")
     }
     guard let entries = json["log"]?["entries"] else {
-      throw CassetteError("\(name) is no HTTP archive (HAR 1.2): it has no member log with entries")
+      throw CassetteError("\(name) is not an HTTP archive (HAR 1.2): it has no member log with entries")
     }
     return try entries.elements.enumerated().map { index, entry in
       try CassetteEntry(entry, number: index + 1, in: name, redaction)

@@ -37,7 +37,7 @@ struct CassettePlayer: Sendable {
     }
     guard content?["encoding"]?.text == "base64" else { return Data(text.utf8) }
     guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-      throw CassetteError("the body of entry \(entry) is no base64")
+      throw CassetteError("the body of entry \(entry) is not base64")
     }
     return data
   }

@@ -28,7 +28,7 @@ struct ConformanceBench: ConformanceChecks {
     _ method: RequestMethod = .get, url text: String, headers: HeaderFields = [:], body: RequestBody? = nil,
     _ change: (inout RequestOptions) -> Void = { _ in }
   ) throws -> NetworkRequest {
-    guard let url = URL(string: text) else { throw TransportConformance.Failure("\(text) is no URL") }
+    guard let url = URL(string: text) else { throw TransportConformance.Failure("\(text) is not a URL") }
     var options = RequestOptions()
     change(&options)
     return NetworkRequest(

@@ -7,7 +7,7 @@ extension TransportConformance {
     Case("a refused connection is an error of code cannotConnect") { bench in
       let request = try bench.request()
       bench.server.stop()
-      try await bench.failure(of: request, .cannotConnect, because: "nobody listens")
+      try await bench.failure(of: request, .cannotConnect, because: "no server listens")
     },
     Case("a connection lost before the response is an error of code connectionLost") { bench in
       for fault in [LoopbackFault.reset, .close] {
@@ -46,7 +46,7 @@ extension TransportConformance {
       for coding in ["gzip", "identity", "chunkedx", "chunked, chunked"] {
         bench.server.enqueue(
           .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n5\r\n12345\r\n0\r\n\r\n"))
-        try await bench.failure(of: try bench.request(), .badResponse, because: "nobody asked for \(coding)")
+        try await bench.failure(of: try bench.request(), .badResponse, because: "no request asked for \(coding)")
       }
     },
     Case("a response that is not HTTP is an error of code badResponse") { bench in

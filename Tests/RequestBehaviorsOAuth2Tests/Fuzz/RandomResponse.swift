@@ -54,7 +54,7 @@ struct RandomResponse: CustomStringConvertible, Sendable {
   var status: Int
   let type: String?
   let body: Data
-  /// The members of the object in the body; `nil` if the body is no JSON object.
+  /// The members of the object in the body; `nil` if the body is not a JSON object.
   let members: [String: MemberValue]?
   /// Whether readers of JSON may differ about the body, such as about a bad escape in a member that they do not read.
   var isDoubtful = false

@@ -1687,7 +1687,7 @@ enum MadeNoJSON {
   // GET https://api.example.com/v1/issues failed: decodingFailed, status 200, after 1 send.
   //
   //   Array<PlantedIssue> could not be decoded at the top: The given data was not valid JSON.; the body is <20
-  //   bytes that are no JSON>
+  //   bytes that are not JSON>
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -1698,7 +1698,7 @@ enum MadeNoJSON {
       mock.on(.get, "https://api.example.com/v1/issues")
         .respond(
           200, headers: ["Content-Type": "application/json"],
-          body: Data("<20 bytes that are no JSON>".utf8))
+          body: Data("<20 bytes that are not JSON>".utf8))
       return mock
     }
 

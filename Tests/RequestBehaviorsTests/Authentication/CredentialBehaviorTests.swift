@@ -134,7 +134,7 @@ import Testing
     #expect(response.request.call.scopes == ["ticket"])
   }
 
-  @Test func `a request that is optionally authenticated is sent unsigned while nobody is signed in`() async throws {
+  @Test func `a request that is optionally authenticated is sent unsigned while no user is signed in`() async throws {
     let session = OAuth1Session(consumer: OAuth1Consumer(key: "ck", secret: "cs"))
     let client = NetworkClient(transport, [.oauth1(session)])
     try await client.send(.get("a").with(\.authentication, .optional))

@@ -56,7 +56,7 @@ import Testing
       .append(total: 10)),
     Row(
       dated, 206, ["Content-Range": "bytes 4-9/*", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
-      .restart("nobody knows how long the file is")),
+      .restart("the length of the file is not known")),
     Row(
       tagged, 206, ["Content-Range": "bytes 4-9/10", "Content-Length": "9223372036854775807", "ETag": "\"a\""],
       .restart("the rest has 9223372036854775807 bytes and says that it has 6")),

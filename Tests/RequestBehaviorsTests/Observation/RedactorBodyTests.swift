@@ -47,7 +47,7 @@ import Testing
   ])
   func `malformed JSON shows nothing from the first error on`(body: String) {
     #expect(!shown(body).contains("canary"))
-    #expect(shown(body).contains("no JSON>"))
+    #expect(shown(body).contains("not JSON>"))
   }
 
   @Test func `JSON that is cut off anywhere leaks nothing`() {
@@ -91,7 +91,7 @@ import Testing
   @Test(arguments: [
     ("image/png", "<12 bytes of image/png>"), ("multipart/form-data; boundary=x", "<12 bytes of multipart/form-data>"),
     (nil, "<12 bytes of unknown type>"), ("application/octet-stream", "<12 bytes of application/octet-stream>"),
-    ("text/plain", "hello, world"), ("application/problem+json", #"<12 bytes that are no JSON>"#),
+    ("text/plain", "hello, world"), ("application/problem+json", #"<12 bytes that are not JSON>"#),
     ("Application/Atom+XML", "hello, world"),
   ])
   func `only text is shown`(type: String?, expected: String) {

@@ -82,7 +82,7 @@ import Testing
   func `a behavior that was put outside of one that it belongs inside of is warned of`(pair: Pair) throws {
     let names = (inner: "\(type(of: pair.inner))", outer: "\(type(of: pair.outer))")
     let expected =
-      "\(names.inner) stands further out than \(names.outer), \(pair.consequence); list both without ordered(_:)"
+      "\(names.inner) is further out than \(names.outer), \(pair.consequence); list both without ordered(_:)"
     #expect(try warnings([pair.inner.ordered(.first), pair.outer], request: pair.request) == [expected])
     #expect(try warnings([pair.outer.ordered(.last), pair.inner], request: pair.request) == [expected])
   }
@@ -135,7 +135,7 @@ import Testing
     ]
     let warnings = try warnings(gates)
     #expect(warnings.count == 1)
-    #expect(warnings.first?.hasPrefix("RetryBehavior stands further out than GateBehavior \"inner\"") == true)
+    #expect(warnings.first?.hasPrefix("RetryBehavior is further out than GateBehavior \"inner\"") == true)
   }
 
   @Test func `a group that is put elsewhere is looked at member by member`() throws {

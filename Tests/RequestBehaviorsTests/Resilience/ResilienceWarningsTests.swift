@@ -179,7 +179,7 @@ import Testing
     #expect(
       try warnings(breaker, .retry()) == [
         """
-        CircuitBreakerBehavior stands further out than RetryBehavior, so it judges calls, not attempts; list both \
+        CircuitBreakerBehavior is further out than RetryBehavior, so it judges calls, not attempts; list both \
         without ordered(_:)
         """
       ])

@@ -88,7 +88,7 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
   }
 
   private func fieldValue(in request: NetworkRequest) throws -> String {
-    guard !name.hasPrefix("@") else { throw missing("it is no derived part of a request") }
+    guard !name.hasPrefix("@") else { throw missing("it is not a derived component of a request") }
     // The transport adds this field, whose value is known all the same.
     if name == "content-length", !request.headers.contains(name), let length = request.body?.length {
       return "\(length)"

@@ -69,7 +69,7 @@ public final class FileLock: Sendable {
   /// Waits for the lock and returns the locked file; `nil` if locks are unsupported.
   private func acquire() async throws -> Int32? {
     guard url.isFileURL else {
-      throw NetworkError.tokenStoreFailed("the lock's URL \(url) is no file URL; make it with URL(filePath:)")
+      throw NetworkError.tokenStoreFailed("the lock's URL \(url) is not a file URL; make it with URL(filePath:)")
     }
     let path = url.path(percentEncoded: false)
     var pause = Duration.milliseconds(1)

@@ -89,7 +89,7 @@ public final class FileTokenStore: TokenStore {
 
   private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {
     guard url.isFileURL else {
-      throw NetworkError.tokenStoreFailed("the token file's URL \(url) is no file URL; make it with URL(filePath:)")
+      throw NetworkError.tokenStoreFailed("the token file's URL \(url) is not a file URL; make it with URL(filePath:)")
     }
     let path = url.path(percentEncoded: false)
     return try await withCheckedThrowingContinuation { continuation in

@@ -144,7 +144,7 @@ package enum KeychainStatus {
     switch status {
     case interactionNotAllowed:
       "errSecInteractionNotAllowed: the device is locked, or was not unlocked since it was started; send again when it "
-        + "is unlocked; nobody was signed out"
+        + "is unlocked; no user was signed out"
     case missingEntitlement:
       "errSecMissingEntitlement: the program is not signed for the access group; add the capability Keychain Sharing "
         + "or App Groups, or, for a command-line tool on macOS, set usesLoginKeychain"

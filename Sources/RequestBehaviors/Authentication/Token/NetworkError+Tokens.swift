@@ -19,7 +19,7 @@ extension NetworkError {
   /// - Parameter message: The reason and the remedy, without secrets.
   /// - Returns: An error of code ``Code-swift.struct/notSignedIn``.
   public static func notSignedIn(
-    _ message: String = "nobody is signed in; call signIn(_:) on the session, or send with authentication .none"
+    _ message: String = "no user is signed in; call signIn(_:) on the session, or send with authentication .none"
   ) -> NetworkError {
     NetworkError(.notSignedIn, message)
   }
@@ -27,7 +27,7 @@ extension NetworkError {
   package static func signedOut() -> NetworkError {
     NetworkError(
       .signedOut,
-      "the session was signed out, or somebody else signed in, while the request was under way; it was not sent")
+      "the session was signed out, or another user signed in, while the request was under way; it was not sent")
   }
 
   static func signInOvertaken() -> NetworkError {
@@ -79,7 +79,7 @@ extension NetworkError {
 
   static func tokenStoreUnreadable(_ error: any Error) -> NetworkError {
     if let error = error as? NetworkError, error.code == .tokenStoreFailed { return error }
-    return .tokenStoreFailed("the token store could not be read; nobody was signed out by that", error)
+    return .tokenStoreFailed("the token store could not be read; no user was signed out by that", error)
   }
 
   static func tokenDeadlinePassed() -> NetworkError {

@@ -37,7 +37,7 @@ extension TokenAuthBehavior {
   }
 
   private func note(_ reason: String, _ refusal: NetworkResponse) -> NetworkResponse {
-    let message = "the \(refusal.statusCode) stands: \(reason)"
+    let message = "the \(refusal.statusCode) is the outcome: \(reason)"
     refusal.request.call.record(message, from: "TokenAuthBehavior", kind: .authentication)
     return refusal
   }

@@ -96,7 +96,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       // After a sign-out the response to a request without a token would be stored as that of the user who has left.
       throw error
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
-      let message = "sent without a token: there is none"
+      let message = "sent without a token: the session has no token"
       request.call.record(message, from: "TokenAuthBehavior", kind: .authentication)
       let isUsers = session.coordinator.update { state, _ in
         state.noteSendWithoutToken()

@@ -109,7 +109,7 @@ public struct TokenEndpoint: Sendable {
   ) async throws -> (token: AccessToken, response: NetworkResponse) {
     let response = try await send(at: url, using: client, makeGrant)
     guard let answer = TokenEndpointResponse(response, type: parts?.tokenTypes ?? ["bearer"]) else {
-      throw notToken(response, "it is no JSON object")
+      throw notToken(response, "it is not a JSON object")
     }
     if let code = answer.error {
       throw NetworkError(

@@ -14,7 +14,7 @@ struct TokenEndpointResponse: Sendable {
     let text: String
   }
 
-  /// Reads the body of a response; `nil` if it is no JSON object.
+  /// Reads the body of a response; `nil` if it is not a JSON object.
   ///
   /// - Parameters:
   ///   - data: The body.
@@ -25,7 +25,7 @@ struct TokenEndpointResponse: Sendable {
     token = Result { () throws(Problem) in try members.token(types) }
   }
 
-  /// Reads the response; `nil` if it is no JSON object.
+  /// Reads the response; `nil` if it is not a JSON object.
   init?(_ response: NetworkResponse, type types: Set<String> = ["bearer"]) {
     guard case .data(let data) = response.body else { return nil }
     let type = response.headers[.contentType]?.lowercased() ?? ""
@@ -60,7 +60,7 @@ struct TokenEndpointResponse: Sendable {
 
     func token(_ types: Set<String>) throws(Problem) -> AccessToken {
       // A server that has its own kind of error has refused all the same.
-      guard !has("error") || text("error") != nil else { throw Problem(text: "there is an error, which is no text") }
+      guard !has("error") || text("error") != nil else { throw Problem(text: "its error is not a text") }
       guard let value = text("access_token"), !value.isEmpty else { throw Problem(text: "there is no access_token") }
       guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
         throw Problem(text: "access_token has characters that are not visible ASCII")
@@ -81,7 +81,7 @@ struct TokenEndpointResponse: Sendable {
     private func lifetime() throws(Problem) -> Duration? {
       guard has("expires_in") else { return nil }
       let seconds: Double? = value("expires_in") ?? text("expires_in").flatMap { Double($0) }
-      guard let seconds, seconds.isFinite else { throw Problem(text: "expires_in is no number of seconds") }
+      guard let seconds, seconds.isFinite else { throw Problem(text: "expires_in is not a number of seconds") }
       return seconds > 0 ? Duration(clamping: seconds) : nil
     }
 

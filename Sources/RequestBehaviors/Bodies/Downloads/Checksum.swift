@@ -18,7 +18,7 @@ public struct Checksum: Sendable, Hashable, CustomStringConvertible {
     let digits = hexadecimal.utf8
     guard digits.count == 64, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else {
       throw NetworkError(
-        .invalidRequest, "the checksum \(hexadecimal) is none of SHA-256, which has 64 hexadecimal digits")
+        .invalidRequest, "the checksum \(hexadecimal) is not a SHA-256 hash, which has 64 hexadecimal digits")
     }
   }
 }

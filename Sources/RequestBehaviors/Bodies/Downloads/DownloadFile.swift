@@ -192,7 +192,7 @@ final class DownloadFile: Sendable {
 
   private func check() throws {
     guard destination.isFileURL else {
-      throw NetworkError.fileUnwritable("the destination \(destination) is no file URL; make it with URL(filePath:)")
+      throw NetworkError.fileUnwritable("the destination \(destination) is not a file URL; make it with URL(filePath:)")
     }
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder), isFolder.boolValue {

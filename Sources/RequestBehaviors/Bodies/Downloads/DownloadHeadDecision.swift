@@ -88,7 +88,9 @@ enum DownloadHeadDecision: Sendable, Hashable {
       return .restart("the rest has \(length) bytes and says that it has \(bytes.count)")
     }
     // Without the length, a rest that is shorter than requested could not be detected (RFC 9110 §15.3.7).
-    guard let total = range.total ?? partial.record.total else { return .restart("nobody knows how long the file is") }
+    guard let total = range.total ?? partial.record.total else {
+      return .restart("the length of the file is not known")
+    }
     guard total == partial.record.total ?? total, bytes.upperBound <= total else {
       return .restart("the length of the file is another one now")
     }

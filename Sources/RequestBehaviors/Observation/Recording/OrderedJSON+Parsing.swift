@@ -6,7 +6,7 @@ extension OrderedJSON {
     /// The offset in bytes.
     package let offset: Int
 
-    package var description: String { "byte \(offset) is no JSON" }
+    package var description: String { "byte \(offset) is not JSON" }
   }
 
   /// Reads JSON (RFC 8259), nested at most 200 levels deep.

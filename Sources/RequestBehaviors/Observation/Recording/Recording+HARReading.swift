@@ -37,7 +37,7 @@ extension Recording {
 
 extension NetworkError {
   fileprivate static func notHAR(_ reason: String) -> NetworkError {
-    NetworkError(.decodingFailed, "the data are no HTTP archive (HAR 1.2): \(reason)")
+    NetworkError(.decodingFailed, "the data is not an HTTP archive (HAR 1.2): \(reason)")
   }
 }
 

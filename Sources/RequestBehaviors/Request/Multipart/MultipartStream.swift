@@ -82,7 +82,7 @@ struct MultipartStream: AsyncSequence, Sendable {
       NetworkError(
         .bodyUnreadable,
         "the part \(name.debugDescription) of the form has \(found) the \(length ?? 0) bytes that it had when the "
-          + "request was made; send a copy that nobody changes meanwhile")
+          + "request was made; send a copy that does not change meanwhile")
     }
   }
 

@@ -12,7 +12,7 @@ extension URLResolution {
   static func resolve(reference: String, relativeTo base: URL, keepsFragment: Bool = true) throws -> URL {
     let text = PercentEncoding.repair(reference) { PercentEncoding.isQueryCharacter($0) || "#[]".utf8.contains($0) }
     guard let components = URLComponents(string: text) else {
-      throw NetworkError(.invalidURL, "the location is no URL reference")
+      throw NetworkError(.invalidURL, "the location is not a URL reference")
     }
     let url = try components.resolved(against: base, keepsFragment: keepsFragment)
     return try check(url, dropsParentsOfRoot: true)
@@ -40,7 +40,7 @@ extension URLComponents {
       target.percentEncodedQuery = percentEncodedQuery
     }
     target.percentEncodedFragment = percentEncodedFragment ?? baseFragment
-    guard let url = target.url else { throw NetworkError(.invalidURL, "the location is no URL") }
+    guard let url = target.url else { throw NetworkError(.invalidURL, "the location is not a URL") }
     return url
   }
 }

@@ -15,7 +15,7 @@ enum URLResolution {
     if let problem = path.problem { throw NetworkError(.invalidURL, problem) }
     if path.isAbsolute {
       guard let url = URL(string: path.encoded) else {
-        throw NetworkError(.invalidURL, "\"\(path.encoded)\" is no URL")
+        throw NetworkError(.invalidURL, "\"\(path.encoded)\" is not a URL")
       }
       return try check(url, adding: query)
     }
@@ -56,7 +56,7 @@ enum URLResolution {
   static func check(_ url: URL, adding query: Query = Query(), dropsParentsOfRoot: Bool = false) throws -> URL {
     if let problem = problem(of: url) { throw NetworkError(.invalidURL, "the URL \(problem)") }
     guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(url) else {
-      throw NetworkError(.invalidURL, "\"\(Redactor.standard.redact(url))\" is no absolute URL")
+      throw NetworkError(.invalidURL, "\"\(Redactor.standard.redact(url))\" is not an absolute URL")
     }
     let path = try normalize(components.percentEncodedPath, dropsParentsOfRoot: dropsParentsOfRoot)
     var text = prefix(of: origin) + (path.isEmpty ? "/" : path)
@@ -176,7 +176,7 @@ enum URLResolution {
   }
 
   private static func makeURL(_ text: String) throws -> URL {
-    guard let url = URL(string: text) else { throw NetworkError(.invalidURL, "\"\(text)\" is no URL") }
+    guard let url = URL(string: text) else { throw NetworkError(.invalidURL, "\"\(text)\" is not a URL") }
     return url
   }
 }

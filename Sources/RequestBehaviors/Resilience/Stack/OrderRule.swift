@@ -102,7 +102,7 @@ extension Pipeline {
     let outer = places.filter { place in rule.outer.contains { $0 == type(of: place.element.behavior) } }
     return inner.flatMap { inner in
       outer.filter { inner.offset < $0.offset }.map { outer in
-        "\(inner.element.name) stands further out than \(outer.element.name), \(rule.consequence); list both without "
+        "\(inner.element.name) is further out than \(outer.element.name), \(rule.consequence); list both without "
           + "ordered(_:)"
       }
     }

@@ -55,7 +55,7 @@ struct JSONRedaction {
       guard step() else {
         isWellFormed = false
         flush(to: index)
-        output.append(contentsOf: "<\(bytes.count - index) bytes that are no JSON>".utf8)
+        output.append(contentsOf: "<\(bytes.count - index) bytes that are not JSON>".utf8)
         return output
       }
     }

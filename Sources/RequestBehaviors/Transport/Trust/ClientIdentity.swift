@@ -40,7 +40,7 @@ public struct ClientIdentity: Sendable {
   public init(pkcs12: Data, passphrase: String, hosts: Set<String>) throws {
     guard ClientIdentity.isPKCS12(Array(pkcs12)) else {
       throw NetworkError(
-        .invalidTrust, "the \(pkcs12.count) bytes are no PKCS #12; make them with openssl pkcs12 -export")
+        .invalidTrust, "the \(pkcs12.count) bytes are not a PKCS #12 container; make them with openssl pkcs12 -export")
     }
     try self.init(.pkcs12(pkcs12, passphrase: passphrase), hosts)
   }
@@ -84,7 +84,7 @@ public struct ClientIdentity: Sendable {
     guard let key = PrivateKey(der: privateKey) else {
       throw NetworkError(
         .invalidTrust,
-        "the \(privateKey.count) bytes are no private key in DER (PKCS #8, PKCS #1 or SEC 1); one with a passphrase goes "
+        "the \(privateKey.count) bytes are not a private key in DER (PKCS #8, PKCS #1 or SEC 1); one with a passphrase goes "
           + "into a PKCS #12")
     }
     guard key.matches(own.publicKey) != false else {

@@ -19,7 +19,7 @@ public struct PublicKeyPin: Sendable, Hashable {
   public init(_ text: String) throws {
     let base64 = text.hasPrefix("sha256/") ? String(text.dropFirst(7)) : text
     guard let hash = Data(base64Encoded: base64), hash.count == 32 else {
-      throw NetworkError(.invalidTrust, "\"\(text)\" is no SHA-256 hash in base64, which has 44 characters")
+      throw NetworkError(.invalidTrust, "\"\(text)\" is not a SHA-256 hash in base64, which has 44 characters")
     }
     self.hash = hash
   }

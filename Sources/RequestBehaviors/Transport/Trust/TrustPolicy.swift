@@ -74,7 +74,7 @@ public struct TrustPolicy: Sendable {
     for (host, keys) in pins {
       let name = host.hasPrefix("*.") ? String(host.dropFirst(2)) : host
       guard !name.isEmpty, !name.contains(where: { "/:@*? ".contains($0) }) else {
-        throw NetworkError(.invalidTrust, "\"\(host)\" is no host, such as api.example.com or *.example.com")
+        throw NetworkError(.invalidTrust, "\"\(host)\" is not a host, such as api.example.com or *.example.com")
       }
       let keys = Set(keys)
       guard !keys.isEmpty else {

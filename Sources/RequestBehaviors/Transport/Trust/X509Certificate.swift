@@ -17,7 +17,7 @@ public struct X509Certificate: Sendable, Hashable {
   public init(der: Data) throws {
     guard let key = X509Certificate.publicKeyInfo(in: Array(der)) else {
       throw NetworkError(
-        .invalidTrust, "the \(der.count) bytes are no certificate in DER; a text with BEGIN CERTIFICATE is PEM")
+        .invalidTrust, "the \(der.count) bytes are not a certificate in DER; a text with BEGIN CERTIFICATE is PEM")
     }
     self.der = der
     publicKeyPin = PublicKeyPin(publicKeyInfo: key)

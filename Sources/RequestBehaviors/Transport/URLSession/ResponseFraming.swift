@@ -85,7 +85,7 @@ package struct ResponseFraming {
     let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
     let numbers = Set(lengths.map { ResponseFraming.isNumber($0) ? Int64($0) : nil })
     guard !numbers.contains(nil) else {
-      objection = "the response's Content-Length is no number, or too great a one: \(text)"
+      objection = "the response's Content-Length is not a number, or is too great: \(text)"
       return nil
     }
     guard numbers.count == 1, let length = numbers.first else {

@@ -35,7 +35,7 @@ public struct OutboxAttachment: Codable, Sendable, Hashable {
 
   /// Decodes the name of a file in the outbox's folder.
   ///
-  /// - Throws: `DecodingError` for a text that is no name of a file, and outside an outbox.
+  /// - Throws: `DecodingError` for a text that is not a file name, and outside an outbox.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let name = try container.decode(String.self)
@@ -44,7 +44,7 @@ public struct OutboxAttachment: Codable, Sendable, Hashable {
         in: container, debugDescription: "an attachment is decoded by its outbox only, which knows the folder")
     }
     guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(name)\" is no name of a file")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(name)\" is not a file name")
     }
     url = folder.appending(path: name)
   }

@@ -43,7 +43,7 @@ struct OutboxRow: Sendable {
     seq = try row[0]
     let text: String = try row[1]
     guard let id = UUID(uuidString: text) else {
-      throw SQLiteError(.mismatch, "the outbox has an entry whose id \"\(text)\" is no UUID")
+      throw SQLiteError(.mismatch, "the outbox has an entry whose id \"\(text)\" is not a UUID")
     }
     self.id = id
     key = try row[2]

@@ -66,7 +66,7 @@ import Testing
       error.message
         == "could not read the token \"token\" of \"com.example.shop\" in the keychain: OSStatus -25308, "
         + "errSecInteractionNotAllowed: the device is locked, or was not unlocked since it was started; send again when "
-        + "it is unlocked; nobody was signed out")
+        + "it is unlocked; no user was signed out")
     #expect((error.underlyingError as? NSError)?.code == -25_308)
     #expect((error.underlyingError as? NSError)?.domain == "NSOSStatusErrorDomain")
   }

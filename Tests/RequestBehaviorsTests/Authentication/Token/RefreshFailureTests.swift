@@ -95,7 +95,7 @@ import Testing
     }
     let error = try await error(client(session))
     #expect(error.code == .tokenUnavailable)
-    #expect(error.message.contains("answered 200 with no token (text/html): it is no JSON object"))
+    #expect(error.message.contains("answered 200 with no token (text/html): it is not a JSON object"))
     #expect(try await session.isSignedIn())
     try await client(session).send(.get("a"))
     #expect(server.tokenRequests.count == 2)

@@ -54,11 +54,12 @@ import Testing
     (#"{"access_token":"a","token_type":7}"#, "token_type is not Bearer"),
     (#"{"access_token":"a\r\nX: y"}"#, "not visible ASCII"), (#"{"access_token":"a b"}"#, "not visible ASCII"),
     (#"{"access_token":"ä"}"#, "not visible ASCII"),
-    (#"{"access_token":"a","expires_in":"soon"}"#, "expires_in is no number"),
-    (#"{"access_token":"a","expires_in":true}"#, "expires_in is no number"),
-    (#"{"access_token":"a","expires_in":{}}"#, "expires_in is no number"),
-    (#"{"access_token":"a""#, "no JSON object"), (#"["a"]"#, "no JSON object"), ("access_token=a", "no JSON object"),
-    ("", "no JSON object"), (#"{"error":"invalid_scope","access_token":"a"}"#, "the error invalid_scope"),
+    (#"{"access_token":"a","expires_in":"soon"}"#, "expires_in is not a number"),
+    (#"{"access_token":"a","expires_in":true}"#, "expires_in is not a number"),
+    (#"{"access_token":"a","expires_in":{}}"#, "expires_in is not a number"),
+    (#"{"access_token":"a""#, "not a JSON object"), (#"["a"]"#, "not a JSON object"),
+    ("access_token=a", "not a JSON object"),
+    ("", "not a JSON object"), (#"{"error":"invalid_scope","access_token":"a"}"#, "the error invalid_scope"),
   ])
   func `any other response is an error that shows no value`(body: String, reason: String) async throws {
     let error = try await #require(throws: NetworkError.self) { _ = try await token(body) }
@@ -71,7 +72,7 @@ import Testing
     let error = try await #require(throws: NetworkError.self) {
       _ = try await token(#"{"access_token":"a"}"#, type: "text/html; charset=utf-8")
     }
-    #expect(error.message.contains("no JSON object"))
+    #expect(error.message.contains("not a JSON object"))
   }
 
   @Test(arguments: ["é", "a\"b", "", "a\nb"])

@@ -13,7 +13,7 @@ import Testing
     try await #require(throws: NetworkError.self) { try await client.send(.get("a")) }
   }
 
-  @Test func `calls while nobody is signed in do not use up the refreshes of the next user`() async throws {
+  @Test func `calls while no user is signed in do not use up the refreshes of the next user`() async throws {
     let session = fixture.session()
     let client = fixture.client(session)
     for _ in 0..<8 { #expect(try await error(client).code == .notSignedIn) }

@@ -164,6 +164,6 @@ import Testing
   func `what is no archive is refused with the place`(text: String) throws {
     let error = #expect(throws: NetworkError.self) { try Recording(har: Data(text.utf8)) }
     #expect(error?.code == .decodingFailed)
-    #expect(error?.message.hasPrefix("the data are no HTTP archive (HAR 1.2): ") == true)
+    #expect(error?.message.hasPrefix("the data is not an HTTP archive (HAR 1.2): ") == true)
   }
 }
