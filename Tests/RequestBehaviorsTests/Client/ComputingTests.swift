@@ -48,13 +48,33 @@ import Testing
 
   @Test func `a caller that is cancelled already sends no shared request`() async {
     let transport = ClosureTransport()
-    let client = NetworkClient(transport, [.coalescing()])
+    let begun = Box(false)
+    let inner = ClosureBehavior("inner", order: .inside(.coalescing), modify: { _ in begun.value = true })
+    let client = NetworkClient(transport, [.coalescing(), inner])
     let call = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       try await client.send(.get("x"))
     }
     await #expect(throws: CancellationError.self) { try await call.value }
     #expect(transport.sent.isEmpty)
+    #expect(!begun.value)
+  }
+
+  @Test func `no request joins one that its only caller has left, even if it does not end`() async throws {
+    let gate = TestGate()
+    let coalescer = Coalescer()
+    let transport = ClosureTransport { request in
+      gate.arrive()
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, [.coalescing(coalescer)])
+    let call = Task { try await client.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(coalescer.flightCount == 0)
+    gate.open()
   }
 
   // MARK: - Other tasks
@@ -77,6 +97,21 @@ import Testing
     let response = try await client.send(Request<NetworkResponse>.get("x"))
     #expect(response.request.call.messages(of: .hedge).isEmpty)
     #expect(transport.sent.count == 1)
+  }
+
+  @Test func `a hedged request whose response came in time leaves no timer`() async throws {
+    let clock = ManualClock()
+    let transport = ClosureTransport { request in
+      try await request.call.clock.sleep(for: .seconds(1))
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(
+      transport, clock.requestClock, [.hedging(after: .seconds(60), budget: .unlimited)])
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    try await call.value
+    while clock.sleeperCount > 0 { await Task.yield() }
   }
 
   @Test(arguments: [false, true])

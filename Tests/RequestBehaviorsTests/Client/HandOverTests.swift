@@ -50,6 +50,20 @@ import Testing
     #expect(ended.value)
   }
 
+  #if os(Linux)
+    @Test func `a hand-over to another transport lasts until the transport has begun`() async throws {
+      let handOver = try #require(HandOver(to: [handOvers]))
+      let openCount = Box(0)
+      let transport = ClosureTransport { [handOvers] request in
+        openCount.value = handOvers.openCount
+        return NetworkResponse(request: request, statusCode: 200)
+      }
+      _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+      #expect(openCount.value == 1)
+      #expect(handOvers.openCount == 0)
+    }
+  #endif
+
   @Test func `the hand-over of another transport ends while it waits`() async throws {
     let handOver = try #require(HandOver(to: [handOvers]))
     let transport = ClosureTransport { [handOvers, ended] request in

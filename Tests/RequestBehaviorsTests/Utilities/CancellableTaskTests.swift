@@ -20,6 +20,18 @@ import Testing
     #expect(try await begun.value)
   }
 
+  #if os(Linux)
+    @Test func `a thread begins one task after another, and sixteen within each other`() {
+      @Sendable func depth() -> Int {
+        guard BegunTasks.canBegin else { return 0 }
+        let inner = Locked(0)
+        _ = CancellableTask<Void>().begin(onThisThread: true) { inner.withLock { $0 = depth() } }
+        return inner.withLock { $0 } + 1
+      }
+      for _ in 0..<20 { #expect(depth() == 16) }
+    }
+  #endif
+
   @Test func `work that computes is cancelled before it first waits`() async throws {
     let task = CancellableTask<Bool>()
     let value = try await task.run {
