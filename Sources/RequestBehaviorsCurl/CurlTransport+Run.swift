@@ -1,5 +1,6 @@
 #if canImport(CRequestBehaviorsCurl)
   import Foundation
+  import RequestBehaviors
 
   @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
   extension CurlTransport {
@@ -34,7 +35,13 @@
       _ work: @concurrent () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
       guard let loop else { return try await work() }
-      return try await withTaskExecutorPreference(loop) { () async throws(Failure) -> Value in try await work() }
+      // A result, because a task-local value is bound for errors of any type only.
+      let result = await PreferredExecutor.$current.withValue(loop) {
+        await withTaskExecutorPreference(loop) { () async -> Result<Value, Failure> in
+          do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
+        }
+      }
+      return try result.get()
     }
   }
 

@@ -57,6 +57,46 @@ import Testing
     #expect(places.value == [true, true, true])
   }
 
+  @Test(arguments: ["none", "deadline", "coalescing", "hedging", "two sends"])
+  func `behaviors run there before and after they wait, beside those that begin tasks`(kind: String) async throws {
+    let outer: [any RequestBehavior] =
+      switch kind {
+      case "deadline": [.deadline(.seconds(60))]
+      case "coalescing": [.coalescing()]
+      case "hedging": [.hedging(after: .seconds(60))]
+      // The first send is late at once, so both are on their way.
+      case "two sends": [.hedging(after: .zero, budget: .unlimited)]
+      default: []
+      }
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let places = Box<[Bool]>([])
+    let own = ClosureBehavior("own", order: .last) { request, next in
+      places.update { $0.append(transport.isOnItsThread) }
+      defer { places.update { $0.append(transport.isOnItsThread) } }
+      return try await next(request)
+    }
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: outer + [own], transport: transport)
+    try await transport.run { try await client.send(.get("a")) }
+    #expect(places.value.count >= 2)
+    #expect(places.value.allSatisfy { $0 })
+  }
+
+  @Test func `every send of a call with a deadline begins there`() async throws {
+    let server = try LoopbackServer { _ in .status(503) }
+    let transport = CurlTransport()
+    let places = Box<[Bool]>([])
+    let own = ClosureBehavior(
+      "own", order: .last, modify: { _ in places.update { $0.append(transport.isOnItsThread) } })
+    var configuration = RequestConfiguration(
+      baseURL: server.baseURL, behaviors: [.deadline(.seconds(600)), .retry(), own])
+    configuration.clock = .immediate
+    let client = NetworkClient(configuration: configuration, transport: transport)
+    _ = await transport.run { try? await client.send(.get("a")) }
+    #expect(places.value.count > 1)
+    #expect(places.value.allSatisfy { $0 })
+  }
+
   @Test func `child tasks run there`() async throws {
     let transport = CurlTransport()
     let places = await transport.run {

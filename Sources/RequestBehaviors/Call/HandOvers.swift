@@ -90,19 +90,33 @@ extension Transport {
     if self is any HandOverEnding {
       return try await HandOver.$current.withValue(handOver) { try await send(request) }
     }
-    guard BegunTasks.canBegin else {
-      // Nothing shows that the transport's code has begun, and waiting for the response would be too late.
+    let work = CancellableTask<NetworkResponse>()
+    switch BegunTasks.obstacle {
+    case nil:
+      return try await withTaskCancellationHandler {
+        // It returns when the transport waits for the first time; nothing else shows that its code has begun.
+        let sending = work.begin(onThisThread: true) { try await send(request) }
+        handOver.end()
+        return try await sending.value
+      } onCancel: {
+        work.cancel()
+      }
+    case .depth:
+      // Another thread has room for that.
+      return try await withTaskCancellationHandler {
+        try await work.begin(onThisThread: false) { try await send(request, ending: handOver) }.value
+      } onCancel: {
+        work.cancel()
+      }
+    case .simulation:
+      // Time passes when all tasks wait, and so the transport, too.
+      let timer = request.call.clock.schedule(after: .nanoseconds(1)) { handOver.end() }
+      defer { timer.cancel() }
+      return try await send(request)
+    case .system:
+      // Waiting for the response would be too late.
       handOver.end()
       return try await send(request)
-    }
-    let work = CancellableTask<NetworkResponse>()
-    return try await withTaskCancellationHandler {
-      // The task returns when the transport waits for the first time.
-      let sending = work.begin(onThisThread: true) { try await send(request) }
-      handOver.end()
-      return try await sending.value
-    } onCancel: {
-      work.cancel()
     }
   }
 }

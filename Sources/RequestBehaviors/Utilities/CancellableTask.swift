@@ -54,18 +54,18 @@ package final class CancellableTask<Value: Sendable>: Sendable {
   package func begin(
     onThisThread: Bool, _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
-    let task = onThisThread ? make(work) : Task { try await work() }
+    let task = onThisThread ? beginHere(work) : enqueue(work)
     state.withLock { ($0.task, $0.beginning) = (task, nil) }
     if isCancelled.withLock({ $0 }) { task.cancel() }
     return task
   }
 
-  private func make(_ work: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), BegunTasks.canBegin else {
-      return Task { try await work() }
+  private func beginHere(_ work: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), BegunTasks.obstacle == nil else {
+      return enqueue(work)
     }
     return BegunTasks.nest {
-      Task.immediate {
+      Task.immediate(executorPreference: PreferredExecutor.current) {
         // Work that computes before it first waits can be cancelled too.
         withUnsafeCurrentTask { current in
           self.state.withLock { if $0.task == nil { $0.beginning = current } }
@@ -74,6 +74,13 @@ package final class CancellableTask<Value: Sendable>: Sendable {
         return try await work()
       }
     }
+  }
+
+  private func enqueue(_ work: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
+    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+      return Task(executorPreference: PreferredExecutor.current) { try await work() }
+    }
+    return Task { try await work() }
   }
 }
 
@@ -91,13 +98,21 @@ package enum BegunTasks {
 
   private static var depth: Int { Int(bitPattern: pthread_getspecific(key)) }
 
-  /// Whether a task can begin on this thread now; if not, it begins on another one.
-  ///
-  /// It cannot on systems without such tasks, nor within too many others. In a simulation it cannot either, because the
-  /// simulation decides when each task begins.
-  package static var canBegin: Bool {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return false }
-    return depth < limit && !RandomSource.isReplaced
+  /// The reasons why a task cannot begin on this thread.
+  package enum Obstacle: Sendable {
+    /// The system has no such tasks.
+    case system
+    /// A simulation decides when each task begins.
+    case simulation
+    /// It would be within too many others.
+    case depth
+  }
+
+  /// The reason why a task cannot begin on this thread now, but begins on another one; `nil` if it can.
+  package static var obstacle: Obstacle? {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return .system }
+    if RandomSource.isReplaced { return .simulation }
+    return depth < limit ? nil : .depth
   }
 
   /// Counts one more while a closure begins it.

@@ -131,6 +131,26 @@ struct SimulationTests {
     #expect(!ranBeside.value)
   }
 
+  @Test func `no request reaches a transport after the end of its session`() async throws {
+    var late: [UInt64] = []
+    for seed in Simulation.seeds(1_000) {
+      let session = EndingSession()
+      let transport = PoolTransport()
+      try await Simulation(seed: seed) { [baseURL] world in
+        var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [session])
+        configuration.clock = world.clock
+        let client = NetworkClient(configuration: configuration, transport: transport)
+        world.call("load") { try await client.send(.get("x")) }
+        world.action("end") {
+          await session.end()
+          transport.isLate.set(true)
+        }
+      }.run()
+      if transport.wasUsedLate.value { late.append(seed) }
+    }
+    #expect(late.isEmpty)
+  }
+
   @Test func `a hop to the main actor is named`() async throws {
     let failure = try await failure { world in
       world.call("shows a view") { await MainActor.run {} }
@@ -253,6 +273,39 @@ private struct Stray: RequestBehavior {
     try await request.call.clock.sleep(for: .seconds(1))
     return try await next(request)
   }
+}
+
+/// A session that refuses requests after its end.
+private struct EndingSession: RequestBehavior {
+  struct Ended: Error {}
+
+  let order = BehaviorOrder.middle
+  let handOvers = HandOvers()
+  let isOver = AtomicFlag()
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    request.call.addHandOvers(handOvers)
+    request.call.addSendCheck { [isOver] _ in if isOver.value { throw Ended() } }
+    return try await next(request)
+  }
+
+  func end() async {
+    isOver.set(true)
+    await handOvers.wait()
+  }
+}
+
+/// A transport whose code is a job of its own, as in a module whose functions leave their caller's actor.
+private struct PoolTransport: Transport {
+  let isLate = AtomicFlag()
+  let wasUsedLate = AtomicFlag()
+
+  @concurrent func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    if isLate.value { wasUsedLate.set(true) }
+    return NetworkResponse(request: request, statusCode: 200)
+  }
+
+  func shutdown() async {}
 }
 
 private final class AtomicFlag: @unchecked Sendable {

@@ -51,14 +51,20 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a hand-over to another transport lasts until the transport has begun`() async throws {
-      let handOver = try #require(HandOver(to: [handOvers]))
+    // Sixteen tasks at most begin within each other on a thread.
+    @Test(arguments: [0, 1, 15, 16, 17, 32])
+    func `a hand-over to another transport lasts until the transport has begun`(depth: Int) async throws {
       let openCount = Box(0)
       let transport = ClosureTransport { [handOvers] request in
         openCount.value = handOvers.openCount
         return NetworkResponse(request: request, statusCode: 200)
       }
-      _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+      @Sendable func send(within depth: Int) async throws {
+        if depth > 0 { return try await CancellableTask<Void>().run { try await send(within: depth - 1) } }
+        let handOver = try #require(HandOver(to: [handOvers]))
+        _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+      }
+      try await send(within: depth)
       #expect(openCount.value == 1)
       #expect(handOvers.openCount == 0)
     }

@@ -99,7 +99,7 @@ public struct HedgingBehavior: UniqueBehavior {
       defer { timer.cancel() }
       if let early = try? await waiter.value() { return early }
       guard !Task.isCancelled, takeHedge(request, after: delay, key, budget) else { return await first.result }
-      let second = Task {
+      let second = CancellableTask<NetworkResponse>().begin(onThisThread: false) {
         let outcome = await AttemptOutcome(of: request, next)
         if outcome.isAcceptable { first.cancel() }
         return try outcome.get()
