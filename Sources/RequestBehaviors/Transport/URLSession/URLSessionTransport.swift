@@ -78,6 +78,7 @@ public final class URLSessionTransport: Transport {
       try await withCheckedThrowingContinuation { continuation in
         // A cancellation may come first. The transfer is then settled, and is not started.
         if transfer.attach(continuation) { registry.start(transfer) }
+        HandOver.endCurrent()
       }
     } onCancel: {
       registry.cancel(transfer)
@@ -116,6 +117,8 @@ public final class URLSessionTransport: Transport {
     }
   }
 }
+
+extension URLSessionTransport: HandOverEnding {}
 
 extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
   /// The name of the type.

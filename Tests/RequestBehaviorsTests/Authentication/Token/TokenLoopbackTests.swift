@@ -75,4 +75,21 @@ import Testing
     #expect(error.message.contains("text/html"))
     #expect(server.requests.map(\.path) == ["/token"])
   }
+
+  @Test func `a sign-out waits until URLSession has a request, and not for its response`() async throws {
+    let hasArrived = TestGate()
+    let server = try LoopbackServer { _ in
+      hasArrived.arrive()
+      return LoopbackResponse.status(200).fault(.stall, at: .request)
+    }
+    let session = TokenSession(source: .closure { _ in AccessToken("a") })
+    try await session.signIn(AccessToken("a"))
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: [.tokenAuth(session)])
+    let call = Task { try await client.send(.get("x")) }
+    await hasArrived.waitForArrivals(1)
+    try await session.signOut()
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    await client.shutdown()
+  }
 }
