@@ -37,17 +37,10 @@
             .nonceVerification(),
           ]),
         transport: CurlTransport())
-      // The list that users name: logging, timing, a token, retries and headers.
-      let signedIn = TokenSession(
-        source: .closure { _ in AccessToken(String(repeating: "c2VjcmV0", count: 8), lifetime: .seconds(3_600)) })
       let looped = CurlTransport()
       let real = NetworkClient(
         configuration: RequestConfiguration(
-          baseURL: url.deletingLastPathComponent(),
-          behaviors: [
-            .logging(ClosureLogSink { _ in }), .timing(LatencyStatistics()), .tokenAuth(signedIn), .retry(),
-            .headers(["X-Client": "benchmarks", "Accept-Language": "en"]),
-          ]), transport: looped)
+          baseURL: url.deletingLastPathComponent(), behaviors: CountedWork.five()), transport: looped)
       let path = RequestPath(encoded: url.lastPathComponent)
       let request = URLRequest(url: url)
       let bare = NetworkRequest(url: url)
@@ -108,31 +101,29 @@
   extension CountedWork {
     /// Works of 64 requests at a time over libcurl, on the transport's thread; their server is another process.
     static let overCurl = [
-      CountedWork(name: "curl") {
-        let held = HeldServer(try QuickServer())
-        let (url, transport) = (held.server.small, CurlTransport())
+      CountedWork(overCurl: "curl") { transport, url in
         let request = NetworkRequest(url: url)
-        return {
-          try await transport.onLoop {
-            try await Benchmark.inParallel(64, 64) { _ = try await transport.send(request) }
-          }
-          withExtendedLifetime(held) {}
-        }
+        return { _ = try await transport.send(request) }
       },
-      CountedWork(name: "five-over-curl") {
-        let held = HeldServer(try QuickServer())
-        let (url, transport) = (held.server.small, CurlTransport())
+      CountedWork(overCurl: "five-over-curl") { transport, url in
         let client = NetworkClient(
           baseURL: url.deletingLastPathComponent(), behaviors: five(), transport: transport)
         let path = RequestPath(encoded: url.lastPathComponent)
-        return {
-          try await transport.onLoop {
-            try await Benchmark.inParallel(64, 64) { let _: Data = try await client.send(.get(path)) }
-          }
-          withExtendedLifetime(held) {}
-        }
+        return { let _: Data = try await client.send(.get(path)) }
       },
     ]
+
+    private init(overCurl name: String, _ makeRequest: @escaping @Sendable (CurlTransport, URL) -> Measure.Work) {
+      self.init(name: name) {
+        let held = HeldServer(try QuickServer())
+        let transport = CurlTransport()
+        let request = makeRequest(transport, held.server.small)
+        return {
+          try await transport.onLoop { try await Benchmark.inParallel(64, 64, request) }
+          withExtendedLifetime(held) {}
+        }
+      }
+    }
   }
 
   /// A server that is stopped with the last reference to it.

@@ -36,7 +36,7 @@
     ) async throws(Failure) -> Value {
       guard let loop else { return try await work() }
       // A result, because a task-local value is bound for errors of any type only.
-      let result = await PreferredExecutor.$current.withValue(loop) {
+      let result = await PreferredExecutor.$bound.withValue(loop) {
         await withTaskExecutorPreference(loop) { () async -> Result<Value, Failure> in
           do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
         }

@@ -15,7 +15,7 @@ enum OAuth1Advice {
       guard isUnexplained else { return nil }
       return
         "The request carries the signature that these secrets give. Get the service's base string and call"
-        + " difference(from:) of the signature; without a difference, a secret differs from the service's."
+        + " difference(from:) of the signature; if it finds no difference, a secret differs from the service's."
     case "nonce_used": return "The same signed request arrived twice: look for a proxy that repeats requests."
     case "consumer_key_unknown", "consumer_key_rejected", "consumer_key_refused":
       return "The service does not accept the consumer key: is it for this service and this environment of it?"

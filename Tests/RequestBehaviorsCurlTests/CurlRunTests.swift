@@ -82,6 +82,21 @@ import Testing
     #expect(places.value.allSatisfy { $0 })
   }
 
+  @Test func `behaviors of a task that the work creates run elsewhere`() async throws {
+    let server = try makeServer()
+    let transport = CurlTransport()
+    let places = Box<[Bool]>([])
+    let own = ClosureBehavior("own", order: .last) { request, next in
+      defer { places.update { $0.append(transport.isOnItsThread) } }
+      return try await next(request)
+    }
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: [.deadline(.seconds(60)), own], transport: transport)
+    let created = await transport.run { Task { try await client.send(.get("a")) } }
+    try await created.value
+    #expect(places.value == [false])
+  }
+
   @Test func `every send of a call with a deadline begins there`() async throws {
     let server = try LoopbackServer { _ in .status(503) }
     let transport = CurlTransport()

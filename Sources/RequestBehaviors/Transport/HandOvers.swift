@@ -58,7 +58,7 @@ public final class HandOvers: Sendable {
 
 /// A transport that ends the hand-over of each request itself, with ``HandOver/endCurrent()``.
 ///
-/// The sends of other transports run in tasks of their own, which leave the executor that the caller prefers.
+/// The sends of other transports run in tasks of their own, which costs more.
 package protocol HandOverEnding: Transport {}
 
 /// One request on its way from its last check to the transport.
@@ -94,7 +94,7 @@ extension Transport {
     switch BegunTasks.obstacle {
     case nil:
       return try await withTaskCancellationHandler {
-        // It returns when the transport waits for the first time; nothing else shows that its code has begun.
+        // The task returns here when the transport first waits; nothing else shows that its code has begun.
         let sending = work.begin(onThisThread: true) { try await send(request) }
         handOver.end()
         return try await sending.value
@@ -102,12 +102,8 @@ extension Transport {
         work.cancel()
       }
     case .depth:
-      // Another thread has room for that.
-      return try await withTaskCancellationHandler {
-        try await work.begin(onThisThread: false) { try await send(request, ending: handOver) }.value
-      } onCancel: {
-        work.cancel()
-      }
+      // The work then runs on another thread, which has room for that.
+      return try await work.run { try await send(request, ending: handOver) }
     case .simulation:
       // Time passes when all tasks wait, and so the transport, too.
       let timer = request.call.clock.schedule(after: .nanoseconds(1)) { handOver.end() }

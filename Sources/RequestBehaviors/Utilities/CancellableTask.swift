@@ -6,6 +6,7 @@ import Foundation
 /// switch to another thread: a third of the processor time of a task that is enqueued.
 package final class CancellableTask<Value: Sendable>: Sendable {
   private struct State: @unchecked Sendable {
+    var isCancelled = false
     var task: Task<Value, any Error>?
     /// The task before its creator knows it: while it runs on its creator's thread, which holds it.
     ///
@@ -14,21 +15,18 @@ package final class CancellableTask<Value: Sendable>: Sendable {
   }
 
   private let state = Locked(State())
-  // Not under the other lock: what runs when the work is cancelled may cancel it once more.
-  private let isCancelled = Locked(false)
 
   /// Creates a task without work.
   package init() {}
 
   /// Cancels the work, also before it has begun.
   package func cancel() {
-    let isFirst = isCancelled.withLock { isCancelled in
-      defer { isCancelled = true }
-      return !isCancelled
+    let (task, beginning) = state.withLock { state -> (Task<Value, any Error>?, UnsafeCurrentTask?) in
+      guard !state.isCancelled else { return (nil, nil) }
+      state.isCancelled = true
+      return (state.task, state.beginning)
     }
-    guard isFirst else { return }
     // Outside of the lock, because handlers of users run. The creator holds the task until it is in the state.
-    let (task, beginning) = state.withLock { ($0.task, $0.beginning) }
     if let task { task.cancel() } else { beginning?.cancel() }
   }
 
@@ -55,8 +53,11 @@ package final class CancellableTask<Value: Sendable>: Sendable {
     onThisThread: Bool, _ work: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
     let task = onThisThread ? beginHere(work) : enqueue(work)
-    state.withLock { ($0.task, $0.beginning) = (task, nil) }
-    if isCancelled.withLock({ $0 }) { task.cancel() }
+    let isCancelled = state.withLock { state in
+      (state.task, state.beginning) = (task, nil)
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
     return task
   }
 
@@ -68,8 +69,11 @@ package final class CancellableTask<Value: Sendable>: Sendable {
       Task.immediate(executorPreference: PreferredExecutor.current) {
         // Work that computes before it first waits can be cancelled too.
         withUnsafeCurrentTask { current in
-          self.state.withLock { if $0.task == nil { $0.beginning = current } }
-          if self.isCancelled.withLock({ $0 }) { current?.cancel() }
+          let isCancelled = self.state.withLock { state in
+            if state.task == nil { state.beginning = current }
+            return state.isCancelled
+          }
+          if isCancelled { current?.cancel() }
         }
         return try await work()
       }

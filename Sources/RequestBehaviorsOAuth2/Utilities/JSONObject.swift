@@ -39,7 +39,7 @@ struct JSONObject: Decodable, Sendable {
 
   private let members: [String: Value]
 
-  /// Reads an object; `nil` if the bytes is not a JSON object.
+  /// Reads an object; `nil` if the bytes are not a JSON object.
   init?(_ data: Data) {
     guard let object = try? JSONDecoder().decode(JSONObject.self, from: data) else { return nil }
     self = object

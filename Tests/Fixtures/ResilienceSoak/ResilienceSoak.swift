@@ -10,7 +10,7 @@ import TestSupport
 /// an error for an outcome that is wrong.
 @main
 enum ResilienceSoak {
-  private static let deadline = Duration.seconds(10)
+  private static let deadline = Duration.seconds(20)
 
   static func main() async throws {
     let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 0
@@ -51,7 +51,7 @@ enum ResilienceSoak {
         .onCallEnd { tally.add(attempts: $0.call.attempts.count) },
       ])
     // Longer than a busy machine needs for a response, so that only a stalled one times out.
-    configuration.options.timeout = .milliseconds(1_500)
+    configuration.options.timeout = .seconds(4)
     return NetworkClient(configuration: configuration)
   }
 

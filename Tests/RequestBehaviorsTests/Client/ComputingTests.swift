@@ -64,7 +64,6 @@ import Testing
     let gate = TestGate()
     let coalescer = Coalescer()
     let transport = ClosureTransport { request in
-      gate.arrive()
       await gate.pass()
       return NetworkResponse(request: request, statusCode: 200)
     }

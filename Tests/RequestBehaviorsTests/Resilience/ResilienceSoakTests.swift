@@ -17,8 +17,7 @@
       try #require(result.status == 0 && figures.count == 7, "\(result.text)")
       let (threads, bytes, succeeded, failed, cancelled) = (figures[0], figures[1], figures[2], figures[3], figures[4])
       #expect(succeeded + failed + cancelled == count)
-      // Nine of ten on a machine with nothing else to do. On a busy one more requests take too long.
-      #expect(succeeded > count / 2)
+      #expect(succeeded > count * 3 / 4)
       // The system's pools grow and shrink by a few, and the allocator keeps what it has.
       #expect(threads <= 30)
       #expect(bytes <= 16 << 20)

@@ -73,25 +73,6 @@ import Testing
     #expect(value)
   }
 
-  @Test func `a cancellation handler of the work may wait for a lock that its caller holds`() async throws {
-    let task = CancellableTask<Bool>()
-    let (lock, isHandling) = (NSLock(), Locked(false))
-    let begun = lock.withLock {
-      task.begin(onThisThread: false) {
-        await withTaskCancellationHandler {
-          while !Task.isCancelled { await Task.yield() }
-          return true
-        } onCancel: {
-          isHandling.withLock { $0 = true }
-          lock.withLock {}
-        }
-      }
-    }
-    task.cancel()
-    #expect(try await begun.value)
-    #expect(isHandling.withLock { $0 })
-  }
-
   @Test func `work gets the task-local values of its caller`() async throws {
     let trace = TraceContext.root()
     let found = try await TraceContext.$current.withValue(trace) {
