@@ -6,21 +6,40 @@ extension PercentEncoding {
   /// Appends octets; all except unreserved ones are escaped.
   @inlinable
   package static func append(escaping octets: some Collection<UInt8>, to result: inout [UInt8]) {
-    // Most octets are not escaped, so that a single reservation of twice their number is mostly enough.
-    result.reserveCapacity(result.count + octets.count * 2)
-    for octet in octets {
-      if isUnreserved(octet) {
-        result.append(octet)
-      } else {
-        result.append(UInt8(ascii: "%"))
-        result.append(hexDigit(octet >> 4))
-        result.append(hexDigit(octet & 15))
-      }
-    }
+    let isDone: Void? = octets.withContiguousStorageIfAvailable { append(escaping: $0, to: &result) }
+    if isDone == nil { Array(octets).withUnsafeBufferPointer { append(escaping: $0, to: &result) } }
   }
 
   @usableFromInline
-  static func hexDigit(_ value: UInt8) -> UInt8 {
+  static func append(escaping octets: UnsafeBufferPointer<UInt8>, to result: inout [UInt8]) {
+    // One append for all of them, because each append checks the array once more.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: octets.count * 3) { buffer in
+      let count = escape(octets, to: buffer)
+      result.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  /// Writes octets, with all except unreserved ones escaped, and returns their number.
+  private static func escape(
+    _ octets: UnsafeBufferPointer<UInt8>, to buffer: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int {
+    let unreserved = ASCIISet.unreserved
+    var end = 0
+    for octet in octets {
+      if unreserved.contains(octet) {
+        buffer[end] = octet
+        end += 1
+      } else {
+        buffer[end] = UInt8(ascii: "%")
+        buffer[end + 1] = hexDigit(octet >> 4)
+        buffer[end + 2] = hexDigit(octet & 15)
+        end += 3
+      }
+    }
+    return end
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
   }
 
