@@ -23,10 +23,14 @@ public struct CallSecrets: Sendable {
 
   /// Returns the values that a redactor must hide, and those in further fields.
   func values(for redactor: Redactor, and fields: HeaderFields) -> [String] {
-    var lists = earlier + [latest]
+    var values = added
+    for fields in earlier { redactor.addSecrets(in: fields, to: &values) }
+    redactor.addSecrets(in: latest, to: &values)
     // The request that is described is most often the latest.
-    if !fields.isEmpty, fields != latest { lists.append(fields) }
-    return added + lists.flatMap { redactor.secrets(in: $0) }
+    if !fields.isEmpty, !fields.isIdentical(to: latest), fields != latest {
+      redactor.addSecrets(in: fields, to: &values)
+    }
+    return values
   }
 
   mutating func add(_ secret: String) {

@@ -16,9 +16,10 @@ extension Redactor {
   /// - Parameter request: The request.
   /// - Returns: The redactor.
   public func hiding(secretsOf request: NetworkRequest) -> Redactor {
-    hiding(
-      request.call.secrets.values(for: self, and: request.headers) + secrets(inQueryOf: request.url)
-        + secrets(inBodyOf: request))
+    var values = request.call.secrets.values(for: self, and: request.headers)
+    values += secrets(inQueryOf: request.url)
+    values += secrets(inBodyOf: request)
+    return hiding(values)
   }
 
   /// Returns a redactor that also hides the secrets of a response's request and of its own fields.
@@ -32,6 +33,12 @@ extension Redactor {
   ///   these values, such as the password of `Basic`.
   public func secrets(in headers: HeaderFields) -> [String] {
     var secrets: [String] = []
+    addSecrets(in: headers, to: &secrets)
+    return secrets
+  }
+
+  /// Adds the values that ``secrets(in:)-(HeaderFields)`` returns to a list.
+  func addSecrets(in headers: HeaderFields, to secrets: inout [String]) {
     for field in headers where field.isSensitive || !rules.headers.contains(field.name) {
       let isCredential = field.isSensitive || Redactor.isCredentialField(field.name)
       // A value that is hidden only because its name is not allowed may be a common word.
@@ -39,15 +46,14 @@ extension Redactor {
       guard field.value.utf8.count >= minimumLength else { continue }
       guard isCredential || redactedValue(of: field) == Redactor.placeholder else { continue }
       let value = CredentialValue(field.value, CredentialValue.Cookie(field.name))
-      secrets += value.secrets.filter { $0.utf8.count >= minimumLength }
+      for secret in value.secrets where secret.utf8.count >= minimumLength { secrets.append(secret) }
     }
-    return secrets
   }
 
   /// Returns the values of sensitive names in the query of a URL, which must not appear in any text about it.
   public func secrets(inQueryOf url: URL) -> [String] {
     guard let query = url.query(percentEncoded: true) else { return [] }
-    return secretValues(inPairs: query[...], separatedBy: "&;")
+    return secretValues(inPairs: query) { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
   }
 
   /// Returns the values of sensitive names in a form or JSON body, which must not appear in any text about it.
@@ -72,7 +78,9 @@ extension Redactor {
 
   /// Returns the secrets of a form or JSON body.
   func secrets(in data: Data, of type: MediaType) -> [String] {
-    if type.isForm { return secretValues(inPairs: String(decoding: data, as: UTF8.self)[...], separatedBy: "&") }
+    if type.isForm {
+      return secretValues(inPairs: String(decoding: data, as: UTF8.self)) { $0 == UInt8(ascii: "&") }
+    }
     return type.isJSON ? secrets(inJSON: data) : []
   }
 
@@ -113,102 +121,47 @@ extension Redactor {
     }
   }
 
-  private func secretValues(inPairs text: Substring, separatedBy separators: StaticString) -> [String] {
-    let separators = UnsafeBufferPointer(start: separators.utf8Start, count: separators.utf8CodeUnitCount)
-    var values: [String] = []
-    var rest = text.utf8[...]
-    while !rest.isEmpty {
-      let pair = Substring(rest.prefix { !separators.contains($0) })
-      rest = rest[pair.endIndex...].dropFirst()
-      if let value = secretValue(inPair: pair, of: text) { values.append(value) }
+  private func secretValues(inPairs text: String, isSeparator: (UInt8) -> Bool) -> [String] {
+    var text = text
+    return text.withUTF8 { bytes in
+      var values: [String] = []
+      var start = 0
+      while start < bytes.count {
+        let end = bytes[start...].firstIndex(where: isSeparator) ?? bytes.count
+        if let value = secretValue(inPair: bytes[start..<end], of: bytes) { values.append(value) }
+        start = end + 1
+      }
+      return values
     }
-    return values
   }
 
   /// Returns the value of a pair whose name is sensitive.
-  private func secretValue(inPair pair: Substring, of text: Substring) -> String? {
-    guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-    let name = Redactor.unescaped(pair[..<equals]) ?? String(pair[..<equals])
-    let written = pair[pair.utf8.index(after: equals)...]
-    let kind = SignInNames.ambiguous(name.utf8)
-    guard isSensitive(field: name) || kind != nil else { return nil }
-    let hasPlus = written.utf8.contains(UInt8(ascii: "+"))
-    let value = hasPlus ? written.replacing("+", with: "%20").removingPercentEncoding : Redactor.unescaped(written)
+  private func secretValue(
+    inPair pair: Slice<UnsafeBufferPointer<UInt8>>, of pairs: UnsafeBufferPointer<UInt8>
+  ) -> String? {
+    guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    let written = pair[..<equals]
+    let isEscaped = written.contains(UInt8(ascii: "%"))
+    // Most names are neither escaped nor sensitive, and need no copy.
+    if !isEscaped, !rules.isSensitive(field: written), SignInNames.ambiguous(written) == nil { return nil }
+    let name = Redactor.unescaped(written)
+    let value = Redactor.unescaped(pair[(equals + 1)...], plusIsSpace: true)
     let isSecret =
-      isSensitive(field: name)
-      || isOfSignIn(name, value ?? "") { SignInNames.isSignIn(pairs: text.utf8) }
+      isSensitive(field: name) || isOfSignIn(name, value) { SignInNames.isSignIn(pairs: pairs) }
     return isSecret ? value : nil
   }
 
-  /// Returns the text without its percent-encoding, which most texts do not have; `nil` if that is malformed.
-  private static func unescaped(_ text: Substring) -> String? {
-    text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
+  /// Returns the text without its percent-encoding; unchanged if that is malformed.
+  private static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, plusIsSpace: Bool = false) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    let hasPlus = plusIsSpace && bytes.contains(UInt8(ascii: "+"))
+    guard hasPlus || bytes.contains(UInt8(ascii: "%")) else { return text }
+    return (hasPlus ? text.replacing("+", with: "%20") : text).removingPercentEncoding ?? text
   }
 
   /// Whether a value of the name `code` or `state` belongs to a sign-in.
   private func isOfSignIn(_ name: String, _ value: String, isSignIn: () -> Bool) -> Bool {
     guard let kind = SignInNames.ambiguous(name.utf8) else { return false }
     return (kind == .code && SignInNames.looksSecret(value.utf8)) || isSignIn()
-  }
-}
-
-/// The secrets in the value of a header field.
-private struct CredentialValue {
-  /// The value without its authentication scheme, the password of basic authentication, and the values of cookies and
-  /// of parameters with sensitive names.
-  let secrets: [String]
-
-  /// Whether a value has cookies.
-  enum Cookie {
-    case none
-    /// Each pair is a cookie.
-    case sent
-    /// The pairs after the first one are attributes, such as `Domain=example.com`, which are no secrets.
-    case set
-
-    init(_ name: String) {
-      let name = name.lowercased()
-      self = name.hasPrefix("set-cookie") ? .set : name.hasSuffix("cookie") ? .sent : .none
-    }
-  }
-
-  init(_ value: String, _ cookie: Cookie) {
-    let isCookie = cookie != .none
-    guard value.utf8.contains(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "=") }) else {
-      secrets = [value]
-      return
-    }
-    var secrets: [String] = []
-    var parameters = value[...]
-    // Bytes instead of characters: this runs for every call that is logged.
-    let words = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
-    if words.count == 2, !isCookie {
-      parameters = words[1]
-      secrets.append(String(words[1]))
-      if HeaderFields.areEqual(String(words[0]), "Basic") { secrets += CredentialValue.basic(words[1]) }
-    }
-    // The name of a scheme is no secret, but another word before a space may be.
-    if secrets.isEmpty || !Redactor.schemes.contains(words[0]) { secrets.append(value) }
-    guard parameters.utf8.contains(UInt8(ascii: "=")) else {
-      self.secrets = secrets
-      return
-    }
-    let parts = parameters.utf8.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
-    for parameter in parts.map({ Substring($0) }) {
-      guard let equals = parameter.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
-      let name = parameter[..<equals].drop { $0 == " " }
-      let text = parameter[parameter.index(after: equals)...].filter { $0 != "\"" }
-      if cookie == .set, Redactor.cookieAttributes.contains(name) { continue }
-      let isSecret = Redactor.isCredentialField(String(name)) || (isCookie && text.utf8.count >= 8)
-      if isSecret { secrets.append(text.removingPercentEncoding ?? text) }
-    }
-    self.secrets = secrets
-  }
-
-  /// Returns `user:password` and the password (RFC 7617 §2).
-  private static func basic(_ credentials: Substring) -> [String] {
-    guard let data = Data(base64Encoded: String(credentials)) else { return [] }
-    let pair = String(decoding: data, as: UTF8.self)
-    return [pair] + (pair.firstIndex(of: ":").map { [String(pair[pair.index(after: $0)...])] } ?? [])
   }
 }

@@ -15,6 +15,28 @@ import Testing
     Redactor.standard.redact(text: "a,\(text),b", hiding: secrets)
   }
 
+  @Test(arguments: [
+    ("Bearer  q7Yz-token", "q7Yz-token"), ("basic dXNlcjpxN1l6LXRva2Vu", "q7Yz-token"), ("q7Yz-token ", "q7Yz-token "),
+    ("Digest a=\"x\", token=\"q7Yz%2Dtoken\"", "q7Yz-token"), ("sid=q7Yz-token", "q7Yz-token"),
+  ])
+  func `the parts of a credential are its secrets`(value: String, secret: String) {
+    let headers = HeaderFields([.init(value.hasPrefix("sid") ? "Cookie" : "Authorization", value)])
+    #expect(Redactor.standard.secrets(in: headers).contains(secret))
+  }
+
+  @Test func `the attributes of a cookie are no secrets`() {
+    let headers: HeaderFields = ["Set-Cookie": "sid=q7Yz-token; Domain=example.com; Path=/articles"]
+    #expect(!Redactor.standard.secrets(in: headers).contains { ["example.com", "/articles"].contains($0) })
+  }
+
+  @Test(arguments: [("q7%2DYz", "q7-Yz"), ("q7+Yz", "q7 Yz"), ("q7%zzYz", "q7%zzYz"), ("q7Yz", "q7Yz")])
+  func `the value of a sensitive name in a query or form is a secret`(value: String, secret: String) throws {
+    let form = "page=2&to%6ben=\(value)&sort=name"
+    let found = Redactor.standard.secrets(
+      inBody: Data(form.utf8), contentType: "application/x-www-form-urlencoded")
+    #expect(found == [secret])
+  }
+
   @Test func `a secret is hidden as it is`() {
     #expect(shown(Self.secret) == "a,REDACTED,b")
   }

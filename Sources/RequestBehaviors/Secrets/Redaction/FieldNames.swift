@@ -5,6 +5,8 @@ struct FieldNames: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
   private let ignoresPunctuation: Bool
   private var tree = NameTree()
+  /// The lengths of names that match whole, if punctuation counts.
+  private var lengths = Int.max...Int.max
 
   /// Creates a set.
   ///
@@ -21,12 +23,15 @@ struct FieldNames: Sendable {
     }
     add(wholeNames, as: .whole)
     add(names, as: .ending)
+    let counts = names.union(wholeNames).flatMap(FieldNames.forms).map(\.count)
+    if !ignoresPunctuation, let least = counts.min(), let most = counts.max() { lengths = least...most }
   }
 
   /// Whether the name is in the set.
   func contains(_ name: some Collection<UInt8>) -> Bool {
     FieldNames.withBytes(of: name) { name in
-      tree.mark(of: node(of: name, ignoringPunctuation: ignoresPunctuation) { _, _ in false }) != nil
+      guard ignoresPunctuation || lengths.contains(name.count) else { return false }
+      return tree.mark(of: node(of: name, ignoringPunctuation: ignoresPunctuation) { _, _ in false }) != nil
     }
   }
 

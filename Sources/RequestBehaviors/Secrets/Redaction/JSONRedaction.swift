@@ -170,7 +170,7 @@ struct JSONRedaction {
     if containers.isEmpty { return hideValue() }
     let start = index
     let marks = skipString()
-    if marks.isSuspect || bytes[start..<index].webTokenStart != nil {
+    if marks.isSuspect || (index - start >= 20 && bytes[start..<index].webTokenStart != nil) {
       redactText(from: start, isEscaped: marks.isEscaped)
     }
     finishValue()
@@ -256,23 +256,22 @@ struct JSONRedaction {
     let end = bytes.count
     while place < end {
       let byte = bytes[place]
+      place += 1
       if byte == UInt8(ascii: "\"") {
-        index = place + 1
-        return (isEscaped, isSuspect)
+        index = place
+        return (isEscaped, isSuspect || isEscaped)
       }
       if byte == UInt8(ascii: "\\") {
         isEscaped = true
-        isSuspect = true
         place += 1
-      } else if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: " ")
-        || byte == UInt8(ascii: "<")
-      {
-        isSuspect = true
+      } else if !isSuspect {
+        isSuspect =
+          byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: " ")
+          || byte == UInt8(ascii: "<")
       }
-      place += 1
     }
     index = end
-    return (isEscaped, isSuspect)
+    return (isEscaped, isSuspect || isEscaped)
   }
 
   private mutating func skipWhitespace() -> Bool {

@@ -9,9 +9,12 @@ struct KnownSecrets: Sendable {
   /// The length of the shortest value that is searched for; shorter ones would be found everywhere.
   static let minimumLength = 4
 
-  private(set) var values: Set<String> = []
+  // A list, because most requests have few secrets; a value may be there twice.
+  private(set) var values: [String] = []
+  /// The length of the shortest value.
+  private var shortest = Int.max
   /// The patterns to search for; made when needed, because most texts are too short for a secret or lack its bytes.
-  private var search = Locked<Search?>(nil)
+  private var search: Locked<Search?>?
 
   var isEmpty: Bool { values.isEmpty }
 
@@ -20,7 +23,12 @@ struct KnownSecrets: Sendable {
   /// Adds values.
   mutating func insert(_ added: some Sequence<String>) {
     let count = values.count
-    for value in added where value.utf8.count >= KnownSecrets.minimumLength { values.insert(value) }
+    for value in added {
+      let length = value.utf8.count
+      guard length >= KnownSecrets.minimumLength else { continue }
+      values.append(value)
+      shortest = min(shortest, length)
+    }
     if values.count > count { search = Locked(nil) }
   }
 
@@ -31,14 +39,15 @@ struct KnownSecrets: Sendable {
     /// The patterns by their first byte.
     let patternsByFirstByte: [UInt8: [SecretPattern]]
 
-    init(_ values: Set<String>) {
-      patterns = values.flatMap(SecretPattern.patterns).sorted { $0.bytes.count > $1.bytes.count }
+    init(_ values: [String]) {
+      patterns = Set(values).flatMap(SecretPattern.patterns).sorted { $0.bytes.count > $1.bytes.count }
       patternsByFirstByte = Dictionary(grouping: patterns) { $0.bytes[0] }
     }
   }
 
   private func makeSearch() -> Search {
-    search.withLock { search in
+    guard let search else { return Search(values) }
+    return search.withLock { search in
       if let search { return search }
       let made = Search(values)
       search = made
@@ -48,7 +57,8 @@ struct KnownSecrets: Sendable {
 
   /// Whether a text may contain one of the values in any encoding; a quick check that makes no patterns.
   func isPossible(in text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard !isEmpty else { return false }
+    // No encoding of a value is shorter than the value.
+    guard text.count >= shortest else { return false }
     let shape = TextShape(text)
     return values.contains { value in
       var value = value

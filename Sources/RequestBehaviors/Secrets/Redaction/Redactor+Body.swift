@@ -97,15 +97,12 @@ extension Data {
   /// Whether this is UTF-8 without NUL, apart from a character that is cut off at the end; `nil` if it is empty.
   fileprivate var isTextExcerpt: Bool? {
     guard !isEmpty else { return nil }
-    return withUnsafeBytes { bytes in
+    return withUnsafeBytes { raw in
+      let bytes = raw.bindMemory(to: UInt8.self)
+      if bytes.baseAddress.map({ memchr($0, 0, bytes.count) }) ?? nil != nil { return false }
       // Most text is ASCII, and combining the bytes by `or` is the fastest check.
       var seen: UInt8 = 0
-      var nulls: UInt8 = 0
-      for byte in bytes {
-        seen |= byte
-        nulls |= byte == 0 ? 1 : 0
-      }
-      if nulls > 0 { return false }
+      for index in bytes.indices { seen |= bytes[index] }
       return seen < 0x80 || String(bytes: bytes.withoutBrokenCharacter, encoding: .utf8) != nil
     }
   }

@@ -42,4 +42,7 @@ extension Redactor {
   /// - Parameter name: The name, in any case.
   /// - Returns: Whether the name is, or ends in, one of ``defaultSensitiveFields``.
   public static func isCredentialField(_ name: String) -> Bool { standard.isSensitive(field: name) }
+
+  /// Returns whether the name of a header field means a credential.
+  static func isCredentialField(_ name: some Collection<UInt8>) -> Bool { standard.rules.isSensitive(field: name) }
 }

@@ -83,7 +83,7 @@ extension Redactor {
 
 extension Redactor {
   /// The values that are hidden everywhere.
-  package var hiddenValues: Set<String> { knownSecrets.values }
+  package var hiddenValues: Set<String> { Set(knownSecrets.values) }
 
   /// Returns a text without the values that are hidden everywhere.
   package func hidingKnownSecrets(in text: String, _ placeholders: RedactionPlaceholders? = nil) -> String {

@@ -28,24 +28,36 @@ public struct Redactor: Sendable {
   ///
   /// By default these are the fields that HTTP itself defines for content, caching, conditions and connections, and
   /// common ones for request ids and rate limits. A field that is marked sensitive is hidden all the same.
-  public var allowedHeaders: Set<String> { didSet { rebuild() } }
+  public var allowedHeaders: Set<String> {
+    get { rules.lists.allowedHeaders }
+    set { change { $0.allowedHeaders = newValue } }
+  }
 
   /// The names of the query items whose values are shown, compared without regard to case.
   ///
   /// By default these are names of paging and sorting, such as `page` and `limit`. A name in ``sensitiveFields`` is
   /// hidden all the same.
-  public var allowedQueryNames: Set<String> { didSet { rebuild() } }
+  public var allowedQueryNames: Set<String> {
+    get { rules.lists.allowedQueryNames }
+    set { change { $0.allowedQueryNames = newValue } }
+  }
 
   /// The names of the fields that are hidden in JSON, form and text bodies, and in free text.
   ///
   /// Only letters and digits count, without regard to case, and trailing words match: `api_key` hides `apiKey`,
   /// `API-Key` and `shop_api_key`; `password` hides `newPassword` and `user[password]`.
-  public var sensitiveFields: Set<String> { didSet { rebuild() } }
+  public var sensitiveFields: Set<String> {
+    get { rules.lists.sensitiveFields }
+    set { change { $0.sensitiveFields = newValue } }
+  }
 
   /// The places in JSON bodies that are hidden, as JSON pointers (RFC 6901) such as `/user/email`.
   ///
   /// The token `*` matches any member or element, as in `/items/*/serial`.
-  public var sensitivePointers: Set<String> { didSet { rebuild() } }
+  public var sensitivePointers: Set<String> {
+    get { rules.lists.sensitivePointers }
+    set { change { $0.sensitivePointers = newValue } }
+  }
 
   private(set) var rules: RedactionRules
 
@@ -65,12 +77,10 @@ public struct Redactor: Sendable {
     sensitiveFields: Set<String> = Redactor.defaultSensitiveFields,
     sensitivePointers: Set<String> = []
   ) {
-    self.allowedHeaders = allowedHeaders
-    self.allowedQueryNames = allowedQueryNames
-    self.sensitiveFields = sensitiveFields
-    self.sensitivePointers = sensitivePointers
     rules = RedactionRules(
-      headers: allowedHeaders, queryNames: allowedQueryNames, fields: sensitiveFields, pointers: sensitivePointers)
+      RedactionRules.Lists(
+        allowedHeaders: allowedHeaders, allowedQueryNames: allowedQueryNames, sensitiveFields: sensitiveFields,
+        sensitivePointers: sensitivePointers))
   }
 
   /// Whether a field of this name is hidden in bodies and text.
@@ -94,8 +104,9 @@ public struct Redactor: Sendable {
     return redactor
   }
 
-  private mutating func rebuild() {
-    rules = RedactionRules(
-      headers: allowedHeaders, queryNames: allowedQueryNames, fields: sensitiveFields, pointers: sensitivePointers)
+  private mutating func change(_ edit: (inout RedactionRules.Lists) -> Void) {
+    var lists = rules.lists
+    edit(&lists)
+    rules = RedactionRules(lists)
   }
 }

@@ -7,7 +7,7 @@ extension TextRedaction {
   ///
   /// - Returns: Whether such an element begins here; the index is then behind it.
   mutating func hideElement() -> Bool {
-    let name = bytes[(index + 1)...].prefix { $0.isWordByte || $0 == UInt8(ascii: ":") }
+    let name = bytes[(index + 1)...].prefix { words.contains($0) || $0 == UInt8(ascii: ":") }
     let localName = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
     guard rules.isSensitive(field: Array(localName)) else { return false }
     guard let tagEnd = tagEnd(from: name.endIndex) else {
@@ -78,7 +78,7 @@ extension TextRedaction {
     _ tag: Slice<UnsafeBufferPointer<UInt8>>, of name: Slice<UnsafeBufferPointer<UInt8>>
   ) -> Bool {
     guard tag.starts(with: name) else { return false }
-    return tag.dropFirst(name.count).first.map { !$0.isWordByte && $0 != UInt8(ascii: ":") } ?? true
+    return tag.dropFirst(name.count).first.map { !words.contains($0) && $0 != UInt8(ascii: ":") } ?? true
   }
 
   /// Returns the index after the first occurrence of some bytes.

@@ -2,6 +2,7 @@
 struct TextRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
   let rules: RedactionRules
+  let words = ASCIISet.words
   var index = 0
   /// The index before which all text is in the output.
   private(set) var copied = 0
@@ -36,15 +37,17 @@ struct TextRedaction {
   }
 
   private mutating func skipWord() {
-    while index < bytes.count, bytes[index].isWordByte {
+    var place = index
+    while place < bytes.count, words.contains(bytes[place]) {
       // The dashes that begin a PEM block do not belong to a word before them.
-      if bytes[index] == UInt8(ascii: "-"), bytes[index...].starts(with: TextRedaction.pemDashes) { return }
-      index += 1
+      if bytes[place] == UInt8(ascii: "-"), bytes[place...].starts(with: TextRedaction.pemDashes) { break }
+      place += 1
     }
+    index = place
   }
 
   private mutating func redact(wordFrom start: Int) {
-    if let token = bytes[start..<index].webTokenStart { return hide(from: token, to: index) }
+    if index - start >= 20, let token = bytes[start..<index].webTokenStart { return hide(from: token, to: index) }
     guard index < bytes.count else { return }
     let next = bytes[index]
     if next == UInt8(ascii: ":"), byte(1) == UInt8(ascii: "/"), byte(2) == UInt8(ascii: "/") {
@@ -108,8 +111,10 @@ struct TextRedaction {
     index = end
     let url = bytes[start..<end]
     guard url.contains(where: \.isURLSuspect) || url.webTokenStart != nil else { return }
+    var redaction = URLRedaction(bytes: UnsafeBufferPointer(rebasing: url), rules: rules)
+    guard let shown = redaction.run() else { return }
     output.append(contentsOf: bytes[copied..<start])
-    rules.appendURL(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: &output)
+    output.append(contentsOf: shown)
     copied = end
   }
 
@@ -171,11 +176,12 @@ extension Redactor {
     ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"], ignoringPunctuation: false)
 }
 
+extension ASCIISet {
+  /// The characters of a word of free text, such as the name of a field.
+  fileprivate static let words = ASCIISet(letters + digits + "_-.+")
+}
+
 extension UInt8 {
-  var isWordByte: Bool {
-    isASCIIAlphanumeric || self == UInt8(ascii: "_") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
-      || self == UInt8(ascii: "+")
-  }
   var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
   /// Whether the byte can be between a name and its value.
   fileprivate var endsName: Bool {

@@ -9,21 +9,26 @@ struct TextShape {
   init(_ text: UnsafeBufferPointer<UInt8>) {
     var (hasEscapes, hasAmpersand, hasSemicolon, hasPlus) = (false, false, false, false)
     var (run, longestRun) = (0, 0)
+    let base64 = ASCIISet.base64
     // One pass over the text serves the checks for all secrets.
     for byte in text {
+      if base64.contains(byte) {
+        run += 1
+        if byte == UInt8(ascii: "+") { hasPlus = true }
+        continue
+      }
+      longestRun = max(longestRun, run)
+      run = 0
       switch byte {
       case UInt8(ascii: "%"), UInt8(ascii: "\\"): hasEscapes = true
       case UInt8(ascii: "&"): hasAmpersand = true
       case UInt8(ascii: ";"): hasSemicolon = true
-      case UInt8(ascii: "+"): hasPlus = true
       default: break
       }
-      run = byte.isBase64 ? run + 1 : 0
-      longestRun = max(longestRun, run)
     }
     self.hasEscapes = hasEscapes || (hasAmpersand && hasSemicolon)
     self.hasPlus = hasPlus
-    self.longestRun = longestRun
+    self.longestRun = max(longestRun, run)
   }
 
   /// Whether the text may contain a secret unchanged, with escapes or within base64; false is certain, true is not.
