@@ -15,11 +15,29 @@ enum LogText {
 
   /// Returns a duration in seconds as a decimal number, to the microsecond.
   static func seconds(_ duration: Duration) -> String {
+    var text: [UInt8] = []
+    appendSeconds(duration, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends a duration in seconds as a decimal number, to the microsecond.
+  static func appendSeconds(_ duration: Duration, to text: inout [UInt8]) {
     let (seconds, attoseconds) = duration.components
-    let sign = seconds < 0 || attoseconds < 0 ? "-" : ""
-    // A one before the digits keeps the zeros with which they begin.
-    let fraction = "\(1_000_000 + attoseconds.magnitude / 1_000_000_000_000)".dropFirst()
-    return "\(sign)\(seconds.magnitude).\(fraction)"
+    if seconds < 0 || attoseconds < 0 { text.append(UInt8(ascii: "-")) }
+    append(UInt64(seconds.magnitude), digits: 1, to: &text)
+    text.append(UInt8(ascii: "."))
+    append(UInt64(attoseconds.magnitude) / 1_000_000_000_000, digits: 6, to: &text)
+  }
+
+  /// Appends a number, with zeros before it if it has fewer digits.
+  private static func append(_ number: UInt64, digits: Int, to text: inout [UInt8]) {
+    let start = text.count
+    var rest = number
+    repeat {
+      text.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0 || text.count - start < digits
+    text[start...].reverse()
   }
 
   /// Returns a date as in RFC 3339, in UTC with milliseconds.

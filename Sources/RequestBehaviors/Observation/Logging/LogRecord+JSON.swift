@@ -31,7 +31,7 @@ extension LogRecord {
     object.add(number: "request_behaviors.parent", parent.map { "\($0)" })
     object.add("request_behaviors.source", source?.rawValue)
     object.add("request_behaviors.decisions", decisions.isEmpty ? nil : decisions)
-    object.add(number: "request_behaviors.duration", duration.map(LogText.seconds))
+    object.add(seconds: "request_behaviors.duration", duration)
     addPhases(to: &object)
     addConnection(to: &object)
     addFields(requestHeaders, under: "http.request.header.", to: &object)
@@ -43,17 +43,17 @@ extension LogRecord {
 
   private func addPhases(to object: inout JSONObject) {
     guard let phases else { return }
-    object.add(number: "request_behaviors.duration.behaviors", LogText.seconds(phases.behaviors))
-    object.add(number: "request_behaviors.duration.waiting", phases.waiting.map(LogText.seconds))
-    object.add(number: "request_behaviors.duration.receiving", phases.receiving.map(LogText.seconds))
-    object.add(number: "request_behaviors.duration.decoding", LogText.seconds(phases.decoding))
+    object.add(seconds: "request_behaviors.duration.behaviors", phases.behaviors)
+    object.add(seconds: "request_behaviors.duration.waiting", phases.waiting)
+    object.add(seconds: "request_behaviors.duration.receiving", phases.receiving)
+    object.add(seconds: "request_behaviors.duration.decoding", phases.decoding)
   }
 
   /// Adds each field once, with all of its values.
   private func addFields(_ fields: HeaderFields?, under prefix: String, to object: inout JSONObject) {
     var added: Set<String> = []
     for field in fields ?? [:] where added.insert(field.name.lowercased()).inserted {
-      object.add(prefix + field.name.lowercased(), fields?.values(for: field.name))
+      object.add(field: prefix + field.name.lowercased(), fields?.values(for: field.name) ?? [])
     }
   }
 }
@@ -83,15 +83,26 @@ private struct JSONObject {
 
   var text: String { String(decoding: bytes + [UInt8(ascii: "}")], as: UTF8.self) }
 
-  mutating func add(_ name: String, _ value: String?) {
+  mutating func add(_ name: StaticString, _ value: String?) {
     guard let value else { return }
     addName(name)
     JSONText.appendQuoted(value.utf8, to: &bytes)
   }
 
-  mutating func add(_ name: String, _ values: [String]?) {
+  mutating func add(_ name: StaticString, _ values: [String]?) {
     guard let values else { return }
     addName(name)
+    appendList(values)
+  }
+
+  mutating func add(field name: String, _ values: [String]) {
+    beginMember()
+    JSONText.appendQuoted(name.utf8, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+    appendList(values)
+  }
+
+  private mutating func appendList(_ values: [String]) {
     bytes.append(UInt8(ascii: "["))
     for (index, value) in values.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -100,15 +111,28 @@ private struct JSONObject {
     bytes.append(UInt8(ascii: "]"))
   }
 
-  mutating func add(number name: String, _ value: String?) {
+  mutating func add(number name: StaticString, _ value: String?) {
     guard let value else { return }
     addName(name)
     bytes.append(contentsOf: value.utf8)
   }
 
-  private mutating func addName(_ name: String) {
-    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-    JSONText.appendQuoted(name.utf8, to: &bytes)
+  mutating func add(seconds name: StaticString, _ duration: Duration?) {
+    guard let duration else { return }
+    addName(name)
+    LogText.appendSeconds(duration, to: &bytes)
+  }
+
+  /// Adds a name of the code, which has nothing to escape.
+  private mutating func addName(_ name: StaticString) {
+    beginMember()
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    bytes.append(UInt8(ascii: "\""))
     bytes.append(UInt8(ascii: ":"))
+  }
+
+  private mutating func beginMember() {
+    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
   }
 }

@@ -1,8 +1,10 @@
 import Foundation
 
 /// Makes log records of events, with every secret hidden.
-struct LogRecordMaker {
-  private let settings: LoggingBehavior.Settings
+///
+/// A reference, so that a copy of the behavior copies one pointer instead of every setting.
+final class LogRecordMaker: Sendable {
+  let settings: LoggingBehavior.Settings
 
   init(_ settings: LoggingBehavior.Settings) { self.settings = settings }
 

@@ -17,7 +17,7 @@ public struct LoggingBehavior: UniqueBehavior {
   public let name: String
 
   private let sink: any LogSink
-  private let settings: Settings
+  private let maker: LogRecordMaker
 
   /// The choice of what is logged besides the outcome of each call.
   public struct Settings: Sendable {
@@ -45,41 +45,40 @@ public struct LoggingBehavior: UniqueBehavior {
   ///   - name: The name that tells this log from others in the list.
   public init(_ sink: any LogSink = StandardErrorLogSink(), settings: Settings = Settings(), name: String = "") {
     self.sink = sink
-    self.settings = settings
+    self.maker = LogRecordMaker(settings)
     self.name = name
   }
 
   /// Logs the beginning of the call if that level is logged.
   public func beforeSend(_ request: NetworkRequest) async {
-    guard settings.level <= .debug else { return }
-    sink.log(LogRecordMaker(settings).start(request))
+    guard maker.settings.level <= .debug else { return }
+    sink.log(maker.start(request))
   }
 }
 
 extension LoggingBehavior: CallObserver {
   /// Logs the beginning of a send if that level is logged.
   public func attemptStarted(_ request: NetworkRequest) {
-    guard settings.level <= .debug else { return }
-    sink.log(LogRecordMaker(settings).attemptStart(request))
+    guard maker.settings.level <= .debug else { return }
+    sink.log(maker.attemptStart(request))
   }
 
   /// Logs the head of a streamed response if that level is logged.
   public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {
-    guard settings.level <= .debug else { return }
-    sink.log(LogRecordMaker(settings).attempt(attempt, of: request, as: .attemptHead))
+    guard maker.settings.level <= .debug else { return }
+    sink.log(maker.attempt(attempt, of: request, as: .attemptHead))
   }
 
   /// Logs the end of a send if that level is logged.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
-    guard settings.level <= .debug else { return }
-    sink.log(LogRecordMaker(settings).attempt(attempt, of: request))
+    guard maker.settings.level <= .debug else { return }
+    sink.log(maker.attempt(attempt, of: request))
   }
 
   /// Logs the end of the call.
   public func callEnded(_ report: CallReport) {
-    let maker = LogRecordMaker(settings)
     let level = maker.level(of: report)
-    guard level >= settings.level else { return }
+    guard level >= maker.settings.level else { return }
     sink.log(maker.call(report, level: level))
   }
 }
