@@ -28,24 +28,24 @@ package struct RandomSource: RandomNumberGenerator {
     return system.next()
   }
 
-  /// Returns 256 random bits, by one call of the system instead of four.
-  package mutating func nextFour() -> (UInt64, UInt64, UInt64, UInt64) {
-    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    let isFilled =
-      override == nil
-      && withUnsafeMutableBytes(of: &words) { buffer in
-        buffer.baseAddress.map { RandomSource.fill($0, buffer.count) } ?? false
-      }
-    return isFilled ? words : (next(), next(), next(), next())
+  /// Returns words of 64 random bits, by one call of the system instead of one for each.
+  ///
+  /// - Parameter count: The number of words, at most 32.
+  /// - Returns: The words.
+  package mutating func words(_ count: Int) -> [UInt64] {
+    var words = [UInt64](repeating: 0, count: count)
+    let isFilled = override == nil && words.withUnsafeMutableBytes(RandomSource.fill)
+    return isFilled ? words : words.map { _ in next() }
   }
 
   /// Fills memory with random bits of the system; returns false where it has no call for that.
-  private static func fill(_ address: UnsafeMutableRawPointer, _ count: Int) -> Bool {
+  private static func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    guard let address = buffer.baseAddress else { return false }
     #if canImport(Darwin)
-      arc4random_buf(address, count)
+      arc4random_buf(address, buffer.count)
       return true
     #elseif os(Linux)
-      return getentropy(address, count) == 0
+      return getentropy(address, buffer.count) == 0
     #else
       return false
     #endif

@@ -35,6 +35,17 @@ import Testing
     #expect(transport.sent.last?.headers.contains("tracestate") == false)
   }
 
+  @Test func `calls at the same time have different traces and spans`() async throws {
+    let client = NetworkClient(transport, [.traceContext()])
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<500 { group.addTask { try await client.send(.get("x")) } }
+      try await group.waitForAll()
+    }
+    let contexts = contexts().compactMap(\.self)
+    #expect(Set(contexts.map(\.traceID)).count == 500)
+    #expect(Set(contexts.map(\.parentID)).count == 500)
+  }
+
   private func contexts() -> [TraceContext?] {
     transport.sent.map { $0.headers["traceparent"].flatMap { TraceContext(traceparent: $0) } }
   }

@@ -74,7 +74,7 @@ extension TraceContextBehavior: CallObserver {
     if let trace = own ?? context() {
       request.call[CallTrace.self] = trace
     } else if startsTraces {
-      // One call of the system for the ids of the trace and of the first send, because each costs as much as the rest.
+      // The ids of the trace and of the first send.
       let (high, low, parent, next) = numbers()
       request.call[CallTrace.self] = TraceContext(trace: (high, low), parent: parent, isSampled: true)
       request.call[CallSpans.self] = CallSpans(next: next)
@@ -82,8 +82,7 @@ extension TraceContextBehavior: CallObserver {
   }
 
   private func numbers() -> (UInt64, UInt64, UInt64, UInt64) {
-    var source = RandomSource()
-    return random.map { ($0(), $0(), $0(), $0()) } ?? source.nextFour()
+    random.map { ($0(), $0(), $0(), $0()) } ?? TraceNumbers.takeFour()
   }
 
   private func number() -> UInt64 {
