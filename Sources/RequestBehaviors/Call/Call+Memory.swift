@@ -121,7 +121,8 @@ extension Call.Memory {
 
   // Unchecked as its superclass is.
   private final class Value<Wrapped: Sendable>: Content, @unchecked Sendable {
-    var value: Wrapped
+    // The lock of the call makes sure of what the check would.
+    @exclusivity(unchecked) var value: Wrapped
 
     init(_ value: Wrapped) { self.value = value }
 

@@ -10,6 +10,8 @@ final class Chain: Sendable {
   /// The mapping of the errors that leave the client; `nil` if no behavior replaces errors.
   let errorMapping: ErrorMapping?
   let transport: any Transport
+  /// Whether the transport ends the hand-over of each request itself; asked once, because each cast takes long.
+  let endsHandOvers: Bool
   let configuration: RequestConfiguration
   let waits: ClientWaits
   /// The list of the client, if this one is made for a request with behaviors of its own.
@@ -26,7 +28,7 @@ final class Chain: Sendable {
   private let setsIdempotencyKeys: Bool
   private let lock = NSLock()
   // Protected by `lock`.
-  nonisolated(unsafe) private var latestPlaces: [Place]
+  @exclusivity(unchecked) nonisolated(unsafe) private var latestPlaces: [Place]
 
   init(
     _ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits,
@@ -37,6 +39,7 @@ final class Chain: Sendable {
     self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.errorMapping = ErrorMapping(pipeline.entries)
     self.transport = transport
+    self.endsHandOvers = transport is any HandOverEnding
     self.configuration = configuration
     self.waits = waits
     self.lastStart = pipeline.entries.firstIndex { $0.order >= .last } ?? pipeline.entries.count
@@ -203,7 +206,7 @@ final class Chain: Sendable {
   ///
   /// The reader of such a response only wants the reason, and would leave the transfer open.
   private func receive(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
-    let response = try await transport.send(request, ending: handOver)
+    let response = try await transport.send(request, ending: handOver, itself: endsHandOvers)
     if Task.isCancelled {
       response.body.cancel()
       throw CancellationError()

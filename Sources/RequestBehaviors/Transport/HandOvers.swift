@@ -5,7 +5,8 @@
 public final class HandOvers: Sendable {
   private struct State {
     var lastID: UInt64 = 0
-    var open: Set<UInt64> = []
+    // Ascending. A list, because few requests are between their last check and the transport at a time.
+    var open: [UInt64] = []
     var waiters: [(upTo: UInt64, waiter: Waiter<Void>)] = []
   }
 
@@ -20,7 +21,7 @@ public final class HandOvers: Sendable {
   fileprivate func begin() -> UInt64 {
     state.withLock { state in
       state.lastID += 1
-      state.open.insert(state.lastID)
+      state.open.append(state.lastID)
       return state.lastID
     }
   }
@@ -28,8 +29,10 @@ public final class HandOvers: Sendable {
   /// Records that a transport has the request, or that it is not sent; a second call does nothing.
   fileprivate func end(_ id: UInt64) {
     let released = state.withLock { state -> [Waiter<Void>] in
-      guard state.open.remove(id) != nil, !state.waiters.isEmpty else { return [] }
-      let oldest = state.open.min() ?? .max
+      guard let place = state.open.lastIndex(of: id) else { return [] }
+      state.open.remove(at: place)
+      guard !state.waiters.isEmpty else { return [] }
+      let oldest = state.open.first ?? .max
       let released = state.waiters.filter { $0.upTo < oldest }
       state.waiters.removeAll { $0.upTo < oldest }
       return released.map(\.waiter)
@@ -85,9 +88,18 @@ package struct HandOver: Sendable {
 
 extension Transport {
   /// Sends a request, and ends its hand-over as soon as the transport's own code runs.
-  func send(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - handOver: The hand-over; `nil` if no session waits for it.
+  ///   - isSelfEnding: Whether the transport is ``HandOverEnding``.
+  /// - Returns: The response.
+  /// - Throws: The error of the transport.
+  func send(
+    _ request: NetworkRequest, ending handOver: HandOver?, itself isSelfEnding: Bool
+  ) async throws -> NetworkResponse {
     guard let handOver else { return try await send(request) }
-    if self is any HandOverEnding {
+    if isSelfEnding {
       return try await HandOver.$current.withValue(handOver) { try await send(request) }
     }
     let work = CancellableTask<NetworkResponse>()
@@ -103,7 +115,7 @@ extension Transport {
       }
     case .depth:
       // The work then runs on another thread, which has room for that.
-      return try await work.run { try await send(request, ending: handOver) }
+      return try await work.run { try await send(request, ending: handOver, itself: isSelfEnding) }
     case .simulation:
       // Time passes when all tasks wait, and so the transport, too.
       let timer = request.call.clock.schedule(after: .nanoseconds(1)) { handOver.end() }

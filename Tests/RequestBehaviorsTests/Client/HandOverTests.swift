@@ -39,6 +39,11 @@ import Testing
     later.end()
   }
 
+  private func send(over transport: some Transport, ending handOver: HandOver) async throws {
+    let endsItself = transport is any HandOverEnding
+    _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver, itself: endsItself)
+  }
+
   @Test func `a transport that ends hand-overs itself ends them while it sends`() async throws {
     let handOver = try #require(HandOver(to: [handOvers]))
     let transport = EndingTransport { [handOvers, ended] in
@@ -46,7 +51,7 @@ import Testing
       HandOver.endCurrent()
       ended.value = before == 1 && handOvers.openCount == 0
     }
-    _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+    try await self.send(over: transport, ending: handOver)
     #expect(ended.value)
   }
 
@@ -62,7 +67,7 @@ import Testing
       @Sendable func send(within depth: Int) async throws {
         if depth > 0 { return try await CancellableTask<Void>().run { try await send(within: depth - 1) } }
         let handOver = try #require(HandOver(to: [handOvers]))
-        _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+        try await self.send(over: transport, ending: handOver)
       }
       try await send(within: depth)
       #expect(openCount.value == 1)
@@ -77,7 +82,7 @@ import Testing
       ended.value = true
       return NetworkResponse(request: request, statusCode: 200)
     }
-    _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver)
+    try await self.send(over: transport, ending: handOver)
     #expect(ended.value)
   }
 
