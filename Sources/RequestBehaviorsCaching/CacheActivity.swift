@@ -19,6 +19,8 @@ final class CacheActivity: Sendable {
     /// became too long.
     var mustBeEmptied = false
     var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
+    /// The number of validations that have changed what the store has.
+    var validationCount = 0
     /// The keys that are validated in the background.
     var refreshed: Set<CacheKey> = []
   }
@@ -165,6 +167,8 @@ final class CacheActivity: Sendable {
     case failed(Result<NetworkResponse, any Error>)
     /// The request that validated was cancelled or failed by itself: one of the waiting requests validates.
     case abandoned
+    /// A validation has ended since the caller looked into the store: the caller looks again.
+    case missed
   }
 
   /// The key of a validation that requests may wait for.
@@ -183,21 +187,30 @@ final class CacheActivity: Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
+  /// The number of validations so far that have changed what the store has.
+  var validationCount: Int { state.withLock { $0.validationCount } }
+
   /// Makes the caller the request that validates the response of a key, or waits for the request that does.
   ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - count: The ``validationCount`` before the caller looked into the store; `nil` for a caller that does not look
+  ///     again.
+  ///   - call: The caller's call.
   /// - Returns: The result of the other validation, or `own` if the caller has to validate.
   /// - Throws: `CancellationError`, or the error of a client that was shut down.
-  func beginValidation(of key: ValidationKey, for call: Call) async throws -> Validation {
-    let waiter: Waiter<Validation>? = state.withLock { state in
+  func beginValidation(of key: ValidationKey, since count: Int?, for call: Call) async throws -> Validation {
+    let (waiter, isMissed) = state.withLock { state -> (Waiter<Validation>?, Bool) in
       guard state.waiting[key] != nil else {
+        if let count, count != state.validationCount { return (nil, true) }
         state.waiting[key] = []
-        return nil
+        return (nil, false)
       }
       let waiter = Waiter<Validation>()
       state.waiting[key]?.append(waiter)
-      return waiter
+      return (waiter, false)
     }
-    guard let waiter else { return .own }
+    guard let waiter else { return isMissed ? .missed : .own }
     let waiting = call.begin("waits while another request asks the server", from: "CachingBehavior", kind: .caching)
     defer { call.end(waiting) }
     let outcome = try await call.wait { try await waiter.value() }
@@ -219,7 +232,10 @@ final class CacheActivity: Sendable {
 
   /// Ends a validation, and resumes the requests that wait for it.
   func endValidation(of key: ValidationKey, _ outcome: Validation) {
-    let waiters = state.withLock { $0.waiting.removeValue(forKey: key) ?? [] }
+    let waiters = state.withLock { state in
+      if case .ended = outcome { state.validationCount += 1 }
+      return state.waiting.removeValue(forKey: key) ?? []
+    }
     for waiter in waiters { waiter.settle(.success(outcome)) }
   }
 }

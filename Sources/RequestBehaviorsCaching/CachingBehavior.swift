@@ -50,10 +50,23 @@ public struct CachingBehavior: UniqueBehavior {
     guard let exchange = CacheExchange(request, next, cache: self) else {
       return try await CacheExchange.passBy(request, next, cache: self)
     }
-    return try await run(exchange, next, hasWaited: false)
+    return try await run(exchange, next)
   }
 
-  private func run(_ exchange: CacheExchange, _ next: Next, hasWaited: Bool) async throws -> NetworkResponse {
+  /// Responds from the store or the server.
+  ///
+  /// - Parameters:
+  ///   - exchange: The request.
+  ///   - next: The inner behaviors.
+  ///   - hasWaited: Whether the request has waited for a validation that has ended.
+  ///   - hasMissed: Whether the request has missed a validation, which it does once: those of other responses count,
+  ///     too.
+  /// - Returns: The response.
+  /// - Throws: The error of the inner behaviors.
+  private func run(
+    _ exchange: CacheExchange, _ next: Next, hasWaited: Bool = false, hasMissed: Bool = false
+  ) async throws -> NetworkResponse {
+    let validationCount = hasMissed ? nil : activity.validationCount
     var stored = await exchange.find()
     var decision = exchange.decide(on: stored)
 
@@ -83,10 +96,12 @@ public struct CachingBehavior: UniqueBehavior {
     guard !hasWaited, !exchange.isAwaited, exchange.canShareValidation(of: stored) else {
       return try await exchange.revalidate(stored)
     }
-    switch try await activity.beginValidation(of: exchange.validationKey, for: exchange.request.call) {
+    let (key, call) = (exchange.validationKey, exchange.request.call)
+    switch try await activity.beginValidation(of: key, since: validationCount, for: call) {
     case .own: return try await exchange.revalidateForAll(stored)
     case .ended: return try await run(exchange, next, hasWaited: true)
-    case .abandoned: return try await run(exchange, next, hasWaited: false)
+    case .abandoned: return try await run(exchange, next)
+    case .missed: return try await run(exchange, next, hasMissed: true)
     case .failed(let failure): return try exchange.share(failure, insteadOf: stored)
     }
   }

@@ -16,7 +16,8 @@ import Testing
     let client: NetworkClient
 
     init(
-      _ cacheControl: String, fails: Bool = false, status: Int = 304, failure: NetworkError.Code = .cannotConnect
+      _ cacheControl: String, fails: Bool = false, status: Int = 304, failure: NetworkError.Code = .cannotConnect,
+      store: any CacheStore = MemoryCacheStore()
     ) {
       let (gate, clock, events) = (gate, clock, events)
       let fails = fails || failure != .cannotConnect
@@ -29,7 +30,7 @@ import Testing
         if fails { throw NetworkError(failure, "the test's server fails", request: request) }
         return NetworkResponse(request: request, statusCode: status, headers: headers)
       }
-      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(MemoryCacheStore())])
+      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(store)])
       configuration.clock = clock.requestClock
       client = NetworkClient(configuration: configuration, transport: transport)
     }
@@ -55,6 +56,40 @@ import Testing
     for task in tasks { sources[try await task.value, default: 0] += 1 }
     #expect(sources == [.revalidated: 1, .cache: 19])
     #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a request that looked before a validation ended does not ask once more`() async throws {
+    let store = FailingStore(MemoryCacheStore())
+    let look = TestGate()
+    let server = Server("max-age=60", store: store)
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send().source }
+    await server.gate.waitForArrivals(1)
+    store.afterLook.value = { await look.pass() }
+    let second = Task { try await server.send().source }
+    await look.waitForArrivals(1)
+    server.gate.open()
+    #expect(try await first.value == .revalidated)
+    look.open()
+    #expect(try await second.value == .cache)
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a request that missed the validation of another response asks for its own`() async throws {
+    let store = FailingStore(MemoryCacheStore())
+    let look = TestGate()
+    let server = Server("max-age=60", store: store)
+    for path: RequestPath in ["a", "b"] { try await server.client.send(.get(path)) }
+    server.clock.advance(by: .seconds(61))
+    server.gate.open()
+    store.afterLook.value = { await look.pass() }
+    let second = Task { try await server.send().source }
+    await look.waitForArrivals(1)
+    try await server.client.send(.get("b"))
+    look.open()
+    #expect(try await second.value == .revalidated)
+    #expect(server.transport.sent.count == 4)
   }
 
   @Test func `a validation that fails has failed for all who waited for it`() async throws {

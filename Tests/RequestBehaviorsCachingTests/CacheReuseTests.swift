@@ -251,9 +251,11 @@ import Testing
   }
 }
 
-/// A store that can fail to remove.
+/// A store that can fail to remove, and whose looks can take time.
 final class FailingStore: CacheStore {
   let fails = Box(false)
+  /// Runs after the next look, before its result is returned.
+  let afterLook = Box<(@Sendable () async -> Void)?>(nil)
   private let base: MemoryCacheStore
 
   init(_ base: MemoryCacheStore) { self.base = base }
@@ -262,7 +264,12 @@ final class FailingStore: CacheStore {
   var maximumBodySize: Int { base.maximumBodySize }
 
   func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse? {
-    await base.response(for: key, matching: request)
+    let found = await base.response(for: key, matching: request)
+    if let wait = afterLook.value {
+      afterLook.value = nil
+      await wait()
+    }
+    return found
   }
 
   func save(_ response: StoredResponse, for key: CacheKey, matching request: HeaderFields) async throws -> Int {
