@@ -4,10 +4,13 @@
 final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   private struct Table: Sendable {
     var states: [Key: Locked<State>] = [:]
+    /// The state that was asked for last, because most programs send to one origin.
+    var latest: (key: Key, state: Locked<State>)?
     /// The number of states above which idle ones are dropped.
     var limit = 256
 
     mutating func forgetIdleStates(_ isIdle: (inout State) -> Bool) {
+      latest = nil
       for key in Array(states.keys) {
         // A state with a second reference is in use and about to change.
         if states[key]?.isOnlyReference == true, states[key]?.withLock(isIdle) == true { states[key] = nil }
@@ -34,10 +37,16 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   /// - Returns: The state; it belongs to the key as long as it is referenced.
   func state(of key: Key, isIdle: (inout State) -> Bool) -> Locked<State> {
     table.withLock { table in
-      if let state = table.states[key] { return state }
-      if table.states.count >= table.limit { table.forgetIdleStates(isIdle) }
-      let state = Locked(makeState())
-      table.states[key] = state
+      if let latest = table.latest, latest.key == key { return latest.state }
+      let state: Locked<State>
+      if let known = table.states[key] {
+        state = known
+      } else {
+        if table.states.count >= table.limit { table.forgetIdleStates(isIdle) }
+        state = Locked(makeState())
+        table.states[key] = state
+      }
+      table.latest = (key, state)
       return state
     }
   }
@@ -49,5 +58,10 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   var all: [(key: Key, state: Locked<State>)] { table.withLock { $0.states.map { ($0.key, $0.value) } } }
 
   /// Removes all states.
-  func removeAll() { table.withLock { $0.states = [:] } }
+  func removeAll() {
+    table.withLock { table in
+      table.states = [:]
+      table.latest = nil
+    }
+  }
 }

@@ -24,6 +24,16 @@ import Testing
     for key in stride(from: 0, to: 10_000, by: 100) { #expect(counts.knownState(of: key)?.withLock { $0 } == 1) }
   }
 
+  @Test func `removed states begin anew, also the one that was asked for last`() {
+    add(1, to: 1)
+    add(1, to: 2)
+    counts.removeAll()
+    add(3, to: 2)
+    add(3, to: 1)
+    #expect(counts.knownState(of: 1)?.withLock { $0 } == 3)
+    #expect(counts.knownState(of: 2)?.withLock { $0 } == 3)
+  }
+
   @Test func `a state that somebody holds is not forgotten, so that what is noted in it counts`() {
     let held = counts.state(of: -1) { $0 == 0 }
     for key in 0..<10_000 { add(0, to: key) }
