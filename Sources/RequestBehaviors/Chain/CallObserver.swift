@@ -7,6 +7,12 @@
 /// Each member has a default that does nothing. All are called on the path of the request and must not block. Their
 /// arguments are not redacted.
 public protocol CallObserver: RequestBehavior {
+  /// Whether the behavior observes attempts, besides calls and decisions; true by default.
+  ///
+  /// If false, ``attemptStarted(_:)``, ``attemptReceivedHead(_:of:)`` and ``attemptEnded(_:of:)`` are not called, and a
+  /// request costs less. The client reads it once, when it makes its list of behaviors.
+  var observesAttempts: Bool { get }
+
   /// Observes the start of a call, before any hook of a behavior runs.
   ///
   /// A call whose request cannot be built does not start; it only ends.
@@ -49,6 +55,9 @@ public protocol CallObserver: RequestBehavior {
 }
 
 extension CallObserver {
+  /// True by default.
+  public var observesAttempts: Bool { true }
+
   /// Does nothing by default.
   public func callStarted(_ request: NetworkRequest) {}
 
@@ -82,6 +91,8 @@ extension CallObserver {
 public struct CallEndBehavior: CallObserver {
   /// The place of observers.
   public let order = BehaviorOrder.observation
+  /// `false`: only the end of a call counts.
+  public let observesAttempts = false
   private let note: @Sendable (CallReport) -> Void
 
   /// Creates the behavior.

@@ -5,8 +5,10 @@ import Foundation
 /// One instance serves all requests of a list; the state of one request is in its ``ChainRun``.
 final class Chain: Sendable {
   let pipeline: Pipeline
-  /// The behaviors of the list that hear how calls and attempts end.
+  /// The behaviors of the list that observe calls.
   let observers: [any CallObserver]
+  /// Those of them that observe attempts, too.
+  let attemptObservers: [any CallObserver]
   /// The mapping of the errors that leave the client; `nil` if no behavior replaces errors.
   let errorMapping: ErrorMapping?
   let transport: any Transport
@@ -36,7 +38,9 @@ final class Chain: Sendable {
   ) {
     self.base = base
     self.pipeline = pipeline
-    self.observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
+    let observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
+    self.observers = observers
+    self.attemptObservers = observers.filter(\.observesAttempts)
     self.errorMapping = ErrorMapping(pipeline.entries)
     self.transport = transport
     self.endsHandOvers = transport is any HandOverEnding
@@ -183,7 +187,7 @@ final class Chain: Sendable {
     try run.call.check(request)
     let number = try run.beginAttempt(request)
     request.attemptNumber = number
-    for observer in observers { observer.attemptStarted(request) }
+    for observer in attemptObservers { observer.attemptStarted(request) }
     do {
       let response = try await receive(request, ending: handOver)
       run.noteSecrets(addedByTransportTo: request)
@@ -216,9 +220,9 @@ final class Chain: Sendable {
   }
 
   private func reportEnd(of number: Int, _ request: NetworkRequest) {
-    guard !observers.isEmpty else { return }
+    guard !attemptObservers.isEmpty else { return }
     let attempt = request.call.attempt(number)
-    for observer in observers { observer.attemptEnded(attempt, of: request) }
+    for observer in attemptObservers { observer.attemptEnded(attempt, of: request) }
   }
 
   /// Removes every sensitive field that is not for the request's origin, and adds all of them to the call's secrets.

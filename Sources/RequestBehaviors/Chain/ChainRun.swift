@@ -58,7 +58,7 @@ extension ChainRun {
     // A closure that waits for the end of the body would keep it alive if it referred to it, and so would this state.
     state.withLock { $0.lastOutcome = .success(response.withoutStream) }
     call.noteHead(of: number, response)
-    let (call, statusCode, observers) = (call, response.statusCode, chain.observers)
+    let (call, statusCode, observers) = (call, response.statusCode, chain.attemptObservers)
     let head = call.attempt(number)
     for observer in observers { observer.attemptReceivedHead(head, of: request) }
     // The run may be over by then; the attempt of the call is recorded all the same.

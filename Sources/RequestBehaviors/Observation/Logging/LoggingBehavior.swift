@@ -57,21 +57,24 @@ public struct LoggingBehavior: UniqueBehavior {
 }
 
 extension LoggingBehavior: CallObserver {
+  /// Whether the level is ``LogLevel/debug`` or less.
+  public var observesAttempts: Bool { maker.settings.level <= .debug }
+
   /// Logs the beginning of a send if that level is logged.
   public func attemptStarted(_ request: NetworkRequest) {
-    guard maker.settings.level <= .debug else { return }
+    guard observesAttempts else { return }
     sink.log(maker.attemptStart(request))
   }
 
   /// Logs the head of a streamed response if that level is logged.
   public func attemptReceivedHead(_ attempt: Attempt, of request: NetworkRequest) {
-    guard maker.settings.level <= .debug else { return }
+    guard observesAttempts else { return }
     sink.log(maker.attempt(attempt, of: request, as: .attemptHead))
   }
 
   /// Logs the end of a send if that level is logged.
   public func attemptEnded(_ attempt: Attempt, of request: NetworkRequest) {
-    guard maker.settings.level <= .debug else { return }
+    guard observesAttempts else { return }
     sink.log(maker.attempt(attempt, of: request))
   }
 

@@ -8,6 +8,8 @@
 public struct TimingBehavior: UniqueBehavior, CallObserver {
   /// Around all behaviors except the user's `.first`.
   public let order = BehaviorOrder.observation
+  /// `false`: only the end of a call counts.
+  public let observesAttempts = false
   /// `true`, because `intercept` holds nothing that a prerequisite could wait for.
   public let runsForPrerequisites = true
   private let timings: LatencyStatistics

@@ -52,7 +52,7 @@ public struct TraceContextBehavior: UniqueBehavior {
       // A request derived from a sent one has the fields of that one, which are replaced. Any other `traceparent` is
       // the user's and stays, without a new `tracestate`, which would belong to another `traceparent`.
       guard own.map(spans.contains) ?? true else { return nil }
-      let traceparent = trace.child(parent: spans.takeNext() ?? number()).traceparent
+      let traceparent = trace.child(parent: number()).traceparent
       spans.add(traceparent)
       return traceparent
     }
@@ -63,6 +63,9 @@ public struct TraceContextBehavior: UniqueBehavior {
 }
 
 extension TraceContextBehavior: CallObserver {
+  /// `false`: only the start of a call counts.
+  public var observesAttempts: Bool { false }
+
   /// Sets the trace of the call.
   ///
   /// It is that of the call that needs this one, else the request's own, else the current one, else a new one.
@@ -74,21 +77,12 @@ extension TraceContextBehavior: CallObserver {
     if let trace = own ?? context() {
       request.call[CallTrace.self] = trace
     } else if startsTraces {
-      // The ids of the trace and of the first send.
-      let (high, low, parent, next) = numbers()
-      request.call[CallTrace.self] = TraceContext(trace: (high, low), parent: parent, isSampled: true)
-      request.call[CallSpans.self] = CallSpans(next: next)
+      let trace = (number(), number())
+      request.call[CallTrace.self] = TraceContext(trace: trace, parent: number(), isSampled: true)
     }
   }
 
-  private func numbers() -> (UInt64, UInt64, UInt64, UInt64) {
-    random.map { ($0(), $0(), $0(), $0()) } ?? TraceNumbers.takeFour()
-  }
-
-  private func number() -> UInt64 {
-    var source = RandomSource()
-    return random?() ?? source.next()
-  }
+  private func number() -> UInt64 { random?() ?? TraceNumbers.next() }
 }
 
 extension TraceContext {
@@ -106,13 +100,9 @@ private enum CallTrace: CallKey {
 private struct CallSpans: CallKey {
   static let defaultValue = CallSpans()
 
-  /// The id of the next span, if it was drawn with others.
-  private var next: UInt64?
   // Most calls send once, and then need no array.
   private var first: String?
   private var others: [String] = []
-
-  init(next: UInt64? = nil) { self.next = next }
 
   /// Returns whether a send of the call had a `traceparent`.
   func contains(_ traceparent: String) -> Bool { first == traceparent || others.contains(traceparent) }
@@ -120,11 +110,6 @@ private struct CallSpans: CallKey {
   /// Adds the `traceparent` of a send.
   mutating func add(_ traceparent: String) {
     if first == nil { first = traceparent } else { others.append(traceparent) }
-  }
-
-  mutating func takeNext() -> UInt64? {
-    defer { next = nil }
-    return next
   }
 }
 
