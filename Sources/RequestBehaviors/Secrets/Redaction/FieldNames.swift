@@ -5,8 +5,9 @@ struct FieldNames: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
   private let ignoresPunctuation: Bool
   private var tree = NameTree()
-  /// The lengths of names that match whole, if punctuation counts.
+  /// The lengths of the names, and their first and last bytes: a word of prose mostly has others.
   private var lengths = Int.max...Int.max
+  private var edges = (first: ASCIISet(""), last: ASCIISet(""))
 
   /// Creates a set.
   ///
@@ -23,20 +24,32 @@ struct FieldNames: Sendable {
     }
     add(wholeNames, as: .whole)
     add(names, as: .ending)
-    let counts = names.union(wholeNames).flatMap(FieldNames.forms).map(\.count)
-    if !ignoresPunctuation, let least = counts.min(), let most = counts.max() { lengths = least...most }
+    let all = names.union(wholeNames).flatMap(FieldNames.forms).filter { !$0.isEmpty }
+    guard let least = all.map(\.count).min(), let most = all.map(\.count).max() else { return }
+    lengths = least...most
+    func set(_ bytes: [UInt8]) -> ASCIISet {
+      let text = String(decoding: bytes, as: UTF8.self)
+      return ASCIISet(text.lowercased() + text.uppercased())
+    }
+    edges = (set(all.map { $0[0] }), set(all.map { $0[$0.count - 1] }))
   }
 
   /// Whether the name is in the set.
   func contains(_ name: some Collection<UInt8>) -> Bool {
     FieldNames.withBytes(of: name) { name in
-      guard ignoresPunctuation || lengths.contains(name.count) else { return false }
+      guard ignoresPunctuation || mayContain(name) else { return false }
       return tree.mark(of: node(of: name, ignoringPunctuation: ignoresPunctuation) { _, _ in false }) != nil
     }
   }
 
   /// Whether the name is in the set.
   func contains(_ name: some StringProtocol) -> Bool { contains(name.utf8) }
+
+  /// Whether a name may be in the set if punctuation counts; false is certain.
+  private func mayContain(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard lengths.contains(name.count), let first = name.first, let last = name.last else { return false }
+    return (edges.first.contains(first) || first >= 0x80) && (edges.last.contains(last) || last >= 0x80)
+  }
 
   /// Whether the name, or the last of its words, is in the set: `newPassword` ends in `password`.
   func containsEnding(of name: some Collection<UInt8>) -> Bool {

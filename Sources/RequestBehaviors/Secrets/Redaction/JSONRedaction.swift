@@ -31,6 +31,7 @@ struct JSONRedaction {
   private(set) var index = 0
   /// Whether the text contains names of a sign-in; computed when it is needed first.
   var hasSignInNames: Bool?
+  private let suspects = ASCIISet.suspects
   private var copied = 0
   private var output: [UInt8] = []
   private var expectation = Expectation.value
@@ -255,23 +256,25 @@ struct JSONRedaction {
     var place = index + 1
     let end = bytes.count
     while place < end {
-      let byte = bytes[place]
-      place += 1
-      if byte == UInt8(ascii: "\"") {
-        index = place
-        return (isEscaped, isSuspect || isEscaped)
+      if isSuspect {
+        while place < end, bytes[place] != UInt8(ascii: "\""), bytes[place] != UInt8(ascii: "\\") { place += 1 }
+      } else {
+        while place < end, !suspects.contains(bytes[place]) { place += 1 }
       }
-      if byte == UInt8(ascii: "\\") {
+      guard place < end else { break }
+      switch bytes[place] {
+      case UInt8(ascii: "\""):
+        index = place + 1
+        return (isEscaped, isSuspect)
+      case UInt8(ascii: "\\"):
         isEscaped = true
-        place += 1
-      } else if !isSuspect {
-        isSuspect =
-          byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: " ")
-          || byte == UInt8(ascii: "<")
+        place += 2
+      default: place += 1
       }
+      isSuspect = true
     }
     index = end
-    return (isEscaped, isSuspect || isEscaped)
+    return (isEscaped, isSuspect)
   }
 
   private mutating func skipWhitespace() -> Bool {
@@ -287,4 +290,9 @@ struct JSONRedaction {
     if copied < end { output.append(contentsOf: bytes[copied..<end]) }
     copied = max(copied, end)
   }
+}
+
+extension ASCIISet {
+  /// The characters by which a secret in a string of JSON could be recognized, and the quote that ends it.
+  fileprivate static let suspects = ASCIISet("\"\\:= <")
 }

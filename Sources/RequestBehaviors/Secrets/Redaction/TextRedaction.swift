@@ -3,6 +3,7 @@ struct TextRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
   let rules: RedactionRules
   let words = ASCIISet.words
+  private let nameEnds = ASCIISet.nameEnds
   var index = 0
   /// The index before which all text is in the output.
   private(set) var copied = 0
@@ -64,7 +65,7 @@ struct TextRedaction {
   /// Returns the index of the value of the name that ends here; `nil` if no value follows.
   private func valueStart() -> Int? {
     var place = index
-    while place < bytes.count, bytes[place].endsName || bytes[place] == UInt8(ascii: " ") {
+    while place < bytes.count, nameEnds.contains(bytes[place]) {
       let isSeparator = bytes[place] == UInt8(ascii: "=") || bytes[place] == UInt8(ascii: ":")
       place += 1
       guard isSeparator else { continue }
@@ -179,15 +180,12 @@ extension Redactor {
 extension ASCIISet {
   /// The characters of a word of free text, such as the name of a field.
   fileprivate static let words = ASCIISet(letters + digits + "_-.+")
+  /// The characters that can be between a name and its value.
+  fileprivate static let nameEnds = ASCIISet("\"'=:\\] ")
 }
 
 extension UInt8 {
   var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
-  /// Whether the byte can be between a name and its value.
-  fileprivate var endsName: Bool {
-    isQuote || self == UInt8(ascii: "=") || self == UInt8(ascii: ":") || self == UInt8(ascii: "\\")
-      || self == UInt8(ascii: "]")
-  }
   fileprivate var endsBareValue: Bool {
     self <= 0x20 || isQuote || self == UInt8(ascii: "&") || self == UInt8(ascii: ",") || self == UInt8(ascii: ";")
       || self == UInt8(ascii: "<") || self == UInt8(ascii: ">") || self == UInt8(ascii: "}")
