@@ -21,6 +21,9 @@ public struct OAuth1EncodedPair: Sendable, Hashable, CustomStringConvertible {
     self.init(name: Array(name.utf8), value: Array(value.utf8))
   }
 
+  /// Whether the name is this text.
+  func isNamed(_ text: String) -> Bool { name.count == text.utf8.count && name.elementsEqual(text.utf8) }
+
   /// Creates a parameter from a pair of a query or form, such as `a=b+c`.
   init(form pair: ArraySlice<UInt8>) {
     let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex

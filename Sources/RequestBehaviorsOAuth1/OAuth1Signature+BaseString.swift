@@ -8,7 +8,7 @@ extension OAuth1Signature {
   ) throws -> String {
     let own = ownParameters(url: url, formBody: formBody)
     // A protocol parameter among the request's own would be sent twice, and the service may read either.
-    if let name = parameters.first(where: { sent in own.contains { $0.name.elementsEqual(sent.name.utf8) } })?.name,
+    if let name = parameters.first(where: { sent in own.contains { $0.isNamed(sent.name) } })?.name,
       name.hasPrefix("oauth_")
     {
       throw NetworkError(

@@ -5,10 +5,12 @@ import RequestBehaviors
 extension OAuth1Signature {
   /// Returns whether a media type is that of form bodies, ignoring case and parameters (RFC 9110 §8.3.1).
   public static func isForm(contentType: String?) -> Bool {
+    let form = "application/x-www-form-urlencoded"
+    if contentType == form { return true }
     let isSpace = { (octet: UInt8) in octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
     let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
     guard let end = type.lastIndex(where: { !isSpace($0) }) else { return false }
-    return HeaderFields.areEqual(String(Substring(type[...end])), "application/x-www-form-urlencoded")
+    return HeaderFields.areEqual(String(Substring(type[...end])), form)
   }
 
   static func formBody(_ body: Data?, headers: HeaderFields, options: OAuth1Options) throws -> Data? {

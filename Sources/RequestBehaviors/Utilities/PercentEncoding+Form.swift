@@ -12,7 +12,7 @@ extension PercentEncoding {
 
   @usableFromInline
   static func append(escaping octets: UnsafeBufferPointer<UInt8>, to result: inout [UInt8]) {
-    // One append for all of them, because each append checks the array once more.
+    // One append for all of them, because each checks the array once more.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: octets.count * 3) { buffer in
       let count = escape(octets, to: buffer)
       result.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count]))
@@ -46,10 +46,13 @@ extension PercentEncoding {
   /// Returns octets; all except unreserved ones are escaped.
   @inlinable
   package static func escaped(_ octets: some Collection<UInt8>) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(octets.count * 3)
-    append(escaping: octets, to: &result)
-    return result
+    octets.withContiguousStorageIfAvailable { escaped($0) }
+      ?? Array(octets).withUnsafeBufferPointer { escaped($0) }
+  }
+
+  @usableFromInline
+  static func escaped(_ octets: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    Array(unsafeUninitializedCapacity: octets.count * 3) { buffer, count in count = escape(octets, to: buffer) }
   }
 
   /// Decodes form-encoded octets; a `+` is a space.
