@@ -9,21 +9,22 @@
   ///
   /// It has one owner at a time: the caller prepares it, the loop runs it, and the caller reads the response.
   final class CurlHandle: @unchecked Sendable {
-    // Unchecked because it has one owner at a time; see above.
+    // Unchecked because it has one owner at a time; see above. The checks of exclusive access would take as long as
+    // reading the head.
 
     /// libcurl's own handle.
-    private(set) var easy: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private(set) var easy: UnsafeMutableRawPointer
     /// The received part of the head.
-    var head = HeadCollector()
+    @exclusivity(unchecked) var head = HeadCollector()
     /// The received part of the body, unless it is streamed.
-    var body = BodyCollector()
+    @exclusivity(unchecked) var body = BodyCollector()
     /// The transfer of the handle, while the loop owns it.
     var transfer: CurlTransfer?
 
     let share: CurlShare
     private let errorText: UnsafeMutablePointer<CChar>
     private let configuration: CurlTransport.Configuration
-    var settings: RequestSettings
+    @exclusivity(unchecked) var settings: RequestSettings
 
     init(_ configuration: CurlTransport.Configuration, _ share: CurlShare) throws {
       easy = try CurlHandle.makeEasy()

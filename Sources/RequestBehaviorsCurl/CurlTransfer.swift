@@ -8,7 +8,8 @@
   /// The caller's outcome is settled once, from any thread. All other state belongs to the caller until the transfer is
   /// posted to the loop. The loop owns it from then on. After the outcome `ended`, it belongs to the caller again.
   final class CurlTransfer: @unchecked Sendable {
-    // Unchecked because a comment beside each variable names what protects it.
+    // Unchecked because a comment beside each variable names what protects it. The checks of exclusive access to the
+    // deadline, at each line of the head, would take as long as reading it.
 
     /// The end of the caller's wait.
     enum Outcome {
@@ -54,7 +55,7 @@
     var started: Duration?
     var firstByte: Duration?
     var lastByte: Duration?
-    var deadline: TransferDeadline
+    @exclusivity(unchecked) var deadline: TransferDeadline
     /// The index in the loop's list; `nil` if the loop does not have the transfer.
     var index: Int?
     /// The number under which the transfer waits for a connection; `nil` if it does not wait.

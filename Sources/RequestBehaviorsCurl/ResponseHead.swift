@@ -26,7 +26,7 @@
           guard let status = ResponseHead.status(of: bytes) else {
             throw Objection(reason: "its status line is invalid")
           }
-          let end = bytes.firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
+          let end = bytes.index(of: 0x0A, from: 0).map { $0 + 1 } ?? bytes.count
           return (status, try ResponseHead.fields(in: UnsafeRawBufferPointer(rebasing: bytes[end...])))
         }
       }
@@ -78,10 +78,10 @@
       var start = 0
       while start < bytes.count {
         // A line may end with a bare line feed (RFC 9112 §2.2).
-        let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.count
-        var line = bytes[start..<end]
+        let end = bytes.index(of: 0x0A, from: start) ?? bytes.count
+        let hasReturn = end > start && bytes[end - 1] == 0x0D
+        let line = UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
         start = end + 1
-        if line.last == 0x0D { line.removeLast() }
         if let first = line.first, isSpace(first) {
           try unfold(line, into: &fields)
         } else if !line.isEmpty {
@@ -91,37 +91,38 @@
       return fields
     }
 
-    private static func field(_ line: Slice<UnsafeRawBufferPointer>) throws(Objection) -> HeaderFields.Field {
-      guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex else {
+    private static func field(_ line: UnsafeRawBufferPointer) throws(Objection) -> HeaderFields.Field {
+      guard let colon = line.index(of: 0x3A, from: 0), colon > 0 else {
         throw Objection(reason: "a line of its header is not a field")
       }
-      let name = line[..<colon]
+      let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
       // A space before the colon hides a field from a stricter parser (RFC 9112 §5.1).
       guard name.allSatisfy(isTokenCharacter) else { throw Objection(reason: "the name of a header field is invalid") }
-      return HeaderFields.Field(string(name), try value(line[(colon + 1)...]))
+      return HeaderFields.Field(string(name), try value(line, from: colon + 1))
     }
 
     /// Adds a line that begins with a space to the field before it (RFC 9112 §5.2).
     private static func unfold(
-      _ line: Slice<UnsafeRawBufferPointer>, into fields: inout [HeaderFields.Field]
+      _ line: UnsafeRawBufferPointer, into fields: inout [HeaderFields.Field]
     ) throws(Objection) {
       guard let last = fields.popLast() else { throw Objection(reason: "its header begins with a space") }
-      fields.append(HeaderFields.Field(last.name, last.value + " " + (try value(line))))
+      fields.append(HeaderFields.Field(last.name, last.value + " " + (try value(line, from: 0))))
     }
 
-    private static func value(_ bytes: Slice<UnsafeRawBufferPointer>) throws(Objection) -> String {
-      var bytes = bytes
-      while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
-      while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+    private static func value(_ line: UnsafeRawBufferPointer, from start: Int) throws(Objection) -> String {
+      var (start, end) = (start, line.count)
+      while start < end, isSpace(line[start]) { start += 1 }
+      while start < end, isSpace(line[end - 1]) { end -= 1 }
+      let value = UnsafeRawBufferPointer(rebasing: line[start..<end])
       // Another parser might end the field at either (RFC 9110 §5.5).
-      for byte in bytes where byte == 0x0D || byte == 0 {
+      if value.index(of: 0x0D, from: 0) != nil || value.index(of: 0, from: 0) != nil {
         throw Objection(reason: "a header field has a bare carriage return or a NUL in it")
       }
-      return string(bytes)
+      return string(value)
     }
 
     /// Decodes text as UTF-8, or else as ISO 8859-1, which older servers use.
-    private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    private static func string(_ bytes: UnsafeRawBufferPointer) -> String {
       if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
       return String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
@@ -133,6 +134,15 @@
       case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E, 0x60, 0x7C, 0x7E: true
       default: false
       }
+    }
+  }
+
+  extension UnsafeRawBufferPointer {
+    /// Returns the index of the first of a byte.
+    fileprivate func index(of byte: UInt8, from start: Int) -> Int? {
+      guard let baseAddress, start < count else { return nil }
+      let first = baseAddress + start
+      return memchr(first, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
     }
   }
 #endif

@@ -99,22 +99,31 @@ enum URLResolution {
       end == 0x2E || end == 0x78 || end == 0x58 || Character(Unicode.Scalar(end)).isHexDigit,
       !host.utf8.contains(UInt8(ascii: ":"))
     else { return false }
+    if isFourNumbers(host) { return false }
     let name = (host.utf8.contains(UInt8(ascii: "%")) ? host.removingPercentEncoding : nil) ?? host
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
     let given = labels.last == "" ? labels.dropLast() : labels[...]
     guard let last = given.last, let first = last.utf8.first, (0x30...0x39).contains(first) else { return false }
     let isHexadecimal = last.lowercased().hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
-    guard isHexadecimal || last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
-    // A dot after the address, and escapes in it, are read differently too.
-    return given.count != 4 || labels.count != 4 || name != host || !given.allSatisfy(isOctet)
+    return isHexadecimal || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// Whether a label is a number from 0 to 255 without leading zeros, which some systems read as octal.
-  private static func isOctet(_ label: Substring) -> Bool {
-    guard (1...3).contains(label.utf8.count), label.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-      return false
+  /// Whether a host is four numbers from 0 to 255 with dots between them.
+  ///
+  /// The numbers have no leading zeros, which some systems read as octal. A dot after the address, and escapes in it,
+  /// are read differently too.
+  private static func isFourNumbers(_ host: String) -> Bool {
+    var (count, digits, number) = (1, 0, 0)
+    for byte in host.utf8 {
+      if byte == UInt8(ascii: "."), digits > 0 {
+        (count, digits, number) = (count + 1, 0, 0)
+      } else {
+        guard byte.isASCIIDigit, digits == 0 || number > 0 else { return false }
+        (digits, number) = (digits + 1, number * 10 + Int(byte - UInt8(ascii: "0")))
+        guard number < 256 else { return false }
+      }
     }
-    return UInt8(label) != nil && (label == "0" || label.first != "0")
+    return count == 4 && digits > 0
   }
 
   /// Returns the scheme and authority of an origin, as a URL begins with them.
