@@ -39,9 +39,7 @@ public struct OAuth1EncodedPair: Sendable, Hashable, CustomStringConvertible {
 
   /// The name and value percent-encoded, with `=` between them (RFC 5849 §3.4.1.3.2).
   public var encoded: String {
-    var result: [UInt8] = []
-    OAuth1EncodedParameter(self).append(to: &result)
-    return String(decoding: result, as: UTF8.self)
+    String(decoding: OAuth1EncodedParameter(self).octets, as: UTF8.self)
   }
 
   /// The percent-encoded name and value.

@@ -2,23 +2,25 @@ import RequestBehaviors
 
 /// A name and a value percent-encoded, as they are signed (RFC 5849 §3.4.1.3.2).
 struct OAuth1EncodedParameter: Equatable {
-  let name: [UInt8]
-  let value: [UInt8]
+  /// `name=value`, in one list, because each costs an allocation.
+  let octets: [UInt8]
+  private let nameCount: Int
 
-  init(_ parameter: OAuth1EncodedPair) {
-    name = PercentEncoding.escaped(parameter.name)
-    value = PercentEncoding.escaped(parameter.value)
+  init(_ parameter: OAuth1EncodedPair) { self.init(parameter.name, parameter.value) }
+
+  init(_ parameter: (name: String, value: String)) { self.init(parameter.name.utf8, parameter.value.utf8) }
+
+  private init(_ name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
+    var octets: [UInt8] = []
+    // Most octets are not escaped, so that this is mostly enough.
+    octets.reserveCapacity((name.count + value.count) * 2 + 1)
+    PercentEncoding.append(escaping: name, to: &octets)
+    nameCount = octets.count
+    octets.append(UInt8(ascii: "="))
+    PercentEncoding.append(escaping: value, to: &octets)
+    self.octets = octets
   }
 
-  init(_ parameter: (name: String, value: String)) {
-    name = PercentEncoding.escaped(parameter.name.utf8)
-    value = PercentEncoding.escaped(parameter.value.utf8)
-  }
-
-  /// Appends `name=value`.
-  func append(to result: inout [UInt8]) {
-    result += name
-    result.append(UInt8(ascii: "="))
-    result += value
-  }
+  var name: ArraySlice<UInt8> { octets[..<nameCount] }
+  var value: ArraySlice<UInt8> { octets[(nameCount + 1)...] }
 }

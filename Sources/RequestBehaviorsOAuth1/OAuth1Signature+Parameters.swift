@@ -9,7 +9,7 @@ extension OAuth1Signature {
     result.reserveCapacity(512)
     for parameter in parameters.sorted() {
       if !result.isEmpty { result.append(UInt8(ascii: "&")) }
-      parameter.append(to: &result)
+      result += parameter.octets
     }
     return result
   }
