@@ -21,6 +21,16 @@ final class CacheActivity: Sendable {
     var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
     /// The number of validations that have changed what the store has.
     var validationCount = 0
+    /// The number of the latest one of each key.
+    var validated: [CacheKey: Int] = [:]
+    /// The number of the latest one that is not in ``validated`` any more.
+    var lastForgotten = 0
+
+    mutating func noteValidation(of key: CacheKey) {
+      validationCount += 1
+      if validated.count == CacheActivity.validatedLimit { (validated, lastForgotten) = ([:], validationCount) }
+      validated[key] = validationCount
+    }
     /// The keys that are validated in the background.
     var refreshed: Set<CacheKey> = []
   }
@@ -167,7 +177,7 @@ final class CacheActivity: Sendable {
     case failed(Result<NetworkResponse, any Error>)
     /// The request that validated was cancelled or failed by itself: one of the waiting requests validates.
     case abandoned
-    /// A validation has ended since the caller looked into the store: the caller looks again.
+    /// A validation of the response has ended since the caller looked into the store: the caller looks again.
     case missed
   }
 
@@ -187,6 +197,9 @@ final class CacheActivity: Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
+  /// The most keys whose latest validations are remembered; requests look once more where one is forgotten.
+  private static let validatedLimit = 1_000
+
   /// The number of validations so far that have changed what the store has.
   var validationCount: Int { state.withLock { $0.validationCount } }
 
@@ -194,15 +207,14 @@ final class CacheActivity: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - count: The ``validationCount`` before the caller looked into the store; `nil` for a caller that does not look
-  ///     again.
+  ///   - count: The ``validationCount`` before the caller looked into the store.
   ///   - call: The caller's call.
   /// - Returns: The result of the other validation, or `own` if the caller has to validate.
   /// - Throws: `CancellationError`, or the error of a client that was shut down.
-  func beginValidation(of key: ValidationKey, since count: Int?, for call: Call) async throws -> Validation {
+  func beginValidation(of key: ValidationKey, since count: Int, for call: Call) async throws -> Validation {
     let (waiter, isMissed) = state.withLock { state -> (Waiter<Validation>?, Bool) in
       guard state.waiting[key] != nil else {
-        if let count, count != state.validationCount { return (nil, true) }
+        if state.validated[key.key] ?? state.lastForgotten > count { return (nil, true) }
         state.waiting[key] = []
         return (nil, false)
       }
@@ -228,12 +240,17 @@ final class CacheActivity: Sendable {
   }
 
   /// Records that a validation in the background has ended.
-  func endRefresh(of key: CacheKey) { state.withLock { _ = $0.refreshed.remove(key) } }
+  func endRefresh(of key: CacheKey) {
+    state.withLock { state in
+      state.refreshed.remove(key)
+      state.noteValidation(of: key)
+    }
+  }
 
   /// Ends a validation, and resumes the requests that wait for it.
   func endValidation(of key: ValidationKey, _ outcome: Validation) {
     let waiters = state.withLock { state in
-      if case .ended = outcome { state.validationCount += 1 }
+      if case .ended = outcome { state.noteValidation(of: key.key) }
       return state.waiting.removeValue(forKey: key) ?? []
     }
     for waiter in waiters { waiter.settle(.success(outcome)) }

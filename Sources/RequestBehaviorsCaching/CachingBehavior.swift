@@ -59,14 +59,12 @@ public struct CachingBehavior: UniqueBehavior {
   ///   - exchange: The request.
   ///   - next: The inner behaviors.
   ///   - hasWaited: Whether the request has waited for a validation that has ended.
-  ///   - hasMissed: Whether the request has missed a validation, which it does once: those of other responses count,
-  ///     too.
   /// - Returns: The response.
   /// - Throws: The error of the inner behaviors.
   private func run(
-    _ exchange: CacheExchange, _ next: Next, hasWaited: Bool = false, hasMissed: Bool = false
+    _ exchange: CacheExchange, _ next: Next, hasWaited: Bool = false
   ) async throws -> NetworkResponse {
-    let validationCount = hasMissed ? nil : activity.validationCount
+    let validationCount = activity.validationCount
     var stored = await exchange.find()
     var decision = exchange.decide(on: stored)
 
@@ -100,8 +98,7 @@ public struct CachingBehavior: UniqueBehavior {
     switch try await activity.beginValidation(of: key, since: validationCount, for: call) {
     case .own: return try await exchange.revalidateForAll(stored)
     case .ended: return try await run(exchange, next, hasWaited: true)
-    case .abandoned: return try await run(exchange, next)
-    case .missed: return try await run(exchange, next, hasMissed: true)
+    case .abandoned, .missed: return try await run(exchange, next)
     case .failed(let failure): return try exchange.share(failure, insteadOf: stored)
     }
   }

@@ -76,7 +76,7 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a request that missed the validation of another response asks for its own`() async throws {
+  @Test func `a request does not look again after the validation of another response`() async throws {
     let store = FailingStore(MemoryCacheStore())
     let look = TestGate()
     let server = Server("max-age=60", store: store)
@@ -87,9 +87,30 @@ import Testing
     let second = Task { try await server.send().source }
     await look.waitForArrivals(1)
     try await server.client.send(.get("b"))
+    let again = Box(false)
+    store.afterLook.value = { again.value = true }
     look.open()
     #expect(try await second.value == .revalidated)
+    #expect(!again.value)
     #expect(server.transport.sent.count == 4)
+  }
+
+  @Test func `a request that looked before many validations ended does not ask once more`() async throws {
+    let store = FailingStore(MemoryCacheStore(capacity: 64 << 20))
+    let look = TestGate()
+    let server = Server("max-age=60", store: store)
+    let others = (0..<1_100).map { RequestPath("b/\($0)") }
+    _ = try await server.send()
+    for path in others { try await server.client.send(.get(path)) }
+    server.clock.advance(by: .seconds(61))
+    server.gate.open()
+    store.afterLook.value = { await look.pass() }
+    let second = Task { try await server.send().source }
+    await look.waitForArrivals(1)
+    #expect(try await server.send().source == .revalidated)
+    for path in others { try await server.client.send(.get(path)) }
+    look.open()
+    #expect(try await second.value == .cache)
   }
 
   @Test func `a validation that fails has failed for all who waited for it`() async throws {
