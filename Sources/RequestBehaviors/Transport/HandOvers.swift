@@ -8,6 +8,16 @@ public final class HandOvers: Sendable {
     // Ascending. A list, because few requests are between their last check and the transport at a time.
     var open: [UInt64] = []
     var waiters: [(upTo: UInt64, waiter: Waiter<Void>)] = []
+
+    /// Returns the place of the first number that is not less than this one, by halving the list.
+    func place(of id: UInt64) -> Int {
+      var range = open.startIndex..<open.endIndex
+      while !range.isEmpty {
+        let middle = range.lowerBound + range.count / 2
+        range = open[middle] < id ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
+      }
+      return range.lowerBound
+    }
   }
 
   private let state = Locked(State())
@@ -29,7 +39,8 @@ public final class HandOvers: Sendable {
   /// Records that a transport has the request, or that it is not sent; a second call does nothing.
   fileprivate func end(_ id: UInt64) {
     let released = state.withLock { state -> [Waiter<Void>] in
-      guard let place = state.open.lastIndex(of: id) else { return [] }
+      let place = state.place(of: id)
+      guard place < state.open.count, state.open[place] == id else { return [] }
       state.open.remove(at: place)
       guard !state.waiters.isEmpty else { return [] }
       let oldest = state.open.first ?? .max

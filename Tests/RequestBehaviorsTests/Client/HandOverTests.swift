@@ -39,6 +39,16 @@ import Testing
     later.end()
   }
 
+  @Test func `hand-overs end in any order, and again`() throws {
+    let all = try (0..<100).map { _ in try #require(HandOver(to: [handOvers])) }
+    var random = SeededGenerator(seed: 7)
+    for (index, handOver) in all.shuffled(using: &random).enumerated() {
+      handOver.end()
+      handOver.end()
+      #expect(handOvers.openCount == 99 - index)
+    }
+  }
+
   private func send(over transport: some Transport, ending handOver: HandOver) async throws {
     let endsItself = transport is any HandOverEnding
     _ = try await transport.send(NetworkRequest(url: baseURL), ending: handOver, itself: endsItself)
