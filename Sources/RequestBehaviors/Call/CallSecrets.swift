@@ -34,7 +34,7 @@ public struct CallSecrets: Sendable {
   }
 
   mutating func add(_ secret: String) {
-    if !added.contains(secret) { added.append(secret) }
+    if !added.contains(where: { $0.hasBytes(of: secret) }) { added.append(secret) }
   }
 
   /// Adds the fields of a request on its way.

@@ -151,12 +151,12 @@ extension Redactor {
     return isSecret ? value : nil
   }
 
-  /// Returns the text without its percent-encoding; unchanged if that is malformed.
+  /// Returns the text without its percent-encoding.
   private static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, plusIsSpace: Bool = false) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     let hasPlus = plusIsSpace && bytes.contains(UInt8(ascii: "+"))
     guard hasPlus || bytes.contains(UInt8(ascii: "%")) else { return text }
-    return (hasPlus ? text.replacing("+", with: "%20") : text).removingPercentEncoding ?? text
+    return PercentEncoding.lenientlyDecoded(hasPlus ? text.replacing("+", with: "%20") : text)
   }
 
   /// Whether a value of the name `code` or `state` belongs to a sign-in.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Percent-encoding of octets that may not be text, and of forms.
 ///
 /// The generic functions are inlinable, because the other modules of the package would call them unspecialized: a
@@ -43,16 +45,10 @@ extension PercentEncoding {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
   }
 
-  /// Returns octets; all except unreserved ones are escaped.
-  @inlinable
-  package static func escaped(_ octets: some Collection<UInt8>) -> [UInt8] {
-    octets.withContiguousStorageIfAvailable { escaped($0) }
-      ?? Array(octets).withUnsafeBufferPointer { escaped($0) }
-  }
-
-  @usableFromInline
-  static func escaped(_ octets: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-    Array(unsafeUninitializedCapacity: octets.count * 3) { buffer, count in count = escape(octets, to: buffer) }
+  /// Returns a text without its percent-encoding; escapes that are malformed are kept, as lenient servers do.
+  static func lenientlyDecoded(_ text: String) -> String {
+    if !text.utf8.contains(UInt8(ascii: "%")) { return text }
+    return text.removingPercentEncoding ?? decodedForm(text.replacing("+", with: "%2B"))
   }
 
   /// Decodes form-encoded octets; a `+` is a space.

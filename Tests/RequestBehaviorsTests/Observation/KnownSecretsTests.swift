@@ -18,6 +18,8 @@ import Testing
   @Test(arguments: [
     ("Bearer  q7Yz-token", "q7Yz-token"), ("basic dXNlcjpxN1l6LXRva2Vu", "q7Yz-token"), ("q7Yz-token ", "q7Yz-token "),
     ("Digest a=\"x\", token=\"q7Yz%2Dtoken\"", "q7Yz-token"), ("sid=q7Yz-token", "q7Yz-token"),
+    ("Bearer \tq7Yz-token", "q7Yz-token"), ("Bearer\tq7Yz-token", "q7Yz-token"),
+    ("token=q7Yz-token, v=22", "q7Yz-token"), ("Basic dXNlcjrMiHE3WXo=", "\u{308}q7Yz"),
   ])
   func `the parts of a credential are its secrets`(value: String, secret: String) {
     let headers = HeaderFields([.init(value.hasPrefix("sid") ? "Cookie" : "Authorization", value)])
@@ -29,7 +31,9 @@ import Testing
     #expect(!Redactor.standard.secrets(in: headers).contains { ["example.com", "/articles"].contains($0) })
   }
 
-  @Test(arguments: [("q7%2DYz", "q7-Yz"), ("q7+Yz", "q7 Yz"), ("q7%zzYz", "q7%zzYz"), ("q7Yz", "q7Yz")])
+  @Test(arguments: [
+    ("q7%2DYz", "q7-Yz"), ("q7+Yz", "q7 Yz"), ("q7%zzYz", "q7%zzYz"), ("q7Yz", "q7Yz"), ("q7%2DYz%zz", "q7-Yz%zz"),
+  ])
   func `the value of a sensitive name in a query or form is a secret`(value: String, secret: String) throws {
     let form = "page=2&to%6ben=\(value)&sort=name"
     let found = Redactor.standard.secrets(
@@ -80,6 +84,22 @@ import Testing
     #expect(shown(#"\u0073\u00333cr3t\/+\u00e4?\"\\ x\u0026<\'"#, [#"s33cr3t/+ä?"\ x&<'"#]) == "a,REDACTED,b")
     #expect(shown(#"key\ud83d\ude00\n\td"#, ["key😀\n\td"]) == "a,REDACTED,b")
     #expect(shown(String(reflecting: Self.secret)) == "a,\"REDACTED\",b")
+  }
+
+  @Test(arguments: [
+    (#"{"next":"https://example.com/f/ab\u002Bcd%2Fef?page=2"}"#, #"{"next":"https://example.com/f/REDACTED?page=2"}"#),
+    (#"{"next":"https://example.com/f/ab\u002Bcd%2Fef"}"#, #"{"next":"https://example.com/f/REDACTED"}"#),
+    (#"{"next":"/f/ab%2Bcd\/ef x"}"#, #"{"next":"/f/REDACTED x"}"#),
+  ])
+  func `a secret in a URL of JSON is hidden, though it has escapes of both`(body: String, expected: String) {
+    let redactor = Redactor.standard.hiding(["ab+cd/ef"])
+    #expect(redactor.redact(body: Data(body.utf8), contentType: "application/json", limit: 1_000) == expected)
+  }
+
+  @Test func `secrets that are equal as texts are hidden with the bytes of each`() {
+    let forms = ["p\u{E4}sswort9", "pa\u{308}sswort9"]
+    #expect(shown(forms[0], forms) == "a,REDACTED,b")
+    #expect(shown(forms[1], forms) == "a,REDACTED,b")
   }
 
   @Test func `a secret is hidden with the entities of XML`() {

@@ -28,9 +28,10 @@ struct CredentialValue {
   init(_ value: String, _ cookie: Cookie) {
     var text = value
     text.withUTF8 { bytes in
-      let word = bytes.drop { $0 == UInt8(ascii: " ") }.prefix { $0 != UInt8(ascii: " ") }
-      let rest = Bytes(rebasing: bytes[word.endIndex...].drop { $0 == UInt8(ascii: " ") })
-      let hasScheme = cookie == .none && !rest.isEmpty
+      let word = bytes.drop(while: \.isFieldSpace).prefix { !$0.isFieldSpace }
+      let rest = Bytes(rebasing: bytes[word.endIndex...].drop(while: \.isFieldSpace))
+      // A word with an equals sign is the first parameter, or a token by itself.
+      let hasScheme = cookie == .none && !rest.isEmpty && !word.contains(UInt8(ascii: "="))
       if hasScheme {
         secrets.append(String(decoding: rest, as: UTF8.self))
         if word.elementsEqual("basic".utf8, by: { $0.lowercasedASCII == $1 }) { addParts(ofBasic: rest) }
@@ -45,21 +46,25 @@ struct CredentialValue {
   /// Adds `user:password` and the password (RFC 7617 §2).
   private mutating func addParts(ofBasic credentials: Bytes) {
     guard let data = Data(base64Encoded: Data(credentials)) else { return }
-    let pair = String(decoding: data, as: UTF8.self)
-    secrets.append(pair)
-    if let colon = pair.firstIndex(of: ":") { secrets.append(String(pair[pair.index(after: colon)...])) }
+    secrets.append(String(decoding: data, as: UTF8.self))
+    guard let colon = data.firstIndex(of: UInt8(ascii: ":")) else { return }
+    secrets.append(String(decoding: data[(colon + 1)...], as: UTF8.self))
   }
 
   /// Adds the values of cookies, and of parameters with sensitive names.
   private mutating func addParameters(_ text: Bytes, _ cookie: Cookie) {
     for part in text.split(whereSeparator: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }) {
       guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
-      let name = part[..<equals].drop { $0 == UInt8(ascii: " ") }
+      let name = part[..<equals].drop(while: \.isFieldSpace)
       if cookie == .set, Redactor.cookieAttributes.contains(name) { continue }
       let value = part[(equals + 1)...].filter { $0 != UInt8(ascii: "\"") }
       guard Redactor.isCredentialField(name) || (cookie != .none && value.count >= 8) else { continue }
-      let text = String(decoding: value, as: UTF8.self)
-      secrets.append(text.removingPercentEncoding ?? text)
+      secrets.append(PercentEncoding.lenientlyDecoded(String(decoding: value, as: UTF8.self)))
     }
   }
+}
+
+extension UInt8 {
+  /// Whether this is white space of a field's value (RFC 9110 §5.6.3).
+  fileprivate var isFieldSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -9,7 +9,7 @@ struct KnownSecrets: Sendable {
   /// The length of the shortest value that is searched for; shorter ones would be found everywhere.
   static let minimumLength = 4
 
-  // A list, because most requests have few secrets; a value may be there twice.
+  // A list, because most requests have few secrets. Of many, a value may be there twice.
   private(set) var values: [String] = []
   /// The length of the shortest value.
   private var shortest = Int.max
@@ -26,6 +26,7 @@ struct KnownSecrets: Sendable {
     for value in added {
       let length = value.utf8.count
       guard length >= KnownSecrets.minimumLength else { continue }
+      if values.count < 32, values.contains(where: { $0.hasBytes(of: value) }) { continue }
       values.append(value)
       shortest = min(shortest, length)
     }
@@ -40,7 +41,10 @@ struct KnownSecrets: Sendable {
     let patternsByFirstByte: [UInt8: [SecretPattern]]
 
     init(_ values: [String]) {
-      patterns = Set(values).flatMap(SecretPattern.patterns).sorted { $0.bytes.count > $1.bytes.count }
+      // By their bytes: equal texts may have different ones.
+      var seen: Set<[UInt8]> = []
+      let distinct = values.filter { seen.insert(Array($0.utf8)).inserted }
+      patterns = distinct.flatMap(SecretPattern.patterns).sorted { $0.bytes.count > $1.bytes.count }
       patternsByFirstByte = Dictionary(grouping: patterns) { $0.bytes[0] }
     }
   }
@@ -162,4 +166,9 @@ extension KnownSecrets {
     while end < text.count, text[end].isBase64, text[end] != UInt8(ascii: "/") { end += 1 }
     return start..<end
   }
+}
+
+extension String {
+  /// Whether two texts have the same bytes; equal texts may have different ones.
+  func hasBytes(of other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
 }

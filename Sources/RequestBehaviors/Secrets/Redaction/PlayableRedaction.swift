@@ -90,7 +90,9 @@ package struct PlayableRedaction: Sendable {
     else {
       return placeholders.placeholder(for: value)
     }
-    return "\(parts[0]) \(placeholders.placeholder(for: String(parts[1])))"
+    // As ``CredentialValue`` finds it, so that one secret has one number.
+    let secret = String(parts[1].drop { $0 == " " || $0 == "\t" })
+    return "\(parts[0]) \(placeholders.placeholder(for: secret))"
   }
 
   private func links(_ value: String) -> String {

@@ -3,6 +3,8 @@ import Foundation
 /// An encoding in which text writes octets differently.
 enum SecretEncoding: CaseIterable {
   case percent, json, xml
+  /// Escapes of any of them, one after the other, as in a URL in JSON.
+  case mixed
 
   /// The bytes that begin an escape in any of the encodings.
   static let leads = Array("%+\\&".utf8)
@@ -13,7 +15,13 @@ enum SecretEncoding: CaseIterable {
     case .percent: byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+")
     case .json: byte == UInt8(ascii: "\\")
     case .xml: byte == UInt8(ascii: "&")
+    case .mixed: SecretEncoding.leads.contains(byte)
     }
+  }
+
+  /// The encoding whose escape begins with a byte; `nil` if none does.
+  private static func encoding(of lead: UInt8) -> SecretEncoding? {
+    [.percent, .json, .xml].first { $0.isLead(lead) }
   }
 
   /// Returns the index after a pattern that is written at an index; `nil` if the text differs there.
@@ -37,6 +45,9 @@ enum SecretEncoding: CaseIterable {
     let byte = text[place]
     let rest = text[place...]
     switch self {
+    case .mixed:
+      guard let encoding = SecretEncoding.encoding(of: byte) else { break }
+      return encoding.unit(in: text, at: place, expecting: expected)
     // A plus is a space in a form, and itself in a URL.
     case .percent where byte == UInt8(ascii: "+") && expected == UInt8(ascii: " "): return ([expected], 1)
     case .percent where byte == UInt8(ascii: "%"):
