@@ -19,20 +19,20 @@ final class CacheActivity: Sendable {
     /// became too long.
     var mustBeEmptied = false
     var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
-    /// The number of validations that have changed what the store has.
+    /// The number of validations that have ended and may have changed what the store has.
     var validationCount = 0
     /// The number of the latest one of each key.
     var validated: [CacheKey: Int] = [:]
     /// The number of the latest one that is not in ``validated`` any more.
     var lastForgotten = 0
+    /// The keys that are validated in the background.
+    var refreshed: Set<CacheKey> = []
 
     mutating func noteValidation(of key: CacheKey) {
       validationCount += 1
       if validated.count == CacheActivity.validatedLimit { (validated, lastForgotten) = ([:], validationCount) }
       validated[key] = validationCount
     }
-    /// The keys that are validated in the background.
-    var refreshed: Set<CacheKey> = []
   }
 
   /// A fetch that is under way.
@@ -197,10 +197,10 @@ final class CacheActivity: Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
-  /// The most keys whose latest validations are remembered; requests look once more where one is forgotten.
+  /// The most keys whose latest validations are remembered; where one is forgotten, a request looks once more.
   private static let validatedLimit = 1_000
 
-  /// The number of validations so far that have changed what the store has.
+  /// The number of validations so far that may have changed what the store has.
   var validationCount: Int { state.withLock { $0.validationCount } }
 
   /// Makes the caller the request that validates the response of a key, or waits for the request that does.

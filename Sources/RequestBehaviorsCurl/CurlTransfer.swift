@@ -8,8 +8,8 @@
   /// The caller's outcome is settled once, from any thread. All other state belongs to the caller until the transfer is
   /// posted to the loop. The loop owns it from then on. After the outcome `ended`, it belongs to the caller again.
   final class CurlTransfer: @unchecked Sendable {
-    // Unchecked because a comment beside each variable names what protects it. The checks of exclusive access to the
-    // deadline, at each line of the head, would take as long as reading it.
+    // Unchecked because a comment beside each variable names what protects it. Exclusive access to the deadline is
+    // not checked, because it changes at each line of a head.
 
     /// The end of the caller's wait.
     enum Outcome {

@@ -66,7 +66,6 @@
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
   }
 
   // MARK: - Fields
@@ -82,7 +81,7 @@
         let hasReturn = end > start && bytes[end - 1] == 0x0D
         let line = UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
         start = end + 1
-        if let first = line.first, isSpace(first) {
+        if let first = line.first, HTTPSyntax.isSpace(first) {
           try unfold(line, into: &fields)
         } else if !line.isEmpty {
           fields.append(try field(line))
@@ -111,8 +110,8 @@
 
     private static func value(_ line: UnsafeRawBufferPointer, from start: Int) throws(Objection) -> String {
       var (start, end) = (start, line.count)
-      while start < end, isSpace(line[start]) { start += 1 }
-      while start < end, isSpace(line[end - 1]) { end -= 1 }
+      while start < end, HTTPSyntax.isSpace(line[start]) { start += 1 }
+      while start < end, HTTPSyntax.isSpace(line[end - 1]) { end -= 1 }
       let value = UnsafeRawBufferPointer(rebasing: line[start..<end])
       // Another parser might end the field at either (RFC 9110 §5.5).
       if value.index(of: 0x0D, from: 0) != nil || value.index(of: 0, from: 0) != nil {
@@ -134,15 +133,6 @@
       case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E, 0x60, 0x7C, 0x7E: true
       default: false
       }
-    }
-  }
-
-  extension UnsafeRawBufferPointer {
-    /// Returns the index of the first of a byte.
-    fileprivate func index(of byte: UInt8, from start: Int) -> Int? {
-      guard let baseAddress, start < count else { return nil }
-      let first = baseAddress + start
-      return memchr(first, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
     }
   }
 #endif

@@ -121,7 +121,7 @@ extension Call.Memory {
 
   // Unchecked as its superclass is.
   private final class Value<Wrapped: Sendable>: Content, @unchecked Sendable {
-    // The lock of the call makes sure of what the check would.
+    // Not checked, because the lock of the call makes each access exclusive.
     @exclusivity(unchecked) var value: Wrapped
 
     init(_ value: Wrapped) { self.value = value }

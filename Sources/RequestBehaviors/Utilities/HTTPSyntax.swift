@@ -36,7 +36,8 @@ package enum HTTPSyntax {
     return ["host", "content-length", "transfer-encoding"].contains(name.lowercased())
   }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+  /// Returns whether a byte is white space around or within a field value (§5.6.3): a space or a tab.
+  package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
   package static func isTokenCharacter(_ byte: UInt8) -> Bool {
     switch byte {

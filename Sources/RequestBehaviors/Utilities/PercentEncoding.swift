@@ -1,8 +1,6 @@
 /// Percent-encoding of octets (RFC 3986 §2.1): only unreserved characters are kept.
 @usableFromInline
 package enum PercentEncoding {
-  private static let digits = Array("0123456789ABCDEF".utf8)
-
   /// Returns whether an octet is an unreserved character: ALPHA, DIGIT, `-`, `.`, `_`, `~` (RFC 3986 §2.3).
   @inlinable
   package static func isUnreserved(_ byte: UInt8) -> Bool {
@@ -28,7 +26,9 @@ package enum PercentEncoding {
   /// Escapes all octets except unreserved ones, for a path segment, or a query name or value.
   package static func escape(_ text: some StringProtocol) -> String {
     if text.utf8.allSatisfy(isUnreserved) { return String(text) }
-    return escape(text, allowing: isUnreserved)
+    var result: [UInt8] = []
+    append(escaping: text.utf8, to: &result)
+    return String(decoding: result, as: UTF8.self)
   }
 
   /// Escapes the illegal octets of a text; existing escapes are kept.
@@ -47,19 +47,10 @@ package enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private static func escape(_ text: some StringProtocol, allowing isAllowed: (UInt8) -> Bool) -> String {
-    var result: [UInt8] = []
-    result.reserveCapacity(text.utf8.count * 3)
-    for byte in text.utf8 {
-      if isAllowed(byte) { result.append(byte) } else { append(byte, to: &result) }
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
-
   private static func append(_ byte: UInt8, to result: inout [UInt8]) {
     result.append(UInt8(ascii: "%"))
-    result.append(digits[Int(byte >> 4)])
-    result.append(digits[Int(byte & 15)])
+    result.append(hexDigit(byte >> 4))
+    result.append(hexDigit(byte & 15))
   }
 
   /// Returns whether a percent sign with two hexadecimal digits is at an index.

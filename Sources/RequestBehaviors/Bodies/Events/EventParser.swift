@@ -135,10 +135,7 @@ private struct EventFields: Sendable {
 
 extension UnsafeBufferPointer<UInt8> {
   /// The index of the first colon; `nil` without one.
-  fileprivate var firstColon: Int? {
-    guard let baseAddress, let found = memchr(baseAddress, Int32(UInt8(ascii: ":")), count) else { return nil }
-    return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
-  }
+  fileprivate var firstColon: Int? { UnsafeRawBufferPointer(self).index(of: UInt8(ascii: ":"), from: 0) }
 
   fileprivate func equals(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount, let baseAddress else { return false }

@@ -109,10 +109,7 @@ private struct ByteSearch: Sendable {
     if let found, found >= start { return found }
     let from = max(start, searched)
     guard from < buffer.count else { return nil }
-    found = buffer.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return nil }
-      return memchr(base + from, Int32(byte), bytes.count - from).map { UnsafeRawPointer($0) - base }
-    }
+    found = buffer.withUnsafeBytes { $0.index(of: byte, from: from) }
     searched = found.map { $0 + 1 } ?? buffer.count
     return found
   }

@@ -28,8 +28,8 @@ struct CredentialValue {
   init(_ value: String, _ cookie: Cookie) {
     var text = value
     text.withUTF8 { bytes in
-      let word = bytes.drop(while: \.isFieldSpace).prefix { !$0.isFieldSpace }
-      let rest = Bytes(rebasing: bytes[word.endIndex...].drop(while: \.isFieldSpace))
+      let word = bytes.drop(while: HTTPSyntax.isSpace).prefix { !HTTPSyntax.isSpace($0) }
+      let rest = Bytes(rebasing: bytes[word.endIndex...].drop(while: HTTPSyntax.isSpace))
       // A word with an equals sign is the first parameter, or a token by itself.
       let hasScheme = cookie == .none && !rest.isEmpty && !word.contains(UInt8(ascii: "="))
       if hasScheme {
@@ -55,16 +55,11 @@ struct CredentialValue {
   private mutating func addParameters(_ text: Bytes, _ cookie: Cookie) {
     for part in text.split(whereSeparator: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }) {
       guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
-      let name = part[..<equals].drop(while: \.isFieldSpace)
+      let name = part[..<equals].drop(while: HTTPSyntax.isSpace)
       if cookie == .set, Redactor.cookieAttributes.contains(name) { continue }
       let value = part[(equals + 1)...].filter { $0 != UInt8(ascii: "\"") }
       guard Redactor.isCredentialField(name) || (cookie != .none && value.count >= 8) else { continue }
       secrets.append(PercentEncoding.lenientlyDecoded(String(decoding: value, as: UTF8.self)))
     }
   }
-}
-
-extension UInt8 {
-  /// Whether this is white space of a field's value (RFC 9110 §5.6.3).
-  fileprivate var isFieldSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -5,7 +5,9 @@ struct FieldNames: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
   private let ignoresPunctuation: Bool
   private var tree = NameTree()
-  /// The lengths of the names, and their first and last bytes: a word of prose mostly has others.
+  /// The lengths of the names, and their first and last bytes, if punctuation counts.
+  ///
+  /// A word of prose mostly has others.
   private var lengths = Int.max...Int.max
   private var edges = (first: ASCIISet(""), last: ASCIISet(""))
 
@@ -24,6 +26,7 @@ struct FieldNames: Sendable {
     }
     add(wholeNames, as: .whole)
     add(names, as: .ending)
+    guard !ignoresPunctuation else { return }
     let all = names.union(wholeNames).flatMap(FieldNames.forms).filter { !$0.isEmpty }
     guard let least = all.map(\.count).min(), let most = all.map(\.count).max() else { return }
     lengths = least...most

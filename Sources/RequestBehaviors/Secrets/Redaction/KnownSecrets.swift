@@ -9,12 +9,15 @@ struct KnownSecrets: Sendable {
   /// The length of the shortest value that is searched for; shorter ones would be found everywhere.
   static let minimumLength = 4
 
+  /// The most values among which the same one is looked for before it is added.
+  private static let comparedLimit = 32
+
   // A list, because most requests have few secrets. Of many, a value may be there twice.
   private(set) var values: [String] = []
   /// The length of the shortest value.
   private var shortest = Int.max
   /// The patterns to search for; made when needed, because most texts are too short for a secret or lack its bytes.
-  private var search: Locked<Search?>?
+  private var search = Locked<Search?>(nil)
 
   var isEmpty: Bool { values.isEmpty }
 
@@ -26,7 +29,7 @@ struct KnownSecrets: Sendable {
     for value in added {
       let length = value.utf8.count
       guard length >= KnownSecrets.minimumLength else { continue }
-      if values.count < 32, values.contains(where: { $0.hasBytes(of: value) }) { continue }
+      if values.count < KnownSecrets.comparedLimit, values.contains(where: { $0.hasBytes(of: value) }) { continue }
       values.append(value)
       shortest = min(shortest, length)
     }
@@ -50,8 +53,7 @@ struct KnownSecrets: Sendable {
   }
 
   private func makeSearch() -> Search {
-    guard let search else { return Search(values) }
-    return search.withLock { search in
+    search.withLock { search in
       if let search { return search }
       let made = Search(values)
       search = made

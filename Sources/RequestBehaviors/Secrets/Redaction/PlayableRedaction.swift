@@ -91,7 +91,7 @@ package struct PlayableRedaction: Sendable {
       return placeholders.placeholder(for: value)
     }
     // As ``CredentialValue`` finds it, so that one secret has one number.
-    let secret = String(parts[1].drop { $0 == " " || $0 == "\t" })
+    let secret = String(HTTPSyntax.withoutOuterSpace(parts[1]))
     return "\(parts[0]) \(placeholders.placeholder(for: secret))"
   }
 

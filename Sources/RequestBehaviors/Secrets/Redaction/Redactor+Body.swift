@@ -99,7 +99,7 @@ extension Data {
     guard !isEmpty else { return nil }
     return withUnsafeBytes { raw in
       let bytes = raw.bindMemory(to: UInt8.self)
-      if bytes.baseAddress.map({ memchr($0, 0, bytes.count) }) ?? nil != nil { return false }
+      if raw.index(of: 0, from: 0) != nil { return false }
       // Most text is ASCII, and combining the bytes by `or` is the fastest check.
       var seen: UInt8 = 0
       for index in bytes.indices { seen |= bytes[index] }

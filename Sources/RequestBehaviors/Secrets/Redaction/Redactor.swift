@@ -29,8 +29,8 @@ public struct Redactor: Sendable {
   /// By default these are the fields that HTTP itself defines for content, caching, conditions and connections, and
   /// common ones for request ids and rate limits. A field that is marked sensitive is hidden all the same.
   public var allowedHeaders: Set<String> {
-    get { rules.lists.allowedHeaders }
-    set { change { $0.allowedHeaders = newValue } }
+    get { lists.allowedHeaders }
+    set { lists.allowedHeaders = newValue }
   }
 
   /// The names of the query items whose values are shown, compared without regard to case.
@@ -38,8 +38,8 @@ public struct Redactor: Sendable {
   /// By default these are names of paging and sorting, such as `page` and `limit`. A name in ``sensitiveFields`` is
   /// hidden all the same.
   public var allowedQueryNames: Set<String> {
-    get { rules.lists.allowedQueryNames }
-    set { change { $0.allowedQueryNames = newValue } }
+    get { lists.allowedQueryNames }
+    set { lists.allowedQueryNames = newValue }
   }
 
   /// The names of the fields that are hidden in JSON, form and text bodies, and in free text.
@@ -47,19 +47,24 @@ public struct Redactor: Sendable {
   /// Only letters and digits count, without regard to case, and trailing words match: `api_key` hides `apiKey`,
   /// `API-Key` and `shop_api_key`; `password` hides `newPassword` and `user[password]`.
   public var sensitiveFields: Set<String> {
-    get { rules.lists.sensitiveFields }
-    set { change { $0.sensitiveFields = newValue } }
+    get { lists.sensitiveFields }
+    set { lists.sensitiveFields = newValue }
   }
 
   /// The places in JSON bodies that are hidden, as JSON pointers (RFC 6901) such as `/user/email`.
   ///
   /// The token `*` matches any member or element, as in `/items/*/serial`.
   public var sensitivePointers: Set<String> {
-    get { rules.lists.sensitivePointers }
-    set { change { $0.sensitivePointers = newValue } }
+    get { lists.sensitivePointers }
+    set { lists.sensitivePointers = newValue }
   }
 
   private(set) var rules: RedactionRules
+
+  private var lists: RedactionRules.Lists {
+    get { rules.lists }
+    set { rules = RedactionRules(newValue) }
+  }
 
   /// The values that are hidden everywhere.
   private(set) var knownSecrets = KnownSecrets()
@@ -102,11 +107,5 @@ public struct Redactor: Sendable {
     var redactor = self
     redactor.knownSecrets.insert(secrets)
     return redactor
-  }
-
-  private mutating func change(_ edit: (inout RedactionRules.Lists) -> Void) {
-    var lists = rules.lists
-    edit(&lists)
-    rules = RedactionRules(lists)
   }
 }
