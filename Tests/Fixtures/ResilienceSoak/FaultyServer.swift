@@ -4,12 +4,12 @@ import TestSupport
 
 /// A server of which four responses of ten are a reset, a stall, a 503 or a body that is cut off.
 ///
-/// Which is left to chance, by a seed. The others tell the path that was asked for, so that a response that is somebody
-/// else's is found.
+/// Chance decides which, for each path separately: what happens to one path does not depend on when others are asked
+/// for. The other responses tell the path that was asked for, so that a response to another request is found.
 final class FaultyServer: Sendable {
   private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var random = SeededGenerator(seed: 11)
+  // The generator of each path, protected by `lock`.
+  nonisolated(unsafe) private var generators: [String: SeededGenerator] = [:]
   // Protected by `lock` too.
   nonisolated(unsafe) private var hasFaults = false
 
@@ -22,7 +22,7 @@ final class FaultyServer: Sendable {
   /// Returns the response, or how it fails.
   func respond(to request: LoopbackRequest) -> LoopbackResponse {
     let response = LoopbackResponse.text(FaultyServer.body(of: request.path))
-    let chance = lock.withLock { hasFaults ? Int.random(in: 0..<100, using: &random) : 99 }
+    let chance = lock.withLock { hasFaults ? number(of: request.path) : 99 }
     return switch chance {
     case 0..<10: response.fault(.reset, at: .request)
     case 10..<15: response.fault(.stall, at: .request)
@@ -31,5 +31,11 @@ final class FaultyServer: Sendable {
     case 30..<40: response.fault(.close, at: .body(after: 200))
     default: response
     }
+  }
+
+  /// Returns the next number of a path, from 0 to 99.
+  private func number(of path: String) -> Int {
+    let seed = path.utf8.reduce(11) { $0 &* 31 &+ UInt64($1) }
+    return Int.random(in: 0..<100, using: &generators[path, default: SeededGenerator(seed: seed)])
   }
 }
