@@ -14,7 +14,7 @@ import Testing
     mock.on(.get, "feed").stream(
       "data: 1\n\n", .wait(.seconds(5)), "data: 2\n\n", .wait(.seconds(20)), "data: 3\n\n",
       headers: ["Content-Type": "text/event-stream"], trailers: ["X-Rows": "3"])
-    func read(_ transport: any Transport, _ clock: ManualClock) async throws -> [String] {
+    @Sendable func read(_ transport: any Transport, _ clock: ManualClock) async throws -> [String] {
       var configuration = RequestConfiguration(baseURL: mock.baseURL)
       configuration.clock = clock.requestClock
       let client = NetworkClient(configuration: configuration, transport: transport)
@@ -26,15 +26,12 @@ import Testing
       return seen + [try await response.completion.trailers?["X-Rows"] ?? "no trailers"]
     }
     let recording = try bench.cassette(.recordAll, over: mock)
-    async let live = read(recording, clock)
-    await clock.run(for: .seconds(60))
-    let lines = try await live
+    let lines = try await clock.run { try await read(recording, clock) }
     await recording.shutdown()
     let second = ManualClock()
     let playing = try bench.cassette(.replay, pace: .recorded)
-    async let played = read(playing, second)
-    await second.run(for: .seconds(60))
-    #expect(try await played == lines)
+    let played = try await second.run { try await read(playing, second) }
+    #expect(played == lines)
     #expect(lines.count == 4)
     let immediate = ManualClock()
     #expect(try await read(try bench.cassette(.replay), immediate).count == 4)
@@ -49,15 +46,16 @@ import Testing
     configuration.clock = clock.requestClock
     let recording = try bench.cassette(.recordAll, over: mock)
     let patient = NetworkClient(configuration: configuration, transport: recording)
-    async let whole = patient.send(Request<String>.get("feed").with(\.idleTimeout, .seconds(600)))
-    await clock.run(for: .seconds(100))
-    #expect(try await whole == "onetwo")
+    let whole = try await clock.run {
+      try await patient.send(Request<String>.get("feed").with(\.idleTimeout, .seconds(600)))
+    }
+    #expect(whole == "onetwo")
     await recording.shutdown()
     let client = NetworkClient(
       configuration: configuration, transport: try bench.cassette(.replay, pace: .recorded))
-    let call = Task { try await client.send(Request<String>.get("feed")) }
-    await clock.run(for: .seconds(100))
-    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    let error = await #expect(throws: NetworkError.self) {
+      try await clock.run { try await client.send(Request<String>.get("feed")) }
+    }
     #expect(error?.code == .timedOut)
   }
 
