@@ -38,6 +38,20 @@ import Testing
   }
 
   @Test(arguments: [
+    ("Bearer canary", "Bearer REDACTED"), ("sent Basic canary twice", "sent Basic REDACTED twice"),
+    ("(DPoP canary", "(DPoP REDACTED"), ("_.bearer canary", "_.bearer REDACTED"),
+    ("caféBearer canary", "caféBearer REDACTED"), ("a-----Bearer canary", "a-----Bearer REDACTED"),
+    ("-----BEGIN KEY-----canary-----END KEY-----", "-----BEGIN KEY-----REDACTED-----END KEY-----"),
+    ("is eyJhbGciOiJIUzI1NiJ9.canary it", "is REDACTED it"),
+    ("Bearers canary", "Bearers canary"), ("a-Bearer canary", "a-Bearer canary"),
+    ("basic authentication canary", "basic authentication canary"), ("Bearer", "Bearer"),
+    ("an issue as people write it", "an issue as people write it"),
+  ])
+  func `a string of JSON with spaces only hides what follows the name of a scheme`(text: String, expected: String) {
+    #expect(shown(#"{"a":"\#(text)"}"#) == #"{"a":"\#(expected)"}"#)
+  }
+
+  @Test(arguments: [
     #"{password: "canary"}"#, #"{'password': 'canary'}"#, #"{"password" "canary"}"#, #"{"password"="canary"}"#,
     #"{"password": canary canary}"#, #"{"a": 'canary'}"#, #"{"a": "x"canary"}"#, #"{"a": "x" "password": "canary"}"#,
     "canary",

@@ -48,6 +48,9 @@ struct FieldNames: Sendable {
   /// Whether the name is in the set.
   func contains(_ name: some StringProtocol) -> Bool { contains(name.utf8) }
 
+  /// The last bytes of the names, if punctuation counts.
+  var lastBytes: ASCIISet { edges.last }
+
   /// Whether a name may be in the set if punctuation counts; false is certain.
   private func mayContain(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard lengths.contains(name.count), let first = name.first, let last = name.last else { return false }

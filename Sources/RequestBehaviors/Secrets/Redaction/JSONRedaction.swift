@@ -31,7 +31,9 @@ struct JSONRedaction {
   private(set) var index = 0
   /// Whether the text contains names of a sign-in; computed when it is needed first.
   var hasSignInNames: Bool?
+  private let ends = ASCIISet.ends
   private let suspects = ASCIISet.suspects
+  private let suspectsAndSpace = ASCIISet.suspectsAndSpace
   private var copied = 0
   private var output: [UInt8] = []
   private var expectation = Expectation.value
@@ -171,9 +173,10 @@ struct JSONRedaction {
     if containers.isEmpty { return hideValue() }
     let start = index
     let marks = skipString()
-    if marks.isSuspect || (index - start >= 20 && bytes[start..<index].webTokenStart != nil) {
-      redactText(from: start, isEscaped: marks.isEscaped)
-    }
+    let isSuspect =
+      marks.isSuspect || (index - start >= 20 && bytes[start..<index].webTokenStart != nil)
+      || (marks.hasSpaces && TextRedaction.mayHoldCredential(UnsafeBufferPointer(rebasing: bytes[start..<index])))
+    if isSuspect { redactText(from: start, isEscaped: marks.isEscaped) }
     finishValue()
   }
 
@@ -249,32 +252,31 @@ struct JSONRedaction {
   }
 
   /// Moves behind the string that begins here, or to the end of a text that is cut off.
-  private mutating func skipString() -> (isEscaped: Bool, isSuspect: Bool) {
-    // Most strings have no byte by which a secret could be recognized, and need no second look.
-    var isEscaped = false
-    var isSuspect = false
+  ///
+  /// - Returns: The kinds of characters in the string, by which a secret could be recognized. Most strings have none.
+  private mutating func skipString() -> (isEscaped: Bool, isSuspect: Bool, hasSpaces: Bool) {
+    var (isEscaped, isSuspect, hasSpaces) = (false, false, false)
     var place = index + 1
     let end = bytes.count
     while place < end {
-      if isSuspect {
-        while place < end, bytes[place] != UInt8(ascii: "\""), bytes[place] != UInt8(ascii: "\\") { place += 1 }
-      } else {
-        while place < end, !suspects.contains(bytes[place]) { place += 1 }
-      }
+      // Of each kind only the first counts.
+      let wanted = isSuspect ? ends : hasSpaces ? suspects : suspectsAndSpace
+      while place < end, !wanted.contains(bytes[place]) { place += 1 }
       guard place < end else { break }
       switch bytes[place] {
       case UInt8(ascii: "\""):
         index = place + 1
-        return (isEscaped, isSuspect)
+        return (isEscaped, isSuspect, hasSpaces)
+      case UInt8(ascii: " "): hasSpaces = true
       case UInt8(ascii: "\\"):
-        isEscaped = true
-        place += 2
-      default: place += 1
+        (isEscaped, isSuspect) = (true, true)
+        place += 1
+      default: isSuspect = true
       }
-      isSuspect = true
+      place += 1
     }
     index = end
-    return (isEscaped, isSuspect)
+    return (isEscaped, isSuspect, hasSpaces)
   }
 
   private mutating func skipWhitespace() -> Bool {
@@ -293,6 +295,10 @@ struct JSONRedaction {
 }
 
 extension ASCIISet {
-  /// The characters by which a secret in a string of JSON could be recognized, and the quote that ends it.
-  fileprivate static let suspects = ASCIISet("\"\\:= <")
+  /// The quote that ends a string, and the character that escapes it.
+  fileprivate static let ends = ASCIISet("\"\\")
+  /// These, and the characters by which a secret could be recognized wherever it is in a string.
+  fileprivate static let suspects = ASCIISet("\"\\:=<")
+  /// These, and the space, which a credential follows only after the name of an authentication scheme.
+  fileprivate static let suspectsAndSpace = ASCIISet("\"\\:=< ")
 }

@@ -37,6 +37,25 @@ struct TextRedaction {
     return output
   }
 
+  /// Whether text without any of `:=<\` may hold a secret: the name of an authentication scheme, or a PEM block.
+  ///
+  /// It costs a fraction of ``run()``. A JSON Web Token is not searched for.
+  static func mayHoldCredential(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    let (words, lastBytes) = (ASCIISet.words, Redactor.schemes.lastBytes)
+    for end in text.indices.dropFirst() where text[end] == UInt8(ascii: " ") && lastBytes.contains(text[end - 1]) {
+      // As in `run()`, a word begins with a letter or digit.
+      var (place, start) = (end, end)
+      while place > 0, words.contains(text[place - 1]) {
+        place -= 1
+        if text[place].isASCIIAlphanumeric { start = place }
+      }
+      if Redactor.schemes.contains(UnsafeBufferPointer(rebasing: text[start..<end])) { return true }
+    }
+    return UnsafeRawBufferPointer(text).index(of: UInt8(ascii: "-"), from: 0).map { first in
+      text[first...].indices.contains { text[$0...].starts(with: pemDashes) }
+    } ?? false
+  }
+
   private mutating func skipWord() {
     var place = index
     while place < bytes.count, words.contains(bytes[place]) {
