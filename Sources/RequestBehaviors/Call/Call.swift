@@ -68,11 +68,11 @@ public final class Call: Sendable {
     var memory: Memory
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
-    var sendChecks: [SendCheck] = []
+    var sendChecks: ShortList<SendCheck> = []
     /// The updates for requests that have passed the limiters.
-    var renewals: [Renewal] = []
+    var renewals: ShortList<Renewal> = []
     /// The sessions that wait at their end for requests that are being handed to the transport.
-    var handOvers: [HandOvers] = []
+    var handOvers: ShortList<HandOvers> = []
   }
 
   /// A check of the request at the last moment before it is sent.

@@ -83,12 +83,14 @@ package struct HandOver: Sendable {
   /// Records that the transport has the request that it sends in this task; called by the transport.
   package static func endCurrent() { current?.end() }
 
-  private let places: [(handOvers: HandOvers, id: UInt64)]
+  private let places: ShortList<(handOvers: HandOvers, id: UInt64)>
 
   /// Begins to hand a request over; `nil` if no session waits for requests of this call.
-  init?(to all: [HandOvers]) {
+  init?(to all: ShortList<HandOvers>) {
     guard !all.isEmpty else { return nil }
-    places = all.map { ($0, $0.begin()) }
+    var places: ShortList<(handOvers: HandOvers, id: UInt64)> = []
+    for handOvers in all { places.append((handOvers, handOvers.begin())) }
+    self.places = places
   }
 
   /// Records that a transport has the request, or that it is not sent.

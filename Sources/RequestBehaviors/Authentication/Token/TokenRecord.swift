@@ -12,7 +12,7 @@ struct TokenRecord: Sendable {
   /// The tokens of the call, by the values of their field.
   ///
   /// Several sends under way may carry different ones, and another session may have set the field since.
-  var tokens: [(value: String, issued: IssuedToken)] = []
+  var tokens: ShortList<(value: String, issued: IssuedToken)> = []
 }
 
 extension TokenRecord {
@@ -93,10 +93,10 @@ extension Call {
   func noteToken(
     _ issued: IssuedToken, in header: TokenHeader, for origins: OriginScope, of coordinator: TokenCoordinator
   ) {
-    let isChecked = updateRecord(of: coordinator.id) { record in
+    let (isChecked, generation) = updateRecord(of: coordinator.id) { record in
       record.note(issued, as: header.value(of: issued))
       defer { record.checkedField = header.name }
-      return record.checkedField == header.name
+      return (record.checkedField == header.name, record.generation)
     }
     if isChecked { return }
     // A retry comes here again, and these must be added only once.
@@ -110,7 +110,9 @@ extension Call {
       request.headers.set(header.name, value, sensitive: origins)
     }
     addSendCheck { request in
-      guard coordinator.generation != request.call.sessionSnapshot(of: coordinator.id).generation else { return }
+      // The generation of a call only grows, and never beyond the session's.
+      let latest = coordinator.generation
+      if latest == generation || latest == request.call.sessionSnapshot(of: coordinator.id).generation { return }
       if request.call.token(sentIn: request.headers, header, of: coordinator.id) != nil {
         throw NetworkError.signedOut()
       }

@@ -161,7 +161,9 @@ extension TokenSession {
   /// Records the server of the first client; all token requests go there from then on.
   func follow(_ call: Call) {
     environment.withLock { environment in
-      guard environment == nil, let own = call.options.environment, own.origin == call.baseOrigin else { return }
+      // A comparison would copy the environment.
+      if case .some = environment { return }
+      guard let own = call.options.environment, own.origin == call.baseOrigin else { return }
       environment = own
     }
   }

@@ -46,19 +46,17 @@ public struct TraceContextBehavior: UniqueBehavior {
   /// Returns the fields of the trace; none for other origins or if the request has its own.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields {
     guard let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) else { return [:] }
-    guard let trace = request.call.trace else { return [:] }
     let own = request.headers["traceparent"]
-    let added = request.call.update(CallSpans.self) { spans -> String? in
+    return request.call.update(CallTrace.self) { trace in
       // A request derived from a sent one has the fields of that one, which are replaced. Any other `traceparent` is
       // the user's and stays, without a new `tracestate`, which would belong to another `traceparent`.
-      guard own.map(spans.contains) ?? true else { return nil }
-      let traceparent = trace.child(parent: number()).traceparent
-      spans.add(traceparent)
-      return traceparent
+      guard let context = trace.context, own.map(trace.sends.contains) ?? true else { return [:] }
+      let traceparent = context.child(parent: number()).traceparent
+      trace.sends.append(traceparent)
+      var fields = HeaderFields(CollectionOfOne(HeaderFields.Field("traceparent", traceparent)))
+      if let tracestate = context.tracestate { fields.append("tracestate", tracestate) }
+      return fields
     }
-    guard let traceparent = added else { return [:] }
-    guard let tracestate = trace.tracestate else { return ["traceparent": traceparent] }
-    return ["traceparent": traceparent, "tracestate": tracestate]
   }
 }
 
@@ -70,15 +68,17 @@ extension TraceContextBehavior: CallObserver {
   ///
   /// It is that of the call that needs this one, else the request's own, else the current one, else a new one.
   public func callStarted(_ request: NetworkRequest) {
-    guard request.call.trace == nil else { return }
+    // Every access to the subscript would copy the value.
+    guard request.call.update(CallTrace.self, { $0.context == nil }) else { return }
     let own = request.headers["traceparent"].flatMap {
       TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
     }
     if let trace = own ?? context() {
-      request.call[CallTrace.self] = trace
+      request.call.update(CallTrace.self) { $0.context = trace }
     } else if startsTraces {
-      let trace = (number(), number())
-      request.call[CallTrace.self] = TraceContext(trace: trace, parent: number(), isSampled: true)
+      let (high, low, parent) = random.map { ($0(), $0(), $0()) } ?? TraceNumbers.nextTrace()
+      let trace = TraceContext(trace: (high, low), parent: parent, isSampled: true)
+      request.call.update(CallTrace.self) { $0.context = trace }
     }
   }
 
@@ -90,32 +90,18 @@ extension TraceContext {
   @TaskLocal public static var current: TraceContext?
 }
 
-/// The trace of a call, which its prerequisites inherit.
-private enum CallTrace: CallKey {
-  static let defaultValue: TraceContext? = nil
+/// The trace of a call, which its prerequisites inherit, and the `traceparent` of each of its sends.
+private struct CallTrace: CallKey {
+  static let defaultValue = CallTrace()
   static let isInherited = true
-}
 
-/// The spans of a call's sends.
-private struct CallSpans: CallKey {
-  static let defaultValue = CallSpans()
-
-  // Most calls send once, and then need no array.
-  private var first: String?
-  private var others: [String] = []
-
-  /// Returns whether a send of the call had a `traceparent`.
-  func contains(_ traceparent: String) -> Bool { first == traceparent || others.contains(traceparent) }
-
-  /// Adds the `traceparent` of a send.
-  mutating func add(_ traceparent: String) {
-    if first == nil { first = traceparent } else { others.append(traceparent) }
-  }
+  var context: TraceContext?
+  var sends: ShortList<String> = []
 }
 
 extension Call {
   /// The trace of the call; `nil` unless a ``TraceContextBehavior`` is listed.
-  public var trace: TraceContext? { self[CallTrace.self] }
+  public var trace: TraceContext? { self[CallTrace.self].context }
 }
 
 extension RequestBehavior where Self == TraceContextBehavior {

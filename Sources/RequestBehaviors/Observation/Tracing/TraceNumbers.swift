@@ -10,9 +10,20 @@ enum TraceNumbers {
     var source = RandomSource()
     // A simulation decides each number, and begins with none left over.
     if RandomSource.isReplaced { return source.next() }
-    return drawn.withLock { numbers in
-      if numbers.isEmpty { numbers = source.words(32) }
-      return numbers.removeLast()
+    return drawn.withLock { take(from: &$0) }
+  }
+
+  /// Returns the numbers of a new trace, as ``next()`` would one after the other.
+  static func nextTrace() -> (high: UInt64, low: UInt64, parent: UInt64) {
+    if RandomSource.isReplaced { return (next(), next(), next()) }
+    return drawn.withLock { (take(from: &$0), take(from: &$0), take(from: &$0)) }
+  }
+
+  private static func take(from numbers: inout [UInt64]) -> UInt64 {
+    if numbers.isEmpty {
+      var source = RandomSource()
+      numbers = source.words(32)
     }
+    return numbers.removeLast()
   }
 }

@@ -1,0 +1,31 @@
+/// A list of mostly one value, which needs memory of its own only for further ones.
+struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection {
+  private var head: Element?
+  private var rest: [Element] = []
+
+  var startIndex: Int { 0 }
+
+  var endIndex: Int { head == nil ? 0 : rest.count + 1 }
+
+  subscript(index: Int) -> Element {
+    if index == 0, let head { return head }
+    return rest[index - 1]
+  }
+
+  /// Adds a value at the end.
+  mutating func append(_ value: Element) {
+    if head == nil { head = value } else { rest.append(value) }
+  }
+
+  /// Removes the values for which the closure returns true.
+  mutating func removeAll(where shouldRemove: (Element) throws -> Bool) rethrows {
+    try rest.removeAll(where: shouldRemove)
+    if let first = head, try shouldRemove(first) { head = rest.isEmpty ? nil : rest.removeFirst() }
+  }
+}
+
+extension ShortList: ExpressibleByArrayLiteral {
+  init(arrayLiteral elements: Element...) {
+    for element in elements { append(element) }
+  }
+}
