@@ -4,7 +4,7 @@ extension Chain {
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let place = run.places[index]
     let hooks = place.toCall
-    let behavior = pipeline.entries[index].behavior(place)
+    let behavior = behavior(at: index, place)
     var request = original
     do {
       if hooks.contains(.headers) {
@@ -19,7 +19,7 @@ extension Chain {
       throw error
     }
     // A field that a credential behavior has set is a secret for its origins, even if the behavior did not mark it.
-    if place.hasCredential, let credential = pipeline.entries[index].credential {
+    if place.hasCredential, let credential = credentials[index] {
       request.headers.markUnmarked(as: credential.origins, except: original.headers)
     }
     if !hooks.isDisjoint(with: [.headers, .modify]) {

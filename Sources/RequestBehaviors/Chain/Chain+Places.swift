@@ -28,13 +28,6 @@ extension Pipeline {
   }
 }
 
-extension Pipeline.Entry {
-  /// Returns the behavior, wrapped to learn which hooks are defaults as long as that is not known.
-  func behavior(_ place: Chain.Place) -> any RequestBehavior {
-    place.isKnown ? behavior : LearningBehavior(behavior: behavior)
-  }
-}
-
 extension Chain {
   /// The places of the list that a prerequisite request passes too.
   ///

@@ -5,6 +5,10 @@ import Foundation
 /// One instance serves all requests of a list; the state of one request is in its ``ChainRun``.
 final class Chain: Sendable {
   let pipeline: Pipeline
+  /// The behaviors of the entries, because copying an entry costs several times as much.
+  private let behaviors: [any RequestBehavior]
+  /// The behaviors of the entries that add credentials, each at its index.
+  let credentials: [(any CredentialBehavior)?]
   /// The behaviors of the list that observe calls.
   let observers: [any CallObserver]
   /// Those of them that observe attempts, too.
@@ -38,6 +42,8 @@ final class Chain: Sendable {
   ) {
     self.base = base
     self.pipeline = pipeline
+    self.behaviors = pipeline.entries.map(\.behavior)
+    self.credentials = pipeline.entries.map(\.credential)
     let observers = pipeline.entries.compactMap { $0.behavior as? any CallObserver }
     self.observers = observers
     self.attemptObservers = observers.filter(\.observesAttempts)
@@ -81,11 +87,11 @@ final class Chain: Sendable {
     // Behaviors are asked for owners only after the call has begun to watch for their end.
     if run.places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
-      guard pipeline.entries[index].isWanted(by: request) else { continue }
+      guard isWanted(at: index, by: request) else { continue }
       // A redirect may lead to the origin of credentials that do not apply here. Their behavior records the signed-in
       // user, but does not own the response.
-      guard let scope = await pipeline.entries[index].behavior(place).scope(for: request) else { continue }
-      if pipeline.entries[index].credential?.applies(to: request) != false { request.call.add(scope: scope, of: index) }
+      guard let scope = await behavior(at: index, place).scope(for: request) else { continue }
+      if credentials[index]?.applies(to: request) != false { request.call.add(scope: scope, of: index) }
     }
     return try await proceed(from: 0, request, in: run)
   }
@@ -146,12 +152,18 @@ final class Chain: Sendable {
   ///
   /// A behavior that adds credentials does if they are wanted and may go to the request's origin.
   private func takesPart(at index: Int, in request: NetworkRequest) -> Bool {
-    guard let credential = pipeline.entries[index].credential, !credential.applies(to: request) else { return true }
-    let entry = pipeline.entries[index]
-    if let origin = request.origin, entry.isWanted(by: request) {
-      request.call.record(withheld: entry.name, from: origin, by: entry.name)
+    guard let credential = credentials[index], !credential.applies(to: request) else { return true }
+    if let origin = request.origin, isWanted(at: index, by: request) {
+      let name = pipeline.entries[index].name
+      request.call.record(withheld: name, from: origin, by: name)
     }
     return false
+  }
+
+  /// Whether a request's options ask for the credentials of a behavior; true for a behavior without credentials.
+  private func isWanted(at index: Int, by request: NetworkRequest) -> Bool {
+    guard let credential = credentials[index] else { return true }
+    return request.options.authentication.includes(credential.credential)
   }
 
   /// Runs the `intercept` of the behavior at an index.
@@ -160,14 +172,18 @@ final class Chain: Sendable {
     defer { run.endStep(step) }
     do {
       let next = Next(run: run, index: index, step: step, original: request)
-      let behavior = pipeline.entries[index].behavior(run.places[index])
-      let response = try await behavior.intercept(request, next: next)
+      let response = try await behavior(at: index, run.places[index]).intercept(request, next: next)
       return try run.checkOwner(of: response, from: index)
     } catch {
       // The error may quote a secret that an outer behavior set on a request that was never sent.
       run.call.noteSecrets(in: request.headers)
       throw error
     }
+  }
+
+  /// Returns the behavior at an index, wrapped to learn which hooks are defaults as long as that is not known.
+  func behavior(at index: Int, _ place: Place) -> any RequestBehavior {
+    place.isKnown ? behaviors[index] : LearningBehavior(behavior: behaviors[index])
   }
 
   // MARK: - The end of the list

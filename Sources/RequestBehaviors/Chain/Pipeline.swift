@@ -44,12 +44,6 @@ public struct Pipeline: Sendable {
       self.group = group
     }
 
-    /// Whether a request's options ask for the behavior's credentials; true for a behavior without credentials.
-    func isWanted(by request: NetworkRequest) -> Bool {
-      guard let credential else { return true }
-      return request.options.authentication.includes(credential.credential)
-    }
-
     /// The name of the behavior's type, and its own name if it has one.
     public var name: String { Self.name(of: behavior) }
 
