@@ -52,8 +52,14 @@ extension Redactor {
 
   /// Returns the values of sensitive names in the query of a URL, which must not appear in any text about it.
   public func secrets(inQueryOf url: URL) -> [String] {
-    guard let query = url.query(percentEncoded: true) else { return [] }
-    return secretValues(inPairs: query) { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
+    // Finding the query in the text costs less than asking the URL for it.
+    var text = url.absoluteString
+    return text.withUTF8 { bytes in
+      let reference = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex)]
+      guard let mark = reference.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+      let query = UnsafeBufferPointer(rebasing: reference[(mark + 1)...])
+      return secretValues(inPairs: query) { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
+    }
   }
 
   /// Returns the values of sensitive names in a form or JSON body, which must not appear in any text about it.
@@ -123,16 +129,20 @@ extension Redactor {
 
   private func secretValues(inPairs text: String, isSeparator: (UInt8) -> Bool) -> [String] {
     var text = text
-    return text.withUTF8 { bytes in
-      var values: [String] = []
-      var start = 0
-      while start < bytes.count {
-        let end = bytes[start...].firstIndex(where: isSeparator) ?? bytes.count
-        if let value = secretValue(inPair: bytes[start..<end], of: bytes) { values.append(value) }
-        start = end + 1
-      }
-      return values
+    return text.withUTF8 { secretValues(inPairs: $0, isSeparator: isSeparator) }
+  }
+
+  private func secretValues(
+    inPairs bytes: UnsafeBufferPointer<UInt8>, isSeparator: (UInt8) -> Bool
+  ) -> [String] {
+    var values: [String] = []
+    var start = 0
+    while start < bytes.count {
+      let end = bytes[start...].firstIndex(where: isSeparator) ?? bytes.count
+      if let value = secretValue(inPair: bytes[start..<end], of: bytes) { values.append(value) }
+      start = end + 1
     }
+    return values
   }
 
   /// Returns the value of a pair whose name is sensitive.

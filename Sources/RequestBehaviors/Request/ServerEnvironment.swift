@@ -50,6 +50,9 @@ public struct ServerEnvironment: Sendable, Hashable {
   /// The origin of the base URL; `nil` if the URL is not absolute http or https.
   public var origin: Origin? { base.origin }
 
+  /// The path of the base URL, percent-encoded as it was given, such as `/v1`; empty if the URL has none.
+  public var basePath: String { base.path }
+
   /// The headers, with credentials and secrets of ``OriginScope/baseURL`` bound to this environment's origin.
   var boundHeaders: HeaderFields {
     guard let origin, !headers.isEmpty else { return headers }

@@ -24,6 +24,14 @@ import Testing
   }
 
   @Test(arguments: [
+    ("https://h", ""), ("https://h/", "/"), ("https://h/v1", "/v1"), ("https://h/a%20b/?x=1", "/a%20b/"),
+  ])
+  func `an environment tells its base path as it was given`(base: String, expected: String) throws {
+    let url = try #require(URL(string: base))
+    #expect(ServerEnvironment(baseURL: url).basePath == expected)
+  }
+
+  @Test(arguments: [
     ("https://h/v1", "users", "https://h/v1/users"),
     ("https://h/v1/", "users", "https://h/v1/users"),
     ("https://h/v1", "/users", "https://h/v1/users"),

@@ -45,7 +45,10 @@ final class LogRecordMaker: Sendable {
     return record
   }
 
-  func call(_ report: CallReport, level: LogLevel) -> LogRecord {
+  /// Writes the record of a call's end.
+  ///
+  /// It is not returned, because that would copy its thirty values once more.
+  func write(_ report: CallReport, level: LogLevel, to sink: any LogSink) {
     // The secrets come from the last request that was sent, which may differ from the first.
     let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request
     let redactor = sent.map(redactor(for:)) ?? settings.redactor.hiding(secretsOf: report.call)
@@ -62,7 +65,7 @@ final class LogRecordMaker: Sendable {
     if let response = report.response { add(response, to: &record, redactor) }
     if let completion = report.completion { record.responseBytes = Int(clamping: completion.byteCount) }
     if let sent { add(sent, to: &record, redactor) }
-    return record
+    sink.log(record)
   }
 
   /// Returns the redactor that also hides the secrets of the request and its call.

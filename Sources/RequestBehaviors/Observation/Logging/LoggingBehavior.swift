@@ -82,7 +82,7 @@ extension LoggingBehavior: CallObserver {
   public func callEnded(_ report: CallReport) {
     let level = maker.level(of: report)
     guard level >= maker.settings.level else { return }
-    sink.log(maker.call(report, level: level))
+    maker.write(report, level: level, to: sink)
   }
 }
 

@@ -64,8 +64,9 @@ struct EndpointNames: Sendable {
   /// Returns the path's template, with the path of the base URL before a relative one.
   static func template(of request: NetworkRequest) -> String {
     if request.endpoint.hasPrefix("/") { return request.endpoint }
-    let base = request.call.options.environment?.baseURL.path(percentEncoded: true) ?? ""
-    return base.hasSuffix("/") ? base + request.endpoint : base + "/" + request.endpoint
+    let base = request.call.options.environment?.basePath ?? ""
+    let separator = base.hasSuffix("/") ? "" : "/"
+    return "\(base)\(separator)\(request.endpoint)"
   }
 
   /// Returns a standard method unchanged, and `_OTHER` for any other, as the semantic conventions require.
