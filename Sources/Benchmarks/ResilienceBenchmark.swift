@@ -128,7 +128,7 @@ extension Benchmark {
 }
 
 /// A behavior that does nothing around a request: the cost of being called.
-private struct PassingBehavior: RequestBehavior {
+struct PassingBehavior: RequestBehavior {
   let order = BehaviorOrder.deadline
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse { try await next(request) }

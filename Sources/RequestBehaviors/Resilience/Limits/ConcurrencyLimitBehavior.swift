@@ -38,10 +38,14 @@ public struct ConcurrencyLimitBehavior: UniqueBehavior {
       case .wait(let turn): try await wait(for: turn, of: key, request)
       case .refused: throw refusal(key, request)
       }
-    // A streamed body still uses the connection after the head, so the permit goes back when the body has ended.
     do {
       let response = try await next(request)
-      response.onCompletion { [limiter] _ in limiter.release(permit) }
+      // A streamed body still uses the connection after the head, so the permit goes back when the body has ended.
+      if case .stream = response.body {
+        response.onCompletion { [limiter] _ in limiter.release(permit) }
+      } else {
+        limiter.release(permit)
+      }
       return response
     } catch {
       limiter.release(permit)

@@ -54,17 +54,24 @@ public struct RetryBehavior: UniqueBehavior {
 
   /// Sends the request until it succeeds or no further attempt is due.
   public func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let call = original.call
     var request = original
     request.setIdempotencyKey(making: makeKey)
-    var outcome = await AttemptOutcome(of: request, next)
+    let outcome = await AttemptOutcome(of: request, next)
     // An unverified response may not come from the server, so it does not count for the budget.
     if outcome.response?.isVerified != false {
-      let succeeded = CircuitVerdict(outcome, of: call) == .success
-      budget.noteCall(to: request.origin, at: call.clock.now(), succeeded: succeeded)
+      let succeeded = CircuitVerdict(outcome, of: request.call) == .success
+      budget.noteCall(to: request.origin, at: request.call.clock.now(), succeeded: succeeded)
     }
     if case .success(let response) = outcome, response.isAcceptable { return response }
+    return try await sendAgain(request, after: outcome, next)
+  }
 
+  /// Sends the request again until it succeeds or no further attempt is due.
+  private func sendAgain(
+    _ request: NetworkRequest, after first: AttemptOutcome, _ next: Next
+  ) async throws -> NetworkResponse {
+    let call = request.call
+    var outcome = first
     // Bodies are read before the wait, so that no connection is held during it.
     let isDownload = next.pipeline.entries.contains { $0.behavior is any ResumingBehavior }
     var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload)
