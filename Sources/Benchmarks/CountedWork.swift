@@ -54,6 +54,10 @@ struct CountedWork: Sendable {
       let body = Benchmark.json { #"{"id":\#($0),"text":"An issue with words as people write them"}"# }
       return { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }
     },
+    CountedWork(name: "redaction-short") {
+      let body = Benchmark.json { #"{"id":\#($0),"at":"2024-01-01T00:00:00Z","open":true}"# }
+      return { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }
+    },
     CountedWork(name: "lines") {
       let chunks = EventSample.chunks(100)
       return { blackHole(try await EventSample.count(EventSample.response(chunks).lines)) }

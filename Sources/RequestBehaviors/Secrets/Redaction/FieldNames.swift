@@ -5,6 +5,8 @@ struct FieldNames: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
   private let ignoresPunctuation: Bool
   private var tree = NameTree()
+  /// The length of the shortest name, without what does not count.
+  private var shortest = Int.max
   /// The lengths of the names, and their first and last bytes, if punctuation counts.
   ///
   /// A word of prose mostly has others.
@@ -21,7 +23,10 @@ struct FieldNames: Sendable {
     self.ignoresPunctuation = ignoresPunctuation
     func add(_ names: Set<String>, as mark: NameTree.Mark) {
       for name in names.flatMap(FieldNames.forms) {
-        tree.insert(FieldNames.fold(name, ignoringPunctuation: ignoresPunctuation), as: mark)
+        let folded = FieldNames.fold(name, ignoringPunctuation: ignoresPunctuation)
+        guard !folded.isEmpty else { continue }
+        tree.insert(folded, as: mark)
+        shortest = min(shortest, folded.count)
       }
     }
     add(wholeNames, as: .whole)
@@ -60,6 +65,8 @@ struct FieldNames: Sendable {
   /// Whether the name, or the last of its words, is in the set: `newPassword` ends in `password`.
   func containsEnding(of name: some Collection<UInt8>) -> Bool {
     FieldNames.withBytes(of: name) { name in
+      // Many names of members are short, such as `id`.
+      guard name.count >= shortest else { return false }
       let node = node(of: name, ignoringPunctuation: true) { node, index in
         tree.mark(of: node) == .ending && FieldNames.startsWord(name, at: index)
       }

@@ -289,7 +289,8 @@ struct JSONRedaction {
   }
 
   private mutating func flush(to end: Int) {
-    if copied < end { output.append(contentsOf: bytes[copied..<end]) }
+    // A slice would be copied byte by byte.
+    if copied < end { output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied..<end])) }
     copied = max(copied, end)
   }
 }

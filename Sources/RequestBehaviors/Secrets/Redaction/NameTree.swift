@@ -18,9 +18,8 @@ struct NameTree: Sendable {
   private var table = [UInt32](repeating: 0, count: 16)
   private var marks: [Mark?] = [nil]
 
-  /// Adds a name in the form in which it is looked up; an empty name is left out.
+  /// Adds a name in the form in which it is looked up; it is not empty.
   mutating func insert(_ name: [UInt8], as mark: Mark) {
-    guard !name.isEmpty else { return }
     var node = NameTree.root
     for byte in name.reversed() {
       for half in [byte >> 4, byte & 15] {

@@ -5,7 +5,7 @@ extension TextRedaction {
   ///
   /// Such a callback has no authority (RFC 8252 §7.1): `com.example.app:/done?code=…`.
   func signInCallback(from start: Int) -> Int? {
-    guard bytes[start..<index].allSatisfy(\.isSchemeByte), !bytes[start].isASCIIDigit else { return nil }
+    guard !bytes[start].isASCIIDigit, bytes[start..<index].allSatisfy(\.isSchemeByte) else { return nil }
     let url = run(from: index + 1)
     guard let mark = url.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else { return nil }
     let pairs = bytes[(mark + 1)..<url.endIndex].split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "#") }

@@ -42,7 +42,10 @@ struct TextRedaction {
   /// It costs a fraction of ``run()``. A JSON Web Token is not searched for.
   static func mayHoldCredential(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     let (words, lastBytes) = (ASCIISet.words, Redactor.schemes.lastBytes)
-    for end in text.indices.dropFirst() where text[end] == UInt8(ascii: " ") && lastBytes.contains(text[end - 1]) {
+    var end = 0
+    while end < text.count {
+      defer { end += 1 }
+      guard text[end] == UInt8(ascii: " "), end > 0, lastBytes.contains(text[end - 1]) else { continue }
       // As in `run()`, a word begins with a letter or digit.
       var (place, start) = (end, end)
       while place > 0, words.contains(text[place - 1]) {
@@ -60,7 +63,9 @@ struct TextRedaction {
     var place = index
     while place < bytes.count, words.contains(bytes[place]) {
       // The dashes that begin a PEM block do not belong to a word before them.
-      if bytes[place] == UInt8(ascii: "-"), bytes[place...].starts(with: TextRedaction.pemDashes) { break }
+      if bytes[place] == UInt8(ascii: "-"), isDash(place + 1), bytes[place...].starts(with: TextRedaction.pemDashes) {
+        break
+      }
       place += 1
     }
     index = place
@@ -180,6 +185,8 @@ struct TextRedaction {
     let rest = bytes[end...].prefix { $0 == UInt8(ascii: "\\") || $0.isQuote }
     return (rest.firstIndex { $0.isQuote }.map { $0 + 1 } ?? end) - end
   }
+
+  private func isDash(_ place: Int) -> Bool { place < bytes.count && bytes[place] == UInt8(ascii: "-") }
 
   private func byte(_ offset: Int) -> UInt8 { index + offset < bytes.count ? bytes[index + offset] : 0 }
 }
