@@ -4,13 +4,14 @@
 final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   private struct Table: Sendable {
     var states: [Key: Locked<State>] = [:]
-    /// The state that was asked for last, because most programs send to one origin.
-    var latest: (key: Key, state: Locked<State>)?
+    /// The key and the state that were asked for last, because most programs send to one origin.
+    var latestKey: Key?
+    var latest: Locked<State>?
     /// The number of states above which idle ones are dropped.
     var limit = 256
 
     mutating func forgetIdleStates(_ isIdle: (inout State) -> Bool) {
-      latest = nil
+      (latestKey, latest) = (nil, nil)
       for key in Array(states.keys) {
         // A state with a second reference is in use and about to change.
         if states[key]?.isOnlyReference == true, states[key]?.withLock(isIdle) == true { states[key] = nil }
@@ -37,7 +38,7 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   /// - Returns: The state; it belongs to the key as long as it is referenced.
   func state(of key: Key, isIdle: (inout State) -> Bool) -> Locked<State> {
     table.withLock { table in
-      if let latest = table.latest, latest.key == key { return latest.state }
+      if let latest = table.latest, table.latestKey == key { return latest }
       let state: Locked<State>
       if let known = table.states[key] {
         state = known
@@ -46,7 +47,7 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
         state = Locked(makeState())
         table.states[key] = state
       }
-      table.latest = (key, state)
+      (table.latestKey, table.latest) = (key, state)
       return state
     }
   }
@@ -61,7 +62,7 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   func removeAll() {
     table.withLock { table in
       table.states = [:]
-      table.latest = nil
+      (table.latestKey, table.latest) = (nil, nil)
     }
   }
 }

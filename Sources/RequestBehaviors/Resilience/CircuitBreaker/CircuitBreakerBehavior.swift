@@ -47,14 +47,15 @@ public struct CircuitBreakerBehavior: UniqueBehavior {
     }
     let call = request.call
     let circuit = breaker.circuit(of: key, at: call.clock.now())
-    switch breaker.admit(circuit, at: call.clock.now(), lease: request.timeout) {
-    case .refused(let end): throw refusal(key, until: end, request)
-    case .go(let ticket):
-      if ticket.isProbe { call.record("probes \(key)", from: "CircuitBreakerBehavior", kind: .circuitBreaker) }
-      let outcome = await AttemptOutcome(of: request, next)
-      breaker.report(ticket, CircuitVerdict(outcome, of: call), to: circuit, at: call.clock.now())
-      return try outcome.get()
-    }
+    let ticket =
+      switch breaker.admit(circuit, at: call.clock.now(), lease: request.timeout) {
+      case .go(let ticket): ticket
+      case .refused(let end): throw refusal(key, until: end, request)
+      }
+    if ticket.isProbe { call.record("probes \(key)", from: "CircuitBreakerBehavior", kind: .circuitBreaker) }
+    let outcome = await AttemptOutcome(of: request, next)
+    breaker.report(ticket, CircuitVerdict(outcome, of: call), to: circuit, at: call.clock.now())
+    return try outcome.get()
   }
 
   /// Closes all circuits.
