@@ -55,16 +55,30 @@ struct CacheBodies: Sendable {
   /// It detects the damage of a power cut or a disk. It does not protect from a program that may write to the file.
   static func checksum(_ body: Data) -> Int64 {
     body.withUnsafeBytes { bytes in
-      var sum = UInt64(bytes.count)
-      // Each step is reversible, so a different word makes every later sum different.
-      func add(_ word: UInt64) {
-        sum = (sum ^ word) &* 0x9E37_79B9_7F4A_7C15
-        sum ^= sum >> 32
+      func word(at offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian }
+      // Four sums beside each other, because each multiplication waits for the one before it.
+      var sums = (UInt64(bytes.count), UInt64(1), UInt64(2), UInt64(3))
+      let end = bytes.count / 32 * 32
+      for offset in stride(from: 0, to: end, by: 32) {
+        sums.0 = mixed(sums.0, word(at: offset))
+        sums.1 = mixed(sums.1, word(at: offset + 8))
+        sums.2 = mixed(sums.2, word(at: offset + 16))
+        sums.3 = mixed(sums.3, word(at: offset + 24))
       }
-      let words = bytes.count / 8
-      for index in 0..<words { add(bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self).littleEndian) }
-      add(bytes[(words * 8)...].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+      var sum = mixed(mixed(mixed(sums.0, sums.1), sums.2), sums.3)
+      for offset in stride(from: end, to: bytes.count, by: 8) {
+        let rest = bytes[offset..<min(offset + 8, bytes.count)]
+        sum = mixed(sum, rest.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+      }
       return Int64(bitPattern: sum)
     }
+  }
+
+  /// Returns a sum with one more word.
+  ///
+  /// The step is reversible, so a different word makes every later sum different.
+  private static func mixed(_ sum: UInt64, _ word: UInt64) -> UInt64 {
+    let product = (sum ^ word) &* 0x9E37_79B9_7F4A_7C15
+    return product ^ product >> 32
   }
 }
