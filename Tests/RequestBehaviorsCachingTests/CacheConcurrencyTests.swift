@@ -17,7 +17,7 @@ import Testing
 
     init(
       _ cacheControl: String, fails: Bool = false, status: Int = 304, failure: NetworkError.Code = .cannotConnect,
-      store: any CacheStore = MemoryCacheStore()
+      store: any CacheStore = MemoryCacheStore(), session: TokenSession? = nil
     ) {
       let (gate, clock, events) = (gate, clock, events)
       let fails = fails || failure != .cannotConnect
@@ -30,7 +30,8 @@ import Testing
         if fails { throw NetworkError(failure, "the test's server fails", request: request) }
         return NetworkResponse(request: request, statusCode: status, headers: headers)
       }
-      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(store)])
+      let token = session.map { [.tokenAuth($0)] as [any RequestBehavior] } ?? []
+      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(store)] + token)
       configuration.clock = clock.requestClock
       client = NetworkClient(configuration: configuration, transport: transport)
     }
@@ -59,20 +60,11 @@ import Testing
   }
 
   @Test func `a request that looked before a validation ended does not ask once more`() async throws {
-    let store = FailingStore(MemoryCacheStore())
-    let look = TestGate()
+    let (store, look) = (FailingStore(MemoryCacheStore()), TestGate())
     let server = Server("max-age=60", store: store)
-    _ = try await server.send()
-    server.clock.advance(by: .seconds(61))
-    let first = Task { try await server.send().source }
-    await server.gate.waitForArrivals(1)
-    store.afterLook.value = { await look.pass() }
-    let second = Task { try await server.send().source }
-    await look.waitForArrivals(1)
-    server.gate.open()
-    #expect(try await first.value == .revalidated)
+    let late = try await sendLate(server, store, look)
     look.open()
-    #expect(try await second.value == .cache)
+    #expect(try await late.value == .cache)
     #expect(server.transport.sent.count == 2)
   }
 
@@ -93,6 +85,45 @@ import Testing
     #expect(try await second.value == .revalidated)
     #expect(!again.value)
     #expect(server.transport.sent.count == 4)
+  }
+
+  /// Sends a request that looks into the store before a validation, and goes on when the gate opens after it.
+  private func sendLate(_ server: Server, _ store: FailingStore, _ look: TestGate) async throws
+    -> Task<ResponseSource, any Error>
+  {
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send().source }
+    await server.gate.waitForArrivals(1)
+    store.afterLook.value = { await look.pass() }
+    let second = Task { try await server.send().source }
+    await look.waitForArrivals(1)
+    server.gate.open()
+    #expect(try await first.value == .revalidated)
+    return second
+  }
+
+  @Test func `a request that is cancelled before it looks again sends nothing`() async throws {
+    let (store, look) = (FailingStore(MemoryCacheStore()), TestGate())
+    let server = Server("max-age=60", store: store)
+    let late = try await sendLate(server, store, look)
+    late.cancel()
+    look.open()
+    _ = await late.result
+    #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a request whose user signs out before it looks again gets nothing of the user`() async throws {
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    try await session.signIn(AccessToken("t1"))
+    let (store, look) = (FailingStore(MemoryCacheStore()), TestGate())
+    let server = Server("private, max-age=60", store: store, session: session)
+    let late = try await sendLate(server, store, look)
+    try await session.signOut()
+    look.open()
+    let error = await #expect(throws: NetworkError.self) { try await late.value }
+    #expect(error?.code == .signedOut)
+    #expect(server.transport.sent.count == 2)
   }
 
   @Test func `a request that looked before many validations ended does not ask once more`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
@@ -51,6 +52,24 @@ import Testing
     source.finish()
     #expect(try await response.bytes.texts().isEmpty)
     #expect(seen.value == expected)
+  }
+
+  @Test(arguments: [(true, 2), (false, 0)])
+  func `the sends of a hedged call are attempts`(observes: Bool, starts: Int) async throws {
+    let (first, isSecond) = (TestGate(), Box(false))
+    let slow = ClosureTransport { request in
+      let waits = !isSecond.value
+      isSecond.value = true
+      if waits { await first.pass() } else { first.open() }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let observer = Observer(observesAttempts: observes, seen: seen)
+    var configuration = RequestConfiguration(
+      baseURL: baseURL, behaviors: [observer, .hedging(after: .seconds(1), budget: .unlimited)])
+    configuration.clock = .immediate
+    try await NetworkClient(configuration: configuration, transport: slow).send(.get("x"))
+    #expect(seen.value.count { $0.hasPrefix("attempt") } == starts)
+    #expect(seen.value.count { $0 == "call ended" } == 1)
   }
 
   @Test func `an observer without attempts sees no failed attempt`() async throws {
