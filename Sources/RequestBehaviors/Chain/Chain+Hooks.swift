@@ -4,8 +4,7 @@ extension Chain {
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let place = run.places[index]
     let hooks = place.toCall
-    // Read where a hook is called, because most behaviors with an `intercept` have no other hook.
-    var behavior: any RequestBehavior { self.behavior(at: index, place) }
+    let behavior = behavior(at: index, place)
     var request = original
     do {
       if hooks.contains(.headers) {
