@@ -159,6 +159,18 @@ import Testing
     #expect(bench.bodyFiles.isEmpty)
   }
 
+  @Test func `damage to two words of a body is noticed`() async throws {
+    let bench = try CacheBench()
+    bench.serve(String(repeating: "x", count: 100_000))
+    _ = try await bench.send()
+    let file = URL(filePath: bench.folder.file("cache.sqlite-bodies/") + (try #require(bench.bodyFiles.first)))
+    var bytes = try Data(contentsOf: file)
+    // The highest bits of two neighbors, in the last block of 32 bytes.
+    for place in [99_975, 99_983] { bytes[place] ^= 0x80 }
+    try bytes.write(to: file)
+    #expect(try await bench.send("a", .onlyIfCached).statusCode == 504)
+  }
+
   @Test func `a full disk makes room, and a response that still has none is not stored`() async throws {
     let bench = try CacheBench()
     bench.serve(String(repeating: "x", count: 20_000))
