@@ -63,12 +63,14 @@ public struct RetryBehavior: UniqueBehavior {
       budget.noteCall(to: request.origin, at: request.call.clock.now(), succeeded: succeeded)
     }
     if case .success(let response) = outcome, response.isAcceptable { return response }
-    return try await sendAgain(request, after: outcome, next)
+    return try await sendAgain(request, after: consume outcome, next)
   }
 
   /// Sends the request again until it succeeds or no further attempt is due.
+  ///
+  /// It takes the first outcome over, so that a body of it is released with the next attempt.
   private func sendAgain(
-    _ request: NetworkRequest, after first: AttemptOutcome, _ next: Next
+    _ request: NetworkRequest, after first: consuming AttemptOutcome, _ next: Next
   ) async throws -> NetworkResponse {
     let call = request.call
     var outcome = first

@@ -45,6 +45,22 @@ import Testing
     #expect(error.request?.call.messages(of: .retryStopped) == ["no retry: 3 retries were made"])
   }
 
+  @Test func `an outcome is released once the next attempt has another`() async throws {
+    final class Cause: Error {}
+    struct Held: Sendable { weak var cause: Cause? }
+    let (held, isReleased) = (Box(Held()), Box<[Bool]>([]))
+    let transport = ClosureTransport { request in
+      isReleased.value.append(held.value.cause == nil)
+      guard request.attemptNumber == 1 else { return NetworkResponse(request: request, statusCode: 503) }
+      let cause = Cause()
+      held.value = Held(cause: cause)
+      throw NetworkError(.cannotConnect, "the test's server is away", request: request, underlyingError: cause)
+    }
+    _ = try await failure(.get("x"), transport, retry())
+    // During the second attempt the first one is still the outcome.
+    #expect(isReleased.value == [true, false, true, true])
+  }
+
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
   func `a status that may pass is retried`(status: Int) async throws {
     let transport = ClosureTransport(statuses: [status, 200])
