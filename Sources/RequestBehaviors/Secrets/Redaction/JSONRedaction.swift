@@ -175,9 +175,15 @@ struct JSONRedaction {
     let marks = skipString()
     let isSuspect =
       marks.isSuspect || (index - start >= 20 && bytes[start..<index].webTokenStart != nil)
-      || (marks.hasSpaces && TextRedaction.mayHoldCredential(UnsafeBufferPointer(rebasing: bytes[start..<index])))
+      || (marks.hasSpaces && mayHoldSecret(UnsafeBufferPointer(rebasing: bytes[start..<index])))
     if isSuspect { redactText(from: start, isEscaped: marks.isEscaped) }
     finishValue()
+  }
+
+  /// Whether a string with spaces, and none of the other suspects, may hold a secret.
+  private func mayHoldSecret(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    // With placeholders, JSON within the string is redacted like other JSON.
+    placeholders != nil || TextRedaction.mayHoldCredential(text)
   }
 
   /// Redacts a string that may contain a URL or text with secrets.
