@@ -63,10 +63,10 @@ struct EndpointNames: Sendable {
 
   /// Returns the path's template, with the path of the base URL before a relative one.
   static func template(of request: NetworkRequest) -> String {
-    if request.endpoint.hasPrefix("/") { return request.endpoint }
+    let (endpoint, slash) = (request.endpoint, UInt8(ascii: "/"))
+    if endpoint.utf8.first == slash { return endpoint }
     let base = request.call.options.environment?.basePath ?? ""
-    let separator = base.hasSuffix("/") ? "" : "/"
-    return "\(base)\(separator)\(request.endpoint)"
+    return base.utf8.last == slash ? "\(base)\(endpoint)" : "\(base)/\(endpoint)"
   }
 
   /// Returns a standard method unchanged, and `_OTHER` for any other, as the semantic conventions require.

@@ -42,7 +42,7 @@ public struct DurationBreakdown: Sendable, Hashable {
   public let total: Duration
 
   /// Creates the phases of a call, or `nil` if it got no response.
-  public init?(_ report: CallReport) {
+  public init?(_ report: borrowing CallReport) {
     guard let timings = report.response?.timings else { return nil }
     // A response from a cache may have been sent before this call began.
     behaviors = max(.zero, timings.sent - report.call.startedAt)

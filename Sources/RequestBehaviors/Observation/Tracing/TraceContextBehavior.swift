@@ -11,7 +11,7 @@
 ///
 /// Every send of a call, including retries and redirects, is a child of its own: the same trace with another parent id.
 /// The prerequisites of a call, such as a request for a token, belong to its trace. ``Call/trace`` and log records
-/// contain it. A `traceparent` that the request sets itself is sent unchanged.
+/// contain it. A `traceparent` that the request sets itself is sent unchanged, unless an earlier send had it.
 public struct TraceContextBehavior: UniqueBehavior {
   /// Returns the current context.
   public typealias Source = @Sendable () -> TraceContext?
@@ -92,7 +92,8 @@ extension TraceContext {
 
 /// The trace of a call, which its prerequisites inherit, and the `traceparent` of each of its sends.
 private struct CallTrace: CallKey {
-  static let defaultValue = CallTrace()
+  // Making a value costs less than copying one.
+  static var defaultValue: CallTrace { CallTrace() }
   static let isInherited = true
 
   var context: TraceContext?
