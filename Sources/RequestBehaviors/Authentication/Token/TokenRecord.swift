@@ -93,13 +93,15 @@ extension Call {
   func noteToken(
     _ issued: IssuedToken, in header: TokenHeader, for origins: OriginScope, of coordinator: TokenCoordinator
   ) {
+    let value = header.value(of: issued)
     let (isChecked, generation) = updateRecord(of: coordinator.id) { record in
-      record.note(issued, as: header.value(of: issued))
-      defer { record.checkedField = header.name }
-      return (record.checkedField == header.name, record.generation)
+      let isChecked = record.checkedField == header.name
+      if isChecked { record.note(issued, as: value) }
+      return (isChecked, record.generation)
     }
     if isChecked { return }
-    // A retry comes here again, and these must be added only once.
+    // Added before the field counts as checked: a hedge that comes here meanwhile must not go without the check. Two at
+    // the same moment add it twice, which does no harm; a retry adds nothing.
     addHandOvers(coordinator.handOvers)
     addRenewal { request in
       guard let sent = request.call.token(sentIn: request.headers, header, of: coordinator.id),
@@ -116,6 +118,10 @@ extension Call {
       if request.call.token(sentIn: request.headers, header, of: coordinator.id) != nil {
         throw NetworkError.signedOut()
       }
+    }
+    updateRecord(of: coordinator.id) { record in
+      record.note(issued, as: value)
+      record.checkedField = header.name
     }
   }
 

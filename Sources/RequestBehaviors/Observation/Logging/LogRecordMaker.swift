@@ -47,7 +47,7 @@ final class LogRecordMaker: Sendable {
 
   /// Writes the record of a call's end.
   ///
-  /// It is not returned, because that would copy its thirty values once more.
+  /// It is not returned, because that would copy its many values once more.
   func write(_ report: CallReport, level: LogLevel, to sink: any LogSink) {
     // The secrets come from the last request that was sent, which may differ from the first.
     let sent = report.response?.request ?? (report.error as? NetworkError)?.request ?? report.request

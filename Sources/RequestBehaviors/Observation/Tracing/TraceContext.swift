@@ -134,7 +134,7 @@ public struct TraceContext: Sendable, Hashable {
 
   /// Returns the eight digits of 32 bits, the first one in the highest byte.
   ///
-  /// All digits are made at once, which takes a third of the time of one after the other.
+  /// All digits are made at once, which takes half the instructions of one after the other.
   private static func digits(of number: UInt64) -> UInt64 {
     // A byte for each four bits.
     var values = (number | number << 16) & 0x0000_FFFF_0000_FFFF

@@ -295,8 +295,7 @@ struct JSONRedaction {
   }
 
   private mutating func flush(to end: Int) {
-    // A slice would be copied byte by byte.
-    if copied < end { output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied..<end])) }
+    if copied < end { output.append(contentsOf: bytes[copied..<end]) }
     copied = max(copied, end)
   }
 }
