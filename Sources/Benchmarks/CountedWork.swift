@@ -50,14 +50,8 @@ struct CountedWork: Sendable {
         withExtendedLifetime(files) {}
       }
     },
-    CountedWork(name: "redaction") {
-      let body = Benchmark.json { #"{"id":\#($0),"text":"An issue with words as people write them"}"# }
-      return { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }
-    },
-    CountedWork(name: "redaction-short") {
-      let body = Benchmark.json { #"{"id":\#($0),"at":"2024-01-01T00:00:00Z","open":true}"# }
-      return { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }
-    },
+    CountedWork("redaction", of: Benchmark.proseBody),
+    CountedWork("redaction-short", of: Benchmark.shortMembersBody),
     CountedWork(name: "lines") {
       let chunks = EventSample.chunks(100)
       return { blackHole(try await EventSample.count(EventSample.response(chunks).lines)) }
@@ -85,6 +79,13 @@ struct CountedWork: Sendable {
     self.init(name: name) {
       let client = NetworkClient(baseURL: baseURL, behaviors: behaviors(), transport: transport)
       return { try await client.send(.get("users/\(1)", query: ["page": 2])) }
+    }
+  }
+
+  /// Creates the work of redacting a JSON body.
+  private init(_ name: String, of body: Data) {
+    self.init(name: name) {
+      { blackHole(Redactor.standard.redact(body: body, contentType: "application/json", limit: 4_096)) }
     }
   }
 

@@ -84,8 +84,7 @@ extension Benchmark {
   private static func redaction(_ effort: Effort) async throws -> [Row] {
     let count = 2_000
     let bodies = [
-      ("a 2 KB JSON body of prose", json { #"{"id":\#($0),"text":"An issue with words as people write them"}"# }),
-      ("a 2 KB JSON body of short members", json { #"{"id":\#($0),"at":"2024-01-01T00:00:00Z","open":true}"# }),
+      ("a 2 KB JSON body of prose", proseBody), ("a 2 KB JSON body of short members", shortMembersBody),
     ]
     let works = bodies.map { _, body -> Measure.Work in
       {
@@ -106,8 +105,13 @@ extension Benchmark {
     }
   }
 
-  /// A body of about 2 KB with one token.
-  static func json(_ element: (Int) -> String) -> Data {
+  /// A body of about 2 KB with one token, and texts.
+  static var proseBody: Data { json { #"{"id":\#($0),"text":"An issue with words as people write them"}"# } }
+
+  /// A body of about 2 KB with one token, and short members.
+  static var shortMembersBody: Data { json { #"{"id":\#($0),"at":"2024-01-01T00:00:00Z","open":true}"# } }
+
+  private static func json(_ element: (Int) -> String) -> Data {
     var elements = [#"{"access_token":"c2VjcmV0"}"#]
     while elements.reduce(0, { $0 + $1.utf8.count + 1 }) < 2_000 { elements.append(element(elements.count)) }
     return Data("[\(elements.joined(separator: ","))]".utf8)

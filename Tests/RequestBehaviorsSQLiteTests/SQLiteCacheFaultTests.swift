@@ -159,6 +159,20 @@ import Testing
     #expect(bench.bodyFiles.isEmpty)
   }
 
+  @Test(arguments: [1, 7, 8, 31, 32, 33, 40, 1_000]) func `damage to any byte of a body is noticed`(length: Int)
+    async throws
+  {
+    let bench = try CacheBench()
+    bench.serve(String(repeating: "x", count: length))
+    for place in Set([0, length / 2, length - 1]) {
+      _ = try await bench.send()
+      var damaged = Data(repeating: UInt8(ascii: "x"), count: length)
+      damaged[place] ^= 1
+      try await bench.store.database.write { [damaged] db in try db.execute("UPDATE body SET body = \(damaged)") }
+      #expect(try await bench.send("a", .onlyIfCached).statusCode == 504)
+    }
+  }
+
   @Test func `damage to two words of a body is noticed`() async throws {
     let bench = try CacheBench()
     bench.serve(String(repeating: "x", count: 100_000))

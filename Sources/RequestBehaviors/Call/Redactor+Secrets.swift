@@ -55,9 +55,10 @@ extension Redactor {
     // Finding the query in the text costs less than asking the URL for it.
     var text = url.absoluteString
     return text.withUTF8 { bytes in
-      let reference = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex)]
-      guard let mark = reference.firstIndex(of: UInt8(ascii: "?")) else { return [] }
-      let query = UnsafeBufferPointer(rebasing: reference[(mark + 1)...])
+      let raw = UnsafeRawBufferPointer(bytes)
+      let end = raw.index(of: UInt8(ascii: "#"), from: 0) ?? bytes.count
+      guard let mark = raw.index(of: UInt8(ascii: "?"), from: 0), mark < end else { return [] }
+      let query = UnsafeBufferPointer(rebasing: bytes[(mark + 1)..<end])
       return secretValues(inPairs: query) { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
     }
   }

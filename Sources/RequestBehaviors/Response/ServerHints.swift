@@ -59,7 +59,7 @@ public struct ServerHints: Sendable, Hashable {
   /// Reads the fields of a response.
   ///
   /// - Parameter response: The response. A response that is not verified has no hints.
-  public init(_ response: borrowing NetworkResponse) {
+  public init(_ response: NetworkResponse) {
     let headers = response.isVerified ? response.headers : HeaderFields()
     self.init(headers, statusCode: response.statusCode, now: response.request.call.clock.date)
   }

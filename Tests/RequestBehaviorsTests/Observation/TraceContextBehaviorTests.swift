@@ -93,6 +93,21 @@ import Testing
     #expect(Set(contexts.map(\.parentID)).count == 4)
   }
 
+  @Test func `a request that a call needs keeps a field that was copied from a send of the call`() async throws {
+    let transport = ClosureTransport()
+    let asking = ClosureBehavior("asking", order: .retry) { request, next in
+      let response = try await next(request)
+      var copied = HeaderFields()
+      copied["traceparent"] = response.request.headers["traceparent"]
+      try await next.client().send(Request<Void>.get("first", headers: copied))
+      return response
+    }
+    try await NetworkClient(transport, [.traceContext(), asking]).send(.get("x"))
+    let fields = transport.sent.compactMap { $0.headers["traceparent"] }
+    #expect(fields.count == 2)
+    #expect(Set(fields).count == 1)
+  }
+
   @Test func `a token request belongs to the trace of the call that waits for the token`() async throws {
     let server = ClosureTransport { request in
       guard request.url.lastPathComponent == "token" else { return NetworkResponse(request: request, statusCode: 204) }

@@ -58,12 +58,16 @@ enum ChallengeVerdict: Sendable, Comparable {
 }
 
 extension TokenAuthBehavior {
-  /// Returns how sure it is that the server itself does not accept this token.
+  /// Whether the server itself refuses a credential of the request.
+  func isRefusal(_ response: NetworkResponse) -> Bool {
+    response.isVerified && isUnauthorized?(response) ?? (response.statusCode == 401)
+  }
+
+  /// Returns how sure it is that a refusal is about this token.
   ///
   /// A response that only the user's closure calls unauthorized may be about this token, unless a realm tells
   /// otherwise.
-  func refusal(of issued: IssuedToken, in response: NetworkResponse) -> ChallengeVerdict {
-    guard response.isVerified, isUnauthorized?(response) ?? (response.statusCode == 401) else { return .none }
+  func verdict(on issued: IssuedToken, in response: NetworkResponse) -> ChallengeVerdict {
     // A field for a proxy does not count: a server does not refuse it.
     let sent = response.request.headers
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }

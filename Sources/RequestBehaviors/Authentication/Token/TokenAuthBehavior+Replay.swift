@@ -30,7 +30,9 @@ extension TokenAuthBehavior {
     request.call.record("sent again with a newer token", from: "TokenAuthBehavior", kind: .authentication)
     // Only a token that the server has just given, and refuses for sure, ends the session.
     let response = try await next(authorized(request, newer))
-    if let sent = token(sentIn: response), sent.isFresh, self.refusal(of: sent, in: response) == .certain {
+    if isRefusal(response), let sent = token(sentIn: response), sent.isFresh,
+      verdict(on: sent, in: response) == .certain
+    {
       await session.refuse(sent, response, for: request.call)
     }
     return response

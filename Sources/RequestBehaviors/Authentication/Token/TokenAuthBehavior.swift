@@ -89,7 +89,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       } else {
         issued = try await wait(request, found, next)
       }
-      if issued.token.keyThumbprint != nil, let problem = session.problem(of: issued.token) { throw problem }
+      if let problem = session.problem(of: issued) { throw problem }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut || error.code == .clientShutDown {
@@ -107,9 +107,9 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       return try await next(request)
     }
     let response = try await next(authorized(request, issued))
-    // The search for the token that was sent is needed for a refusal only.
-    guard response.statusCode == 401 || isUnauthorized != nil else { return response }
-    guard let sent = token(sentIn: response), refusal(of: sent, in: response) != .none else { return response }
+    guard isRefusal(response), let sent = token(sentIn: response), verdict(on: sent, in: response) != .none else {
+      return response
+    }
     return try await answer(to: response, request, sent, next)
   }
 

@@ -93,15 +93,14 @@ extension Call {
   func noteToken(
     _ issued: IssuedToken, in header: TokenHeader, for origins: OriginScope, of coordinator: TokenCoordinator
   ) {
-    let value = header.value(of: issued)
     let (isChecked, generation) = updateRecord(of: coordinator.id) { record in
-      let isChecked = record.checkedField == header.name
-      if isChecked { record.note(issued, as: value) }
-      return (isChecked, record.generation)
+      record.note(issued, as: header.value(of: issued))
+      return (record.checkedField == header.name, record.generation)
     }
+    // A retry comes here again and adds nothing.
     if isChecked { return }
-    // Added before the field counts as checked: a hedge that comes here meanwhile must not go without the check. Two at
-    // the same moment add it twice, which does no harm; a retry adds nothing.
+    // All is added before the field counts as checked, so that no other send of the call goes without it. Two that come
+    // at the same moment add it twice, which does no harm.
     addHandOvers(coordinator.handOvers)
     addRenewal { request in
       guard let sent = request.call.token(sentIn: request.headers, header, of: coordinator.id),
@@ -119,10 +118,7 @@ extension Call {
         throw NetworkError.signedOut()
       }
     }
-    updateRecord(of: coordinator.id) { record in
-      record.note(issued, as: value)
-      record.checkedField = header.name
-    }
+    updateRecord(of: coordinator.id) { $0.checkedField = header.name }
   }
 
   /// The token of a session that a request carries; `nil` if its field holds no token that the call got from the

@@ -137,7 +137,7 @@ public final class TokenSession: Sendable {
   ///   read for the first time: a user may be signed in.
   public func isSignedIn() async throws -> Bool {
     try await coordinator.load()
-    return coordinator.update { state, _ in state.token }.map { problem(of: $0) == nil } ?? false
+    return coordinator.update { state, _ in state.issued }.map { problem(of: $0) == nil } ?? false
   }
 
   /// Reads the store again, and returns whether there is a token for any session or process that shares it.
@@ -154,8 +154,8 @@ public final class TokenSession: Sendable {
 
 extension TokenSession {
   /// Returns the reason why a token cannot be sent by this session; `nil` if it can.
-  func problem(of token: AccessToken) -> NetworkError? {
-    token.keyThumbprint == nil ? nil : (source as? any KeyCheckingTokenSource)?.problem(of: token)
+  func problem(of issued: IssuedToken) -> NetworkError? {
+    issued.token.keyThumbprint == nil ? nil : (source as? any KeyCheckingTokenSource)?.problem(of: issued.token)
   }
 
   /// Records the server of the first client; all token requests go there from then on.

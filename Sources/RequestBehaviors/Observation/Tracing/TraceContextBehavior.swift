@@ -11,7 +11,7 @@
 ///
 /// Every send of a call, including retries and redirects, is a child of its own: the same trace with another parent id.
 /// The prerequisites of a call, such as a request for a token, belong to its trace. ``Call/trace`` and log records
-/// contain it. A `traceparent` that the request sets itself is sent unchanged, unless an earlier send had it.
+/// contain it. A `traceparent` that the request sets itself is sent unchanged.
 public struct TraceContextBehavior: UniqueBehavior {
   /// Returns the current context.
   public typealias Source = @Sendable () -> TraceContext?
@@ -53,7 +53,7 @@ public struct TraceContextBehavior: UniqueBehavior {
       guard let context = trace.context, own.map(trace.sends.contains) ?? true else { return [:] }
       let traceparent = context.child(parent: number()).traceparent
       trace.sends.append(traceparent)
-      var fields = HeaderFields(CollectionOfOne(HeaderFields.Field("traceparent", traceparent)))
+      var fields = HeaderFields([.init("traceparent", traceparent)])
       if let tracestate = context.tracestate { fields.append("tracestate", tracestate) }
       return fields
     }
@@ -92,8 +92,7 @@ extension TraceContext {
 
 /// The trace of a call, which its prerequisites inherit, and the `traceparent` of each of its sends.
 private struct CallTrace: CallKey {
-  // Making a value costs less than copying one.
-  static var defaultValue: CallTrace { CallTrace() }
+  static let defaultValue = CallTrace()
   static let isInherited = true
 
   var context: TraceContext?

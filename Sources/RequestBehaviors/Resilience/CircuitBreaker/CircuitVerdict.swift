@@ -20,7 +20,7 @@ extension CircuitVerdict {
   /// - Parameters:
   ///   - outcome: How the request ended.
   ///   - call: The call of the request.
-  init(_ outcome: borrowing AttemptOutcome, of call: Call) {
+  init(_ outcome: AttemptOutcome, of call: Call) {
     self =
       switch outcome {
       case .success(let response): CircuitVerdict(response)
@@ -28,7 +28,7 @@ extension CircuitVerdict {
       }
   }
 
-  private init(_ response: borrowing NetworkResponse) {
+  private init(_ response: NetworkResponse) {
     guard response.isVerified else {
       self = .none
       return

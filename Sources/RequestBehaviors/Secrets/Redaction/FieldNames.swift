@@ -5,12 +5,9 @@ struct FieldNames: Sendable {
   /// Whether only letters and digits count, so that `api_key`, `apiKey` and `API-Key` are one name.
   private let ignoresPunctuation: Bool
   private var tree = NameTree()
-  /// The length of the shortest name, without what does not count.
-  private var shortest = Int.max
-  /// The lengths of the names, and their first and last bytes, if punctuation counts.
-  ///
-  /// A word of prose mostly has others.
-  private var lengths = Int.max...Int.max
+  /// The lengths of the shortest and the longest name, without what does not count.
+  private var (shortest, longest) = (Int.max, 0)
+  /// The first and last bytes of the names, if punctuation counts: a word of prose mostly has others.
   private var edges = (first: ASCIISet(""), last: ASCIISet(""))
 
   /// Creates a set.
@@ -27,14 +24,13 @@ struct FieldNames: Sendable {
         guard !folded.isEmpty else { continue }
         tree.insert(folded, as: mark)
         shortest = min(shortest, folded.count)
+        longest = max(longest, folded.count)
       }
     }
     add(wholeNames, as: .whole)
     add(names, as: .ending)
     guard !ignoresPunctuation else { return }
     let all = names.union(wholeNames).flatMap(FieldNames.forms).filter { !$0.isEmpty }
-    guard let least = all.map(\.count).min(), let most = all.map(\.count).max() else { return }
-    lengths = least...most
     func set(_ bytes: [UInt8]) -> ASCIISet {
       let text = String(decoding: bytes, as: UTF8.self)
       return ASCIISet(text.lowercased() + text.uppercased())
@@ -58,7 +54,8 @@ struct FieldNames: Sendable {
 
   /// Whether a name may be in the set if punctuation counts; false is certain.
   private func mayContain(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard lengths.contains(name.count), let first = name.first, let last = name.last else { return false }
+    guard name.count >= shortest, name.count <= longest else { return false }
+    guard let first = name.first, let last = name.last else { return false }
     return (edges.first.contains(first) || first >= 0x80) && (edges.last.contains(last) || last >= 0x80)
   }
 

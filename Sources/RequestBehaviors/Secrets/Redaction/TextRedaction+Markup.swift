@@ -63,7 +63,7 @@ extension TextRedaction {
       let rest = bytes[(open + 1)...]
       place = open + 1
       if rest.starts(with: TextRedaction.cdataStart) {
-        place = end(of: TextRedaction.cdataEnd, from: place) ?? bytes.count
+        place = TextRedaction.end(of: TextRedaction.cdataEnd, in: bytes, from: place) ?? bytes.count
       } else if rest.first == UInt8(ascii: "/"), isTag(rest.dropFirst(), of: name) {
         if depth == 0 { return open }
         depth -= 1
@@ -82,9 +82,9 @@ extension TextRedaction {
   }
 
   /// Returns the index after the first occurrence of some bytes.
-  private func end(of sought: [UInt8], from start: Int) -> Int? {
+  static func end(of sought: [UInt8], in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
     var place = start
-    while let found = bytes[place...].firstIndex(of: sought[0]) {
+    while let found = UnsafeRawBufferPointer(bytes).index(of: sought[0], from: place) {
       if bytes[found...].starts(with: sought) { return found + sought.count }
       place = found + 1
     }
@@ -101,10 +101,15 @@ extension TextRedaction {
   /// A block without an end continues to the end of the text.
   func pemBlock(at start: Int) -> (content: Range<Int>, end: Int)? {
     guard bytes[start...].starts(with: TextRedaction.pemBegin) else { return nil }
-    let content = end(of: TextRedaction.pemDashes, from: start + TextRedaction.pemBegin.count) ?? bytes.count
-    guard let label = end(of: TextRedaction.pemEnd, from: content) else { return (content..<bytes.count, bytes.count) }
+    let content =
+      TextRedaction.end(of: TextRedaction.pemDashes, in: bytes, from: start + TextRedaction.pemBegin.count)
+      ?? bytes.count
+    guard let label = TextRedaction.end(of: TextRedaction.pemEnd, in: bytes, from: content) else {
+      return (content..<bytes.count, bytes.count)
+    }
     return (
-      content..<(label - TextRedaction.pemEnd.count), end(of: TextRedaction.pemDashes, from: label) ?? bytes.count
+      content..<(label - TextRedaction.pemEnd.count),
+      TextRedaction.end(of: TextRedaction.pemDashes, in: bytes, from: label) ?? bytes.count
     )
   }
 
