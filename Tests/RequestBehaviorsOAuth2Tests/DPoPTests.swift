@@ -65,6 +65,23 @@ import Testing
     #expect(proof(0)["jti"] as? String != proof(1)["jti"] as? String)
   }
 
+  @Test func `a request that asks for the credentials of one session carries the proof of its token`() async throws {
+    let session = TokenSession(
+      name: "anna", source: .refreshToken(fixture.endpoint(dpop: key)), store: fixture.store,
+      clock: fixture.clock.requestClock)
+    try await session.signIn(AccessToken("A", type: "DPoP", refreshToken: "R"))
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client(session).send(.get("orders").with(\.authentication, .only("anna")))
+    #expect(fixture.mock.sent[0].headers["DPoP"] != nil)
+  }
+
+  @Test func `a request without authentication gets no proof`() async throws {
+    fixture.mock.on(.get, "orders").respond(200)
+    let request = Request<Void>.get("orders", headers: ["Authorization": "DPoP other"])
+    try await client(try await signedIn()).send(request.with(\.authentication, .none))
+    #expect(fixture.mock.sent[0].headers["DPoP"] == nil)
+  }
+
   @Test func `a bearer token needs no proof`() async throws {
     let session = session
     try await session.signIn(AccessToken("A"))

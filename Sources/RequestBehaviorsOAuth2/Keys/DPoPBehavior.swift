@@ -11,11 +11,12 @@ public import RequestBehaviors
 /// Every send has a proof of its own: each retry, each hop, each replay. A request whose proof cannot be made is not
 /// sent. If the server asks for a nonce (§9), the request is sent once more with it; the session does not see that 401.
 /// A one-shot body is not sent again.
-public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
+///
+/// A proof belongs to its token and is no credential of its own: `.only(_:)` with the name of the session keeps both.
+/// A request with `.none` as its `authentication` gets no proof.
+public struct DPoPBehavior: UniqueBehavior {
   /// After all that changes URL, method or token.
   public let order = BehaviorOrder.signing
-  /// The name for `.only(_:)`: `dpop`.
-  public let credential = "dpop"
   /// The servers whose requests get a proof, which are those of the token.
   public let origins: OriginScope
   private let key: DPoPKey
@@ -31,12 +32,18 @@ public struct DPoPBehavior: UniqueBehavior, CredentialBehavior {
   }
 
   /// Returns the thumbprint of the key: proofs of one key have one owner.
-  public func scope(for request: NetworkRequest) -> String? { applies(to: request) ? "dpop \(key.thumbprint)" : nil }
+  public func scope(for request: NetworkRequest) -> String? { proves(request) ? "dpop \(key.thumbprint)" : nil }
 
   /// Sends the request with a proof, and once more if the server asks for a nonce.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    guard let token = DPoPBehavior.token(in: request) else { return try await next(request) }
+    guard proves(request), let token = DPoPBehavior.token(in: request) else { return try await next(request) }
     return try await key.send(request, token: token, next: next)
+  }
+
+  /// Whether a request gets a proof if it carries a token of type DPoP.
+  private func proves(_ request: NetworkRequest) -> Bool {
+    guard request.options.authentication != .none, let origin = request.origin else { return false }
+    return origins.includes(origin, base: request.call.baseOrigin)
   }
 
   /// The token of type DPoP that a request carries; `nil` if it carries none.
