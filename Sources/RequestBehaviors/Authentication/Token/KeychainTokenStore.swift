@@ -76,6 +76,22 @@
       }
     }
 
+    /// Replaces the token if it is the one that is expected; another process can write in between.
+    ///
+    /// It does not ask who refreshes the token: what the item holds tells whether another process has changed it.
+    ///
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status.
+    public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
+      let data = try new.map(StoredToken.encode)
+      return try await onQueue { item in
+        let keychain = SystemKeychain()
+        let found = try item.read(from: keychain).map { try StoredToken.decode($0, from: item.name) }
+        guard AccessToken.isSame(found, old) else { return false }
+        if let data { try item.write(data, to: keychain) } else { try item.remove(from: keychain) }
+        return true
+      }
+    }
+
     /// Runs the work while no other process refreshes the token of this item.
     ///
     /// A second item names the process for 30 seconds; the process renews it while it works.

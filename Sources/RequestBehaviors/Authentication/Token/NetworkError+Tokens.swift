@@ -74,7 +74,7 @@ extension NetworkError {
   }
 
   static func tokenRefreshedElsewhere() -> NetworkError {
-    NetworkError(.tokenUnavailable, "another process has refreshed the token; it is not refreshed again")
+    NetworkError(.tokenUnavailable, "another process has refreshed or replaced the token; it is not refreshed again")
   }
 
   static func tokenStoreUnreadable(_ error: any Error) -> NetworkError {

@@ -119,7 +119,11 @@ extension TokenCoordinator {
       do {
         let stored = try await self.store(
           reading: { await self.readIfPossible() }, { isUnderWay() ? TokenState.Change(token: token) : nil })
-        guard stored != nil else { return }
+        guard stored != nil else {
+          // The token of the other process is read by the next request.
+          if isUnderWay() { self.fail(refresh, unasked: NetworkError.tokenRefreshedElsewhere()) }
+          return
+        }
       } catch {
         problem = error
       }

@@ -108,7 +108,8 @@ extension TokenCoordinator {
   ///   - read: Reads the store, and takes over the changes of another process; returns whether it could be read.
   ///   - change: Returns the change, once the session knows the content of the store; `nil` if there is nothing to
   ///     change any more.
-  /// - Returns: The change that was made.
+  /// - Returns: The change that was made; `nil` if there was nothing to change any more, or if another process has
+  ///   changed a store that cannot be read.
   /// - Throws: The error of the store.
   func store(
     reading read: () async throws -> Bool, _ change: () -> TokenState.Change?
@@ -119,8 +120,15 @@ extension TokenCoordinator {
       let isReadable = try await read()
       guard let change = change() else { return nil }
       made = change
-      guard isReadable, let expected = update({ state, _ in state.knownStored }) else { break }
-      if try await store.replace(expected.token, with: change.token) { return change }
+      guard let expected = update({ state, _ in state.knownStored }) else { break }
+      do {
+        if try await store.replace(expected.token, with: change.token) { return change }
+      } catch {
+        if isReadable { throw error }
+        break
+      }
+      // A store may refuse to be read and still know that another process has written to it.
+      if !isReadable { return nil }
     }
     try await store.save(made?.token)
     return made

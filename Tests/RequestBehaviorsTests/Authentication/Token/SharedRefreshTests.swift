@@ -134,6 +134,36 @@ import Testing
     #expect(place.token.value?.value == other?.value)
   }
 
+  @Test(arguments: [nil, AccessToken("bob", refreshToken: "rb")])
+  func `a late token does not undo what another process did while the place could not be read`(other: AccessToken?)
+    async throws
+  {
+    try await signIn()
+    server.tokenGate.value = gate
+    let app = process()
+    let task = Task { try await app.client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    // The process was stopped, has lost the lock and may not read any more.
+    place.isLost.value = true
+    place.token.value = other
+    gate.open()
+    #expect(try await fixture.error(task).code == .tokenUnavailable)
+    #expect(place.token.value?.value == other?.value)
+  }
+
+  @Test func `a late token is stored where the place cannot be read and no other process has changed it`() async throws
+  {
+    try await signIn()
+    server.tokenGate.value = gate
+    let app = process()
+    let task = Task { try await app.client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    place.isLost.value = true
+    gate.open()
+    try await task.value
+    #expect(place.token.value?.value == "t1")
+  }
+
   @Test func `a refusal does not remove a token that another process stores right before`() async throws {
     try await signIn()
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
@@ -217,6 +247,7 @@ private final class LockedPlace: Sendable {
   let lock = WorkLock()
   let problem = Box<CocoaError?>(nil)
   let isIdle = Box(false)
+  let isLost = Box(false)
   let beforeReplace = Box<(@Sendable () -> Void)?>(nil)
 }
 
@@ -225,7 +256,10 @@ private final class LockedPlaceStore: TokenStore {
 
   init(_ place: LockedPlace) { self.place = place }
 
-  func load() async throws -> AccessToken? { place.token.value }
+  func load() async throws -> AccessToken? {
+    if place.isLost.value { throw CocoaError(.fileReadNoPermission) }
+    return place.token.value
+  }
 
   func save(_ token: AccessToken?) async throws {
     if let problem = place.problem.value { throw problem }
