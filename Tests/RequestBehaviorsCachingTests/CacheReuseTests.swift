@@ -254,6 +254,8 @@ import Testing
 /// A store that can fail to remove, and whose looks can take time.
 final class FailingStore: CacheStore {
   let fails = Box(false)
+  /// The number of removals of an owner's responses.
+  let scopeRemovals = Box(0)
   /// Runs after the next look, before its result is returned.
   let afterLook = Box<(@Sendable () async -> Void)?>(nil)
   private let base: MemoryCacheStore
@@ -292,6 +294,7 @@ final class FailingStore: CacheStore {
   }
 
   func removeAll(scope: String) async throws {
+    scopeRemovals.update { $0 += 1 }
     try check()
     await base.removeAll(scope: scope)
   }

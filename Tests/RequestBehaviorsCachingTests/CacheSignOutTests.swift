@@ -60,6 +60,51 @@ import Testing
     #expect(store.count == 1)
   }
 
+  @Test func `a sign-out removes the responses of a store once, however many variants use it`() async throws {
+    let store = FailingStore(store)
+    try await session.signIn(AccessToken("t1"))
+    let client = NetworkClient(transport, [.tokenAuth(session), .caching(store)])
+    let variants = (0..<3).map { _ in client.with { $0.behaviors.append(EmptyBehavior()) } }
+    try await client.send(.get("a"))
+    try await session.signOut()
+    #expect(store.scopeRemovals.value == 1)
+    withExtendedLifetime(variants) {}
+  }
+
+  @Test func `a sign-out does not remove the responses of a store once for each client that is gone`() async throws {
+    let store = FailingStore(store)
+    try await session.signIn(AccessToken("t1"))
+    for _ in 0..<20 { try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a")) }
+    try await session.signOut()
+    // The latest client may be there still.
+    #expect((1...2).contains(store.scopeRemovals.value))
+  }
+
+  @Test func `a sign-out beside thousands of variants leaves another user's response under way in the cache`()
+    async throws
+  {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"])
+    }
+    let bob = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    try await session.signIn(AccessToken("t1"))
+    try await bob.signIn(AccessToken("t2"))
+    let client = NetworkClient(transport, [.caching(store)])
+    let alices = client.with { $0.behaviors.append(.tokenAuth(session)) }
+    let bobs = client.with { $0.behaviors.append(.tokenAuth(bob)) }
+    let variants = (0..<2_100).map { _ in client.with { $0.behaviors.append(EmptyBehavior()) } }
+    let calls = [alices, bobs].map { client in Task { try await client.send(.get("a")) } }
+    await gate.waitForArrivals(2)
+    let signOut = Task { try await session.signOut() }
+    try await signOut.value
+    gate.open()
+    for call in calls { _ = await call.result }
+    #expect(await store.entries(limit: 9).count == 1)
+    withExtendedLifetime(variants) {}
+  }
+
   @Test func `a store in memory does not outlive its client for the sake of a sign-out`() async throws {
     try await session.signIn(AccessToken("t1"))
     weak var released: MemoryCacheStore?

@@ -3,17 +3,35 @@ package final class SessionScopes: Sendable {
   private struct Client {
     let id: ObjectIdentifier
     weak var endings: ScopeEndings?
-    // Kept when the client is gone: it may have left data of a user in a file.
     let leftovers: ScopeLeftovers
   }
 
   private struct State {
     var clients: [Client] = []
     var telling: Task<Void, Never>?
-    var waiters: [Waiter<Void>] = []
+    var lastTelling: UInt64 = 0
+    var lastTold: UInt64 = 0
+    var waiters: [UInt64: Waiter<Void>] = [:]
+    var lastWaiter: UInt64 = 0
+
+    /// Drops the clients that are gone, and takes over what they may have left of users in files.
+    mutating func dropClients(leaving leftovers: ScopeLeftovers) {
+      clients.removeAll { client in
+        guard client.endings == nil else { return false }
+        leftovers.add(client.leftovers)
+        return true
+      }
+    }
   }
 
+  /// The tellings of an owner's end that this task is a part of, by their sessions.
+  ///
+  /// A behavior that signs in or out while it is told would wait for itself.
+  @TaskLocal private static var tellings: [ObjectIdentifier: UInt64] = [:]
+
   private let state = Locked(State())
+  /// The data of users that clients left which are gone.
+  private let leftovers = ScopeLeftovers()
 
   package init() {}
 
@@ -26,7 +44,7 @@ package final class SessionScopes: Sendable {
       for index in state.clients.indices where state.clients[index].id == id && state.clients[index].endings != nil {
         return
       }
-      state.clients.removeAll { $0.endings == nil && $0.leftovers.isEmpty }
+      state.dropClients(leaving: leftovers)
       state.clients.append(Client(id: id, endings: endings, leftovers: endings.leftovers))
     }
   }
@@ -34,33 +52,64 @@ package final class SessionScopes: Sendable {
   /// Tells the clients that an owner has ended, after those that ended before.
   package func end(_ scope: String) {
     state.withLock { state in
+      state.dropClients(leaving: leftovers)
       let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
-      guard !clients.isEmpty else { return }
+      guard !clients.isEmpty || !leftovers.isEmpty else { return }
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
+      state.lastTelling += 1
+      let number = state.lastTelling
+      let tellings = SessionScopes.tellings.merging([ObjectIdentifier(self): number]) { $1 }
       state.telling = Task { [telling = state.telling] in
         await telling?.value
-        for client in clients {
-          await client.endings?.tell(scope)
-          // Of a client that is there, nothing is left now.
-          await client.leftovers.remove(of: scope)
+        await SessionScopes.$tellings.withValue(tellings) {
+          for client in clients {
+            await client.endings?.tell(scope)
+            // Of a client that is there, nothing is left now.
+            await client.leftovers.remove(of: scope)
+          }
+          await leftovers.remove(of: scope)
         }
+        self.state.withLock { $0.lastTold = number }
       }
     }
   }
 
   /// Adds a waiter for the owner of its call to become known.
-  package func add(_ waiter: Waiter<Void>) { state.withLock { $0.waiters.append(waiter) } }
+  ///
+  /// - Returns: The number to remove it by.
+  package func add(_ waiter: Waiter<Void>) -> UInt64 {
+    state.withLock { state in
+      state.lastWaiter += 1
+      state.waiters[state.lastWaiter] = waiter
+      return state.lastWaiter
+    }
+  }
+
+  /// Removes a waiter that waits no longer.
+  package func remove(waiter number: UInt64) { state.withLock { $0.waiters[number] = nil } }
 
   /// Releases those who wait for the owner to become known.
   package func release() {
     let released = state.withLock { state in
-      defer { state.waiters = [] }
-      return state.waiters
+      defer { state.waiters = [:] }
+      return state.waiters.values
     }
     for waiter in released { waiter.settle(.success(())) }
   }
 
   /// Waits until the clients know of all owners that have ended.
-  package func wait() async { await state.withLock { $0.telling }?.value }
+  ///
+  /// In a behavior that is being told of one, it returns at once.
+  package func wait() async {
+    let own = SessionScopes.tellings[ObjectIdentifier(self)]
+    let telling = state.withLock { state in
+      if let own, own > state.lastTold { return nil as Task<Void, Never>? }
+      return state.telling
+    }
+    await telling?.value
+  }
+
+  /// The number of those who wait for the owner to become known.
+  package var waiterCount: Int { state.withLock { $0.waiters.count } }
 }

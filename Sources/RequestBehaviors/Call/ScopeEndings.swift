@@ -16,20 +16,9 @@ public final class ScopeEndings: Sendable {
     weak var chain: Chain?
   }
 
-  /// The number of endings that are remembered, at 32 bytes each.
-  ///
-  /// A call that lasts longer than so many sign-outs counts as one whose owner has left, because nothing tells whether
-  /// one of them was its own. A server with a session for each user has thousands of them while a long call runs.
-  private static let limit = 100_000
-
   private struct State {
     var members: [Member] = []
-    var lastNumber: UInt64 = 0
-    var lastForgotten: UInt64 = 0
-    /// The number of each owner's latest ending, by the hash of the owner.
-    ///
-    /// Two owners of one hash would only end a call too much.
-    var numbers: [Int: UInt64] = [:]
+    var log = ScopeEndingLog()
   }
 
   private let state = Locked(State())
@@ -59,14 +48,7 @@ public final class ScopeEndings: Sendable {
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func note(_ scope: String) {
     let chains = state.withLock { state in
-      state.lastNumber += 1
-      state.numbers[scope.hashValue] = state.lastNumber
-      // Half are dropped at once, so that sorting is rare.
-      if state.numbers.count > ScopeEndings.limit {
-        let oldest = state.numbers.values.sorted()[state.numbers.count / 2]
-        state.numbers = state.numbers.filter { $0.value > oldest }
-        state.lastForgotten = oldest
-      }
+      state.log.note(scope)
       return state.members.compactMap(\.chain)
     }
     var told: Set<ObjectIdentifier> = []
@@ -80,13 +62,15 @@ public final class ScopeEndings: Sendable {
 
   /// Tells every behavior that an owner has ended, after ``note(_:)``.
   ///
+  /// Of the caches that share their stored responses (``ResponseCache/leftoverID``), one is told.
+  ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
     var removed: Set<String> = []
     for chain in state.withLock({ $0.members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries {
+        if let cache = entry.behavior as? any ResponseCache, !removed.insert(cache.leftoverID).inserted { continue }
         await entry.behavior.scopeEnded(scope)
-        if let cache = entry.behavior as? any ResponseCache { removed.insert(cache.leftoverID) }
       }
     }
     // These are the data of variants that are gone, of requests with behaviors of their own, and of downloads.
@@ -94,15 +78,12 @@ public final class ScopeEndings: Sendable {
   }
 
   /// The number of endings so far.
-  var count: UInt64 { state.withLock { $0.lastNumber } }
+  var count: UInt64 { state.withLock { $0.log.count } }
 
   /// Whether one of the owners has ended since there were so many endings.
   func hasEnded(_ scopes: [String], since count: UInt64) -> Bool {
     guard !scopes.isEmpty else { return false }
-    return state.withLock { state in
-      guard count < state.lastNumber else { return false }
-      return count < state.lastForgotten || scopes.contains { state.numbers[$0.hashValue].map { $0 > count } ?? false }
-    }
+    return state.withLock { $0.log.hasEnded(scopes, since: count) }
   }
 }
 

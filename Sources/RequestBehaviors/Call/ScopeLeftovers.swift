@@ -3,17 +3,49 @@
 /// A behavior that keeps data of users in a store registers the removal when it stores something. The removal then runs
 /// at the sign-out even if no client has the behavior any more.
 ///
-/// A session refers to those of all its clients, so that the data of its users are removed even if the client that kept
-/// them is gone.
+/// A session takes over those of clients that are gone, so that the data of its users are removed all the same.
+///
+/// The removals of the latest 100,000 owners are remembered, because users of a server leave without a sign-out. The
+/// data of an owner before them are removed at the sign-out by behaviors that are still listed.
 public final class ScopeLeftovers: Sendable {
   /// Removes the data of one owner.
   public typealias Removal = @Sendable () async -> Void
 
-  /// How the data of each owner are removed, by the name of the data.
-  private let removals = Locked<[String: [String: Removal]]>([:])
+  private struct Entry {
+    /// Grows with every registration in the process.
+    let number: UInt64
+    let remove: Removal
+  }
+
+  private struct State {
+    /// The entries of each owner, by the name of the data.
+    var owners: [String: [String: Entry]] = [:]
+
+    /// Adds an entry unless there is a later one of the same data.
+    mutating func add(_ id: String, of scope: String, _ entry: Entry) {
+      if let known = owners[scope]?[id], known.number > entry.number { return }
+      owners[scope, default: [:]][id] = entry
+      guard owners.count > ScopeLeftovers.limit else { return }
+      // Half are dropped at once, so that sorting is rare.
+      let latest = owners.mapValues { $0.values.map(\.number).max() ?? 0 }
+      let oldest = latest.values.sorted()[owners.count / 2]
+      owners = owners.filter { latest[$0.key, default: 0] > oldest }
+    }
+  }
+
+  private static let lastNumber = Locked<UInt64>(0)
+  private static let limit = 100_000
+
+  private let state = Locked(State())
+
+  /// Creates a list without removals.
+  public init() {}
 
   /// Whether no removal is registered.
-  public var isEmpty: Bool { removals.withLock { $0.isEmpty } }
+  public var isEmpty: Bool { state.withLock { $0.owners.isEmpty } }
+
+  /// The number of owners whose data have a removal.
+  package var ownerCount: Int { state.withLock { $0.owners.count } }
 
   /// Registers a removal that runs when the owner ends; it replaces an earlier one of the same data.
   ///
@@ -22,16 +54,35 @@ public final class ScopeLeftovers: Sendable {
   ///   - scope: The owner, as ``RequestBehavior/scope(for:)`` returned it.
   ///   - remove: Removes the data.
   public func add(_ id: String, of scope: String, _ remove: @escaping Removal) {
-    removals.withLock { $0[scope, default: [:]][id] = remove }
+    let number = ScopeLeftovers.lastNumber.withLock { number in
+      number += 1
+      return number
+    }
+    state.withLock { $0.add(id, of: scope, Entry(number: number, remove: remove)) }
+  }
+
+  /// Registers the removals of a client that is gone; of two for the same data, the later one counts.
+  ///
+  /// - Parameter other: The removals of the client (``ScopeEndings/leftovers``).
+  public func add(_ other: ScopeLeftovers) {
+    let owners = other.state.withLock { $0.owners }
+    state.withLock { state in
+      for (scope, entries) in owners {
+        for (id, entry) in entries { state.add(id, of: scope, entry) }
+      }
+    }
   }
 
   /// Drops the removals of data that are gone or that no longer belong to an owner.
   ///
   /// - Parameter id: The name of the data.
   public func forget(_ id: String) {
-    removals.withLock { removals in
-      for scope in removals.keys { removals[scope]?[id] = nil }
-      removals = removals.filter { !$0.value.isEmpty }
+    state.withLock { state in
+      let scopes = state.owners.filter { $0.value[id] != nil }.keys
+      for scope in scopes {
+        state.owners[scope]?[id] = nil
+        if state.owners[scope]?.isEmpty == true { state.owners[scope] = nil }
+      }
     }
   }
 
@@ -41,7 +92,7 @@ public final class ScopeLeftovers: Sendable {
   ///   - scope: The owner.
   ///   - removed: The names of data that have been removed already; none by default.
   public func remove(of scope: String, except removed: Set<String> = []) async {
-    let due = removals.withLock { $0.removeValue(forKey: scope) ?? [:] }
-    for (id, remove) in due.sorted(by: { $0.key < $1.key }) where !removed.contains(id) { await remove() }
+    let due = state.withLock { $0.owners.removeValue(forKey: scope) ?? [:] }
+    for (id, entry) in due.sorted(by: { $0.key < $1.key }) where !removed.contains(id) { await entry.remove() }
   }
 }

@@ -251,7 +251,8 @@ extension TokenCoordinator {
     if isLoaded { return }
     // A sign-in or sign-out meanwhile settles the question too.
     let waiter = Waiter<Void>()
-    scopes.add(waiter)
+    let number = scopes.add(waiter)
+    defer { scopes.remove(waiter: number) }
     let loading = Task {
       try? await self.load()
       waiter.settle(.success(()))

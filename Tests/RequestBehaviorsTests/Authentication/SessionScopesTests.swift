@@ -1,0 +1,64 @@
+import Foundation
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+@testable import RequestBehaviors
+
+/// What a session keeps of its calls and clients, and how it tells them of the end of an owner.
+@Suite(.limited) struct SessionScopesTests {
+  private let fixture = TokenFixture()
+
+  /// Signs a session out when an owner ends.
+  private struct Leaver: RequestBehavior {
+    let session: TokenSession
+
+    func scopeEnded(_ scope: String) async { try? await session.signOut() }
+  }
+
+  @Test func `nothing is kept of calls that could not learn their owner from the store`() async throws {
+    let session = fixture.session(.refreshToken(.test), UnreadableStore())
+    let client = fixture.client(session)
+    for _ in 0..<20 { await #expect(throws: NetworkError.self) { try await client.send(.get("a")) } }
+    #expect(session.coordinator.scopes.waiterCount == 0)
+  }
+
+  @Test func `a behavior that signs another session out when it is told of a sign-out does not wait for itself`()
+    async throws
+  {
+    fixture.answer(200)
+    let (alice, bob) = (try await fixture.alice(), try await fixture.alice())
+    let clients = [alice, bob].map { fixture.client($0, Leaver(session: bob)) }
+    for client in clients { try await client.send(.get("a")) }
+    try await alice.signOut()
+    #expect(try await !bob.isSignedIn())
+    withExtendedLifetime(clients) {}
+  }
+
+  @Test func `a behavior that signs its own session out when it is told of a sign-out does not wait for itself`()
+    async throws
+  {
+    fixture.answer(200)
+    let alice = try await fixture.alice()
+    let client = fixture.client(alice, Leaver(session: alice))
+    try await client.send(.get("a"))
+    try await alice.signOut()
+    #expect(try await !alice.isSignedIn())
+    withExtendedLifetime(client) {}
+  }
+
+  @Test func `removals of data are kept for a limited number of owners, the latest`() async {
+    let leftovers = ScopeLeftovers()
+    let removed = Box<[String]>([])
+    for number in 0..<150_000 { leftovers.add("data", of: "\(number)") { removed.update { $0.append("\(number)") } } }
+    #expect(leftovers.ownerCount <= 100_000)
+    for number in [0, 149_999] { await leftovers.remove(of: "\(number)") }
+    #expect(removed.value == ["149999"])
+  }
+}
+
+/// A store that cannot be read.
+private final class UnreadableStore: TokenStore {
+  func load() async throws -> AccessToken? { throw CocoaError(.fileReadNoPermission) }
+  func save(_ token: AccessToken?) async throws {}
+}
