@@ -45,7 +45,8 @@ public struct OutboxDelivery: Sendable, Hashable {
 
   /// The idempotency key of all attempts; by default the ID of the entry, in the field `Idempotency-Key`.
   ///
-  /// The field is set for every method.
+  /// The field is set for every method. A request that has a key of its own (`RequestOptions.idempotencyKey`) is sent
+  /// with that one.
   public var key: IdempotencyKey
 
   /// The time before which nothing is sent; `nil`, the default, for none.

@@ -62,8 +62,11 @@ struct StoredRequest: OutboxOperation {
     idleTimeout = request.options.explicitIdleTimeout?.outboxSeconds
     statuses = request.options.sets(StoredRequest.statuses) ? request.options.acceptableStatuses.ranges : nil
     authentication = request.options.explicitAuthentication.map(StoredRequest.text)
-    key = request.options.idempotencyKey.map {
-      Key(value: $0.givenValue, field: $0.name, isQuoted: $0.isQuoted)
+    if let own = request.options.idempotencyKey {
+      key = Key(value: own.givenValue, field: own.name, isQuoted: own.isQuoted)
+    } else if delivery.key.isQuoted || delivery.key.name != IdempotencyKey.generated.name {
+      // The value is in a column, and its field is not.
+      key = Key(value: nil, field: delivery.key.name, isQuoted: delivery.key.isQuoted)
     }
   }
 

@@ -18,7 +18,7 @@ struct OutboxAttempt: Sendable {
   func run() async -> Ending {
     do {
       let made = try made.get()
-      return await send(try complete(made.request), made.operation)
+      return await send(try complete(made), made.operation)
     } catch {
       return Ending(outcome: outcome(of: error))
     }
@@ -42,10 +42,10 @@ struct OutboxAttempt: Sendable {
     return .impossible(Redactor.standard.redact(text: "\(error)"))
   }
 
-  private func complete(_ made: Request<NetworkResponse>) throws -> Request<NetworkResponse> {
-    var request = made
+  private func complete(_ made: OutboxHandler.Made) throws -> Request<NetworkResponse> {
+    var request = made.request
     if let missing = core.files?.missing(row.files), !missing.isEmpty { throw MissingFiles(names: missing) }
-    OutboxRequestRules.prepare(&request, key: row.key)
+    OutboxRequestRules.prepare(&request, key: row.key, in: made.operation.delivery.key)
     let isAnonymous = row.scope == OutboxScopes.anonymous(core.members)
     // It was enqueued while no user was signed in, and stays so.
     if isAnonymous, core.requirement(of: request.options).isOptional { request.options.authentication = .none }

@@ -20,16 +20,21 @@ enum OutboxRequestRules {
   }
 
   /// Sets what the outbox decides: the key, and that no other part of the client repeats the request.
-  static func prepare(_ request: inout Request<NetworkResponse>, key: String) {
+  ///
+  /// - Parameters:
+  ///   - request: The request; a key of its own wins.
+  ///   - key: The value of the entry's key.
+  ///   - place: The field of the entry's key, and its quotation marks.
+  static func prepare(_ request: inout Request<NetworkResponse>, key: String, in place: IdempotencyKey) {
     request.options.retryPolicy = RetryPolicy.none
     request.options.hedging = nil
     request.options.caching = .noStore
     request.options.offlineRule = .refuse
     let own = request.options.idempotencyKey
     let value = own?.givenValue ?? key
-    let name = own?.name ?? "Idempotency-Key"
+    let (name, isQuoted) = (own?.name ?? place.name, own?.isQuoted ?? place.isQuoted)
     // For each method: the option is for those that are not idempotent only.
-    if !request.headers.contains(name) { request.headers.set(name, own?.isQuoted == true ? "\"\(value)\"" : value) }
-    request.options.idempotencyKey = IdempotencyKey.value(value).inField(name, isQuoted: own?.isQuoted ?? false)
+    if !request.headers.contains(name) { request.headers.set(name, isQuoted ? "\"\(value)\"" : value) }
+    request.options.idempotencyKey = IdempotencyKey.value(value).inField(name, isQuoted: isQuoted)
   }
 }
