@@ -28,6 +28,8 @@ public struct OutboxDelivery: Sendable, Hashable {
     /// That is also so while a delivered one is remembered (``OutboxConfiguration/remembersDelivered``).
     case kept
     /// The second replaces the first, unless that may have been sent; then it is enqueued behind it.
+    ///
+    /// The entry keeps its ID, its lane and its place there. Value, key, times and base URL are those of the second.
     case replaced
   }
 

@@ -70,7 +70,7 @@ struct OutboxRow: Sendable {
   init(_ new: OutboxTable.NewEntry, lane: String?, state: Int, now: Int64) {
     seq = 0
     id = new.id
-    key = new.delivery.key.givenValue ?? new.id.uuidString.lowercased()
+    key = new.delivery.key.givenValue ?? OutboxRow.key(of: new.id)
     (operation, payload, files) = (new.operation, new.payload, new.files)
     (scope, origin, self.lane, identity) = (new.scope, new.origin, lane, new.delivery.identity)
     self.state = state
@@ -80,6 +80,20 @@ struct OutboxRow: Sendable {
     createdAt = now
     (sends, failures, crashes) = (0, 0, 0)
   }
+
+  /// Gives an entry that was never sent the value and the conditions of a new one; it keeps its ID and its lane.
+  mutating func become(_ new: OutboxTable.NewEntry, now: Int64) {
+    let other = OutboxRow(new, lane: lane, state: state, now: now)
+    (operation, payload, files, origin) = (new.operation, new.payload, new.files, new.origin)
+    // A key that the first value was given is for that alone.
+    key = new.delivery.key.givenValue ?? (key == OutboxRow.key(of: id) ? key : other.key)
+    // One that need not wait keeps its place among the others.
+    notBefore = other.notBefore > now ? other.notBefore : min(notBefore, now)
+    expiresAt = other.expiresAt
+  }
+
+  /// Returns the key of an entry that was given none.
+  private static func key(of id: UUID) -> String { id.uuidString.lowercased() }
 
   /// Whether the entry is still to be delivered.
   var isLive: Bool { state <= StoredState.blocked }

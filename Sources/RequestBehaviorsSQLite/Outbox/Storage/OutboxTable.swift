@@ -68,12 +68,13 @@ struct OutboxTable {
       if new.delivery.repeats == .kept { return (first, []) }
       if first.sends == 0, first.state != StoredState.sending {
         let files = first.files.filter { !new.files.contains($0) }
-        (first.operation, first.payload, first.files) = (new.operation, new.payload, new.files)
-        first.expiresAt = new.delivery.expires?.outboxTime
+        first.become(new, now: now)
         try db.execute(
           """
           UPDATE outbox_entry SET operation = \(first.operation), payload = \(first.payload),
-            files = \(text(first.files)), expires_at = \(first.expiresAt) WHERE seq = \(first.seq)
+            files = \(text(first.files)), key = \(first.key), origin = \(first.origin),
+            not_before = \(first.notBefore), set_at = \(now), expires_at = \(first.expiresAt)
+          WHERE seq = \(first.seq)
           """)
         return (first, try unused(files, besides: first))
       }
