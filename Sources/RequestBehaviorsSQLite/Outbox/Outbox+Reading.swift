@@ -92,6 +92,8 @@ extension Outbox {
 
   /// Puts dead letters back, to be sent now; each goes before those of its lane that were enqueued later.
   ///
+  /// A later one that is just being sent is not called back.
+  ///
   /// - Parameter ids: The IDs.
   /// - Throws: ``OutboxError`` of code ``OutboxError/Code-swift.struct/notDead`` or
   ///   ``OutboxError/Code-swift.struct/noSuchEntry``; then none is put back.

@@ -36,6 +36,86 @@ import Testing
     }
   }
 
+  /// A world whose server refuses everything until it is mended.
+  private func unmended() throws -> (world: OutboxWorld, isMended: Shared<Bool>) {
+    let isMended = Shared(false)
+    return (try OutboxWorld { _ in (isMended.value ? 200 : 422, "") }, isMended)
+  }
+
+  @Test func `an edit that is put back goes before a later one that waits`() async throws {
+    let (world, isMended) = try unmended()
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
+    try await outbox.drain()
+    try await outbox.enqueue(Ping(number: 2, identity: "x", replaces: true))
+    isMended.value = true
+    try await outbox.requeue(first.id)
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1", "POST /pings/1", "POST /pings/2"])
+  }
+
+  @Test(arguments: [OutboxConfiguration.LaneFailure.stops, .goesOn], [false, true])
+  func `dead letters of a lane go in their order, in whichever they are put back`(
+    lanes: OutboxConfiguration.LaneFailure, isReversed: Bool
+  ) async throws {
+    let (world, isMended) = try unmended()
+    // The second outbox sends as the argument says, behind dead letters that stop nothing.
+    let first = try await world.outbox(OutboxConfiguration(lanes: .goesOn))
+    for number in 1...3 { try await first.enqueue(Ping(number: number, lane: "a")) }
+    try await first.drain()
+    await first.stop()
+    let outbox = try await world.outbox(OutboxConfiguration(lanes: lanes))
+    try await outbox.enqueue(Ping(number: 4, lane: "a"))
+    try await outbox.drain()
+    try await outbox.enqueue(Ping(number: 5, lane: "a"))
+    isMended.value = true
+    let ids = try await outbox.deadLetters().map(\.id)
+    try await outbox.requeue(isReversed ? ids.reversed() : ids)
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent.suffix(5) == (1...5).map { "POST /pings/\($0)" })
+  }
+
+  @Test func `a later entry that waits for its time still does so behind one that is put back`() async throws {
+    let (world, isMended) = try unmended()
+    let outbox = try await world.outbox(OutboxConfiguration(lanes: .goesOn))
+    let first = try await outbox.enqueue(Ping(number: 1, lane: "a"))
+    try await outbox.drain()
+    try await outbox.enqueue(Ping(number: 2, lane: "a"))
+    let time = Int((world.clock.date.timeIntervalSince1970 + 60) * 1_000)
+    try await world.store.write { try $0.execute("UPDATE outbox_entry SET not_before = \(time) WHERE state = 0") }
+    isMended.value = true
+    try await outbox.requeue(first.id)
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/1"])
+    world.clock.advance(by: .seconds(60))
+    #expect(try await outbox.drain().isEmpty)
+  }
+
+  @Test func `an entry that is put back while a later one is being sent goes before its next attempt`() async throws {
+    let (gate, attempts) = (TestGate(), Shared(0))
+    let world = try OutboxWorld { request in
+      switch attempts.next() {
+      case 1: return (422, "")
+      case 2:
+        await gate.pass()
+        return (503, "")
+      default: return (200, "")
+      }
+    }
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
+    try await outbox.drain()
+    try await outbox.enqueue(Ping(number: 2, identity: "x", replaces: true))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    try await outbox.requeue(first.id)
+    #expect(try await world.states == [2, 1])
+    gate.open()
+    try await world.letTimePass { try await world.states == [5, 5] }
+    await outbox.stop()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/1", "POST /pings/2"])
+  }
+
   @Test func `what is not permitted for an entry is an error with its name`() async throws {
     let count = Shared(0)
     let world = try OutboxWorld { _ in (count.next() == 1 ? 503 : 200, "") }

@@ -79,13 +79,17 @@ extension OutboxTable {
   /// Makes a claimed entry ready for another attempt; false if the claim was lost.
   func release(_ row: OutboxRow, _ again: OutboxNextStep.Again, now: Int64) throws -> Bool {
     let failure = again.failure.flatMap { OutboxRow.text($0) }
+    // An earlier entry of its lane may have been put back meanwhile, and then goes before it.
+    let state = row.lane == nil ? StoredState.ready : StoredState.blocked
     let changed = try db.execute(
       """
-      UPDATE outbox_entry SET state = 0, claim = NULL, not_before = \(again.time), set_at = \(now),
+      UPDATE outbox_entry SET state = \(state), claim = NULL, not_before = \(again.time), set_at = \(now),
         failures = \(again.failures), refused_since = \(again.refusedSince), failure = \(failure),
         sends = sends - \(again.wasSent ? 0 : 1) WHERE seq = \(row.seq) AND state = 1 AND claim = \(row.claim)
       """)
-    return changed == 1
+    guard changed == 1 else { return false }
+    try promote(row.lane, row.scope, now: now)
+    return true
   }
 
   /// Makes a dead letter of a claimed entry; false if the claim was lost.

@@ -113,14 +113,16 @@ struct OutboxTable {
 
   // MARK: Changing by hand
 
-  /// Makes a dead letter ready again.
+  /// Makes a dead letter ready again, or blocks it if an entry of its lane goes before it.
   func requeue(_ row: OutboxRow, now: Int64) throws {
-    var state = StoredState.ready
-    if row.state == StoredState.dead, let lane = row.lane {
-      let others = try rows(
-        where: "scope IS \(row.scope) AND lane = \(lane) AND lane IS NOT NULL AND state IN (0,1,2,4)")
-      // It goes before those behind it, unless one of them is already on its way or free to go.
-      if others.contains(where: { $0.seq < row.seq || $0.state != StoredState.blocked }) { state = StoredState.blocked }
+    let state = try goesFirst(row) ? StoredState.ready : StoredState.blocked
+    if state == StoredState.ready, let lane = row.lane {
+      try db.execute(
+        """
+        UPDATE outbox_entry SET state = 2
+        WHERE queue = \(queue) AND scope IS \(row.scope) AND lane = \(lane) AND lane IS NOT NULL
+          AND state IN (0,1,2,4) AND seq > \(row.seq) AND state = 0
+        """)
     }
     let isTaken =
       try rows(
@@ -135,6 +137,23 @@ struct OutboxTable {
         expires_at = NULL, failures = 0, crashes = 0, refused_since = NULL, failure = NULL,
         identity = \(isTaken ? nil : row.identity) WHERE seq = \(row.seq)
       """)
+  }
+
+  /// Returns whether an entry is the first of its lane, and no later one is being sent.
+  private func goesFirst(_ row: OutboxRow) throws -> Bool {
+    guard let lane = row.lane else { return true }
+    let isPreceded = try db.first(
+      """
+      SELECT 1 FROM outbox_entry
+      WHERE queue = \(queue) AND scope IS \(row.scope) AND lane = \(lane) AND lane IS NOT NULL
+        AND state IN (0,1,2,4) AND seq < \(row.seq) LIMIT 1
+      """, as: Int.self)
+    let isOvertaken = try db.first(
+      """
+      SELECT 1 FROM outbox_entry
+      WHERE queue = \(queue) AND state = 1 AND scope IS \(row.scope) AND lane = \(lane) LIMIT 1
+      """, as: Int.self)
+    return isPreceded == nil && isOvertaken == nil
   }
 
   /// Gives an entry another value; a dead letter gets another key, because the server may know the old one.
