@@ -2,12 +2,10 @@ import Foundation
 import RequestBehaviors
 
 extension CassetteRecord {
-  /// Returns the entry of the file; `nil` for a send that was cancelled before its response was whole.
-  ///
-  /// A stream that its reader left is an entry, which says so at its end.
+  /// Returns the entry of the file; `nil` for a record that is not playable.
   func entry(_ redaction: PlayableRedaction, _ files: inout CassetteBodies) -> OrderedJSON? {
+    guard isPlayable else { return nil }
     let facts = facts
-    guard facts.statusCode != nil || facts.failure != nil, isStreamed || !facts.isCancelled else { return nil }
     let url = redaction.url(url)
     let fields = redaction.requestFields(fields)
     let end = facts.endedAt ?? facts.chunks.last?.at ?? facts.headAt ?? .zero

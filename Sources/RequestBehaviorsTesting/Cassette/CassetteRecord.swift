@@ -62,6 +62,13 @@ final class CassetteRecord: Sendable {
   /// Whether nothing more comes.
   var hasEnded: Bool { state.withLock { $0.endedAt != nil } }
 
+  /// Whether there is something to play: not for a send that was cancelled before its response was whole.
+  ///
+  /// A stream that its reader left is played, and says so at its end.
+  var isPlayable: Bool {
+    state.withLock { ($0.statusCode != nil || $0.failure != nil) && (isStreamed || !$0.isCancelled) }
+  }
+
   private var elapsed: Duration { call.clock.now() - start }
 
   func note(_ response: NetworkResponse) {

@@ -4,6 +4,7 @@ import RequestBehaviors
 struct FreshRecords {
   private var records: [CassetteRecord?]
   private let sketches: [RequestSketch]
+  private let arePlayable: [Bool]
   /// The indices of the records by the place of their requests.
   private let places: [String: [Int]]
 
@@ -14,13 +15,18 @@ struct FreshRecords {
         contentType: record.contentType)
     }
     (self.records, self.sketches) = (records, sketches)
+    arePlayable = records.map(\.isPlayable)
     places = Dictionary(grouping: sketches.indices) { sketches[$0].place }
   }
 
   /// Takes the first one whose request is that of an entry; `nil` if no record is like that.
+  ///
+  /// One that is not playable is taken after all others, or it would keep an old entry beside the new one.
   mutating func take(likeness entry: RequestSketch, _ matching: CassetteMatching) -> CassetteRecord? {
-    let index = places[entry.place]?.first { records[$0] != nil && sketches[$0].matches(entry, matching) }
-    guard let index else { return nil }
+    let indices = places[entry.place] ?? []
+    func isLike(_ index: Int) -> Bool { records[index] != nil && sketches[index].matches(entry, matching) }
+    let playable = indices.first { arePlayable[$0] && isLike($0) }
+    guard let index = playable ?? indices.first(where: { !arePlayable[$0] && isLike($0) }) else { return nil }
     defer { records[index] = nil }
     return records[index]
   }

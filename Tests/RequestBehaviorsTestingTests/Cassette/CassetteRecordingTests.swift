@@ -72,6 +72,69 @@ import Testing
     server.stop()
   }
 
+  /// A server whose first response to a path below `slow` is cancelled by the caller.
+  private func stalling(_ text: String, _ gate: TestGate) -> MockTransport {
+    let sends = Counter()
+    return MockTransport { request in
+      if request.url.path().hasSuffix("slow"), sends.next() == 1 {
+        gate.arrive()
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        throw CancellationError()
+      }
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data(text.utf8)))
+    }
+  }
+
+  private func sendAndCancel(_ client: NetworkClient, _ gate: TestGate) async {
+    let sending = Task { try await client.send(Request<String>.get("slow")) }
+    await gate.waitForArrivals(1)
+    sending.cancel()
+    _ = try? await sending.value
+  }
+
+  @Test func `a send that is recorded again replaces the entry, although one before it was cancelled`() async throws {
+    let old = MockTransport()
+    old.on(.get).respond(text: "old")
+    try await bench.record(over: old) { client in _ = try await client.send(Request<String>.get("slow")) }
+    let gate = TestGate()
+    try await bench.record(over: stalling("new", gate)) { client in
+      await sendAndCancel(client, gate)
+      _ = try await client.send(Request<String>.get("slow"))
+    }
+    let playing = try bench.cassette(.replay)
+    #expect(try await bench.client(playing).send(Request<String>.get("slow")) == "new")
+    try playing.verify()
+  }
+
+  @Test func `a recording that is saved twice has a send once, although one before it was cancelled`() async throws {
+    let gate = TestGate()
+    let recording = try bench.cassette(.recordAll, over: stalling("new", gate))
+    let client = bench.client(recording)
+    await sendAndCancel(client, gate)
+    _ = try await client.send(Request<String>.get("slow"))
+    try recording.save()
+    _ = try await client.send(Request<String>.get("other"))
+    await recording.shutdown()
+    let playing = try bench.cassette(.replay)
+    for path in ["slow", "other"] { _ = try await bench.client(playing).send(Request<String>.get("\(path)")) }
+    try playing.verify()
+  }
+
+  @Test func `an entry stays whose only send was cancelled`() async throws {
+    let old = MockTransport()
+    old.on(.get).respond(text: "old")
+    try await bench.record(over: old) { client in _ = try await client.send(Request<String>.get("slow")) }
+    let gate = TestGate()
+    try await bench.record(over: stalling("new", gate)) { client in
+      await sendAndCancel(client, gate)
+      _ = try await client.send(Request<String>.get("other"))
+    }
+    let playing = try bench.cassette(.replay)
+    #expect(try await bench.client(playing).send(Request<String>.get("slow")) == "old")
+    #expect(try await bench.client(playing).send(Request<String>.get("other")) == "new")
+    try playing.verify()
+  }
+
   @Test func `the test that records gets the true bytes, and the file plays with credentials of no one`() async throws {
     let secret = "c4nary-S3cret-longer"
     let respond: @Sendable (LoopbackRequest) -> LoopbackResponse = { request in
