@@ -11,6 +11,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case required, optional, none
     case only(String)
+    case optionalWithout(Set<String>)
   }
 
   let kind: Kind
@@ -38,6 +39,11 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   /// - Returns: The requirement.
   public static func only(_ name: String) -> AuthenticationRequirement { AuthenticationRequirement(kind: .only(name)) }
 
+  /// As ``optional``, but without the credentials of some names.
+  package static func optional(without names: Set<String>) -> AuthenticationRequirement {
+    AuthenticationRequirement(kind: .optionalWithout(names))
+  }
+
   /// Whether the credentials of a name are wanted.
   ///
   /// - Parameter name: The name; `nil` for credentials that no request can ask for by name.
@@ -47,6 +53,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
     case .required, .optional: true
     case .none: false
     case .only(let wanted): wanted == name
+    case .optionalWithout(let unwanted): name.map { !unwanted.contains($0) } ?? true
     }
   }
 
@@ -54,7 +61,12 @@ public struct AuthenticationRequirement: Sendable, Hashable {
   package var onlyName: String? { if case .only(let name) = kind { name } else { nil } }
 
   /// Whether the request is sent without credentials if no credentials are available.
-  public var isOptional: Bool { kind == .optional }
+  public var isOptional: Bool {
+    switch kind {
+    case .optional, .optionalWithout: true
+    case .required, .none, .only: false
+    }
+  }
 }
 
 private enum Authentication: RequestOption {
@@ -76,7 +88,7 @@ extension RequestOptions {
   mutating func withdrawRequiredAuthentication() {
     switch explicitAuthentication?.kind {
     case .required, .only: reset(Authentication.self)
-    case .optional, .none?, nil: break
+    case .optional, .optionalWithout, .none?, nil: break
     }
   }
 

@@ -74,6 +74,7 @@ public struct OutboxWriter: Sendable {
     do {
       let request = try operation.request(in: db.readOnly())
       try OutboxRequestRules.check(request)
+      _ = try core.ownList(of: request)
       return core.requirement(of: request.options)
     } catch is OutboxNotReady {
       return core.client.configuration.options.authentication

@@ -37,7 +37,9 @@ public protocol OutboxOperation: Codable, Sendable {
 
   /// Returns the request for one attempt, to a path below the base URL.
   ///
-  /// It is called when the operation is enqueued, as a check, and in a read before each attempt.
+  /// It is called when the operation is enqueued, as a check, and in a read before each attempt. The request can have
+  /// behaviors of its own, such as a password for this operation alone. A session is listed in the client: a request
+  /// with one that the client does not have is refused.
   ///
   /// - Parameter db: The database; it cannot be written to.
   /// - Returns: The request. Its method is neither GET nor HEAD.

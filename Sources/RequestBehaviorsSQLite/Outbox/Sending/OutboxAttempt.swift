@@ -18,7 +18,8 @@ struct OutboxAttempt: Sendable {
   func run() async -> Ending {
     do {
       let made = try made.get()
-      return await send(try complete(made), made.operation)
+      let request = try complete(made)
+      return await send(request, try core.ownList(of: request), made.operation)
     } catch {
       return Ending(outcome: outcome(of: error))
     }
@@ -46,17 +47,24 @@ struct OutboxAttempt: Sendable {
     var request = made.request
     if let missing = core.files?.missing(row.files), !missing.isEmpty { throw MissingFiles(names: missing) }
     OutboxRequestRules.prepare(&request, key: row.key, in: made.operation.delivery.key)
-    let isAnonymous = row.scope == OutboxScopes.anonymous(core.members)
     // It was enqueued while no user was signed in, and stays so.
-    if isAnonymous, core.requirement(of: request.options).isOptional { request.options.authentication = .none }
+    if core.requirement(of: request.options).isOptional,
+      let withheld = OutboxScopes.withheld(from: row.scope, core.members)
+    {
+      request.options.authentication = .optional(without: withheld)
+    }
     return request
   }
 
   // MARK: Sending
 
-  private func send(_ made: Request<NetworkResponse>, _ operation: any OutboxOperation) async -> Ending {
-    let scope = OutboxScopes.expected(of: row.scope, core.members, for: core.requirement(of: made.options))
-    let pass = OutboxPass(scope: scope, method: made.method)
+  private func send(
+    _ made: Request<NetworkResponse>, _ list: OutboxOwnList?, _ operation: any OutboxOperation
+  ) async -> Ending {
+    let members = core.members
+    let scope = OutboxScopes.expected(
+      of: row.scope, list?.left(of: members) ?? members, for: core.requirement(of: made.options))
+    let pass = OutboxPass(scope: scope, own: list?.own ?? [], method: made.method)
     var request = made
     request.options.outboxPass = pass
     let sent: Result<NetworkResponse, any Error>

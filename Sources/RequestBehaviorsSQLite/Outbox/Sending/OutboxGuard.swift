@@ -26,7 +26,7 @@ struct OutboxGuard: RequestBehavior {
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let pass = request.options.outboxPass else { return try await next(request) }
     do {
-      guard OutboxScopes.key(request.call.scopes) == pass.scope else {
+      guard await pass.permits(request) else {
         throw NetworkError(.notSignedIn, "the entry belongs to another user than the one who is signed in")
       }
       let response = try await next(request)

@@ -23,14 +23,27 @@ final class OutboxPass: Sendable {
     var isOver = false
   }
 
-  /// The owner that the call must have.
-  let scope: String?
+  /// The owner that the call must have, apart from those of ``own``.
+  private let scope: String?
+  /// The behaviors that the request lists itself.
+  private let own: [Pipeline.Entry]
   let method: RequestMethod
   private let state = Locked(State())
 
-  init(scope: String?, method: RequestMethod) {
+  init(scope: String?, own: [Pipeline.Entry], method: RequestMethod) {
     self.scope = scope
+    self.own = own
     self.method = method
+  }
+
+  /// Returns whether the owner of the call is the one that it must have.
+  func permits(_ request: NetworkRequest) async -> Bool {
+    guard !own.isEmpty else { return OutboxScopes.key(request.call.scopes) == scope }
+    var scopes = scope?.split(separator: "\n").map(String.init) ?? []
+    for entry in own where entry.credential?.applies(to: request) != false {
+      if let scope = await entry.behavior.scope(for: request) { scopes.append(scope) }
+    }
+    return OutboxScopes.key(request.call.scopes) == OutboxScopes.key(scopes)
   }
 
   /// Keeps the outcome of the call.

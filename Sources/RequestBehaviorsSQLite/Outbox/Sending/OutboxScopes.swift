@@ -27,10 +27,10 @@ enum OutboxScopes {
         "the request belongs to a user, and no user is signed in; call signIn(_:as:) on the session first, or enqueue "
           + "it with authentication .none or .optional")
     }
-    return anonymous(members)
+    return guest(members)
   }
 
-  /// Returns the owner that the call of an entry must have.
+  /// Returns the owner that the call of an entry must have, apart from the behaviors that its request lists itself.
   ///
   /// An operation whose request could not be made yet was enqueued with all credentials of its user. Of these the
   /// request may use some, or none; it never uses another user's.
@@ -58,9 +58,24 @@ enum OutboxScopes {
     key(members.filter { $0.credential == nil }.compactMap(\.scope))
   }
 
+  /// Returns the owner of optional requests while a session has no user: of all credentials but those of sessions.
+  static func guest(_ members: [CallOwners.Member]) -> String? {
+    key(members.filter { !$0.isOfSession }.compactMap(\.scope))
+  }
+
+  /// Returns the names of the credentials that an optional request does not have, because no user was signed in when
+  /// it was enqueued; nil for that of a user.
+  ///
+  /// The credentials of the app, which have no owner, are never among them.
+  static func withheld(from stored: String?, _ members: [CallOwners.Member]) -> Set<String>? {
+    guard stored == guest(members) || stored == anonymous(members) else { return nil }
+    let foreign = members.filter { $0.scope.map { !contains($0, in: stored ?? "") } ?? true }
+    return Set(foreign.compactMap(\.credential))
+  }
+
   /// Returns the owners whose entries can be sent now.
   static func present(_ members: [CallOwners.Member]) -> Set<String?> {
-    var keys: Set<String?> = [anonymous(members)]
+    var keys: Set<String?> = [anonymous(members), guest(members)]
     if let all = try? key(of: members, for: .required) { keys.insert(all) }
     for case let credential? in Set(members.map(\.credential)) {
       if let one = try? key(of: members, for: .only(credential)) { keys.insert(one) }
