@@ -5,6 +5,11 @@
 public protocol AccountKnowing: CredentialBehavior {
   /// The owner of requests that are begun now, as `scope(for:)` returns it; `nil` if no user is signed in.
   var account: String? { get }
+  /// Whether ``account`` is certain; by default always true.
+  ///
+  /// It is not while the store of the session's token has not been read yet: a user may be signed in. A queue takes no
+  /// request of the session until it is.
+  var isAccountKnown: Bool { get }
   /// A number that changes with each sign-in and sign-out, and not when a server ends the session; by default always 0.
   ///
   /// A queue whose requests could not be sent as the account tries them again when it changes.
@@ -12,6 +17,9 @@ public protocol AccountKnowing: CredentialBehavior {
 }
 
 extension AccountKnowing {
+  /// Always true: the session knows its user from the start.
+  public var isAccountKnown: Bool { true }
+
   /// Always 0: a queue learns of sign-ins by ``account``.
   public var signInCount: Int { 0 }
 }

@@ -9,6 +9,8 @@ package struct CallOwners: Sendable {
     package let isOfSession: Bool
     /// A number that changes with each sign-in and sign-out of the session.
     package var signInCount = 0
+    /// Whether the owner is certain: it is not while the store of a session has not been read.
+    package var isKnown = true
   }
 
   /// The owners, in the order of the list of behaviors.
@@ -21,8 +23,17 @@ package struct CallOwners: Sendable {
 }
 
 extension CallOwners.Member {
-  init(_ entry: Pipeline.Entry, _ scope: String?) {
+  /// Creates the member of a session, as it is now.
+  init(_ session: any AccountKnowing) {
+    // Asked first: an owner that is asked for before it is known may be another one after that.
+    let isKnown = session.isAccountKnown
     self.init(
-      credential: entry.credential?.credential, scope: scope, isOfSession: entry.behavior is any AccountKnowing)
+      credential: session.credential, scope: session.account, isOfSession: true, signInCount: session.signInCount,
+      isKnown: isKnown)
+  }
+
+  /// Creates the member of a behavior without a session.
+  init(_ entry: Pipeline.Entry, _ scope: String) {
+    self.init(credential: entry.credential?.credential, scope: scope, isOfSession: false)
   }
 }

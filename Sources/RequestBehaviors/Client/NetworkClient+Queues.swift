@@ -13,13 +13,13 @@ extension NetworkClient {
     var members: [CallOwners.Member] = []
     for (index, entry) in chain.pipeline.entries.enumerated() {
       if let credential = entry.credential, !credential.applies(to: request) { continue }
-      guard let scope = await entry.behavior.scope(for: request) else {
-        if entry.behavior is any AccountKnowing { members.append(CallOwners.Member(entry, nil)) }
-        continue
+      let scope = await entry.behavior.scope(for: request)
+      if let session = entry.behavior as? any AccountKnowing {
+        members.append(CallOwners.Member(session))
+      } else if let scope {
+        members.append(CallOwners.Member(entry, scope))
       }
-      let known = entry.behavior as? any AccountKnowing
-      members.append(CallOwners.Member(entry, known == nil ? scope : known?.account))
-      call.add(scope: scope, of: index)
+      if let scope { call.add(scope: scope, of: index) }
     }
     return CallOwners(members: members, owner: call.owner)
   }
@@ -30,8 +30,7 @@ extension NetworkClient {
     let known = chain.pipeline.entries.compactMap { $0.behavior as? any AccountKnowing }
     return earlier.members.map { member in
       guard let behavior = known.first(where: { $0.credential == member.credential }) else { return member }
-      return CallOwners.Member(
-        credential: member.credential, scope: behavior.account, isOfSession: true, signInCount: behavior.signInCount)
+      return CallOwners.Member(behavior)
     }
   }
 

@@ -71,7 +71,7 @@ final class OutboxCore: Sendable {
   private func note(_ owners: CallOwners) {
     state.withLock { state in
       state.owners = owners
-      for member in owners.members where member.isOfSession {
+      for member in owners.members where member.isOfSession && member.isKnown {
         if let scope = member.scope { state.sessionScopes.insert(scope) }
       }
     }

@@ -20,8 +20,9 @@ public struct OutboxWriter: Sendable {
   ///   - db: The database of a write of the outbox's own store, with the durability ``SQLiteDurability/full``.
   /// - Returns: The ID of the entry, or that of the entry that has the operation's identity.
   /// - Throws: ``SQLiteError`` of code ``SQLiteError/Code/misuse`` for another database. `NetworkError` of code
-  ///   `notSignedIn` if the request needs a user and none was signed in, of code `signedOut` if the user has left
-  ///   since, and of code `invalidRequest` for a request that an outbox does not deliver. The errors of
+  ///   `notSignedIn` if the request needs a user and none was signed in, of code `tokenStoreFailed` if the store of
+  ///   the user's token could not be read yet, of code `signedOut` if the user has left since, and of code
+  ///   `invalidRequest` for a request that an outbox does not deliver. The errors of
   ///   ``OutboxOperation/request(in:)`` but ``OutboxNotReady``.
   @discardableResult
   public func enqueue<Operation: OutboxOperation>(_ operation: Operation, in db: Database) throws -> UUID {

@@ -8,6 +8,13 @@ extension TokenAuthBehavior: AccountKnowing {
     session.coordinator.update { state, _ in state.user == nil && state.account == nil ? nil : state.scope }
   }
 
+  /// Whether the store of the token has been read, or a user has signed in or out since the launch.
+  ///
+  /// A session whose source has an account (``TokenSource/account``) has a known owner from the start.
+  public var isAccountKnown: Bool {
+    session.coordinator.update { state, _ in state.isLoaded || state.account != nil }
+  }
+
   /// A number that changes with each sign-in and sign-out, in any process, and not when a server ends the session.
   public var signInCount: Int {
     session.coordinator.update { state, _ in state.userChanges }

@@ -54,6 +54,8 @@ extension OutboxDrainer {
   ///
   /// An account that is seen to be back begins its time anew when it leaves again.
   private func noteAbsences() async throws {
+    // A user who is not known yet may be there.
+    guard core.members.allSatisfy(\.isKnown) else { return }
     let (present, now) = (core.present, core.clock.now())
     let isDue = state.withLock { state in
       state.lookedForAbsent.map { $0.present != present || now - $0.time >= .seconds(3_600) } ?? true

@@ -18,9 +18,17 @@ enum OutboxScopes {
   ///   - members: The owners of calls.
   ///   - requirement: The credentials of the request.
   /// - Returns: The owner; nil for requests without one.
-  /// - Throws: `NetworkError` of code `notSignedIn` if a session that the request needs has no user.
+  /// - Throws: `NetworkError` of code `notSignedIn` if a session that the request needs has no user, and of code
+  ///   `tokenStoreFailed` if it is not known whether a session that the request can use has one.
   static func key(of members: [CallOwners.Member], for requirement: AuthenticationRequirement) throws -> String? {
     let wanted = members.filter { $0.credential == nil || requirement.includes($0.credential) }
+    // An optional request, too: it would become a guest's.
+    guard wanted.allSatisfy(\.isKnown) else {
+      throw NetworkError(
+        .tokenStoreFailed,
+        "the token store of a session could not be read yet, so that the user is not known; enqueue the request again "
+          + "when it can be read")
+    }
     guard wanted.contains(where: { $0.scope == nil }) else { return key(wanted.compactMap(\.scope)) }
     guard requirement.isOptional else {
       throw NetworkError.notSignedIn(
@@ -48,7 +56,7 @@ enum OutboxScopes {
       let scopes = now?.split(separator: "\n") ?? []
       return scopes.allSatisfy { contains(String($0), in: stored ?? "") } ? now : stored
     } catch {
-      // A user whom the request needs has left.
+      // A user whom the request needs has left, or is not known.
       return stored
     }
   }
@@ -73,7 +81,7 @@ enum OutboxScopes {
     return Set(foreign.compactMap(\.credential))
   }
 
-  /// Returns the owners whose entries can be sent now.
+  /// Returns the owners whose entries can be sent now; those that are not known are left out.
   static func present(_ members: [CallOwners.Member]) -> Set<String?> {
     var keys: Set<String?> = [anonymous(members), guest(members)]
     if let all = try? key(of: members, for: .required) { keys.insert(all) }
