@@ -25,7 +25,8 @@ extension CacheExchange {
       let told = response.headers[.contentLength].flatMap { Int($0) } ?? 0
       return told > cache.store.maximumBodySize ? .tooLarge : nil
     }
-    guard Storability.isComplete(body.count, response.headers) else { return .incomplete }
+    // Of a streamed response whose status is not accepted, the client keeps only the beginning.
+    guard !response.isBodyCut, Storability.isComplete(body.count, response.headers) else { return .incomplete }
     return body.count > cache.store.maximumBodySize ? .tooLarge : nil
   }
 }

@@ -98,4 +98,24 @@ import Testing
     }
     #expect(events.value.map(\.kind) == [.miss, .stored, .hit])
   }
+
+  @Test(arguments: [[:], ["Content-Encoding": "gzip", "Content-Length": "9"]] as [HeaderFields])
+  func `of a refused stream, of which only the beginning is kept, nothing is stored`(headers: HeaderFields) async throws
+  {
+    let body = Data(repeating: 7, count: 100_000)
+    let transport = ClosureTransport { request in
+      var fields: HeaderFields = ["Cache-Control": "max-age=60"]
+      fields.merge(headers)
+      return NetworkResponse(
+        request: request, statusCode: 404, headers: fields,
+        body: request.options.delivery == .streamed ? .stream(ByteStream(chunks: [body])) : .data(body))
+    }
+    let events = events
+    let client = NetworkClient(
+      transport, clock.requestClock, [.caching(MemoryCacheStore()) { event in events.update { $0.append(event) } }])
+    await #expect(throws: NetworkError.self) { try await client.stream(.get("a")) }
+    #expect(events.value.compactMap(\.refusal) == [.incomplete])
+    let whole: NetworkResponse = try await client.send(.get("a").with(\.acceptableStatuses, .all))
+    #expect(try whole.data.count == 100_000)
+  }
 }
