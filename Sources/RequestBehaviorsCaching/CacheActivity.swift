@@ -39,10 +39,13 @@ final class CacheActivity: Sendable {
   struct Fetch: Sendable {
     let url: String
     fileprivate let scopes: [String]
-    fileprivate let invalidations: Int
+    fileprivate var invalidations: Int
     fileprivate let scopeEndings: Int
     /// The store's mark when the fetch began; `nil` if the store failed.
     var mark: CacheMark?
+
+    /// Makes the fetch expect that its own request makes the URL invalid once, which does not make it outdated.
+    mutating func expectInvalidation() { invalidations += 1 }
   }
 
   private let state = Locked(State())

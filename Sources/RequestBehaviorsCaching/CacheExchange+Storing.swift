@@ -122,28 +122,6 @@ extension CacheExchange {
     await replace(stored, by: updated, since: mark)
   }
 
-  // MARK: - Other methods
-
-  /// Sends a request that is not looked up; an unsafe one makes the stored responses of its URL invalid
-  /// (RFC 9111 §4.4).
-  static func passBy(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) async throws -> NetworkResponse {
-    if CacheDemand(request, policy: cache.policy).isOnlyIfCached {
-      CacheEvent(kind: .miss, request: request).note(by: cache)
-      return .gatewayTimeout(to: request)
-    }
-    let response = try await next(request)
-    guard response.isVerified else { return response }
-    await cache.invalidate(CacheInvalidation.urls(after: response, to: request), after: request)
-    guard request.method == .post, (200...399).contains(response.statusCode),
-      let key = CacheKey(request, at: next, digestKey: cache.store.digestKey)
-    else { return response }
-    let exchange = CacheExchange(request, next, cache: cache, key: key)
-    // RFC 9110 §9.3.3: the response to a POST may be the one that a GET would get now.
-    let fetched = FetchedResponse(response: response, fetch: await exchange.beginFetch())
-    defer { fetched.end(cache.activity) }
-    return await exchange.keep(fetched, insteadOf: nil)
-  }
-
   // MARK: - The store
 
   /// Whether a response is of the URL that was requested.
@@ -178,26 +156,5 @@ extension CacheExchange {
   /// Performs work on the store, and records a failure instead of throwing it.
   private func perform(_ work: () async throws -> Void) async {
     do { try await work() } catch { note(.failed) { $0.error = error } }
-  }
-}
-
-extension CachingBehavior {
-  /// Removes the stored responses of URLs that a request has changed, including those under way.
-  ///
-  /// A response that the store fails to remove is not used until it has been removed.
-  ///
-  /// - Parameters:
-  ///   - urls: The URLs in their normal form.
-  ///   - request: The request that changed them.
-  func invalidate(_ urls: [String], after request: NetworkRequest) async {
-    for url in urls {
-      activity.invalidate(url)
-      do { try await store.removeAll(url: url) } catch {
-        activity.distrust(url: url)
-        var event = CacheEvent(kind: .failed, request: request)
-        event.error = error
-        event.note(by: self)
-      }
-    }
   }
 }

@@ -169,8 +169,16 @@ struct CacheExchange: Sendable {
   /// - Returns: The fetch.
   func beginFetch(sinceOldest: Bool = false) async -> CacheActivity.Fetch {
     var fetch = cache.activity.beginFetch(of: key, sinceOldest: sinceOldest)
-    do { fetch.mark = try await cache.store.mark() } catch { note(.failed) { $0.error = error } }
+    fetch.mark = await mark()
     return fetch
+  }
+
+  /// Returns a mark of the removals so far; `nil` if the store fails.
+  func mark() async -> CacheMark? {
+    do { return try await cache.store.mark() } catch {
+      note(.failed) { $0.error = error }
+      return nil
+    }
   }
 
   private func fetchAnew(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {

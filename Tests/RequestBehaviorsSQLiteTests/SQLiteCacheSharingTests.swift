@@ -73,6 +73,54 @@ import Testing
     #expect(try await other.entries(limit: 9).count == 1)
   }
 
+  /// Holds its first request until the test lets it go, and says how many came before each.
+  private func numberedServer(_ gate: TestGate) -> ClosureTransport {
+    ClosureTransport(numbered: { number, request in
+      if number == 1 { await gate.pass() }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Cache-Control": "max-age=600", "Content-Location": "/a"],
+        body: .data(Data("\(number)".utf8)))
+    })
+  }
+
+  @Test func `a write that is cancelled makes its URL invalid in the file`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(path: folder.file())
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      if request.method == .put { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=600"])
+    }
+    let client = client(store, transport)
+    _ = try await client.send(.get("a")) as NetworkResponse
+    let put = Task { try await client.send(.put("a")) }
+    await gate.waitForArrivals(1)
+    put.cancel()
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await put.value }
+    #expect(try await store.entries(limit: 9).isEmpty)
+  }
+
+  @Test(arguments: Removal.allCases)
+  func `the response to a POST under way at one object is not stored when another removes what it belongs to`(
+    removal: Removal
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let (one, other) = (try SQLiteCacheStore(path: folder.file()), try SQLiteCacheStore(path: folder.file()))
+    let gate = TestGate()
+    let server = numberedServer(gate)
+    let posting = client(one, server)
+    let post = Task { try await posting.send(.post("a")) as NetworkResponse }
+    await gate.waitForArrivals(1)
+    try await make(removal, with: client(other, server), other)
+    gate.open()
+    _ = try await post.value
+    #expect(try await one.entries(limit: 9).isEmpty)
+    // One that nothing comes between is stored.
+    _ = try await posting.send(.post("a")) as NetworkResponse
+    #expect(try await one.entries(limit: 9).count == 1)
+  }
+
   @Test func `a streamed response under way at one object is not stored when another changes its URL`() async throws {
     let folder = try TemporaryFolder()
     let (one, other) = (try SQLiteCacheStore(path: folder.file()), try SQLiteCacheStore(path: folder.file()))
