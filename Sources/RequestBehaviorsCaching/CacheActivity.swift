@@ -2,14 +2,10 @@ import RequestBehaviors
 
 /// The work in progress at a cache: the fetches of each URL, and the validations that other requests wait for.
 final class CacheActivity: Sendable {
-  private struct Fetches {
-    var count = 0
-    /// How often the URL became invalid while one of them was under way.
-    var invalidations = 0
-  }
-
   private struct State {
-    var fetches: [String: Fetches] = [:]
+    var fetches: [String: OverlappingFetches] = [:]
+    /// The number of fetches so far.
+    var fetchCount = 0
     /// The owners that signed out while a response was under way.
     var endedScopes: [String] = []
     /// The URLs whose responses could not be removed from the store.
@@ -37,12 +33,20 @@ final class CacheActivity: Sendable {
 
   /// A fetch that is under way.
   struct Fetch: Sendable {
-    let url: String
-    fileprivate let scopes: [String]
+    let key: CacheKey
+    /// The fields of the request, by which a stored response matches it.
+    let fields: HeaderFields
+    /// The number of the fetch; a fetch that began later has a greater one.
+    let number: Int
     fileprivate var invalidations: Int
     fileprivate let scopeEndings: Int
     /// The store's mark when the fetch began; `nil` if the store failed.
     var mark: CacheMark?
+    /// When the request was sent to which the response came, on the clock of the call.
+    var sentAt = Duration.zero
+
+    fileprivate var url: String { key.url }
+    fileprivate var scopes: [String] { key.scopes }
 
     /// Makes the fetch expect that its own request makes the URL invalid once, which does not make it outdated.
     mutating func expectInvalidation() { invalidations += 1 }
@@ -78,17 +82,23 @@ final class CacheActivity: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key of the request.
+  ///   - fields: The fields of the request.
   ///   - sinceOldest: Whether the fetch counts as begun together with the oldest one under way.
   /// - Returns: The fetch.
-  func beginFetch(of key: CacheKey, sinceOldest: Bool = false) -> Fetch {
+  func beginFetch(of key: CacheKey, _ fields: HeaderFields, sinceOldest: Bool = false) -> Fetch {
     state.withLock { state in
       let url = key.url
-      state.fetches[url, default: Fetches()].count += 1
+      state.fetchCount += 1
+      state.fetches[url, default: OverlappingFetches()].count += 1
       return Fetch(
-        url: url, scopes: key.scopes, invalidations: sinceOldest ? 0 : state.fetches[url]?.invalidations ?? 0,
+        key: key, fields: fields, number: sinceOldest ? 0 : state.fetchCount,
+        invalidations: sinceOldest ? 0 : state.fetches[url]?.invalidations ?? 0,
         scopeEndings: sinceOldest ? 0 : state.endedScopes.count)
     }
   }
+
+  /// Records that a fetch goes on until it has been ended once more.
+  func prolong(_ fetch: Fetch) { state.withLock { $0.fetches[fetch.url]?.count += 1 } }
 
   /// Records that a fetch has ended.
   func end(_ fetch: Fetch) {
@@ -106,12 +116,24 @@ final class CacheActivity: Sendable {
   /// Records that the responses of an owner must be removed, including those under way.
   func end(scope: String) { state.withLock { if !$0.fetches.isEmpty { $0.endedScopes.append(scope) } } }
 
-  /// Whether the URL of a fetch became invalid, or one of its owners signed out, while the fetch was under way.
+  /// Records that the response of a fetch is being stored.
+  func noteSaving(_ variant: CacheVariant, of fetch: Fetch) {
+    state.withLock { $0.fetches[fetch.url]?.noteSaving(variant, of: fetch) }
+  }
+
+  /// Whether the response of a fetch may be older than what happened while the fetch was under way, so that it is not
+  /// stored.
   ///
-  /// Its response may then be older than the change, so it is not stored.
-  func isOutdated(_ fetch: Fetch) -> Bool {
+  /// - Parameters:
+  ///   - fetch: The fetch.
+  ///   - variant: The variant of its response.
+  /// - Returns: `true` if its URL became invalid, if one of its owners signed out, or if the response to a request that
+  ///   was sent later is stored.
+  func isOutdated(_ fetch: Fetch, _ variant: CacheVariant) -> Bool {
     state.withLock { state in
-      state.fetches[fetch.url]?.invalidations != fetch.invalidations
+      let fetches = state.fetches[fetch.url]
+      return fetches?.invalidations != fetch.invalidations
+        || fetches?.hasLater(than: fetch, variant) == true
         || state.endedScopes.dropFirst(fetch.scopeEndings).contains { fetch.scopes.contains($0) }
     }
   }
@@ -258,21 +280,4 @@ final class CacheActivity: Sendable {
     }
     for waiter in waiters { waiter.settle(.success(outcome)) }
   }
-}
-
-/// A fetch that ends when the stream of its body is released, whether it was read or not.
-final class LongFetch: Sendable {
-  private let activity: CacheActivity
-  private let fetch: CacheActivity.Fetch
-
-  /// Begins a fetch.
-  init(of key: CacheKey, at activity: CacheActivity) {
-    self.activity = activity
-    fetch = activity.beginFetch(of: key)
-  }
-
-  deinit { activity.end(fetch) }
-
-  /// Whether the fetch is outdated; see ``CacheActivity/isOutdated(_:)``.
-  var isOutdated: Bool { activity.isOutdated(fetch) }
 }

@@ -25,14 +25,13 @@ extension CacheExchange {
 
   /// Stores a redirect under its own URL, if it may be stored.
   func keep(redirect response: NetworkResponse) async {
-    let fetch = await beginFetch(sinceOldest: true)
-    let fetched = FetchedResponse(response: response, fetch: fetch)
+    let fetched = FetchedResponse(response: response, fetch: await beginFetch(sinceOldest: true))
     defer { fetched.end(cache.activity) }
-    guard refusal(of: response, fetch) == nil, case .data(let body) = response.body,
+    guard let fetch = fetched.fetch, refusal(of: response, fetch) == nil, case .data(let body) = response.body,
       var new = storedForm(of: fetched), demand.couldUse(new)
     else { return }
     new.body = body
-    await save(new, since: fetch.mark)
+    await save(new, of: fetch)
   }
 }
 

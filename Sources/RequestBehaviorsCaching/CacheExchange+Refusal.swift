@@ -12,14 +12,14 @@ extension CacheExchange {
     let refusal = Storability.refusal(
       statusCode: response.statusCode, headers: response.headers, method: request.method, url: request.url)
     if let refusal { return refusal }
-    if CacheVariant(of: response.headers, to: request.headers) == nil { return .varyStar }
+    guard let variant = CacheVariant(of: response.headers, to: request.headers) else { return .varyStar }
     // A response that came in the background belongs to another call, so both calls are checked.
     guard request.call.keepsScopes, response.request.call.keepsScopes else { return .otherUser }
     guard place.knowsOwner(of: response) else { return .unknownOwner }
     guard CacheVariant.isSeen(of: response.headers, at: request.headers, sent: response.request.headers) else {
       return .variesUnseen
     }
-    if cache.activity.isOutdated(fetch) { return .changedMeanwhile }
+    if cache.activity.isOutdated(fetch, variant) { return .changedMeanwhile }
     guard case .data(let body) = response.body else {
       // A stream that is known to be too large is not even collected.
       let told = response.headers[.contentLength].flatMap { Int($0) } ?? 0

@@ -14,10 +14,10 @@ extension CacheExchange {
     // A HEAD has no body to store, and a 304 to the user's own condition has none either: both only update the stored
     // response.
     if request.method == .head {
-      await update(stored, byHead: response, since: fetch.mark)
+      await update(stored, byHead: response, of: fetch)
       return response
     }
-    if response.statusCode == 304 { await update(stored, byOwn: response, since: fetch.mark) }
+    if response.statusCode == 304 { await update(stored, byOwn: response, of: fetch) }
     if let refusal = refusal(of: response, fetch) {
       await refuse(response, refusal, insteadOf: stored)
       return response
@@ -35,27 +35,29 @@ extension CacheExchange {
       await refuse(response, .file, insteadOf: stored)
       return response
     case .stream(let stream):
-      kept.body = .stream(storing(stream, of: new, since: fetch.mark))
+      kept.body = .stream(storing(stream, of: new, fetch))
     case .data(let body):
       new.body = body
-      guard await save(new, since: fetch.mark) else { return response }
+      guard await save(new, of: fetch) else { return response }
     }
     kept.info[CacheFacts.self] = CacheFacts(new, at: now, isChanged: true)
     return kept
   }
 
   /// Returns a stream that stores its body when it has been read to its end.
-  private func storing(_ stream: ByteStream, of head: StoredResponse, since mark: CacheMark?) -> ByteStream {
-    let fetch = LongFetch(of: key, at: cache.activity)
+  private func storing(
+    _ stream: ByteStream, of head: StoredResponse, _ fetch: CacheActivity.Fetch
+  ) -> ByteStream {
+    let long = LongFetch(fetch, at: cache.activity)
     return StoringStream.make(stream, limit: cache.store.maximumBodySize) { body in
       var refusal: CacheRefusal?
       if !request.call.keepsScopes { refusal = .otherUser }
-      if fetch.isOutdated { refusal = .changedMeanwhile }
+      if cache.activity.isOutdated(long.fetch, head.variant) { refusal = .changedMeanwhile }
       if let body, !Storability.isComplete(body.count, head.headers) { refusal = .incomplete }
       guard refusal == nil, let body else { return note(.notStored) { $0.refusal = refusal ?? .tooLarge } }
       var new = head
       new.body = body
-      await save(new, since: mark)
+      await save(new, of: long.fetch)
     }
   }
 
@@ -95,31 +97,35 @@ extension CacheExchange {
   }
 
   /// Replaces the stored response by the updated one.
-  func replace(_ stored: StoredResponse, by updated: StoredResponse, since mark: CacheMark?) async {
+  func replace(_ stored: StoredResponse, by updated: StoredResponse, of fetch: CacheActivity.Fetch) async {
     if updated.variant == stored.variant {
       await perform { try await cache.store.update(stored, to: updated, for: key) }
     } else {
-      await save(updated, since: mark)
+      await save(updated, of: fetch)
     }
   }
 
   /// Updates a stored response by a 304 to the user's own conditions, which the user gets (RFC 9111 §4.3.4).
   ///
   /// Only an entity tag shows that the 304 is about the stored response and not about one that the user has.
-  private func update(_ stored: StoredResponse?, byOwn response: NetworkResponse, since mark: CacheMark?) async {
+  private func update(
+    _ stored: StoredResponse?, byOwn response: NetworkResponse, of fetch: CacheActivity.Fetch
+  ) async {
     guard let stored, CacheValidators(response.headers).etag != nil, confirms(response, stored) else { return }
-    if let updated = updated(stored, by: response) { await replace(stored, by: updated, since: mark) }
+    if let updated = updated(stored, by: response) { await replace(stored, by: updated, of: fetch) }
   }
 
   /// Updates a stored response by a response to a HEAD, or removes it if the content has changed (RFC 9111 §4.3.5).
-  private func update(_ stored: StoredResponse?, byHead response: NetworkResponse, since mark: CacheMark?) async {
+  private func update(
+    _ stored: StoredResponse?, byHead response: NetworkResponse, of fetch: CacheActivity.Fetch
+  ) async {
     guard let stored, response.statusCode == 200, response.isVerified, isOwn(response),
       place.knowsOwner(of: response)
     else { return }
     guard stored.statusCode == 200, CacheValidators.describesSameContent(response.headers, as: stored.headers),
       let updated = updated(stored, by: response)
     else { return await remove(stored) }
-    await replace(stored, by: updated, since: mark)
+    await replace(stored, by: updated, of: fetch)
   }
 
   // MARK: - The store
@@ -133,16 +139,23 @@ extension CacheExchange {
   ///
   /// - Parameters:
   ///   - new: The response.
-  ///   - mark: The store's mark before the request; `nil` stores nothing.
+  ///   - fetch: The fetch that it came from; nothing is stored if the store had no mark for it.
   /// - Returns: Whether it is stored.
   @discardableResult
-  func save(_ new: StoredResponse, since mark: CacheMark?) async -> Bool {
-    guard let mark else { return false }
+  func save(_ new: StoredResponse, of fetch: CacheActivity.Fetch) async -> Bool {
+    guard let mark = fetch.mark else { return false }
+    // Recorded before it is stored: of two that are stored at the same time, the earlier one sees the later one.
+    cache.activity.noteSaving(new.variant, of: fetch)
     do {
       let saving = try await cache.store.save(new, for: key, matching: request.headers, since: mark)
-      note(saving.refusal == nil ? .stored : .notStored) { $0.refusal = saving.refusal }
+      var refusal = saving.refusal
+      if refusal == nil, cache.activity.isOutdated(fetch, new.variant) {
+        await remove(new)
+        refusal = .changedMeanwhile
+      }
+      note(refusal == nil ? .stored : .notStored) { $0.refusal = refusal }
       if saving.evicted > 0 { note(.evicted) { $0.count = saving.evicted } }
-      return saving.refusal == nil
+      return refusal == nil
     } catch {
       note(.failed) { $0.error = error }
       return false

@@ -132,7 +132,7 @@ struct CacheExchange: Sendable {
     conditional.options.isCacheValidation = true
     let fetched = try await send(conditional, insteadOf: stored, onFailure: onFailure)
     defer { fetched.end(cache.activity) }
-    guard fetched.fetch != nil, fetched.response.statusCode == 304 else {
+    guard let fetch = fetched.fetch, fetched.response.statusCode == 304 else {
       return await keep(fetched, insteadOf: stored)
     }
     fetched.response.body.cancel()
@@ -141,7 +141,7 @@ struct CacheExchange: Sendable {
     guard confirms(fetched.response, stored), let updated = updated(stored, by: fetched.response),
       let response = try updated.response(to: request, source: .revalidated, now: now)
     else { return try await fetchAnew(insteadOf: stored) }
-    await replace(stored, by: updated, since: fetched.fetch?.mark)
+    await replace(stored, by: updated, of: fetch)
     note(.revalidated)
     return response
   }
@@ -168,7 +168,7 @@ struct CacheExchange: Sendable {
   /// - Parameter sinceOldest: Whether it counts as begun with the oldest fetch under way; false by default.
   /// - Returns: The fetch.
   func beginFetch(sinceOldest: Bool = false) async -> CacheActivity.Fetch {
-    var fetch = cache.activity.beginFetch(of: key, sinceOldest: sinceOldest)
+    var fetch = cache.activity.beginFetch(of: key, request.headers, sinceOldest: sinceOldest)
     fetch.mark = await mark()
     return fetch
   }

@@ -54,6 +54,7 @@ public struct CacheRefusal: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let tooLarge = Self("it is too large")
   /// The body is a file that belongs to the user.
   public static let file = Self("its body is a file")
-  /// The content was changed while the response was under way.
+  /// The content was changed while the response was under way, or the response to a request that was sent later came
+  /// first.
   public static let changedMeanwhile = Self("its URL was changed meanwhile")
 }

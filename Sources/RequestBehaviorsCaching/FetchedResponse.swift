@@ -5,7 +5,13 @@ import RequestBehaviors
 struct FetchedResponse: Sendable {
   let response: NetworkResponse
   /// The fetch that it came from; `nil` if it is a stored one.
-  let fetch: CacheActivity.Fetch?
+  private(set) var fetch: CacheActivity.Fetch?
+
+  init(response: NetworkResponse, fetch: CacheActivity.Fetch?) {
+    self.response = response
+    self.fetch = fetch
+    self.fetch?.sentAt = response.sentAt
+  }
 
   /// Records that the fetch has ended.
   func end(_ activity: CacheActivity) {
@@ -36,5 +42,15 @@ struct FetchedResponse: Sendable {
     if error.code.kinds.contains(.staleInstead) { return true }
     guard error.code == .tokenUnavailable, let cause = error.underlyingError as? NetworkError else { return false }
     return cause.statusCode.map(StatusCodes.staleInstead.contains) == true || isServerFailure(cause, call: call)
+  }
+}
+
+extension NetworkResponse {
+  /// When the request was sent to which the response came, on the clock of the call.
+  ///
+  /// It is the call's own record: a transport may leave the timings out.
+  fileprivate var sentAt: Duration {
+    let attempts = request.call.attempts
+    return (attempts.first { $0.number == request.attemptNumber } ?? attempts.last)?.startedAt ?? timings.sent
   }
 }

@@ -83,6 +83,19 @@ import Testing
     })
   }
 
+  @Test func `a response does not replace that to a request which was sent later`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(path: folder.file())
+    let gate = TestGate()
+    let client = client(store, numberedServer(gate))
+    let slow = Task { try await client.send(Request<String>.get("a")) }
+    await gate.waitForArrivals(1)
+    #expect(try await client.send(Request<String>.get("a").with(\.caching, .reload)) == "2")
+    gate.open()
+    #expect(try await slow.value == "1")
+    #expect(try await client.send(Request<String>.get("a")) == "2")
+  }
+
   @Test func `a write that is cancelled makes its URL invalid in the file`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())
