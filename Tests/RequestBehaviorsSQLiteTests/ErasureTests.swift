@@ -1,3 +1,4 @@
+import CFaultVFS
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
@@ -107,6 +108,37 @@ import Testing
     #expect(try files(holding: canary, in: bench.folder) == [])
     #expect(bench.bodyFiles == [])
     #expect(try await bench.store.entries(limit: 9).count == (all ? 0 : 1))
+  }
+
+  /// What removes a response before its user signs out.
+  enum Removal: CaseIterable, Sendable {
+    case replacement, change, eviction
+  }
+
+  @Test(arguments: Removal.allCases)
+  func `cached responses that went before the sign-out are in no file after it, whatever SQLite's default`(
+    removal: Removal
+  ) async throws {
+    let folder = try TemporaryFolder()
+    fault_keep_deleted(URL(filePath: folder.path).lastPathComponent)
+    defer { fault_keep_deleted(nil) }
+    let bench = try CacheBench(folder, capacity: 40_000, maximumBodySize: 30_000)
+    let alice = bench.client().with { $0.behaviors.append(ScopeBehavior(user: "alice")) }
+    // In pages of its own, which the removal frees.
+    bench.serve(String(repeating: canary, count: 200))
+    _ = try await alice.send(.get("b")) as NetworkResponse
+    #expect(try files(holding: canary, in: folder) != [])
+    switch removal {
+    case .replacement:
+      bench.serve("short")
+      _ = try await alice.send(.get("b").with(\.caching, .reload)) as NetworkResponse
+    case .change: _ = try await alice.send(.put("b")) as NetworkResponse
+    case .eviction:
+      bench.serve(String(repeating: "x", count: 25_000))
+      _ = try await alice.send(.get("c")) as NetworkResponse
+    }
+    try await bench.store.removeAll(scope: "alice")
+    #expect(try files(holding: canary, in: folder) == [])
   }
 
   @Test func `a token in a file that was removed is not taken for saved`() async throws {

@@ -108,7 +108,7 @@ extension SQLiteCacheStore {
   /// the commit.
   ///
   /// - Parameters:
-  ///   - erases: Whether removed rows are overwritten and the log is emptied.
+  ///   - erases: Whether the log, which has the pages of before, is emptied.
   ///   - body: Makes the changes.
   /// - Returns: The result of the closure.
   /// - Throws: ``SQLiteError``, and the error of the closure.

@@ -20,7 +20,8 @@ public import RequestBehaviorsCaching
 ///
 /// Its contents are disposable: a cache that is damaged, or was made by a newer version, is replaced by an empty one. A
 /// file at the path that was no cache is left alone, and opening it throws. The file is not encrypted; only its owner
-/// can read it. Each body has a checksum, and a response with a damaged body is not used.
+/// can read it. What is removed or replaced is overwritten in the file. Each body has a checksum, and a response with a
+/// damaged body is not used.
 ///
 /// Removals are counted in the file. A response is not stored if another process removes its URL or its owner, after a
 /// change or a sign-out, while the response is under way; see `CacheStore/mark()`.
@@ -70,6 +71,9 @@ public final class SQLiteCacheStore: CacheStore {
     self.capacity = max(0, capacity)
     self.maximumBodySize = min(maximumBodySize ?? self.capacity / 8, self.capacity)
     self.clock = clock
+    var configuration = configuration
+    // A response may be replaced, or removed to make room, long before its user signs out.
+    configuration.overwritesDeleted = true
     self.configuration = configuration
     bodies = CacheBodies(folder: path + "-bodies")
     let file = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)

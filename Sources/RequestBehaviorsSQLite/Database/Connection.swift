@@ -101,6 +101,8 @@ final class Connection {
     // them.
     try runScript("PRAGMA cache_size=-8000")
     guard !isReader else { return try runScript("PRAGMA query_only=ON") }
+    // FAST would leave deleted content in the pages that become free.
+    if configuration.overwritesDeleted { try runScript("PRAGMA secure_delete=ON") }
     // A new file becomes a WAL file through a rollback journal. EXTRA also syncs the removal of that journal. If a
     // power cut brought it back, SQLite would undo the creation of the file and everything saved since.
     try runScript("PRAGMA synchronous=EXTRA")

@@ -43,6 +43,9 @@ public struct SQLiteConfiguration: Sendable {
   /// Called after each statement, on the thread that ran it; nil by default.
   public var trace: (@Sendable (SQLiteTraceEvent) -> Void)?
 
+  /// Whether every write overwrites in the file what it deletes and replaces; the default is that of SQLite's build.
+  package var overwritesDeleted = false
+
   /// The name of the SQLite VFS to use, or nil for the system's; tests inject faults through it.
   package var vfs: String?
 

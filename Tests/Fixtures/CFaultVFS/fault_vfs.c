@@ -380,6 +380,29 @@ int fault_vfs_cut(fault_vfs *vfs, long position, unsigned long long seed, const 
 
 /* Connections */
 
+static pthread_mutex_t keeping_lock = PTHREAD_MUTEX_INITIALIZER;
+static char keeping_folder[256];
+
+#ifndef __APPLE__
+static int keep_deleted(sqlite3 *db, char **message, const void *api) {
+  (void)message, (void)api;
+  const char *path = sqlite3_db_filename(db, "main");
+  pthread_mutex_lock(&keeping_lock);
+  int matches = path && keeping_folder[0] && strstr(path, keeping_folder) != NULL;
+  pthread_mutex_unlock(&keeping_lock);
+  return matches ? sqlite3_exec(db, "PRAGMA secure_delete=OFF", NULL, NULL, NULL) : SQLITE_OK;
+}
+#endif
+
+void fault_keep_deleted(const char *folder) {
+  pthread_mutex_lock(&keeping_lock);
+  snprintf(keeping_folder, sizeof keeping_folder, "%s", folder ? folder : "");
+  pthread_mutex_unlock(&keeping_lock);
+#ifndef __APPLE__
+  if (folder) sqlite3_auto_extension((void (*)(void))keep_deleted);
+#endif
+}
+
 void fault_refuse_statements(sqlite3 *db) { sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1); }
 
 int fault_statement_count(sqlite3 *db) {

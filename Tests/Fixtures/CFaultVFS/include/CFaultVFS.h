@@ -33,6 +33,12 @@ int fault_vfs_cut(fault_vfs *vfs, long position, unsigned long long seed, const 
 
 struct sqlite3;
 
+/*
+ Makes new connections to the files of a folder of this name leave deleted content in the file, as SQLite does unless it
+ was built to overwrite it; null ends that. Apple's SQLite does it anyway.
+ */
+void fault_keep_deleted(const char *folder);
+
 /* Makes a connection refuse to prepare statements. */
 void fault_refuse_statements(struct sqlite3 *db);
 
