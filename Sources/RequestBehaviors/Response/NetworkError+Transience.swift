@@ -66,8 +66,10 @@ extension NetworkError {
   /// request that creates something is then safe to repeat. The transport's ``progress`` decides. Without it, the code
   /// does: `cannotConnect`, `dnsFailed` and `tlsFailed` occur before the request is sent, and so does a local refusal.
   public var mayHaveArrived: Bool {
-    let earlier = attempts.dropLast(lastAttemptMayHaveArrived ? 0 : 1)
-    return lastAttemptMayHaveArrived || earlier.contains { $0.outcome.mayHaveArrived }
+    if lastAttemptMayHaveArrived { return true }
+    // Of the last attempt the progress knows more than its code, unless the error came after it without a send.
+    let earlier = attempts.last?.outcome.hasFailed(with: code) == true ? attempts.dropLast() : attempts[...]
+    return earlier.contains { $0.outcome.mayHaveArrived }
   }
 
   /// Whether the failed attempt may have reached the server, regardless of earlier attempts.
@@ -86,6 +88,10 @@ extension NetworkError {
 }
 
 extension Attempt.Outcome {
+  fileprivate func hasFailed(with code: NetworkError.Code) -> Bool {
+    if case .failure(code, _) = self { true } else { false }
+  }
+
   /// Whether the server may have acted on the attempt.
   fileprivate var mayHaveArrived: Bool {
     guard case .failure(let code?, _) = self else { return true }

@@ -88,6 +88,20 @@ import Testing
     #expect(!first.mayHaveArrived)
   }
 
+  @Test func `an attempt before a refusal without a send may have arrived`() async throws {
+    let transport = ClosureTransport { _ in throw NetworkError(.timedOut, "slow") }
+    let again = ClosureBehavior("again", order: .retry) { request, next in
+      _ = try? await next(request)
+      return try await next(request)
+    }
+    let breaker = CircuitBreaker(CircuitPolicy(minimumRequests: 1))
+    let error = try await #require(throws: NetworkError.self) {
+      try await NetworkClient(transport, [again, .circuitBreaker(breaker)]).send(.post("x"))
+    }
+    #expect(error.code == .circuitOpen)
+    #expect(error.mayHaveArrived)
+  }
+
   @Test func `an error tells the date that the server named`() async throws {
     let start = Date()
     let date = try #require(try await error(503, ["Retry-After": "60"]).availableAt)
