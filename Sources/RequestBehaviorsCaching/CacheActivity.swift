@@ -6,8 +6,8 @@ final class CacheActivity: Sendable {
     var fetches: [String: OverlappingFetches] = [:]
     /// The number of fetches so far.
     var fetchCount = 0
-    /// The owners that signed out while a response was under way.
-    var endedScopes: [String] = []
+    /// The owners that signed out.
+    var scopeEndings = ScopeEndingLog()
     /// The URLs whose responses could not be removed from the store.
     var unremovedURLs: Set<String> = []
     var unremovedScopes: Set<String> = []
@@ -39,7 +39,7 @@ final class CacheActivity: Sendable {
     /// The number of the fetch; a fetch that began later has a greater one.
     let number: Int
     fileprivate var invalidations: Int
-    fileprivate let scopeEndings: Int
+    fileprivate let scopeEndings: UInt64
     /// The store's mark when the fetch began; `nil` if the store failed.
     var mark: CacheMark?
     /// When the request was sent to which the response came, on the clock of the call.
@@ -87,13 +87,15 @@ final class CacheActivity: Sendable {
   /// - Returns: The fetch.
   func beginFetch(of key: CacheKey, _ fields: HeaderFields, sinceOldest: Bool = false) -> Fetch {
     state.withLock { state in
-      let url = key.url
+      let endings = state.scopeEndings.count
+      var fetches = state.fetches[key.url] ?? OverlappingFetches(scopeEndings: endings)
+      fetches.count += 1
+      state.fetches[key.url] = fetches
       state.fetchCount += 1
-      state.fetches[url, default: OverlappingFetches()].count += 1
       return Fetch(
         key: key, fields: fields, number: sinceOldest ? 0 : state.fetchCount,
-        invalidations: sinceOldest ? 0 : state.fetches[url]?.invalidations ?? 0,
-        scopeEndings: sinceOldest ? 0 : state.endedScopes.count)
+        invalidations: sinceOldest ? 0 : fetches.invalidations,
+        scopeEndings: sinceOldest ? state.fetches.values.map(\.scopeEndings).min() ?? endings : endings)
     }
   }
 
@@ -106,7 +108,6 @@ final class CacheActivity: Sendable {
       guard var fetches = state.fetches[fetch.url] else { return }
       fetches.count -= 1
       state.fetches[fetch.url] = fetches.count > 0 ? fetches : nil
-      if state.fetches.isEmpty { state.endedScopes = [] }
     }
   }
 
@@ -114,7 +115,7 @@ final class CacheActivity: Sendable {
   func invalidate(_ url: String) { state.withLock { $0.fetches[url]?.invalidations += 1 } }
 
   /// Records that the responses of an owner must be removed, including those under way.
-  func end(scope: String) { state.withLock { if !$0.fetches.isEmpty { $0.endedScopes.append(scope) } } }
+  func end(scope: String) { state.withLock { $0.scopeEndings.note(scope) } }
 
   /// Records that the response of a fetch is being stored.
   func noteSaving(_ variant: CacheVariant, of fetch: Fetch) {
@@ -134,7 +135,7 @@ final class CacheActivity: Sendable {
       let fetches = state.fetches[fetch.url]
       return fetches?.invalidations != fetch.invalidations
         || fetches?.hasLater(than: fetch, variant) == true
-        || state.endedScopes.dropFirst(fetch.scopeEndings).contains { fetch.scopes.contains($0) }
+        || state.scopeEndings.hasEnded(fetch.scopes, since: fetch.scopeEndings)
     }
   }
 

@@ -27,12 +27,16 @@ struct OverlappingFetches: Sendable {
   var count = 0
   /// How often the URL became invalid while one of them was under way.
   var invalidations = 0
+  /// The number of owners that had signed out when the first of them began.
+  let scopeEndings: UInt64
   private var savings: [Saving] = []
   /// The latest moment of those that are not in ``savings`` any more.
   private var lastForgotten: Moment?
 
   /// The most responses that are remembered: a server may vary by a field whose value is never the same twice.
   private static let limit = 64
+
+  init(scopeEndings: UInt64) { self.scopeEndings = scopeEndings }
 
   /// Records that the response of a fetch is being stored, unless no other fetch could be outdated by it.
   mutating func noteSaving(_ variant: CacheVariant, of fetch: CacheActivity.Fetch) {
