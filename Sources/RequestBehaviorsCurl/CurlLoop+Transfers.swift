@@ -65,6 +65,7 @@
         return queue.remove(number, of: origin)
       }
       curl_multi_remove_handle(multi, transfer.handle.easy)
+      transfer.tlsEnd?.stop()
       transfer.handle.transfer = nil
       transfer.isWithLibrary = false
       // The next waiting transfer of the origin may be sent now.

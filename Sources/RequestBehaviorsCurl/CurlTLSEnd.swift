@@ -6,27 +6,43 @@
   ///
   /// libcurl accepts any end of a connection, and has released the connection before it reports the end. OpenSSL
   /// reports alerts when they come.
-  final class CurlTLSEnd: Sendable {
-    /// Whether an alert has come, by OpenSSL's connection.
-    private static let watched = Locked<[UInt: Bool]>([:])
-
-    private let connection: UInt
-
-    /// Begins to watch a connection.
-    init(_ connection: UnsafeMutableRawPointer) {
-      self.connection = UInt(bitPattern: connection)
-      CurlTLSEnd.watched.withLock { [connection = self.connection] in $0[connection] = false }
+  package final class CurlTLSEnd: Sendable {
+    private struct Watch {
+      let owner: ObjectIdentifier
+      let hasAlert: Locked<Bool>
     }
 
-    deinit { CurlTLSEnd.watched.withLock { [connection] in $0[connection] = nil } }
+    /// The watches of connections that are open, by the address that OpenSSL's connection has.
+    ///
+    /// A new connection may get the address of one that was released. The watch of the address is then its own.
+    private static let watches = Locked<[UInt: Watch]>([:])
+
+    private let connection: UInt
+    private let hasAlert = Locked(false)
+
+    /// Begins to watch a connection.
+    package init(_ connection: UnsafeMutableRawPointer) {
+      self.connection = UInt(bitPattern: connection)
+      let watch = Watch(owner: ObjectIdentifier(self), hasAlert: hasAlert)
+      CurlTLSEnd.watches.withLock { [connection = self.connection] in $0[connection] = watch }
+    }
+
+    deinit { stop() }
+
+    /// Ends the watch, and keeps what has come until now.
+    ///
+    /// Whatever comes later is about another connection at the same address.
+    package func stop() {
+      CurlTLSEnd.watches.withLock { if $0[connection]?.owner == ObjectIdentifier(self) { $0[connection] = nil } }
+    }
 
     /// Whether a closure alert has come.
-    var isProper: Bool { CurlTLSEnd.watched.withLock { [connection] in $0[connection] ?? false } }
+    package var isProper: Bool { hasAlert.withLock { $0 } }
 
     /// Records a closure alert.
-    fileprivate static func note(_ connection: UnsafeRawPointer) {
-      let connection = UInt(bitPattern: connection)
-      watched.withLock { if $0[connection] != nil { $0[connection] = true } }
+    package static func note(_ connection: UnsafeRawPointer) {
+      let watch = watches.withLock { $0[UInt(bitPattern: connection)] }
+      watch?.hasAlert.withLock { $0 = true }
     }
   }
 
