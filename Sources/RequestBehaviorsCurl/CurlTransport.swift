@@ -143,7 +143,8 @@
       case .stream(let makeStream): return try await upload(of: makeStream(), length: body.length)
       case .oneShot(let stream): return try await upload(of: stream.take(), length: body.length)
       case .file(let url):
-        let chunks = try await FileChunks(opening: url)
+        // A request may wait for a connection. Its file is opened when libcurl asks for the first bytes.
+        let chunks = try await FileChunks(measuring: url)
         return chunks.length == 0 ? CurlUpload(Data()) : CurlUpload(ByteStream(chunks), length: chunks.length)
       }
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The bytes that a file has when it is opened.
+/// The bytes that a file has when it is opened, or when its length was taken.
 ///
 /// They are read on a queue of their own, because reading may block.
 package struct FileChunks: AsyncSequence, Sendable {
@@ -11,16 +11,54 @@ package struct FileChunks: AsyncSequence, Sendable {
   /// A long file is read in larger chunks, because each chunk costs changes of thread.
   private static func chunkCount(_ length: Int64) -> Int64 { Swift.min(Swift.max(length / 16, 256 * 1_024), 1 << 20) }
 
+  /// The facts of a file that can be sent.
+  private struct Facts: Sendable {
+    let length: Int64
+    /// The numbers of the file and of its device.
+    let identity: [UInt64?]
+
+    /// Takes the facts of a file.
+    ///
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it is no regular file
+    ///   that can be read.
+    init(of file: URL) throws {
+      let path = file.resolvingSymlinksInPath().path
+      guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+        throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
+      }
+      // Reading anything else, such as a pipe, might block every session of the process.
+      guard attributes[.type] as? FileAttributeType == .typeRegular else {
+        throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
+      }
+      guard FileManager.default.isReadableFile(atPath: path) else {
+        throw NetworkError(.bodyUnreadable, "the body file \(path) must not be read by this user")
+      }
+      length = (attributes[.size] as? NSNumber)?.int64Value ?? 0
+      identity = [attributes[.systemNumber], attributes[.systemFileNumber]].map { ($0 as? NSNumber)?.uint64Value }
+    }
+  }
+
   /// An open file.
-  fileprivate struct OpenFile: Sendable {
+  private struct OpenFile: Sendable {
     let length: Int64
     let handle: FileHandle
 
-    init(_ url: URL) async throws {
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - expected: The facts that were taken before; `nil` if they were not.
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+    init(_ url: URL, _ expected: Facts?) async throws {
       (length, handle) = try await FileQueue.run {
-        let length = try FileChunks.length(of: url)
+        let facts = try Facts(of: url)
+        // A file that has grown still begins with the announced bytes. Another file has other bytes.
+        if let expected, facts.length != expected.length, facts.identity != expected.identity {
+          throw NetworkError(
+            .bodyUnreadable, "another file took the place of the body file \(url.path) before it was sent")
+        }
         do {
-          return (length, try FileHandle(forReadingFrom: url))
+          return (expected?.length ?? facts.length, try FileHandle(forReadingFrom: url))
         } catch {
           throw NetworkError(.bodyUnreadable, "the body file \(url.path) could not be opened", underlyingError: error)
         }
@@ -32,54 +70,45 @@ package struct FileChunks: AsyncSequence, Sendable {
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it is no regular file that
   ///   can be read.
-  static func length(of file: URL) throws -> Int64 {
-    let path = file.resolvingSymlinksInPath().path
-    guard file.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) does not exist")
-    }
-    // Reading anything else, such as a pipe, might block every session of the process.
-    guard attributes[.type] as? FileAttributeType == .typeRegular else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) is not a regular file")
-    }
-    guard FileManager.default.isReadableFile(atPath: path) else {
-      throw NetworkError(.bodyUnreadable, "the body file \(path) must not be read by this user")
-    }
-    return (attributes[.size] as? NSNumber)?.int64Value ?? 0
-  }
+  static func length(of file: URL) throws -> Int64 { try Facts(of: file).length }
 
   private let url: URL
-  private let file: OpenFile?
+  private let facts: Facts?
 
   /// Creates a sequence that opens the file when the first chunk is asked for.
   package init(_ url: URL) {
     self.url = url
-    file = nil
+    facts = nil
   }
 
-  /// Creates a sequence of a file that is opened now and read once.
+  /// Creates a sequence of as many bytes as the file has now.
   ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
-  package init(opening url: URL) async throws {
+  /// The file is opened when the first chunk is asked for, so that many sequences may wait without an open file each.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it is no regular file that
+  ///   can be read.
+  package init(measuring url: URL) async throws {
     self.url = url
-    file = try await OpenFile(url)
+    facts = try await FileQueue.run { try Facts(of: url) }
   }
 
-  /// The number of bytes that the file had when it was opened; `nil` if it is not open.
-  package var length: Int64? { file?.length }
+  /// The number of bytes that the file had when it was measured; `nil` if it was not.
+  package var length: Int64? { facts?.length }
 
   package struct Iterator: AsyncIteratorProtocol {
-    fileprivate let url: URL
-    fileprivate var file: OpenFile?
+    private let url: URL
+    private let facts: Facts?
+    private var file: OpenFile?
     private var readCount: Int64 = 0
 
-    fileprivate init(url: URL, file: OpenFile?) {
-      self.url = url
-      self.file = file
+    fileprivate init(_ chunks: FileChunks) {
+      url = chunks.url
+      facts = chunks.facts
     }
 
     package mutating func next() async throws -> Data? {
       let open: OpenFile
-      if let file { open = file } else { open = try await OpenFile(url) }
+      if let file { open = file } else { open = try await OpenFile(url, facts) }
       file = open
       // Bytes that a writer appends meanwhile are beyond the announced length.
       let count = Int(Swift.min(FileChunks.chunkCount(open.length), open.length - readCount))
@@ -91,5 +120,5 @@ package struct FileChunks: AsyncSequence, Sendable {
     }
   }
 
-  package func makeAsyncIterator() -> Iterator { Iterator(url: url, file: file) }
+  package func makeAsyncIterator() -> Iterator { Iterator(self) }
 }

@@ -45,7 +45,10 @@ public struct RequestBody: Sendable {
     RequestBody(.data(data), contentType: contentType, length: Int64(data.count))
   }
 
-  /// Creates a body of a file's contents, read when the request is sent.
+  /// Creates a body of a file's contents, read while the request is sent.
+  ///
+  /// The file must stay as it is until the call ends. If it is removed or becomes shorter before it is sent, the send
+  /// fails with ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
   public static func file(_ url: URL, contentType: String? = nil) -> RequestBody {
     RequestBody(.file(url), contentType: contentType, length: nil)
   }
