@@ -1,5 +1,4 @@
 #if canImport(CRequestBehaviorsCurl)
-  import Foundation
   import RequestBehaviors
 
   @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
@@ -53,8 +52,8 @@
       static let defaultBlockingReport: (@Sendable (Duration) -> Void)? = { duration in
         let line =
           "RequestBehaviorsCurl: a part of the work in CurlTransport.run(_:) held the thread for \(duration), and all "
-          + "transfers of the transport waited\n"
-        FileHandle.standardError.write(Data(line.utf8))
+          + "transfers of the transport waited"
+        StandardError.write(line)
       }
     #else
       static let defaultBlockingReport: (@Sendable (Duration) -> Void)? = nil

@@ -171,7 +171,7 @@ public final class CassetteTransport: Transport {
 
   static let shutDownError = NetworkError(.clientShutDown, "the cassette was shut down")
 
-  static func warn(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+  static func warn(_ text: String) { StandardError.write(text) }
 
   var live: any Transport {
     state.withLock { state in

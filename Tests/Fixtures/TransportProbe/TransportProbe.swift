@@ -8,7 +8,8 @@ import TestSupport
 /// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
 /// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
 /// how the download ended; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
-/// records that many requests into a cassette that other processes record too.
+/// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
+/// as standard error.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -29,6 +30,7 @@ enum TransportProbe {
     #endif
     case ("soak", let text?): try await soak(Int(text) ?? 0)
     case ("stream", let text?): try await stream(text)
+    case ("log", let text?): try await log(to: text)
     default: throw CocoaError(.featureUnsupported)
     }
   }
@@ -55,6 +57,16 @@ enum TransportProbe {
   private static func stream(_ text: String) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     try await readStream(with: NetworkClient(baseURL: url))
+  }
+
+  private static func log(to file: String) async throws {
+    let descriptor = open(file, O_WRONLY)
+    guard descriptor >= 0, dup2(descriptor, 2) == 2, let url = URL(string: "https://api.example.com") else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+    let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200) }
+    try await NetworkClient(baseURL: url, behaviors: [.logging()], transport: mock).send(.get("x"))
+    print("alive")
   }
 
   /// Saves after each request, so that the processes change the file in turn.

@@ -15,6 +15,12 @@
       #expect(probe.isClean)
     }
 
+    @Test func `a line of the log that cannot be written is lost, and the call goes on`() async throws {
+      let probe = try await Probe.run("log", "/dev/full")
+      #expect(probe.output == "alive")
+      #expect(probe.isClean)
+    }
+
     /// What Limitations in the documentation says of URLSession on Linux up to 6.3.
     ///
     /// From 6.4 on the first is an error. This fails when another thing changes, so that the documentation can follow.

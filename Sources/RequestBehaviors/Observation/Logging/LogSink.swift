@@ -1,5 +1,3 @@
-import Foundation
-
 /// A destination of log records.
 ///
 /// A sink for swift-log is a type of a few lines:
@@ -35,6 +33,8 @@ public struct ClosureLogSink: LogSink {
 }
 
 /// A log sink that writes to the standard error stream: time, level and the record, or JSON lines.
+///
+/// A record that cannot be written, as on a full disk, is lost. The call goes on.
 public struct StandardErrorLogSink: LogSink {
   /// The format of the written records.
   public enum Format: Sendable {
@@ -51,7 +51,7 @@ public struct StandardErrorLogSink: LogSink {
 
   /// Writes a record.
   public func log(_ record: LogRecord) {
-    FileHandle.standardError.write(Data((text(of: record) + "\n").utf8))
+    StandardError.write(text(of: record))
   }
 
   package func text(of record: LogRecord) -> String {
