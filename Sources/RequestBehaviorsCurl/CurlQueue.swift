@@ -7,46 +7,35 @@
   /// more transfers than it can connect.
   package struct CurlQueue<Item> {
     /// The items of a host.
+    ///
+    /// It is changed in place, because a copy would copy the whole line.
     private struct Host {
       /// The number of its items that libcurl has.
       var count = 0
-      /// The waiting items in their order; `nil` for those that have left.
-      var line: [(turn: Int, item: Item)?] = []
-      /// The number of items that were removed from the front.
-      var gone = 0
-      var waitingCount = 0
+      /// The waiting items by their numbers.
+      private var line: [Int: (turn: Int, item: Item)] = [:]
+      /// The number of the first waiting item.
+      private var head = 0
+      /// The number of the next item to come.
+      private var end = 0
 
-      var first: (turn: Int, item: Item)? { line.first ?? nil }
+      var isUnused: Bool { count == 0 && line.isEmpty }
+      var first: (turn: Int, item: Item)? { line[head] }
 
       mutating func append(_ item: Item, turn: Int) -> Int {
-        line.append((turn, item))
-        waitingCount += 1
-        return gone + line.count - 1
+        defer { end += 1 }
+        line[end] = (turn, item)
+        return end
       }
 
-      mutating func remove(_ number: Int) {
-        guard number >= gone, line[number - gone] != nil else { return }
-        line[number - gone] = nil
-        waitingCount -= 1
-        dropGone()
+      mutating func remove(_ number: Int) -> Item? {
+        guard let removed = line.removeValue(forKey: number) else { return nil }
+        // Each number is passed once, so that an item costs the same, however many wait.
+        while head < end, line[head] == nil { head += 1 }
+        return removed.item
       }
 
-      mutating func removeFirst() -> Item? {
-        guard let first else { return nil }
-        remove(gone)
-        return first.item
-      }
-
-      /// Removes items that have left from the front of the line.
-      private mutating func dropGone() {
-        guard waitingCount > 0 else {
-          gone += line.count
-          return line.removeAll()
-        }
-        let count = line.prefix { $0 == nil }.count
-        line.removeFirst(count)
-        gone += count
-      }
+      mutating func removeFirst() -> Item? { remove(head) }
     }
 
     private let limit: Int
@@ -83,10 +72,9 @@
 
     /// Removes a waiting item by its number.
     package mutating func remove(_ number: Int, of origin: Origin?) {
-      guard var host = hosts[origin] else { return }
-      host.remove(number)
-      waitingCount -= (hosts[origin]?.waitingCount ?? 0) - host.waitingCount
-      keep(host, of: origin)
+      guard hosts[origin]?.remove(number) != nil else { return }
+      waitingCount -= 1
+      dropIfUnused(origin)
     }
 
     /// Records that libcurl has released an item.
@@ -94,16 +82,16 @@
     /// - Returns: The item that has waited longest among those that libcurl may have now; `nil` if there is no such
     ///   item.
     package mutating func release(_ origin: Origin?) -> Item? {
-      guard var host = hosts[origin] else { return nil }
-      host.count -= 1
+      guard hosts[origin] != nil else { return nil }
+      hosts[origin]?.count -= 1
       count -= 1
-      keep(host, of: origin)
-      guard waitingCount > 0, let origin = nextOrigin(after: origin), var next = hosts[origin] else { return nil }
-      let item = next.removeFirst()
-      next.count += 1
+      defer { dropIfUnused(origin) }
+      guard waitingCount > 0, let next = nextOrigin(after: origin), let item = hosts[next]?.removeFirst() else {
+        return nil
+      }
+      hosts[next]?.count += 1
       count += 1
       waitingCount -= 1
-      keep(next, of: origin)
       return item
     }
 
@@ -118,8 +106,8 @@
       return .some(next.origin)
     }
 
-    private mutating func keep(_ host: Host, of origin: Origin?) {
-      hosts[origin] = host.count == 0 && host.waitingCount == 0 ? nil : host
+    private mutating func dropIfUnused(_ origin: Origin?) {
+      if hosts[origin]?.isUnused == true { hosts[origin] = nil }
     }
   }
 #endif

@@ -47,6 +47,27 @@
       #expect([0, 0, 1, 2, 0].map { queue.release(origins[$0]) } == [3, 4, 5, nil, nil])
     }
 
+    /// The processor time that a line of so many items takes, from the first to the last.
+    private func time(of count: Int, removing: Bool) -> Duration {
+      var queue = CurlQueue<Int>(limit: 1, total: nil)
+      let start = ThreadTime.now
+      _ = queue.add(0, to: origins[0])
+      let numbers = (1...count).compactMap { queue.add($0, to: origins[0]) }
+      if removing {
+        for number in numbers.reversed() { queue.remove(number, of: origins[0]) }
+      } else {
+        for _ in numbers { _ = queue.release(origins[0]) }
+      }
+      return ThreadTime.now - start
+    }
+
+    @Test(arguments: [true, false])
+    func `one that leaves costs the same, however many wait`(removing: Bool) {
+      let times = [10_000, 40_000].map { count in (1...3).map { _ in time(of: count, removing: removing) }.min() }
+      // Four times as many take four times as long; sixteen times if each looked at all others.
+      if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+    }
+
     @Test(arguments: [nil, 7])
     func `at random none is lost, none comes twice, and no limit is exceeded`(total: Int?) {
       var generator = SeededGenerator(seed: 7)
@@ -86,6 +107,15 @@
       #expect(waiting.isEmpty)
       #expect(ended.count == 20_000)
       #expect(queue.count == 0)
+    }
+  }
+
+  /// The processor time of the thread, which other threads do not change.
+  private enum ThreadTime {
+    static var now: Duration {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
   }
 #endif
