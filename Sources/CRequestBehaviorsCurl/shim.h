@@ -95,13 +95,14 @@ static inline curl_socket_t rb_curl_open_socket(const struct curl_sockaddr *addr
 #endif
 }
 
-/* The port of a socket's own end; -1 if it has none, or is no socket of IP. */
+/* The port of a socket's own end: 0 for a Unix domain socket, as libcurl says too; -1 for any other kind. */
 static inline int rb_curl_local_port(curl_socket_t descriptor) {
   struct sockaddr_storage address;
   socklen_t length = sizeof address;
   if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) return -1;
   if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
   if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+  if (address.ss_family == AF_UNIX) return 0;
   return -1;
 }
 

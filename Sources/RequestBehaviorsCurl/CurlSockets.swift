@@ -12,7 +12,7 @@
 
     /// The ports of a connection's two ends.
     ///
-    /// Connections to different hosts may have the same ports.
+    /// Connections to different hosts may have the same ports, and so have those to a Unix domain socket.
     struct Ports: Hashable {
       let local: Int32
       let remote: Int32

@@ -23,16 +23,67 @@
     }
 
     @Test func `requests go to the socket, whatever host the URL names`() async throws {
-      let path = FileManager.default.temporaryDirectory.appending(path: "s\(UInt32.random(in: 0...UInt32.max))").path
-      let listener = try UnixListener(path)
+      let listener = try UnixListener { peer in
+        let head = try peer.readHead()
+        try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(head.utf8.count)\r\nConnection: close\r\n\r\n\(head)")
+      }
       defer { listener.close() }
-      let transport = transport(path, try .url(#require(URL(string: "http://127.0.0.1:1"))))
+      let transport = transport(listener.path, try .url(#require(URL(string: "http://127.0.0.1:1"))))
       let baseURL = try #require(URL(string: "http://engine.test/v1.44"))
       let client = NetworkClient(baseURL: baseURL, transport: transport)
       for _ in 0..<2 {
         let text: String = try await client.send(.get("containers/json"))
         #expect(text.hasPrefix("GET /v1.44/containers/json HTTP/1.1\r\nHost: engine.test\r\n"))
       }
+    }
+
+    @Test func `requests one after another share a connection`() async throws {
+      let listener = try UnixListener { peer in while true { try UnixListener.respond(to: peer) } }
+      defer { listener.close() }
+      let transport = transport(listener.path)
+      for path in ["a", "b", "c"] {
+        let request = NetworkRequest(url: try #require(URL(string: "http://localhost/\(path)")))
+        #expect(try await transport.send(request).text == "/\(path)")
+      }
+      #expect(listener.connectionCount == 1)
+    }
+
+    @Test func `requests at the same time get their own responses`() async throws {
+      let listener = try UnixListener { peer in while true { try UnixListener.respond(to: peer) } }
+      defer { listener.close() }
+      let transport = transport(listener.path)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for lane in 1...8 {
+          group.addTask {
+            for number in 1...20 {
+              let url = try #require(URL(string: "http://host\(lane % 2)/\(lane)/\(number)"))
+              #expect(try await transport.send(NetworkRequest(url: url)).text == url.path)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+
+    @Test(arguments: ["", "x", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"])
+    func `an idle connection that ends, or over which something comes unasked, is not used again`(
+      unasked: String
+    ) async throws {
+      let (silence, continuation) = AsyncStream.makeStream(of: Void.self)
+      let listener = try UnixListener { peer in
+        try UnixListener.respond(to: peer)
+        if unasked.isEmpty { peer.shutdown() } else { try peer.write(unasked) }
+        continuation.yield()
+        try peer.waitForEnd()
+      }
+      defer { listener.close() }
+      let transport = transport(listener.path)
+      for path in ["a", "b"] {
+        let request = NetworkRequest(url: try #require(URL(string: "http://localhost/\(path)")))
+        #expect(try await transport.send(request).text == "/\(path)")
+        for await _ in silence { break }
+      }
+      #expect(listener.connectionCount == 2)
     }
 
     @Test(arguments: ["/nowhere/socket", "/" + String(repeating: "x", count: 300)])
@@ -43,13 +94,16 @@
     }
   }
 
-  /// A server that sends back the head of each request.
+  /// A server at a path of its own that calls a closure with each connection, on a thread of the connection's.
   private final class UnixListener: Sendable {
+    let path = FileManager.default.temporaryDirectory.appending(path: "s\(UInt32.random(in: 0...UInt32.max))").path
     private let descriptor: Int32
-    private let path: String
+    private let connections = Locked(0)
 
-    init(_ path: String) throws {
-      self.path = path
+    /// The number of connections so far.
+    var connectionCount: Int { connections.withLock { $0 } }
+
+    init(_ serve: @escaping @Sendable (Peer) throws -> Void) throws {
       #if canImport(Glibc) || canImport(Musl)
         let kind = Int32(SOCK_STREAM.rawValue)
       #else
@@ -66,21 +120,20 @@
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
       }
       guard code == 0, listen(descriptor, 8) == 0 else { throw POSIXError(.EINVAL) }
-      Thread.detachNewThread { [descriptor] in UnixListener.serve(descriptor) }
+      Thread.detachNewThread { [descriptor, connections] in
+        while true {
+          let client = accept(descriptor, nil, nil)
+          guard client >= 0 else { return }
+          connections.withLock { $0 += 1 }
+          Thread.detachNewThread { try? serve(Peer(client)) }
+        }
+      }
     }
 
-    private static func serve(_ descriptor: Int32) {
-      while true {
-        let client = accept(descriptor, nil, nil)
-        guard client >= 0 else { return }
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = read(client, &buffer, buffer.count)
-        let head = Array(buffer.prefix(max(count, 0)))
-        let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: \(head.count)\r\nConnection: close\r\n\r\n".utf8) + head
-        _ = write(client, answer, answer.count)
-        _ = shutdown(client, Int32(SHUT_WR))
-        Glibc.close(client)
-      }
+    /// Reads a request, and sends its path back over a connection that stays open.
+    static func respond(to peer: Peer) throws {
+      let path = try peer.readHead().split(separator: " ").dropFirst().first ?? ""
+      try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(path.utf8.count)\r\n\r\n\(path)")
     }
 
     func close() {
