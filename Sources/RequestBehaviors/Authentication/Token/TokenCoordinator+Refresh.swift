@@ -91,6 +91,12 @@ extension TokenCoordinator {
       case .fetch: new = try await source.fetch(using: client)
       case .refresh(let token):
         old = token
+        // A server may take a refresh token that comes twice for a stolen one, whatever request the source makes of it.
+        let client = client.with {
+          $0.options.isSentOnce = true
+          $0.options.idempotencyKey = nil
+          $0.options.hedging = nil
+        }
         new = try await source.refresh(token, using: client)
       case .use, .end: return
       }

@@ -80,6 +80,22 @@ import Testing
     #expect(refusing.sent.count == 2)
   }
 
+  @Test func `a refresh of a source of one's own is not repeated once it may have arrived`() async throws {
+    let transport = ClosureTransport { request in
+      if request.url.path().hasSuffix("refresh") { throw NetworkError(.timedOut, "lost") }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let source = ClosureTokenSource(refresh: { _, client in
+      try await client.send(Request<Void>.get("refresh"))
+      return AccessToken("t1")
+    })
+    let session = TokenSession(source: source)
+    try await session.signIn(AccessToken("t0", expiresAt: .distantPast))
+    let client = NetworkClient(transport, [.retry(), .hedging(after: .zero), .tokenAuth(session)])
+    await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(transport.sent.count == 1)
+  }
+
   @Test func `a closure for newer tokens needs the user for the first`() async throws {
     let source = ClosureTokenSource(refresh: { token, _ in AccessToken(token.value + "+") })
     let client = NetworkClient(transport)
