@@ -40,7 +40,7 @@ public struct ClosureTokenSource: TokenSource {
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
     if let refresh { return try await refresh(token, client) }
     guard let fetch else {
-      throw NetworkError.notSignedIn("the token is no longer good and cannot be refreshed; sign in again")
+      throw NetworkError.unrefreshable("the token is no longer good and cannot be refreshed; sign in again")
     }
     return try await fetch(client)
   }

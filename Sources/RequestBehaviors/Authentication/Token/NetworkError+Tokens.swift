@@ -24,6 +24,11 @@ extension NetworkError {
     NetworkError(.notSignedIn, message)
   }
 
+  /// The error of a source that has nothing to refresh a token with.
+  static func unrefreshable(_ message: String) -> NetworkError {
+    NetworkError(.notSignedIn, message, underlyingError: UnrefreshableToken())
+  }
+
   package static func signedOut() -> NetworkError {
     NetworkError(
       .signedOut,

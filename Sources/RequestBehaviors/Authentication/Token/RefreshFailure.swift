@@ -3,9 +3,12 @@ enum RefreshFailure {
   /// Whether the server said, verifiably, that there will be no token: `invalid_grant` (RFC 6749 §5.2).
   ///
   /// A status alone is not enough: portals, firewalls and servers under repair send 401 and 403 too.
-  static func isTerminal(_ error: any Error) -> Bool {
+  ///
+  /// A token that cannot be refreshed ends the session only when it is no longer good, not as a precaution.
+  static func isTerminal(_ error: any Error, isPrecaution: Bool) -> Bool {
     guard let error = error as? NetworkError else { return false }
     if error.underlyingError is TokenOfAnotherKey { return false }
+    if error.underlyingError is UnrefreshableToken { return !isPrecaution }
     return error.code == .notSignedIn || oauthError(of: error) == "invalid_grant"
   }
 

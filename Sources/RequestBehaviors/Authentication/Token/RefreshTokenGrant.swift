@@ -28,7 +28,7 @@ public struct RefreshTokenGrant: TokenSource {
   ///   refresh token.
   public func refresh(_ token: AccessToken, using client: NetworkClient) async throws -> AccessToken {
     guard let refreshToken = token.refreshToken, !refreshToken.isEmpty else {
-      throw NetworkError.notSignedIn("the token is no longer good and came without a refresh token; sign in again")
+      throw NetworkError.unrefreshable("the token is no longer good and came without a refresh token; sign in again")
     }
     if let problem = problem(of: token) { throw problem }
     // The server's own final errors end the session as `invalid_grant` does.

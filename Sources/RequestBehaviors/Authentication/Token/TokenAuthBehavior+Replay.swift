@@ -1,9 +1,16 @@
 extension TokenAuthBehavior {
   /// Replaces a refused token and sends the request once more, if it may be.
   ///
+  /// - Parameters:
+  ///   - refusal: The response.
+  ///   - request: The request.
+  ///   - refused: The token that the request carried.
+  ///   - isCertain: Whether it is sure that the refusal is about the token.
+  ///   - next: The inner behaviors.
   /// - Returns: The response to the replay, or the refusal if the request is not sent again.
+  /// - Throws: The error that prevents a newer token, and those of the inner behaviors.
   func answer(
-    to refusal: NetworkResponse, _ request: NetworkRequest, _ refused: IssuedToken, _ next: Next
+    to refusal: NetworkResponse, _ request: NetworkRequest, _ refused: IssuedToken, isCertain: Bool, _ next: Next
   ) async throws -> NetworkResponse {
     // An open body would hold its connection during the wait.
     let refusal = await refusal.detached()
@@ -12,12 +19,14 @@ extension TokenAuthBehavior {
     let newer: IssuedToken?
     do {
       newer = try await request.call.wait {
-        try await session.issuedToken(.newer(than: refused), for: request, next)
+        try await session.issuedToken(.newer(than: refused, isCertain: isCertain), for: request, next)
       }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .clientShutDown {
       throw error
+    } catch let error as NetworkError where !isCertain && error.underlyingError is UnrefreshableToken {
+      return note("it may be about another credential, and the token cannot be refreshed", refusal)
     } catch
       where !request.call.isLate
       && (request.options.authentication.isOptional || request.body?.isReplayable == false)

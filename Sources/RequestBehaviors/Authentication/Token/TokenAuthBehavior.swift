@@ -107,10 +107,10 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       return try await next(request)
     }
     let response = try await next(authorized(request, issued))
-    guard isRefusal(response), let sent = token(sentIn: response), verdict(on: sent, in: response) != .none else {
-      return response
-    }
-    return try await answer(to: response, request, sent, next)
+    guard isRefusal(response), let sent = token(sentIn: response) else { return response }
+    let verdict = verdict(on: sent, in: response)
+    if verdict == .none { return response }
+    return try await answer(to: response, request, sent, isCertain: verdict == .certain, next)
   }
 
   /// Records that the call needs the session, and returns the token unless the call must wait for one.

@@ -156,7 +156,7 @@ extension TokenCoordinator {
       let outcome = complete { state, _ in state.abandon(refresh, AbandonedRefresh(failure: failure)) }
       return tell(outcome, cause)
     }
-    guard RefreshFailure.isTerminal(cause) else {
+    guard RefreshFailure.isTerminal(cause, isPrecaution: refresh.isPrecaution) else {
       let outcome = complete { state, _ in
         state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
       }

@@ -21,7 +21,8 @@ final class TokenCoordinator: Sendable {
   /// The kind of token that a request needs.
   enum Need: Sendable {
     case token
-    case newer(than: IssuedToken)
+    /// A newer one than a token that was rejected, for sure or perhaps.
+    case newer(than: IssuedToken, isCertain: Bool = true)
   }
 
   let store: any TokenStore
@@ -137,7 +138,8 @@ final class TokenCoordinator: Sendable {
       let decision =
         switch need {
         case .token: state.token.acquire(now: now, snapshot: snapshot.failures)
-        case .newer(let refused): state.token.renew(refused, now: now, snapshot: snapshot.failures)
+        case .newer(let refused, let isCertain):
+          state.token.renew(refused, isCertain: isCertain, now: now, snapshot: snapshot.failures)
         }
       switch decision {
       case .use(let issued): return .over(.success(issued))

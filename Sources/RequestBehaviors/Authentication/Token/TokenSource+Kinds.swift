@@ -17,3 +17,6 @@ extension RefreshTokenGrant: KeyCheckingTokenSource {
 ///
 /// Such an error does not end the session: another process with the same store may have the key.
 struct TokenOfAnotherKey: Error {}
+
+/// The cause of an error about a token that its source has nothing to refresh with.
+struct UnrefreshableToken: Error {}

@@ -34,7 +34,8 @@ extension TokenState {
       let wasOverdue = isOverdue
       endRefresh()
       if let issued = usable(now: now) { return .use(issued) }
-      self.refresh = Refresh(id: refresh.id, version: version, generation: refresh.generation)
+      self.refresh = Refresh(
+        id: refresh.id, version: version, generation: refresh.generation, isPrecaution: refresh.isPrecaution)
       isOverdue = wasOverdue
     }
     isAlone = true

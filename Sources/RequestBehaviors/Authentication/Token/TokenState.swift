@@ -32,6 +32,8 @@ struct TokenState: Sendable {
     /// The version that it replaces.
     let version: Int
     let generation: Int
+    /// Whether the token that it replaces may still be good: it has not expired, and no server has refused it for sure.
+    let isPrecaution: Bool
   }
 
   /// The next step of a request that needs a token.

@@ -190,6 +190,30 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
+  @Test func `a 401 that may be about another credential leaves a token that cannot be refreshed`() async throws {
+    answerAll(401)
+    let session = session()
+    try await session.signIn(AccessToken("t0"))
+    let client = NetworkClient(server.transport, [.apiKey("X-API-Key", "k"), .tokenAuth(session)])
+    #expect(try await error(client).statusCode == 401)
+    #expect(try await session.isSignedIn())
+    #expect(server.transport.sent.count == 1)
+  }
+
+  @Test func `a token that cannot be refreshed is used until it has expired`() async throws {
+    let session = session()
+    answerAll(200)
+    let client = client(session)
+    try await client.send(.get("a").with(\.authentication, .none))
+    try await session.signIn(AccessToken("t0", lifetime: .seconds(600)))
+    clock.advance(by: .seconds(599))
+    try await client.send(.get("a"))
+    #expect(server.apiRequests.last?.headers["Authorization"] == "Bearer t0")
+    clock.advance(by: .seconds(2))
+    #expect(try await error(client).code == .notSignedIn)
+    #expect(try await session.isSignedIn() == false)
+  }
+
   @Test func `a one-shot body is not sent again, but the token is refreshed for those that follow`() async throws {
     let session = try await signedIn()
     let client = client(session)
