@@ -74,11 +74,14 @@ extension Call {
   /// - Returns: The number of the send, from 1; `nil` if the call has made as many sends as a call may.
   func beginAttempt(_ request: NetworkRequest) -> Int? {
     let now = clock.now()
+    let hasIdempotencyKey = !request.method.isIdempotent && request.hasIdempotencyKey
     return withState { state in
       let number = state.attempts.count + 1
       guard number <= Call.maximumAttempts else { return nil }
       state.attempts.append(
-        Attempt(number: number, method: request.method, url: request.url, startedAt: now, outcome: .pending))
+        Attempt(
+          number: number, method: request.method, url: request.url, startedAt: now,
+          hasIdempotencyKey: hasIdempotencyKey, outcome: .pending))
       return number
     }
   }

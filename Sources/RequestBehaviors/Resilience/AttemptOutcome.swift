@@ -28,8 +28,25 @@ extension Result where Success == NetworkResponse, Failure == any Error {
     }
   }
 
-  /// Whether the server may have acted on the attempt.
+  /// Whether the server may have acted on the attempt, regardless of earlier sends.
   var mayHaveArrived: Bool { (error as? NetworkError)?.lastAttemptMayHaveArrived ?? true }
+
+  /// Returns the sends before the one that ended so; all of them if none did.
+  ///
+  /// A behavior may throw another request's error, such as that of a prerequisite, after the response or before a send.
+  ///
+  /// - Parameter sends: Sends of one call.
+  /// - Returns: The sends that this outcome does not tell about.
+  func earlierSends(of sends: ArraySlice<Attempt>) -> ArraySlice<Attempt> {
+    guard let last = sends.last else { return sends }
+    let isItsEnd =
+      switch self {
+      case .success(let response): response.request.attemptNumber == last.number
+      case .failure(let error as NetworkError): last.outcome.hasFailed(with: error.code)
+      case .failure: false
+      }
+    return isItsEnd ? sends.dropLast() : sends
+  }
 
   /// Reads the body of a response that will not be the outcome, so that its connection becomes free.
   func settled() async -> AttemptOutcome {

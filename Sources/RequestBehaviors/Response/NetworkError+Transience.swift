@@ -68,8 +68,7 @@ extension NetworkError {
   public var mayHaveArrived: Bool {
     if lastAttemptMayHaveArrived { return true }
     // Of the last attempt the progress knows more than its code, unless the error came after it without a send.
-    let earlier = attempts.last?.outcome.hasFailed(with: code) == true ? attempts.dropLast() : attempts[...]
-    return earlier.contains { $0.outcome.mayHaveArrived }
+    return AttemptOutcome.failure(self).earlierSends(of: attempts[...]).contains { $0.outcome.mayHaveArrived }
   }
 
   /// Whether the failed attempt may have reached the server, regardless of earlier attempts.
@@ -88,12 +87,13 @@ extension NetworkError {
 }
 
 extension Attempt.Outcome {
-  fileprivate func hasFailed(with code: NetworkError.Code) -> Bool {
+  /// Whether the attempt failed with an error of this code.
+  func hasFailed(with code: NetworkError.Code) -> Bool {
     if case .failure(code, _) = self { true } else { false }
   }
 
   /// Whether the server may have acted on the attempt.
-  fileprivate var mayHaveArrived: Bool {
+  var mayHaveArrived: Bool {
     guard case .failure(let code?, _) = self else { return true }
     return !code.kinds.contains(.unsent)
   }

@@ -109,6 +109,8 @@ public struct RetryBehavior: UniqueBehavior {
     let policy: RetryPolicy
     let isDownload: Bool
     var made = 0
+    /// The number of sends that earlier decisions were about.
+    private var decided = 0
     var wasMisdirected = false
     var wasStale = false
     private var waiting: Call.EventWait?
@@ -137,20 +139,28 @@ public struct RetryBehavior: UniqueBehavior {
         throw CancellationError()
       }
       if let error = outcome.error as? NetworkError, error.code.kinds.contains(.final) { return nil }
-      if request.options.isSentOnce, outcome.mayHaveArrived {
+      let sends = sends(of: request)
+      if request.options.isSentOnce,
+        outcome.mayHaveArrived || policy.mayHaveTakenEffect(outcome.earlierSends(of: sends))
+      {
         return stop("it may have arrived, and what it carries can be used once", request)
       }
       // The policy decides first, so that a decider gets its decision as a suggestion.
       let hints = outcome.response.map { ServerHints($0) }
       let situation = RetryPolicy.Situation(
-        request: request, retries: made, hasIdempotencyKey: request.hasIdempotencyKey, wasMisdirected: wasMisdirected,
-        wasStale: wasStale)
+        request: request, retries: made, sends: sends, hasIdempotencyKey: request.hasIdempotencyKey,
+        wasMisdirected: wasMisdirected, wasStale: wasStale)
       var verdict = policy.verdict(on: outcome, hints, in: situation, random: behavior.random)
       if let decider = behavior.decider {
         verdict = await overruled(verdict, by: decider, &outcome, request, hints)
       }
       guard case .retry(let delay) = verdict.decision else { return stop(verdict.reason, request) }
       return begin(verdict, after: delay, &outcome, request, behavior.budget)
+    }
+
+    /// Returns the sends of the latest attempt; none for an idempotent method, whose sends do not matter.
+    private func sends(of request: NetworkRequest) -> ArraySlice<Attempt> {
+      request.method.isIdempotent ? [] : request.call.attempts.dropFirst(decided)
     }
 
     /// Asks the user's decider.
@@ -189,6 +199,7 @@ public struct RetryBehavior: UniqueBehavior {
       }
       if verdict.isResend { wasStale = true } else { made += 1 }
       if outcome.response?.statusCode == 421 { wasMisdirected = true }
+      decided = call.attemptCount
       let what = verdict.isResend ? "sent again at once" : "retry \(made) in \(delay.inWords)"
       waiting = call.begin("\(what), because of \(verdict.reason)", from: "RetryBehavior", kind: .retry)
       return delay

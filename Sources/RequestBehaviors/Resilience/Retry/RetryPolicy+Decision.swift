@@ -16,6 +16,10 @@ extension RetryPolicy {
     let request: NetworkRequest
     /// The number of retries made so far.
     let retries: Int
+    /// The sends of the attempt: redirects and replays make several.
+    ///
+    /// For an idempotent method the list may be empty, because nothing depends on it.
+    var sends: ArraySlice<Attempt> = []
     /// Whether an idempotency key makes a repeat harmless.
     var hasIdempotencyKey = false
     /// Whether an earlier response was a 421.
@@ -55,10 +59,10 @@ extension RetryPolicy {
       let status = response.statusCode
       // A misdirected request may reach the right server over another connection, but only once.
       if status == 421, response.isVerified, refusals.isRefusal(status, hints) {
-        return situation.wasMisdirected ? "it was misdirected before" : nil
-      }
-      if hints?.shouldRetry == false { return "the server wants no retry" }
-      if hints?.shouldRetry != true, !statuses.contains(status), !refusals.isDelay(status, hints) {
+        if situation.wasMisdirected { return "it was misdirected before" }
+      } else if hints?.shouldRetry == false {
+        return "the server wants no retry"
+      } else if hints?.shouldRetry != true, !statuses.contains(status), !refusals.isDelay(status, hints) {
         return "\(status) is not worth a retry"
       }
     case .failure(let error as NetworkError):
@@ -70,10 +74,31 @@ extension RetryPolicy {
 
   /// Whether a repeat has no effect beyond that of the first attempt.
   private func isHarmless(_ outcome: AttemptOutcome, _ hints: ServerHints?, in situation: Situation) -> Bool {
-    if situation.request.method.isIdempotent || situation.hasIdempotencyKey { return true }
-    if let response = outcome.response, response.isVerified { return refusals.isRefusal(response.statusCode, hints) }
-    return (outcome.error as? NetworkError)?.lastAttemptMayHaveArrived == false
+    if situation.request.method.isIdempotent { return true }
+    let hadNoEffect =
+      if let response = outcome.response {
+        response.isVerified && refusals.isRefusal(response.statusCode, hints)
+      } else {
+        !outcome.mayHaveArrived
+      }
+    // The outcome may be that of a redirect's next request, or of one without the key, so that each send is judged.
+    let sends = hadNoEffect ? outcome.earlierSends(of: situation.sends) : situation.sends
+    if mayHaveTakenEffect(sends) { return false }
+    return hadNoEffect || situation.hasIdempotencyKey
   }
+
+  /// Whether a server may have acted on one of several sends that a repeat would carry out twice.
+  func mayHaveTakenEffect(_ sends: ArraySlice<Attempt>) -> Bool {
+    sends.contains { send in
+      if send.method.isIdempotent || send.hasIdempotencyKey { return false }
+      guard case .response(let status, _) = send.outcome else { return send.outcome.mayHaveArrived }
+      return !RetryPolicy.statusesWithoutEffect.contains(status) && !refusals.statuses.contains(status)
+    }
+  }
+
+  /// The statuses after which a redirect or a replay sends the same request again: the server did not act on it
+  /// (RFC 9110 §15.4.8, §15.4.9, §15.5.1, §15.5.2).
+  private static let statusesWithoutEffect: Set<Int> = [307, 308, 400, 401]
 
   /// Returns the backoff, but at least the delay that the server asks for.
   ///

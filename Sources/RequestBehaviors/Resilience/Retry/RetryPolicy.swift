@@ -22,6 +22,10 @@
 /// is a request that the server refused without acting on it (``refusals``). A one-shot body that was sent is never
 /// sent again.
 ///
+/// An attempt has several sends if it is redirected. Then each of them counts, not only the last one: a POST that got a
+/// 303 may have taken effect, also if the GET after it is refused. A POST that a redirect sent on without its key
+/// counts as one without a key.
+///
 /// ## Which outcomes
 ///
 /// An acceptable response is never repeated. The other outcomes:
