@@ -49,8 +49,8 @@ public struct Next: Sendable {
   /// verification and the wire. It has no authentication, signing, caching, coalescing or persistence, and none of the
   /// request's own behaviors. It also lacks the places where the caller may hold something while it waits (`.first`,
   /// `.gate` and `.middle`). A place just outside or inside of another counts as that one. For a user's behavior
-  /// further out than this one, hooks run but `intercept` does not, because the caller is still inside it. So the
-  /// prerequisite cannot wait for its caller.
+  /// or a circuit breaker further out than this one, hooks run but `intercept` does not, because the caller is still
+  /// inside it. So the prerequisite cannot wait for its caller.
   ///
   /// - Parameter types: Further behaviors to leave out.
   /// - Returns: The client, over the same transport.

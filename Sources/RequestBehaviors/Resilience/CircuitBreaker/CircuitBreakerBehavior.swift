@@ -23,15 +23,19 @@ import Foundation
 /// | cancelled otherwise, refused by the client, no network at all | nothing |
 /// | `tlsFailed`, `badResponse` and other codes | nothing |
 /// | unverified or intercepted, an error of a behavior's own | nothing: it may not come from the server |
+/// | the error of another request, such as a prerequisite | nothing: that request is judged separately |
 ///
 /// A cancelled probe frees its place. If a probe has no response within ``CircuitPolicy/probeInterval``, another may go
 /// in parallel. The first still counts until the request's `timeout`, or until ``CircuitPolicy/probeLease`` if there is
 /// no timeout.
+///
+/// A prerequisite that a behavior further in asks for, such as a key for a signature, is neither refused nor counted
+/// (``Next/client(omitting:)``).
 public struct CircuitBreakerBehavior: UniqueBehavior {
   /// Further in than the limits, so that a request that waits for a permit does not occupy a probe's place.
   public let order = BehaviorOrder.circuitBreaker
-  /// A prerequisite request is judged separately: no permit or lock is held meanwhile.
-  public let runsForPrerequisites = true
+  /// A request inside may have a probe's place, which its own prerequisite must not need.
+  public let runsForPrerequisites = false
 
   let breaker: CircuitBreaker
 

@@ -40,6 +40,9 @@ extension CircuitVerdict {
     self = .none
     if error is CancellationError, call.isLate { self = .failure }
     guard let error = error as? NetworkError, error.code.kinds.contains(.network) else { return }
+    // The error may be that of another request, such as a prerequisite, and its server is another one.
+    let isOfOther = error.request.map { $0.call !== call } ?? false
+    if isOfOther, call.attempts.last?.outcome.hasFailed(with: error.code) != true { return }
     let offline: Set<URLError.Code> = [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff]
     if let cause = error.underlyingError as? URLError, offline.contains(cause.code) { return }
     self = .failure
