@@ -11,7 +11,8 @@ import Foundation
 /// A request waits until there is a permit. Urgent requests go first (``RequestOptions/priority``), then earlier ones.
 /// Every send takes a permit, also a retry or a redirect. When the server says that a limit is used up, no request of
 /// the key is sent until the limit is reset (``ServerHints``). The same applies to a refusal that says when to come
-/// back (``RefusalPolicy``), and to a 503 that does (RFC 9110 §10.2.3).
+/// back (``RefusalPolicy``), and to a 503 that does (RFC 9110 §10.2.3). Such a pause lasts at most
+/// ``RateLimiter/longestPause``: a longer one is cut short, and requests are sent again after it.
 ///
 /// A request fails at once with ``NetworkError/Code-swift.struct/rateLimited`` if its wait would outlast the call's
 /// deadline, or if too many requests wait already. ``NetworkError/availableAt`` tells when there would be a permit. A
@@ -155,11 +156,12 @@ extension RequestBehavior where Self == RateLimitBehavior {
   /// ```
   ///
   /// Requests go without delay until the server says that a limit is used up, or refuses a request and says when to
-  /// come back. All requests to its origin then wait until that time; see ``RateLimitBehavior``. `.rateLimit(…)` obeys
-  /// the server too, so list only one of the two.
+  /// come back. All requests to its origin then wait until that time, but at most for `longestPause`; see
+  /// ``RateLimitBehavior``. `.rateLimit(…)` obeys the server too, so list only one of the two.
   ///
   /// - Parameters:
-  ///   - longestPause: The longest pause that a server may ask for; 120 seconds by default.
+  ///   - longestPause: The longest pause; 120 seconds by default. A longer one that the server asks for is cut short,
+  ///     and requests are sent again after it.
   ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests to its origin.
   /// - Returns: The behavior.
   public static func serverRateLimits(

@@ -16,7 +16,9 @@ public final class RateLimiter: Sendable {
   public let burst: Int
   /// The number of requests that may wait for each key; by default any number.
   public let queueLimit: Int
-  /// The longest pause that a server may ask for; 120 seconds by default.
+  /// The longest pause; 120 seconds by default.
+  ///
+  /// A longer one that the server asks for is cut short, and requests are sent again after it.
   public let longestPause: Duration
   /// The responses that refuse a request; 421 and 429 by default.
   ///
@@ -32,7 +34,7 @@ public final class RateLimiter: Sendable {
   ///   - rate: The number of requests of a key per second; at least one per day. An infinite rate is no limit.
   ///   - burst: The number of requests that may go at once after a pause; at least one.
   ///   - queueLimit: The number of requests that may wait for each key; by default any number.
-  ///   - longestPause: The longest pause that a server may ask for.
+  ///   - longestPause: The longest pause. A longer one that the server asks for is cut short.
   ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests of its key.
   ///   - key: Returns the key of the requests that are counted together, `nil` for a request that is not limited; by
   ///     default the origin.
