@@ -96,9 +96,10 @@ import Testing
     #expect(await store.entries(limit: 9).map(\.key.scopes) == [["bob"]])
   }
 
-  @Test func `a deadline that passes is a failure for which a stale response stands in, a cancellation is not`()
-    async throws
-  {
+  @Test(arguments: [[], [.coalescing()]] as [[any RequestBehavior]])
+  func `a deadline that passes is a failure for which a stale response stands in, a cancellation is not`(
+    behaviors: [any RequestBehavior]
+  ) async throws {
     let clock = clock
     let transport = ClosureTransport { request in
       // What validates is answered too late, and ends when it is cancelled.
@@ -108,7 +109,7 @@ import Testing
         headers: ["ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600"], body: .data(Data("1".utf8)))
     }
     var configuration = RequestConfiguration(
-      baseURL: baseURL, behaviors: [.deadline(.seconds(10)), .caching(MemoryCacheStore())])
+      baseURL: baseURL, behaviors: [.deadline(.seconds(10)), .caching(MemoryCacheStore())] + behaviors)
     configuration.clock = clock.requestClock
     let client = NetworkClient(configuration: configuration, transport: transport)
     _ = try await client.send(.get("a")) as String

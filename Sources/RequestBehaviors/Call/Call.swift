@@ -59,6 +59,8 @@ public final class Call: Sendable {
   /// The part of a call that changes.
   struct State: Sendable {
     var deadline: Duration?
+    /// Returns the latest deadline of the callers of a shared call; `nil` for other calls.
+    var deadlineOfCallers: (@Sendable () -> Duration?)?
     var owner = CallOwner()
     var coverage = CredentialCoverage()
     var attempts: [Attempt] = []

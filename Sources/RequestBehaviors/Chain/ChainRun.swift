@@ -78,7 +78,7 @@ extension ChainRun {
     if !(failure is CancellationError) { noteFailure(failure) }
   }
 
-  private func noteFailure(_ failure: any Error) { state.withLock { $0.lastOutcome = .failure(failure) } }
+  func noteFailure(_ failure: any Error) { state.withLock { $0.lastOutcome = .failure(failure) } }
 
   /// The latest failure or unacceptable response, which a cancellation would hide.
   var lastFailure: (any Error)? {

@@ -23,16 +23,36 @@ extension Result where Success == NetworkResponse, Failure == any Error {
       if let source { bound.source = source }
       return bound
     case .failure(let error as NetworkError):
-      var bound = error
       if let sent = error.request {
         request.call.adoptAttempts(of: sent.call)
         request.call.adoptOwner(of: sent.call)
-        bound.request = sent.bound(to: request.call)
       }
-      bound.response = error.response?.bound(to: request)
-      throw bound
+      throw error.bound(to: request)
     case .failure(let error): throw error
     }
+  }
+}
+
+extension NetworkError {
+  /// Returns the error as one of a request of another call.
+  fileprivate func bound(to request: NetworkRequest) -> NetworkError {
+    var bound = self
+    bound.request = self.request?.bound(to: request.call)
+    bound.response = response?.bound(to: request)
+    return bound
+  }
+}
+
+extension Next {
+  /// Takes over the latest failure of a call that the caller waited for, as the cause of the caller's own end.
+  ///
+  /// - Parameters:
+  ///   - place: The place where the other call runs.
+  ///   - request: The caller's request.
+  func adoptFailure(of place: DetachedNext, for request: NetworkRequest) {
+    guard let failure = place.run.lastFailure else { return }
+    request.call.adoptOwner(of: place.call)
+    run.noteFailure((failure as? NetworkError)?.bound(to: request) ?? failure)
   }
 }
 

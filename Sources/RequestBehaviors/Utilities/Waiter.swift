@@ -1,7 +1,7 @@
 /// A value that one task waits for and another task settles, once.
 ///
-/// Cancelling the waiting task settles it too: a later ``settle(_:)`` returns `false`, because the value is no longer
-/// wanted.
+/// Cancelling the task that waits in ``value()`` settles it too: a later ``settle(_:)`` returns `false`, because the
+/// value is no longer wanted.
 package final class Waiter<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -43,24 +43,40 @@ package final class Waiter<Value: Sendable>: Sendable {
     }
   }
 
+  /// The result of work that has ended before its caller comes to wait, as it usually has.
+  private var settledResult: Result<Value, any Error>? {
+    guard case .settled(let result) = state.withLock({ $0 }) else { return nil }
+    return result
+  }
+
   /// Waits for the value; may be called once, by one task.
   ///
   /// - Returns: The value.
   /// - Throws: The error that it was settled with; `CancellationError` as soon as the task is cancelled.
   package func value() async throws -> Value {
-    // The usual case of work that ended before its caller came to wait.
-    if case .settled(let result) = state.withLock({ $0 }) { return try result.get() }
+    if let result = settledResult { return try result.get() }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let settled = state.withLock { state -> Result<Value, any Error>? in
-          if case .settled(let result) = state { return result }
-          state = .waiting(continuation)
-          return nil
-        }
-        if let settled { continuation.resume(with: settled) }
-      }
+      try await settlement()
     } onCancel: {
       settle(.failure(CancellationError()))
+    }
+  }
+
+  /// Waits for the value, also while the task is cancelled; may be called once, by one task.
+  ///
+  /// It is for a wait that does not always end with the task. The caller's own cancellation handler decides that.
+  ///
+  /// - Returns: The value.
+  /// - Throws: The error that it was settled with.
+  package func settlement() async throws -> Value {
+    if let result = settledResult { return try result.get() }
+    return try await withCheckedThrowingContinuation { continuation in
+      let settled = state.withLock { state -> Result<Value, any Error>? in
+        if case .settled(let result) = state { return result }
+        state = .waiting(continuation)
+        return nil
+      }
+      if let settled { continuation.resume(with: settled) }
     }
   }
 }

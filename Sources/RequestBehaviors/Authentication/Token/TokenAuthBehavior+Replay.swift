@@ -106,11 +106,11 @@ extension TokenSession {
   private func withDeadline(
     of call: Call, _ wait: @escaping @Sendable () async throws -> IssuedToken?
   ) async throws -> IssuedToken? {
-    guard let deadline = call.deadline else { return try await wait() }
+    guard call.deadline != nil else { return try await wait() }
     return try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
       group.addTask { try await wait() }
       group.addTask {
-        try await call.clock.sleep(for: deadline - call.clock.now())
+        try await call.waitForDeadline()
         throw NetworkError.tokenDeadlinePassed()
       }
       defer { group.cancelAll() }

@@ -26,11 +26,12 @@ import Foundation
 /// credentials are the same (``SharingKey``). The batch is sent when the window has passed since its first request, or
 /// when it is full.
 ///
-/// The merged request is a call of its own without a deadline (``Next/detached(isForCallers:)``). Each collected
-/// request keeps its own deadline and cancellation, and inner behaviors do not run for it. A request that is cancelled
-/// before the batch is sent is left out. A request that is alone in its batch is sent unchanged. Each request is sent
-/// by itself if an inner behavior adds a secret without an owner (``Next/knowsOwner(of:)``). All requests of a batch
-/// get an unacceptable response, and an error that `merge` or `split` throws.
+/// The merged request is a call of its own (``Next/detached(isForCallers:)``). Its deadline is the latest of those who
+/// wait for it. Each collected request keeps its own deadline and cancellation, and inner behaviors do not run for it.
+/// A request that is cancelled before the batch is sent is left out; the error of one that leaves later has the sends
+/// of the batch. A request that is alone in its batch is sent unchanged. Each request is sent by itself if an inner
+/// behavior adds a secret without an owner (``Next/knowsOwner(of:)``). All requests of a batch get an unacceptable
+/// response, and an error that `merge` or `split` throws.
 public struct BatchBehavior: UniqueBehavior {
   /// Returns the group of a request, `nil` for a request that is sent by itself.
   public typealias Group = @Sendable (NetworkRequest) -> String?
@@ -75,14 +76,18 @@ public struct BatchBehavior: UniqueBehavior {
     // A batch is sent at once when a request fills it, so a cancelled request must not be added.
     try Task.checkCancellation()
     let waiter = Waiter<Result<NetworkResponse, any Error>>()
-    let batch = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
+    let (batch, number) = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
       next.detached(isForCallers: true)
     }
     let message = "waits for others of the group"
     let waiting = request.call.begin(message, from: "BatchBehavior", kind: .coalescing)
     defer { request.call.end(waiting) }
     do {
-      let result = try await waiter.value()
+      let result = try await withTaskCancellationHandler {
+        try await waiter.settlement()
+      } onCancel: {
+        collector.leave(batch, number)
+      }
       request.call.record("merged into call \(batch.call.id)", from: "BatchBehavior", kind: .coalescing)
       return try result.bound(to: request)
     } catch is BatchCollector.IsSentAlone {
@@ -91,7 +96,8 @@ public struct BatchBehavior: UniqueBehavior {
         "sent by itself: a credential has no scope", from: "BatchBehavior", kind: .coalescing)
       return try await next(request)
     } catch {
-      collector.leave(batch, waiter)
+      request.call.adoptAttempts(of: batch.call)
+      next.adoptFailure(of: batch.place, for: request)
       throw error
     }
   }

@@ -12,12 +12,16 @@ final class BatchCollector: Sendable {
 
   /// Requests that are sent as one.
   final class Batch: Sendable {
+    typealias Member = (number: Int, request: NetworkRequest, waiter: Waiter<Outcome>)
+
     private struct State {
-      var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] = []
+      var members: [Member] = []
+      /// Those of the members that have not left.
+      var callers = WaitingCallers<Outcome>()
       var task: Task<NetworkResponse, any Error>?
       var timer: Task<Void, any Error>?
-      var left = 0
       var hasGone = false
+      var isOver = false
     }
 
     let key: Key
@@ -27,36 +31,44 @@ final class BatchCollector: Sendable {
     init(_ key: Key, _ place: DetachedNext) {
       self.key = key
       self.place = place
+      place.call.followDeadlines { [weak self] in self?.state.withLock { $0.callers.deadline } }
     }
 
     var call: Call { place.call }
 
-    /// Adds a request, and returns the number of requests.
-    func add(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int {
+    /// Adds a request, and returns the number of its caller and the number of requests.
+    func add(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> (number: Int, count: Int) {
       state.withLock { state in
-        state.members.append((request, waiter))
-        return state.members.count
+        let number = state.callers.add(request.call, waiter)
+        state.members.append((number, request, waiter))
+        return (number, state.members.count)
       }
     }
 
-    /// Records that a waiter has left.
+    /// Removes a caller whose task was cancelled, unless it is to wait for the end of the batch.
     ///
     /// Its request is left out if the batch has not been sent yet.
     ///
     /// The collector calls it under its own lock, so that no request joins meanwhile.
     ///
-    /// - Parameter waiter: The waiter that left.
-    /// - Returns: Whether no waiter is left; then the work is cancelled.
-    fileprivate func leave(_ waiter: Waiter<Outcome>) -> Bool {
-      let (isAbandoned, task, timer) = state.withLock {
-        state -> (Bool, Task<NetworkResponse, any Error>?, Task<Void, any Error>?) in
-        if state.hasGone { state.left += 1 } else { state.members.removeAll { $0.waiter === waiter } }
-        return (state.left == state.members.count, state.task, state.timer)
+    /// - Parameter number: The number of the caller.
+    /// - Returns: The waiter of a caller that leaves, and whether the work is to be cancelled.
+    fileprivate func leave(_ number: Int) -> (waiter: Waiter<Outcome>?, isAbandoned: Bool) {
+      state.withLock { state in
+        // Nothing comes of a batch that was not sent, so even those who are late do not wait for it.
+        let waiter = state.hasGone ? state.callers.leave(number) : state.callers.remove(number)
+        if !state.hasGone { state.members.removeAll { $0.number == number } }
+        let isAbandoned = !state.isOver && (waiter == nil || state.callers.isEmpty)
+        if isAbandoned { state.isOver = true }
+        return (waiter, isAbandoned)
       }
-      guard isAbandoned else { return false }
+    }
+
+    /// Cancels the work.
+    func cancel() {
+      let (task, timer) = state.withLock { ($0.task, $0.timer) }
       task?.cancel()
       timer?.cancel()
-      return true
     }
 
     /// Marks the batch as sent.
@@ -74,12 +86,20 @@ final class BatchCollector: Sendable {
     func keep(work: Task<NetworkResponse, any Error>) {
       let isAbandoned = state.withLock { state in
         state.task = work
-        return state.left == state.members.count
+        return state.isOver
       }
       if isAbandoned { work.cancel() }
     }
 
-    var members: [(request: NetworkRequest, waiter: Waiter<Outcome>)] { state.withLock { $0.members } }
+    /// Marks the batch as ended, and returns its members.
+    func end() -> [Member] {
+      state.withLock { state in
+        state.isOver = true
+        return state.members
+      }
+    }
+
+    var members: [Member] { state.withLock { $0.members } }
   }
 
   let window: Duration
@@ -106,12 +126,12 @@ final class BatchCollector: Sendable {
   /// A full batch is sent.
   func add(
     _ request: NetworkRequest, _ waiter: Waiter<Outcome>, to key: Key, _ makePlace: () -> DetachedNext
-  ) -> Batch {
-    let (batch, count) = open.withLock { open -> (Batch, Int) in
+  ) -> (batch: Batch, number: Int) {
+    let (batch, number, count) = open.withLock { open -> (Batch, Int, Int) in
       let batch = open[key] ?? Batch(key, makePlace())
-      let count = batch.add(request, waiter)
+      let (number, count) = batch.add(request, waiter)
       open[key] = count < size ? batch : nil
-      return (batch, count)
+      return (batch, number, count)
     }
     if count == size {
       if batch.go() { send(batch) }
@@ -129,14 +149,20 @@ final class BatchCollector: Sendable {
           if self.close(batch) { self.send(batch) }
         })
     }
-    return batch
+    return (batch, number)
   }
 
-  /// Records that a waiter has left its batch.
+  /// Takes a caller whose task was cancelled out of its batch, which ends with its last one.
   ///
-  /// A batch without waiters accepts no more requests.
-  func leave(_ batch: Batch, _ waiter: Waiter<Outcome>) {
-    open.withLock { if batch.leave(waiter), $0[batch.key] === batch { $0[batch.key] = nil } }
+  /// If the deadlines of all callers of a batch that was sent have passed, it is cancelled, and they wait for its end.
+  func leave(_ batch: Batch, _ number: Int) {
+    let (waiter, isAbandoned) = open.withLock { open in
+      let (waiter, isAbandoned) = batch.leave(number)
+      if isAbandoned, open[batch.key] === batch { open[batch.key] = nil }
+      return (waiter, isAbandoned)
+    }
+    if isAbandoned { batch.cancel() }
+    waiter?.settle(.failure(CancellationError()))
   }
 
   /// Closes a batch to further requests.
@@ -162,7 +188,7 @@ final class BatchCollector: Sendable {
 
   /// Gives each request its part of the outcome.
   private func end(_ batch: Batch, with outcome: Outcome) {
-    let members = batch.members
+    let members = batch.end()
     let outcome = batch.place.isRefused(outcome) ? Outcome.failure(IsSentAlone()) : outcome
     let parts = parts(of: outcome, for: members.map(\.request))
     for (member, part) in zip(members, parts) { member.waiter.settle(.success(part)) }

@@ -16,8 +16,7 @@ public final class Coalescer: Sendable {
   /// One send for all callers that make the same request.
   final class Flight: Sendable {
     private struct State {
-      var waiters: [Int: Waiter<Outcome>] = [:]
-      var count = 0
+      var callers = WaitingCallers<Outcome>()
       var isOver = false
     }
 
@@ -28,42 +27,36 @@ public final class Coalescer: Sendable {
     init(_ key: SharingKey, _ place: DetachedNext) {
       self.key = key
       self.place = place
+      place.call.followDeadlines { [weak self] in self?.state.withLock { $0.callers.deadline } }
     }
 
-    /// Adds a waiter.
+    /// Adds the caller of a request.
     ///
     /// - Returns: Its number, from 1; `nil` if the flight has ended or was abandoned.
-    func join(_ waiter: Waiter<Outcome>) -> Int? {
+    func join(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int? {
       state.withLock { state in
         guard !state.isOver else { return nil }
-        state.count += 1
-        state.waiters[state.count] = waiter
-        return state.count
+        return state.callers.add(request.call, waiter)
       }
     }
 
-    /// Removes a waiter.
+    /// Removes a caller whose task was cancelled, unless it is to wait for the end of the flight.
     ///
-    /// If it was the last, the flight is cancelled.
-    ///
-    /// - Returns: Whether the flight was cancelled.
-    func leave(_ number: Int) -> Bool {
-      let isAbandoned = state.withLock { state in
-        state.waiters[number] = nil
-        guard state.waiters.isEmpty, !state.isOver else { return false }
-        state.isOver = true
-        return true
+    /// - Returns: The waiter of a caller that leaves, and whether the flight is to be cancelled.
+    func leave(_ number: Int) -> (waiter: Waiter<Outcome>?, isAbandoned: Bool) {
+      state.withLock { state in
+        let waiter = state.callers.leave(number)
+        let isAbandoned = !state.isOver && (waiter == nil || state.callers.isEmpty)
+        if isAbandoned { state.isOver = true }
+        return (waiter, isAbandoned)
       }
-      if isAbandoned { place.cancel() }
-      return isAbandoned
     }
 
     /// Gives the result to all waiters, or only to the first if it cannot be shared.
     func end(_ result: Result<NetworkResponse, any Error>) {
       let waiting = state.withLock { state in
         state.isOver = true
-        defer { state.waiters = [:] }
-        return state.waiters.sorted { $0.key < $1.key }
+        return state.callers.removeAll()
       }
       let (knowsOwner, isForOne) = (place.knowsOwner, isForOne(result))
       var isTaken = false
@@ -111,16 +104,17 @@ public final class Coalescer: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key that the request shares with those that it may join.
+  ///   - request: The request.
   ///   - waiter: The waiter for the outcome.
   ///   - makePlace: Makes the call in which a new flight runs.
   /// - Returns: The flight, the number of the waiter, and whether the flight is to be started.
   func join(
-    _ key: SharingKey, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
+    _ key: SharingKey, _ request: NetworkRequest, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
   ) -> (flight: Flight, number: Int, isNew: Bool) {
     flights.withLock { flights in
-      if let flight = flights[key], let number = flight.join(waiter) { return (flight, number, false) }
+      if let flight = flights[key], let number = flight.join(request, waiter) { return (flight, number, false) }
       let flight = Flight(key, makePlace())
-      let number = flight.join(waiter) ?? 1
+      let number = flight.join(request, waiter) ?? 1
       flights[key] = flight
       return (flight, number, true)
     }
@@ -134,9 +128,16 @@ public final class Coalescer: Sendable {
     }
   }
 
-  /// Takes a caller out of a flight, which ends with its last one.
+  /// Takes a caller whose task was cancelled out of a flight, which ends with its last one.
+  ///
+  /// If the deadlines of all its callers have passed, the flight is cancelled, and they wait for its end.
   func leave(_ flight: Flight, _ number: Int) {
-    if flight.leave(number) { remove(flight) }
+    let (waiter, isAbandoned) = flight.leave(number)
+    if isAbandoned {
+      remove(flight)
+      flight.place.cancel()
+    }
+    waiter?.settle(.failure(CancellationError()))
   }
 
   /// Removes a flight, so that no request joins it any more.

@@ -13,10 +13,15 @@
 /// bypasses a gate never waits there with another one. A request that has inner behaviors of its own is shared only
 /// under a name that the user gives it (``RequestOptions/coalescing``).
 ///
-/// The inner behaviors run once, in a call of its own without a deadline (``Next/detached(isForCallers:)``). Each
-/// caller keeps its own cancellation and deadline, and judges and decodes the response separately. When the last waiter
-/// has left, the request is cancelled. A failure is shared like a success. The first caller runs the inner behaviors
-/// until they first wait; if they compute for long, it cannot leave before.
+/// The inner behaviors run once, in a call of its own (``Next/detached(isForCallers:)``). Each caller keeps its own
+/// cancellation and deadline, and judges and decodes the response separately. When the last caller has left, the
+/// request is cancelled. A failure is shared like a success. The first caller runs the inner behaviors until they first
+/// wait; if they compute for long, it cannot leave before.
+///
+/// The deadline of the shared call is the latest of those who wait for it. A caller whose deadline passes before that
+/// leaves at once, even if a save has begun or a stale response could be used; its error has the sends so far and the
+/// latest failure. When the deadlines of all have passed, the shared call ends as a late call does
+/// (``DeadlineBehavior``): they get the response that is being saved, or the stale one.
 ///
 /// Streamed bodies, files, and responses of an unknown owner (``Next/knowsOwner(of:)``) are not shared: every caller
 /// but the first then sends its own request.
@@ -45,35 +50,33 @@ public struct CoalescingBehavior: UniqueBehavior {
     try Task.checkCancellation()
     // The flight is a call of its own. This call only waits for it, even if it started it.
     let waiter = Waiter<Coalescer.Outcome>()
-    let (flight, number, isNew) = coalescer.join(key, waiter) { next.detached(isForCallers: true) }
+    let (flight, number, isNew) = coalescer.join(key, request, waiter) { next.detached(isForCallers: true) }
     let call = request.call
     var waiting: Call.EventWait?
-    if isNew {
-      // The behaviors further in may compute before the flight first waits, and this caller may leave meanwhile.
-      await withTaskCancellationHandler {
-        coalescer.start(flight, request)
-      } onCancel: {
-        coalescer.leave(flight, number)
-      }
-    } else {
+    if !isNew {
       let message = "joined call \(flight.place.call.id) in flight"
       waiting = call.begin(message, from: "CoalescingBehavior", kind: .coalescing)
     }
     defer { if let waiting { call.end(waiting) } }
-    let outcome: Coalescer.Outcome
     do {
-      outcome = try await waiter.value()
+      let outcome = try await withTaskCancellationHandler {
+        // The behaviors further in may compute before the flight first waits, and this caller may leave meanwhile.
+        if isNew { coalescer.start(flight, request) }
+        return try await waiter.settlement()
+      } onCancel: {
+        coalescer.leave(flight, number)
+      }
+      if case .shared(let result) = outcome { return try result.bound(to: request, as: isNew ? nil : .coalesced) }
     } catch {
-      coalescer.leave(flight, number)
+      // A caller that leaves, or is late, also knows what was sent for it and how that went.
+      call.adoptAttempts(of: flight.place.call)
+      if isNew || flight.place.knowsOwner { next.adoptFailure(of: flight.place, for: request) }
       throw error
     }
     // The response may be readable only once, or its owner is unknown, so this call sends its own request.
-    guard case .shared(let result) = outcome else {
-      if let waiting { call.end(waiting) }
-      call.record("sends for itself: the response is for one only", from: "CoalescingBehavior", kind: .coalescing)
-      return try await next(request)
-    }
-    return try result.bound(to: request, as: isNew ? nil : .coalesced)
+    if let waiting { call.end(waiting) }
+    call.record("sends for itself: the response is for one only", from: "CoalescingBehavior", kind: .coalescing)
+    return try await next(request)
   }
 
   /// Warns of inner credentials without an owner.

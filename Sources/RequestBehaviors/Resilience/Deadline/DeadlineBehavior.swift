@@ -12,8 +12,9 @@
 ///
 /// When the time is over, the behavior cancels the inner work and waits for it to end. The call fails with
 /// ``NetworkError/Code-swift.struct/deadlineExceeded``, and the latest failure is its ``NetworkError/underlyingError``.
-/// If a response still arrives, because a save had begun, it is returned. A prerequisite request, such as one for a
-/// token, has a deadline of its own.
+/// If a response still arrives, because a save had begun, it is returned. But a call does not wait for a shared request
+/// that goes on for others (``CoalescingBehavior``). A prerequisite request, such as one for a token, has a deadline of
+/// its own.
 ///
 /// The time includes the body of a streamed response, whose reader gets the error. It does not include the body of an
 /// event stream (``RequestOptions/timesEndAtHead``).

@@ -79,16 +79,17 @@ import Testing
     #expect(breaker.state(of: key) == .closed)
   }
 
-  @Test func `a request cancelled by its deadline counts as a failure, one cancelled by its user does not`()
-    async throws
-  {
+  @Test(arguments: [[], [.coalescing()]] as [[any RequestBehavior]])
+  func `a request cancelled by its deadline counts as a failure, one cancelled by its user does not`(
+    behaviors: [any RequestBehavior]
+  ) async throws {
     let manual = ManualClock()
     let never = ClosureTransport { request in
       try await request.call.clock.sleep(for: .seconds(3_600))
       return NetworkResponse(request: request, statusCode: 200)
     }
     let client = NetworkClient(
-      never, manual.requestClock, [.circuitBreaker(breaker), .deadline(.seconds(5))])
+      never, manual.requestClock, [.circuitBreaker(breaker), .deadline(.seconds(5))] + behaviors)
     for _ in 0..<3 {
       let call = Task { try await client.send(.get("x")) }
       await manual.waitForSleepers(2)

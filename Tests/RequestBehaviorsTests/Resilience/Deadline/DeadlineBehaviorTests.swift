@@ -54,7 +54,11 @@ import Testing
     #expect(error?.code == .deadlineExceeded)
   }
 
-  @Test func `the error of a deadline has the latest failure as its cause`() async throws {
+  /// A list without shared requests, and one with them.
+  private static let lists: [[any RequestBehavior]] = [[], [.coalescing()]]
+
+  @Test(arguments: lists)
+  func `the error of a deadline has the latest failure as its cause`(behaviors: [any RequestBehavior]) async throws {
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 { return NetworkResponse(request: request, statusCode: 503) }
       try await request.call.clock.sleep(for: .seconds(60))
@@ -64,7 +68,7 @@ import Testing
       _ = try await next(request)
       return try await next(request)
     }
-    let client = client(transport, .deadline(.seconds(10)), again)
+    let client = NetworkClient(transport, clock.requestClock, [.deadline(.seconds(10)), again] + behaviors)
     let call = Task { try await client.send(.get("x")) }
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(10))
@@ -72,22 +76,30 @@ import Testing
     #expect(error?.code == .deadlineExceeded)
     #expect(error?.statusCode == 503)
     #expect((error?.underlyingError as? NetworkError)?.statusCode == 503)
+    #expect(error?.attempts.count == 2)
   }
 
-  @Test func `a response that is being saved when the deadline passes is returned`() async throws {
+  @Test(arguments: lists)
+  func `a response that is being saved when the deadline passes is returned`(behaviors: [any RequestBehavior])
+    async throws
+  {
     let (saving, saved) = (TestGate(), TestGate())
     let save = ClosureBehavior(
       "save", order: .persistence,
       afterSuccess: { _, _ in
         saving.open()
-        await saved.pass()
+        await withTaskCancellationHandler {
+          await saved.pass()
+        } onCancel: {
+          saved.open()
+        }
       })
-    let client = client(ClosureTransport(200, "7"), .deadline(.seconds(10)), save)
+    let client = NetworkClient(
+      ClosureTransport(200, "7"), clock.requestClock, [.deadline(.seconds(10)), save] + behaviors)
     let call = Task { try await client.send(.get("x").returning(Int.self)) }
     await saving.pass()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(10))
-    saved.open()
     #expect(try await call.value == 7)
   }
 
@@ -131,9 +143,10 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `a retry that would outlast the deadline is not begun`() async throws {
+  @Test(arguments: lists)
+  func `a retry that would outlast the deadline is not begun`(behaviors: [any RequestBehavior]) async throws {
     let transport = ClosureTransport(503, headers: ["Retry-After": "20"])
-    let client = client(transport, .deadline(.seconds(10)), .retry())
+    let client = NetworkClient(transport, clock.requestClock, [.deadline(.seconds(10)), .retry()] + behaviors)
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
     #expect(error?.statusCode == 503)
     #expect(transport.sent.count == 1)
