@@ -17,6 +17,8 @@ public final class Coalescer: Sendable {
   final class Flight: Sendable {
     private struct State {
       var callers = WaitingCallers<Outcome>()
+      /// The URLs of the requests, if the key has a name instead of one.
+      var urls: Set<String> = []
       var isOver = false
     }
 
@@ -34,11 +36,16 @@ public final class Coalescer: Sendable {
     ///
     /// - Returns: Its number, from 1; `nil` if the flight has ended or was abandoned.
     func join(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int? {
-      state.withLock { state in
+      let url = key.url == nil ? request.url.normalizedText : nil
+      return state.withLock { state in
         guard !state.isOver else { return nil }
+        if let url { state.urls.insert(url) }
         return state.callers.add(request.call, waiter)
       }
     }
+
+    /// Whether a request for a URL has begun or joined the flight.
+    func serves(_ url: String) -> Bool { key.url.map { $0 == url } ?? state.withLock { $0.urls.contains(url) } }
 
     /// Removes a caller whose task was cancelled, unless it is to wait for the end of the flight.
     ///
@@ -94,7 +101,7 @@ public final class Coalescer: Sendable {
   /// - Parameter url: The URL; its fragment does not matter.
   public func forget(_ url: URL) {
     let text = url.normalizedText
-    flights.withLock { $0 = $0.filter { $0.key.url != text } }
+    flights.withLock { $0 = $0.filter { !$0.value.serves(text) } }
   }
 
   /// Makes later requests start new flights if their response would belong to an owner.

@@ -27,7 +27,7 @@
 /// but the first then sends its own request.
 ///
 /// When a request that may change something ends, such as a POST, no later request joins an earlier one for its URL, or
-/// for a URL that it was redirected to.
+/// for a URL that it was redirected to. This includes requests that share under a name.
 public struct CoalescingBehavior: UniqueBehavior {
   /// Outside all behaviors for which one send is enough.
   public let order = BehaviorOrder.coalescing

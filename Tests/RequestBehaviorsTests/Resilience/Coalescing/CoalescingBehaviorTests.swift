@@ -183,16 +183,19 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
-  @Test func `after a request that may have changed something nobody joins what began before`() async throws {
+  @Test(arguments: [CoalescingRule.automatic, .named("x")])
+  func `after a request that may have changed something nobody joins what began before`(rule: CoalescingRule)
+    async throws
+  {
     let transport = ClosureTransport { [gate] request in
       if request.method == .get { await gate.pass() }
       return NetworkResponse(request: request, statusCode: 200)
     }
     let client = client(transport)
-    let before = Task { try await client.send(.get("x")) }
+    let before = Task { try await client.send(.get("x").with(\.coalescing, rule)) }
     await gate.waitForArrivals(1)
     try await client.send(.put("x"))
-    let after = Task { try await client.send(.get("x")) }
+    let after = Task { try await client.send(.get("x").with(\.coalescing, rule)) }
     await gate.waitForArrivals(2)
     gate.open()
     try await before.value

@@ -130,6 +130,24 @@ import Testing
     try await call.value
   }
 
+  @Test func `a request under a name counts for the URL of each that joined it, and for no other`() async throws {
+    let (gate, events) = (TestGate(), RecordedEvents())
+    let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer), events])
+    func get(_ name: String) -> Task<Void, any Error> {
+      Task { try await client.send(.get("\(name)").with(\.coalescing, .named("feed"))) }
+    }
+    let first = get("x")
+    await gate.waitForArrivals(1)
+    let second = get("y")
+    await events.waitFor(1, "joined")
+    try await client.send(.put("z"))
+    #expect(coalescer.flightCount == 1)
+    try await client.send(.put("y"))
+    #expect(coalescer.flightCount == 0)
+    gate.open()
+    for call in [first, second] { try await call.value }
+  }
+
   @Test func `a URL is forgotten whatever its fragment is, and no other`() async throws {
     let gate = TestGate()
     let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
