@@ -78,6 +78,26 @@ import Testing
     #expect(try await test.artworks.isEmpty)
   }
 
+  @Test func `a new backup can be read and written only by its owner, and a file that was there stays as it was`()
+    async throws
+  {
+    let (test, files) = (try TestStore(), FileManager.default)
+    let path = test.folder.file("copy.sqlite")
+    func mode() throws -> Int? { try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
+    try await test.store.backup(to: path)
+    #expect(try mode() == 0o600)
+    try files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    try await test.store.backup(to: path)
+    #expect(try mode() == 0o640)
+    #expect(try files.contentsOfDirectory(atPath: test.folder.path).filter { $0.hasPrefix("copy") } == ["copy.sqlite"])
+  }
+
+  @Test func `a backup into memory makes no file`() async throws {
+    let test = try TestStore()
+    try await test.store.backup(to: ":memory:")
+    #expect(!FileManager.default.fileExists(atPath: ":memory:"))
+  }
+
   @Test func `a backup is a database of its own with the same rows`() async throws {
     let test = try TestStore()
     let all = (1...500).map { Artwork(id: $0, title: "title \($0)") }

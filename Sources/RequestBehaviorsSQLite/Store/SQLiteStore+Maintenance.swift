@@ -4,7 +4,8 @@ import Foundation
 extension SQLiteStore {
   /// Copies the database to another file, which is created or replaced; reads and writes continue.
   ///
-  /// The copy is one consistent snapshot.
+  /// The copy is one consistent snapshot. A new file can be read and written only by its owner; an existing file keeps
+  /// its permissions.
   ///
   /// - Parameter path: The path of the copy; its folder must exist.
   /// - Throws: ``SQLiteError`` when the copy cannot be written; a file at that path may then be incomplete.
@@ -135,6 +136,7 @@ extension Connection {
   fileprivate func backup(to path: String) throws {
     var target: OpaquePointer?
     defer { sqlite3_close_v2(target) }
+    if path != ":memory:" { try PrivateFile.create(path, configuration.fileProtection) }
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | (configuration.fileProtection?.openFlag ?? 0)
     let opened = sqlite3_open_v2(path, &target, flags, configuration.vfs)
     guard opened == SQLITE_OK, let target else { throw SQLiteError(opened, handle: target, path: path) }
