@@ -78,6 +78,23 @@ import Testing
     #expect(try await test.artworks.isEmpty)
   }
 
+  @Test func `a read that a suspension stops is an error, though its closure caught the statement's`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    let started = AsyncStream.makeStream(of: Void.self)
+    let running = Task {
+      try await store.read { db in
+        started.continuation.yield()
+        let endless: SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+        return (try? db.query(endless, as: Int.self)) ?? []
+      }
+    }
+    for await _ in started.stream { break }
+    await store.suspend()
+    let error = await #expect(throws: SQLiteError.self) { try await running.value }
+    #expect(error?.code == .interrupted)
+  }
+
   @Test func `a new backup can be read and written only by its owner, and a file that was there stays as it was`()
     async throws
   {

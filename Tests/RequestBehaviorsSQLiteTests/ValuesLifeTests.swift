@@ -102,6 +102,36 @@ import Testing
     #expect(reads.lines.count == 2)
   }
 
+  @Test(arguments: [false, true])
+  func `a read that a suspension stops is repeated, though its error was swallowed`(isOver: Bool) async throws {
+    let test = try TestStore()
+    let (store, reads, held) = (test.store, Log(), HeldWork())
+    try await save(1, in: store)
+    let (readings, reading) = AsyncStream.makeStream(of: Void.self)
+    let loop = Task {
+      var values = store.values { db -> [String] in
+        reads.append("read")
+        guard reads.lines.count == 1 else { return try Self.titles(db) }
+        reading.yield()
+        let endless: SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+        let titles = (try? db.query(endless, as: String.self)) ?? []
+        if isOver { held.hold() }
+        return titles
+      }.makeAsyncIterator()
+      return try await values.next()
+    }
+    for await _ in readings { break }
+    let suspension = Task { await store.suspend() }
+    if isOver {
+      await held.isHeld()
+      store.resume()
+      held.letGo()
+    }
+    await suspension.value
+    store.resume()
+    #expect(try await loop.value == ["1"])
+  }
+
   @MainActor @Test func `a loop ends when its store is closed while it is suspended`() async throws {
     let test = try TestStore()
     let store = test.store

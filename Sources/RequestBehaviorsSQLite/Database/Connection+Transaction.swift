@@ -54,7 +54,10 @@ extension Connection {
   /// Runs the closure on one snapshot of the file, which is that of its first statement.
   func read<T>(_ body: (Database) throws -> T) throws -> T {
     defer { rollBack() }
-    return try transact(Database(connection: self, isReadOnly: true), body)
+    let result = try transact(Database(connection: self, isReadOnly: true), body)
+    // The closure may have caught the error of a statement that was stopped; its result then lacks those rows.
+    if mustStop { throw failure(SQLITE_INTERRUPT) }
+    return result
   }
 
   /// Begins the read transaction when a read first uses the connection, so that an empty read costs nothing.

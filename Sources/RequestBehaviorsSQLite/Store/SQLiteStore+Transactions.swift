@@ -22,7 +22,8 @@ extension SQLiteStore {
 
   /// Runs the closure on a snapshot of the file and returns its result.
   ///
-  /// Reads run in parallel with each other and with a write. Cancelling the task stops a running statement.
+  /// Reads run in parallel with each other and with a write. Cancelling the task stops a running statement, and so does
+  /// ``suspend()``. The read then throws, also if the closure has caught the statement's error.
   ///
   /// - Parameter body: Reads from the database it is given, on the store's thread; a statement that writes throws.
   /// - Returns: The closure's result.

@@ -67,7 +67,8 @@ public struct SQLiteValues<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension SQLiteStore {
-  /// Runs work that reads, again each time that a suspension of the store has stopped it, when the store is resumed.
+  /// Runs work that reads, again each time that a suspension of the store may have stopped it, when the store is
+  /// resumed.
   ///
   /// - Parameter work: The work.
   /// - Returns: Its result.
@@ -76,13 +77,15 @@ extension SQLiteStore {
     while true {
       let suspensions = state.suspensions
       do {
-        return try await work()
+        let result = try await work()
+        // A closure may have caught the error of a statement that a suspension stopped, and return too little.
+        if state.suspensions == suspensions { return result }
       } catch {
         // A cancelled task ends with that, whatever else stopped its work.
         try Task.checkCancellation()
         guard !state.isClosed, state.isSuspended || state.suspensions != suspensions else { throw error }
-        try await state.waitUntilResumed()
       }
+      try await state.waitUntilResumed()
     }
   }
 
