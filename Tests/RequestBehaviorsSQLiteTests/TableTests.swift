@@ -100,16 +100,6 @@ import Testing
   }
 
   @Test func `a property that appears later gets its column`() throws {
-    struct Sparse: Encodable {
-      enum CodingKeys: CodingKey { case a, b, c }
-      var a: String
-      var c: String?
-      func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(a, forKey: .a)
-        if let c { try container.encode(c, forKey: .c) }
-      }
-    }
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER, c TEXT)")
     let rows = (1...300).map { Sparse(a: "\($0)", c: $0 % 100 == 0 ? "c" : nil) }
     let counts = try store.writeAndWait { try $0.save(rows, into: "t") }

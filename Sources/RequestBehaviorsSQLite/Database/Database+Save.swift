@@ -4,8 +4,9 @@ import Foundation
 extension Database {
   /// Saves records as rows: inserts those with new keys, updates those that differ.
   ///
-  /// Each property goes to the column of its name. A column without a property keeps its value; a property that is nil
-  /// is saved as NULL. A row that already has the same values is not written.
+  /// Each property goes to the column of its name. A property that is nil is saved as NULL. A column without a property
+  /// keeps its value, and has its default in a new row; so does the column of a property that a record's own
+  /// `encode(to:)` leaves out. A row that already has the same values is not written.
   ///
   /// - Parameters:
   ///   - records: The records.

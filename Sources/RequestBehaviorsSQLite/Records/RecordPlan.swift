@@ -20,11 +20,16 @@ final class RecordPlan {
   private var indexes: [String: Int32] = [:]
   private var single: Statement?
   private var several: (rows: Int, statement: Statement)?
+  /// The statements for rows that lack columns, by the columns that the row has.
+  private var partial: [[Int]: Statement] = [:]
   private var keepsKeys: Statement?
   private var keptEncoder: RowEncoder?
 
   /// The index of a property that is not saved because its column is generated.
   static let ignored: Int32 = -1
+
+  /// The most statements that are kept for rows that lack columns.
+  private static let partialLimit = 32
 
   init(table: SQLiteTable, connection: Connection) throws {
     self.table = table
@@ -77,6 +82,7 @@ final class RecordPlan {
     isStale = false
     single = nil
     several = nil
+    partial = [:]
     keepsKeys = nil
   }
 
@@ -90,6 +96,22 @@ final class RecordPlan {
     let sql = UpsertSQL(table: schema.name, columns: columns, key: try conflictKey)
     let statement = try connection.prepare(sql.statement(rows: rows))
     if rows == 1 { single = statement } else { several = (rows, statement) }
+    return statement
+  }
+
+  /// Returns the statement that saves one row with some of the columns; it takes their parameters of a whole row.
+  ///
+  /// - Parameter present: The indexes of the columns that the row has, in ascending order.
+  /// - Returns: The statement.
+  /// - Throws: ``SQLiteError`` if the table names a key that the row lacks.
+  func statement(columns present: [Int]) throws -> Statement {
+    if let statement = partial[present] { return statement }
+    let columns = present.map { self.columns[$0] }
+    let key = try schema.key(of: table, among: columns)
+    let sql = UpsertSQL(table: schema.name, columns: columns, key: key, parameters: present.map { $0 + 1 })
+    let statement = try connection.prepare(sql.statement(rows: 1))
+    if partial.count == Self.partialLimit { partial = [:] }
+    partial[present] = statement
     return statement
   }
 

@@ -18,12 +18,14 @@ struct RecordWriter<Record: Encodable> {
 
   /// Encodes the record until the plan has all columns that it names.
   private func learn(_ record: Record) throws {
-    guard plan.isStale else { return }
+    guard plan.isStale || plan.isEmpty else { return }
     try encoder.encode(record)
     plan.renew()
-    guard !plan.isEmpty else {
-      throw SQLiteError(.mismatch, "\(Record.self) encodes no property, so there is nothing to save")
-    }
+    if plan.isEmpty { throw nothingToSave() }
+  }
+
+  private func nothingToSave() -> SQLiteError {
+    SQLiteError(.mismatch, "\(Record.self) encodes no property, so there is nothing to save")
   }
 
   /// Saves the records and returns how many rows were inserted, updated and left unchanged.
@@ -32,10 +34,7 @@ struct RecordWriter<Record: Encodable> {
     var index = 0
     if records.count >= 200, size > 1 {
       while index + size <= records.count {
-        do { try saveBatch(records, at: index, count: size) } catch {
-          // An error such as a full disk has ended the transaction: each later row would be committed on its own.
-          guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
-          // A statement of many rows does not report which row failed, and has undone them all.
+        if try !saveTogether(records, at: index, count: size) {
           try saveSingly(records, from: index, to: index + size)
         }
         index += size
@@ -45,9 +44,21 @@ struct RecordWriter<Record: Encodable> {
     return counts
   }
 
+  /// Saves rows by one statement; returns false if they must be saved one by one.
+  private mutating func saveTogether(_ records: [Record], at start: Int, count: Int) throws -> Bool {
+    do { return try saveBatch(records, at: start, count: count) } catch {
+      // An error such as a full disk has ended the transaction: each later row would be committed on its own.
+      guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
+      // A statement of many rows does not report which row failed, and has undone them all.
+      return false
+    }
+  }
+
   private mutating func saveSingly(_ records: [Record], from start: Int, to end: Int) throws {
     for index in start..<end {
-      do { try saveBatch(records, at: index, count: 1) } catch var error as SQLiteError {
+      do {
+        if try !saveBatch(records, at: index, count: 1) { try savePart(records, at: index) }
+      } catch var error as SQLiteError {
         error.row = index
         if error.path == nil { error.path = connection.path }
         throw error
@@ -55,35 +66,53 @@ struct RecordWriter<Record: Encodable> {
     }
   }
 
+  /// Saves rows that have all columns of the plan; returns false, and saves none, if one of them has not.
   @inline(__always)
-  private mutating func saveBatch(_ records: [Record], at start: Int, count: Int) throws {
-    try fill(try plan.statement(rows: count), records, start, count)
+  private mutating func saveBatch(_ records: [Record], at start: Int, count: Int) throws -> Bool {
+    var isWhole = try fill(try plan.statement(rows: count), records, start, count)
     if plan.isStale {
       plan.renew()
-      try fill(try plan.statement(rows: count), records, start, count)
+      isWhole = try fill(try plan.statement(rows: count), records, start, count)
     }
     let statement = try plan.statement(rows: count)
-    defer {
-      statement.reset()
-      binder.arena.removeAll()
-      binder.statement = nil
-    }
+    defer { release(statement) }
+    guard isWhole else { return false }
     counts = counts + (try connection.save(by: statement, rows: count))
+    return true
   }
 
-  private func fill(_ statement: Statement, _ records: [Record], _ start: Int, _ count: Int) throws {
+  /// Saves a record that leaves out columns of the plan, which keep their values.
+  private mutating func savePart(_ records: [Record], at index: Int) throws {
+    let columns = encoder.present.indexes
+    guard !columns.isEmpty else { throw nothingToSave() }
+    let statement = try plan.statement(columns: columns)
+    _ = try fill(statement, records, index, 1)
+    defer { release(statement) }
+    counts = counts + (try connection.save(by: statement, rows: 1))
+  }
+
+  private func release(_ statement: Statement) {
+    statement.reset()
+    binder.arena.removeAll()
+    binder.statement = nil
+  }
+
+  /// Binds the records; returns false at the first one that leaves out a column of the plan.
+  private func fill(_ statement: Statement, _ records: [Record], _ start: Int, _ count: Int) throws -> Bool {
     binder.arena.removeAll()
     binder.statement = statement.pointer
-    let width = Int32(truncatingIfNeeded: plan.columns.count)
+    let width = plan.columns.count
     do {
       for offset in 0..<count {
-        binder.base = Int32(truncatingIfNeeded: offset) * width
+        binder.base = Int32(truncatingIfNeeded: offset * width)
         try encoder.encode(records[start + offset])
+        guard encoder.present.count == width else { return false }
       }
     } catch {
       statement.reset()
       throw error
     }
+    return true
   }
 
   /// Adds the keys of the records to the table of keys to keep.
@@ -91,7 +120,7 @@ struct RecordWriter<Record: Encodable> {
     let statement = try plan.keepingStatement()
     binder.base = 0
     for record in records {
-      try fill(statement, [record], 0, 1)
+      _ = try fill(statement, [record], 0, 1)
       defer {
         statement.reset()
         binder.statement = nil

@@ -5,6 +5,7 @@ final class RowEncoder: Encoder {
   // The plan owns its encoder. A record that keeps the encoder may outlive the plan.
   private weak var plan: RecordPlan?
   let binder: RowBinder
+  let present = PresentColumns()
   let recordType: String
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -21,6 +22,7 @@ final class RowEncoder: Encoder {
   /// Binds the record's properties.
   func encode(_ record: some Encodable) throws {
     refusal = nil
+    present.begin()
     do { try record.encode(to: self) } catch is ColumnEncoding.IsComposite {}
     if let refusal { throw unsupported(refusal) }
   }

@@ -9,6 +9,13 @@ struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   /// Returns the column of the key, or a negative number if the key has no column to bind.
   @inline(__always)
   func column(of key: Key) throws -> Int32 {
+    let column = try index(of: key)
+    if column >= 0 { encoder.present.note(column) }
+    return column
+  }
+
+  @inline(__always)
+  private func index(of key: Key) throws -> Int32 {
     guard let slot = table.slot(of: key) else { return try encoder.column(for: key.stringValue) ?? -1 }
     if slot.pointee != unresolvedColumn { return slot.pointee }
     guard let column = try encoder.column(for: key.stringValue) else { return -1 }
@@ -26,7 +33,7 @@ struct RowKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     if column >= 0 { try encoder.bind(value, column) }
   }
 
-  // By default a nil value is not encoded, and the parameter would keep the value of the previous record.
+  // By default a nil value is not encoded, and would count as a column that the record leaves out.
   func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
     if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
   }

@@ -4,6 +4,8 @@ struct UpsertSQL {
   let columns: [TableSchema.Column]
   /// The conflict target; empty for a table without a key, or if the rows lack a column of the key.
   let key: [String]
+  /// The numbers of the columns' parameters; nil if they are numbered in the order of the columns.
+  var parameters: [Int]?
 
   /// The function that counts an updated row and returns 1.
   static let updateCounter = "rb_updated"
@@ -12,7 +14,8 @@ struct UpsertSQL {
   ///
   /// The condition makes saving unchanged rows free: no page is written, and `changes()` is 0.
   func statement(rows: Int) -> String {
-    let row = "(" + repeatElement("?", count: columns.count).joined(separator: ",") + ")"
+    let places = parameters?.map { "?\($0)" } ?? Array(repeating: "?", count: columns.count)
+    let row = "(" + places.joined(separator: ",") + ")"
     let names = columns.map { SQL.quoted($0.name) }.joined(separator: ",")
     let values = repeatElement(row, count: rows).joined(separator: ",")
     return "INSERT INTO \(SQL.quoted(table))(\(names)) VALUES\(values)" + conflictClause
