@@ -29,6 +29,8 @@ final class RowDecoder: Decoder {
     if T.self == [UInt8].self { return unsafeBitCast(try [UInt8](column: column), to: T.self) }
     if T.self == URL.self { return unsafeBitCast(try URL(column: column), to: T.self) }
     if T.self == Decimal.self { return unsafeBitCast(try Decimal(column: column), to: T.self) }
+    // A type that is a string or an object may read the JSON of an object as a string, so JSON is tried first.
+    if try column.beginsAsJSON, let value = try? column.json(type) { return value }
     do {
       return try T(from: ColumnDecoding(decoder: self, index: Int32(truncatingIfNeeded: column.index)))
     } catch is ColumnDecoding.IsComposite {

@@ -23,6 +23,15 @@ extension SQLiteColumn {
     get throws { try sqlite3_value_type(value()) == SQLITE_TEXT }
   }
 
+  /// Whether the column holds a text that begins as a JSON object or array does.
+  var beginsAsJSON: Bool {
+    get throws {
+      let value = try value()
+      guard sqlite3_value_type(value) == SQLITE_TEXT, let first = Self.text(of: value).first else { return false }
+      return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+  }
+
   /// Returns the integer, or nil if the column does not hold one.
   @usableFromInline
   func integer() throws -> Int64? {
