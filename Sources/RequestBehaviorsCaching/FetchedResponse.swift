@@ -1,5 +1,5 @@
 import Foundation
-import RequestBehaviors
+package import RequestBehaviors
 
 /// A response of the server, or a stored one that replaces it.
 struct FetchedResponse: Sendable {
@@ -49,7 +49,7 @@ extension NetworkResponse {
   /// When the request was sent to which the response came, on the clock of the call.
   ///
   /// It is the call's own record: a transport may leave the timings out.
-  fileprivate var sentAt: Duration {
+  package var sentAt: Duration {
     let attempts = request.call.attempts
     return (attempts.first { $0.number == request.attemptNumber } ?? attempts.last)?.startedAt ?? timings.sent
   }

@@ -3,6 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsCaching
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Saving what comes from a cache.
@@ -19,12 +20,14 @@ import Testing
   }
 
   /// Sends twice, and changes the row in between; returns its title.
-  private func title(_ cached: CachedResponses, _ mode: CachingMode = .standard) async throws -> String? {
+  private func title(
+    _ cached: CachedResponses, _ mode: CachingMode = .standard, _ cache: any CacheStore = MemoryCacheStore()
+  ) async throws -> String? {
     let test = try TestStore()
     let client = NetworkClient(
       baseURL: try #require(URL(string: "https://api.example.com")),
       behaviors: [
-        .caching(MemoryCacheStore()), .saveRecords([Artwork].self, into: "artwork", in: test.store, cached: cached),
+        .caching(cache), .saveRecords([Artwork].self, into: "artwork", in: test.store, cached: cached),
       ], transport: Server())
     _ = try await client.send(.get("a")) as NetworkResponse
     try await test.store.write { _ = try $0.execute("UPDATE artwork SET title = 'new'") }
@@ -40,5 +43,85 @@ import Testing
 
   @Test func `a response that was fetched anew is saved in any case`() async throws {
     #expect(try await title(.skip, .reload) == "old")
+  }
+
+  @Test func `a hit from a file is skipped like one from memory`() async throws {
+    let folder = try TemporaryFolder()
+    let cache = try SQLiteCacheStore(path: folder.file("cache.sqlite"))
+    #expect(try await title(.skip, .standard, cache) == "new")
+  }
+
+  @Test func `a hit is saved if its content was stored but not saved`() async throws {
+    let test = try TestStore()
+    let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store, cached: .skip)
+    let client = NetworkClient(Server(), [.caching(MemoryCacheStore()), saving])
+    await test.store.suspend()
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("a")) as NetworkResponse }
+    #expect(error?.code == .persistenceFailed)
+    test.store.resume()
+    let hit = try await client.send(.get("a")) as NetworkResponse
+    #expect(hit.source == .cache)
+    #expect(try await test.artworks.map(\.title) == ["old"])
+    // By now it is saved.
+    try await test.store.write { _ = try $0.execute("UPDATE artwork SET title = 'new'") }
+    _ = try await client.send(.get("a")) as NetworkResponse
+    #expect(try await test.artworks.map(\.title) == ["new"])
+  }
+
+  @Test func `a hit is saved if the save of its content was cancelled`() async throws {
+    let test = try TestStore()
+    let (saves, held) = (Log(), HeldWork())
+    let saving = SaveBehavior.persist(in: test.store, cached: .skip) { response, db in
+      saves.append("save")
+      try db.save(try response.decode([Artwork].self), into: "artwork")
+      if saves.lines.count == 1 { held.hold() }
+    }
+    let client = NetworkClient(Server(), [.caching(MemoryCacheStore()), saving])
+    let call = Task { try await client.send(.get("a")) as NetworkResponse }
+    await held.isHeld()
+    call.cancel()
+    held.letGo()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(try await test.artworks == [])
+    for _ in 1...2 { _ = try await client.send(.get("a")) as NetworkResponse }
+    #expect(try await test.artworks.map(\.title) == ["old"])
+    #expect(saves.lines.count == 2)
+  }
+
+  @Test func `content that the cache got in the background is saved when a request first gets it`() async throws {
+    let (test, clock, stored) = (try TestStore(), ManualClock(), TestGate())
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(
+        request: request, statusCode: 200,
+        headers: ["Content-Type": "application/json", "Cache-Control": "max-age=1, stale-while-revalidate=600"],
+        body: .data(Data(#"[{"id":1,"title":"\#(number)","price":1.5}]"#.utf8)))
+    })
+    let cache = CachingBehavior(MemoryCacheStore()) { if $0.kind == .stored { stored.arrive() } }
+    let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store, cached: .skip)
+    let client = NetworkClient(transport, clock.requestClock, [cache, saving])
+    _ = try await client.send(.get("a")) as NetworkResponse
+    clock.advance(by: .seconds(2))
+    let stale = try await client.send(.get("a")) as NetworkResponse
+    #expect(stale.source == .stale)
+    await stored.waitForArrivals(2)
+    #expect(try await test.artworks.map(\.title) == ["1"])
+    let hit = try await client.send(.get("a")) as NetworkResponse
+    #expect(hit.source == .cache)
+    #expect(try await test.artworks.map(\.title) == ["2"])
+    try await test.store.write { _ = try $0.execute("UPDATE artwork SET title = 'mine'") }
+    _ = try await client.send(.get("a")) as NetworkResponse
+    #expect(try await test.artworks.map(\.title) == ["mine"])
+  }
+
+  @Test func `what the cache had before the store was opened is skipped`() async throws {
+    let (test, cache) = (try TestStore(), MemoryCacheStore())
+    func send(_ store: SQLiteStore) async throws {
+      let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: store, cached: .skip)
+      _ = try await NetworkClient(Server(), [.caching(cache), saving]).send(.get("a")) as NetworkResponse
+    }
+    try await send(test.store)
+    try await test.store.write { _ = try $0.execute("UPDATE artwork SET title = 'new'") }
+    try await send(try SQLiteStore(path: test.store.path))
+    #expect(try await test.artworks.map(\.title) == ["new"])
   }
 }

@@ -6,7 +6,9 @@ extension RequestBehavior where Self == SaveBehavior {
     _ saver: some ResponseSaver, in store: SQLiteStore, durability: SQLiteDurability? = nil,
     cached: CachedResponses = .save
   ) -> SaveBehavior {
-    persist(in: store, durability: durability, cached: cached) { response, db in try saver.save(response, in: db) }
+    persist(in: store, durability, cached, SaveTarget(closureFor: type(of: saver))) { response, db in
+      try saver.save(response, in: db)
+    }
   }
 
   /// Saves responses with a closure before the caller gets them; see ``SaveBehavior``.
@@ -14,7 +16,14 @@ extension RequestBehavior where Self == SaveBehavior {
     in store: SQLiteStore, durability: SQLiteDurability? = nil, cached: CachedResponses = .save,
     save: @escaping @Sendable (NetworkResponse, Database) throws -> Void
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability, cached: cached) { response in
+    persist(in: store, durability, cached, SaveTarget(closureFor: NetworkResponse.self), save)
+  }
+
+  private static func persist(
+    in store: SQLiteStore, _ durability: SQLiteDurability?, _ cached: CachedResponses, _ target: SaveTarget,
+    _ save: @escaping @Sendable (NetworkResponse, Database) throws -> Void
+  ) -> SaveBehavior {
+    SaveBehavior(store: store, durability: durability, target: target, cached: cached) { response in
       let response = response
       return { db in
         try save(response, db)
@@ -53,7 +62,9 @@ extension RequestBehavior where Self == SaveBehavior {
     _ type: [Record].Type, at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore,
     deletingOthers scope: SQLiteScope? = nil, durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability, cached: cached, mayRunAgain: true) { response in
+    let target = SaveTarget(Record.self, at: path, into: table, scope?.comparableText ?? "")
+    return SaveBehavior(store: store, durability: durability, target: target, cached: cached, mayRunAgain: true) {
+      response in
       let records = try response.decode(OneOrMany<Record>.self, at: path).records
       return { db in
         if let scope { return try db.save(records, into: table, deletingOthers: scope) }
@@ -81,7 +92,10 @@ extension RequestBehavior where Self == SaveBehavior {
     at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore, columns: [String: String] = [:],
     durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    SaveBehavior(store: store, durability: durability, cached: cached, mayRunAgain: true) { response in
+    let names = columns.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: ",")
+    let target = SaveTarget(nil, at: path, into: table, names)
+    return SaveBehavior(store: store, durability: durability, target: target, cached: cached, mayRunAgain: true) {
+      response in
       let json = try response.data
       return { db in try db.ingest(json, at: path, into: table, columns: columns) }
     }
@@ -113,7 +127,9 @@ extension Request where Value: Decodable & Sendable {
     save: @escaping @Sendable (Value, Database) throws -> Void
   ) -> Self {
     with(
-      SaveBehavior(store: store, durability: durability, cached: cached, savesNil: true) { response in
+      SaveBehavior(
+        store: store, durability: durability, target: SaveTarget(closureFor: Value.self), cached: cached, savesNil: true
+      ) { response in
         let value = try response.decode(Value.self)
         response.keepDecoded(value)
         return { db in

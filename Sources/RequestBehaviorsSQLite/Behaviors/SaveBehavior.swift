@@ -18,6 +18,10 @@ import RequestBehaviorsCaching
 ///
 /// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///
+/// Of the responses to a GET that is sent several times at once, each saved by the same behavior or an equal one, the
+/// one that was asked for last stays: one that comes after it is not saved. Two behaviors that save records or JSON are
+/// equal if their arguments are. The calls must be those of one client, and of one ``SQLiteStore`` object.
+///
 /// A 304 to the caller's own conditional request is not saved, and neither is a 404 that the request takes as nil.
 /// Unchanged rows are not written. Every listed behavior of this type saves: one in a request does not replace those of
 /// the configuration.
@@ -34,6 +38,7 @@ public struct SaveBehavior: RequestBehavior {
 
   let store: SQLiteStore
   let durability: SQLiteDurability?
+  let target: SaveTarget
   /// Whether a response that a cache already had is saved too.
   var cached = CachedResponses.save
   /// Whether the write may run again, and so may share a transaction with other writes.
@@ -49,42 +54,86 @@ public struct SaveBehavior: RequestBehavior {
       request.call.record("not saved: the response is streamed", from: "SaveBehavior", kind: .persistence)
       return try await next(request)
     }
+    let key = SaveKey(request, at: next, target)
+    let overlap = key.map { store.overlappingSaves.begin($0, request.call) }
+    defer { overlap?.end() }
     let received = try await next(request)
-    guard isToBeSaved(received) else { return received }
+    guard isToBeSaved(received, key) else { return received }
     var response = try await received.buffered()
     do {
-      let write = try prepare(&response)
-      let call = request.call
-      let ownedWrite: Write = { db in
-        // The check is in the transaction, so that clearing the store after a sign-out clears every earlier save.
-        try call.owner.verify()
-        let counts = try write(db)
-        try call.owner.verify()
-        return counts
-      }
-      let counts =
-        mayRunAgain
-        ? try await store.writeTogether(durability: durability, check: { try call.owner.verify() }, ownedWrite)
-        : try await store.write(durability: durability, ownedWrite)
+      let counts = try await save(&response, request.call, response.isFromServer ? overlap : nil)
+      noteSaved(response, key)
       if let counts {
         response.info[SavedRows.self] = (response.info[SavedRows.self] ?? SQLiteSaveCounts()) + counts
       }
-    } catch is CancellationError {
-      throw CancellationError()
-    } catch var error as NetworkError where error.code == .signedOut {
-      error.request = response.request
-      throw error
+    } catch is OverlappingSaves.Outdated {
+      request.call.record(
+        "not saved: the response to a request that was sent later is saved", from: "SaveBehavior", kind: .persistence)
     } catch {
-      throw NetworkError.persistenceFailed(error, response)
+      if cached == .skip, let key { store.savedContents.noteUnsaved(key.ofKind) }
+      throw Self.failure(error, response)
     }
     return response
   }
 
-  private func isToBeSaved(_ response: NetworkResponse) -> Bool {
+  /// Saves a response.
+  ///
+  /// - Parameters:
+  ///   - response: The response, which may be decoded.
+  ///   - call: The call.
+  ///   - overlap: The call among those that save the same; `nil` if they cannot be told, or do not matter.
+  /// - Returns: What it did to the rows, if that is counted.
+  /// - Throws: `OverlappingSaves.Outdated` if the response to a request that was sent later is saved.
+  private func save(
+    _ response: inout NetworkResponse, _ call: Call, _ overlap: OverlappingSaves.Save?
+  ) async throws -> SQLiteSaveCounts? {
+    let write = try prepare(&response)
+    let sentAt = response.sentAt
+    let ownedWrite: Write = { db in
+      // The check is in the transaction, so that clearing the store after a sign-out clears every earlier save.
+      try call.owner.verify()
+      try overlap?.check(sentAt: sentAt)
+      let counts = try write(db)
+      try call.owner.verify()
+      if let overlap { try db.afterCommit { overlap.note(sentAt: sentAt) } }
+      return counts
+    }
+    // Another one in the same transaction would not see that this one is saved.
+    guard mayRunAgain, overlap?.hasOthers != true else {
+      return try await store.write(durability: durability, ownedWrite)
+    }
+    return try await store.writeTogether(durability: durability, check: { try call.owner.verify() }, ownedWrite)
+  }
+
+  private func noteSaved(_ response: NetworkResponse, _ key: SaveKey?) {
+    guard cached == .skip, let key, let facts = response.info[CacheFacts.self] else { return }
+    store.savedContents.noteSaved(storedAt: facts.storedAt, key.ofKind)
+  }
+
+  /// Returns the error of a request whose response was not saved.
+  private static func failure(_ error: any Error, _ response: NetworkResponse) -> any Error {
+    if error is CancellationError { return error }
+    if var error = error as? NetworkError, error.code == .signedOut {
+      error.request = response.request
+      return error
+    }
+    return NetworkError.persistenceFailed(error, response)
+  }
+
+  private func isToBeSaved(_ response: NetworkResponse, _ key: SaveKey?) -> Bool {
     guard response.isAcceptable, response.isVerified, response.statusCode != 304 else { return false }
-    if cached == .skip, response.info[CacheFacts.self]?.isChanged == false { return false }
+    if cached == .skip, let facts = response.info[CacheFacts.self], !facts.isChanged {
+      guard let key, !store.savedContents.has(storedAt: facts.storedAt, key.ofKind) else { return false }
+    }
     return savesNil || response.statusCode != 404 || !response.request.call.options.nilWhenNotFound
   }
+}
+
+extension NetworkResponse {
+  /// Whether the server has just sent or confirmed the response.
+  ///
+  /// When the content of a hit was sent is not known.
+  fileprivate var isFromServer: Bool { source != .cache && source != .stale }
 }
 
 extension NetworkError.Code {

@@ -40,6 +40,8 @@ public final class SQLiteStore: Sendable {
   let readers: ReaderPool?
   let watchedReads: WatchedReadLimit
   let groups = WriteGroups()
+  let overlappingSaves = OverlappingSaves()
+  let savedContents = SavedContents()
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
   ///
