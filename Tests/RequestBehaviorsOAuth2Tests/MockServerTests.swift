@@ -37,6 +37,8 @@ import Testing
     let page = try await get(signIn.url)
     #expect(page.statusCode == 200)
     #expect(try page.text.contains("It asks for: a b."))
+    let marked = try await get(signIn.url, "&x=%22%CC%81")
+    #expect(try marked.text.contains("name=\"x\" value=\"&quot;\u{301}\""))
     let location = try #require(try await get(signIn.url, "&decision=allow").headers["Location"])
     #expect(items(of: url(location)).contains { $0 == ("iss", "http://127.0.0.1:\(service.port)") })
     let grant = try await flow.finish(signIn, callback: url(location))

@@ -271,6 +271,30 @@ private final class CacheServer: Transport {
     #expect(try await keys().isEmpty)
   }
 
+  @Test func `the name of a user may have a line break of any kind`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body")
+    let names = ["a\r\nbob", "a\r", "a\n\u{301}", "\\\u{301}\\n"]
+    for name in names {
+      let client = bench.client().with { $0.behaviors.append(ScopeBehavior(user: name)) }
+      _ = try await client.send(.get("a")) as NetworkResponse
+    }
+    try await bench.store.removeAll(scope: "bob")
+    let kept = try await bench.store.entries(limit: 9).flatMap(\.key.scopes)
+    #expect(Set(kept.map { Data($0.utf8) }) == Set(names.map { Data($0.utf8) }))
+  }
+
+  @Test func `a field that selected a response is read back whatever mark begins its value`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Region"])
+    func send(_ region: String) async throws -> NetworkResponse {
+      try await bench.client().send(.get("a", headers: ["X-Region": region]))
+    }
+    _ = try await send("\u{301}eu")
+    #expect(try await send("us").source == .network)
+    #expect(try await send("\u{301}eu").source == .cache)
+  }
+
   @Test func `a hit writes nothing`() async throws {
     let bench = try CacheBench()
     bench.serve("body")

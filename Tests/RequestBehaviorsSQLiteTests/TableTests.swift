@@ -127,7 +127,10 @@ import Testing
     #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 0)
   }
 
-  @Test(arguments: ["x\"; DROP TABLE t; --", "'; DROP TABLE t; --", "x', 1); DELETE FROM t; --", "\0'", "?", "$a"])
+  @Test(arguments: [
+    "x\"; DROP TABLE t; --", "x\"\u{301}; DROP TABLE t; --", "'; DROP TABLE t; --", "x', 1); DELETE FROM t; --", "\0'",
+    "?", "$a",
+  ])
   func `no value or identifier gets out of its place`(evil: String) throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER, c TEXT)")
     try store.writeAndWait { _ = try $0.save(Row(a: evil, b: 1, c: evil), into: "t") }

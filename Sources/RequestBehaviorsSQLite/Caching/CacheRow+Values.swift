@@ -96,15 +96,24 @@ extension CacheRow {
   /// Users choose their names: a name with a line break must not be read as two owners.
   static func text(of scopes: [String]) -> String {
     scopes.reduce(into: "") { text, scope in
-      text += scope.replacing("\\", with: "\\\\").replacing("\n", with: "\\n") + "\n"
+      text += scope.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\n", with: "\\n") + "\n"
     }
   }
 
   /// Reads ``text(of:)-([String])``.
   static func scopes(_ text: String) -> [String] {
-    text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { line in
-      line.split(separator: "\\\\", omittingEmptySubsequences: false)
-        .map { $0.replacing("\\n", with: "\n") }.joined(separator: "\\")
+    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { line in
+      var scope = String.UnicodeScalarView()
+      var isEscaped = false
+      for scalar in line {
+        if scalar == "\\", !isEscaped {
+          isEscaped = true
+        } else {
+          scope.append(isEscaped && scalar == "n" ? "\n" : scalar)
+          isEscaped = false
+        }
+      }
+      return String(scope)
     }
   }
 
@@ -115,7 +124,7 @@ extension CacheRow {
 
   static func variant(_ text: String) -> CacheVariant {
     CacheVariant(
-      fields: text.split(separator: "\n").map { line in
+      fields: text.unicodeScalars.split(separator: "\n").map { line in
         let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return CacheVariant.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : nil)
       })

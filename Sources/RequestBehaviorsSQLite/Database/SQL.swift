@@ -88,8 +88,9 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
 
   /// Returns a name as SQL writes it: in double quotes, with the quotes inside it doubled.
   static func quoted(_ identifier: String) -> String {
-    let name = identifier.utf8.contains(UInt8(ascii: "\"")) ? identifier.replacing("\"", with: "\"\"") : identifier
-    return "\"" + name + "\""
+    // By scalars, as SQLite reads it: a quote and the mark after it are one character, which is not a quote.
+    let parts = identifier.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false).map { String($0) }
+    return "\"" + parts.joined(separator: "\"\"") + "\""
   }
 }
 

@@ -150,6 +150,28 @@ import Testing
     func request(in db: Database) -> Request<Void> { .put("photo", body: .file(photo.url)) }
   }
 
+  /// What an entry holds if another program wrote it.
+  private struct Written: OutboxOperation {
+    static let name = "upload"
+    var photo: String
+
+    func request(in db: Database) -> Request<Void> { .put("photo") }
+  }
+
+  @Test(arguments: ["../other", "../\u{301}other"])
+  func `an attachment is never a file outside the outbox's folder`(name: String) async throws {
+    let world = try OutboxWorld()
+    try await world.outbox(operations: [Written.self]).enqueue(Written(photo: name))
+    let other = String(name.unicodeScalars.dropFirst(3))
+    try Data("other".utf8).write(to: URL(filePath: world.folder.file(other)))
+    let outbox = try await world.outbox(operations: [Upload.self])
+    // The folder is there once it has a file.
+    _ = try await outbox.attach(file("photo", "photo.jpg", in: world))
+    _ = try? await outbox.drain()
+    #expect(world.mock.sent.isEmpty)
+    #expect(try await outbox.deadLetters().count == 1)
+  }
+
   private func file(_ text: String, _ name: String, in world: OutboxWorld) throws -> URL {
     let url = URL(filePath: world.folder.file(name))
     try Data(text.utf8).write(to: url)

@@ -38,6 +38,7 @@ import Testing
       },
       { NetworkRequest(.post, url: $0, body: .data(Data())) },
       { NetworkRequest(.post, url: $0, body: .data(Data("@file\nit's ünï".utf8), contentType: "text/plain")) },
+      { NetworkRequest(.post, url: $0, body: .data(Data("'\u{301}; exit 3 #".utf8), contentType: "text/plain")) },
       { NetworkRequest(.put, url: $0, body: .data(Data((0...255).map { UInt8($0) }))) },
       { NetworkRequest(.patch, url: $0, body: .data(Data(repeating: UInt8(ascii: "x"), count: 1_200_000))) },
       { NetworkRequest(.delete, url: $0, headers: ["X-Two": "1", "User-Agent": "u"]) },

@@ -24,6 +24,12 @@ import Testing
       #expect(try await shell("printf %s " + ShellQuoting.quote(word)) == Data(word.utf8))
     }
 
+    @Test(arguments: ["\u{301}", "\u{200D}", "\u{FE0F}", "\u{1F3FB}"])
+    func `a quote is escaped whatever mark follows it`(mark: String) async throws {
+      let word = "'\(mark); exit 3 #"
+      #expect(try await shell("printf %s " + ShellQuoting.quote(word)) == Data(word.utf8))
+    }
+
     private func shell(_ command: String) async throws -> Data {
       try await ChildProcess.run(URL(fileURLWithPath: "/bin/sh"), ["-c", command]).output
     }

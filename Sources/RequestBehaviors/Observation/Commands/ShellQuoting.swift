@@ -6,7 +6,7 @@ enum ShellQuoting {
   /// closes them, is escaped, and opens them again.
   static func quote(_ word: String) -> String {
     let isPlain = !word.isEmpty && word.utf8.allSatisfy(\.isPlainInShell)
-    return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+    return isPlain ? word : "'" + word.replacing(scalar: "'", with: #"'\''"#) + "'"
   }
 
   /// Returns a `printf` call that writes bytes which do not fit into a word: NUL and invalid UTF-8.

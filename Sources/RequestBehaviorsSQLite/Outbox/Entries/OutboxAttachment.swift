@@ -43,7 +43,7 @@ public struct OutboxAttachment: Codable, Sendable, Hashable {
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "an attachment is decoded by its outbox only, which knows the folder")
     }
-    guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else {
+    guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(name)\" is not a file name")
     }
     url = folder.appending(path: name)
