@@ -45,6 +45,7 @@ import Testing
       "<https://h/?cursor=REDACTED&page=2>; rel=\"next\", </x?k=REDACTED>; rel=\"prev\""
     ),
     ("Location", "https://u:p/w@h/x?y", "https://REDACTED"),
+    ("Link", "</y>; a=b, <\u{301}/x?k=1>", "</y>; a=b, <\u{301}/x?k=REDACTED>"),
     ("Link", "</x?k=1", "</x?k=REDACTED"), ("Link", "k=1", "REDACTED"),
     ("Set-Cookie", "sid=abc; Path=/; HttpOnly; Secure", "sid=REDACTED; Path=/; HttpOnly; Secure"),
     ("Set-Cookie", "abc", "REDACTED"), ("Set-Cookie", "a=b; Weird=x; y", "a=REDACTED; Weird=REDACTED;REDACTED"),

@@ -97,9 +97,9 @@ package struct PlayableRedaction: Sendable {
 
   private func links(_ value: String) -> String {
     var shown = ""
-    var rest = value[...]
+    var rest = value.unicodeScalars[...]
     while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
-      shown += rest[...open] + url(String(rest[rest.index(after: open)..<close]))
+      shown += String(rest[...open]) + url(String(rest[rest.index(after: open)..<close]))
       rest = rest[close...]
     }
     return shown + hidden(String(rest))

@@ -66,15 +66,16 @@ extension Redactor {
 
   /// Returns a `Link` with the targets between `<` and `>` as redacted URLs (RFC 8288 §3).
   private func redactedLinks(_ value: String) -> String {
-    guard value.contains("<") else { return Redactor.placeholder }
+    // By scalars: a character may be a mark after the bracket, too.
+    var rest = value.unicodeScalars[...]
+    guard rest.contains("<") else { return Redactor.placeholder }
     var shown = ""
-    var rest = value[...]
     while let open = rest.firstIndex(of: "<") {
       let target = rest[rest.index(after: open)...]
       let close = target.firstIndex(of: ">") ?? target.endIndex
-      shown += rest[...open] + redact(urlReference: String(target[..<close]))
+      shown += String(rest[...open]) + redact(urlReference: String(target[..<close]))
       rest = target[close...]
     }
-    return shown + rest
+    return shown + String(rest)
   }
 }

@@ -66,16 +66,17 @@ extension Redactor {
   }
 
   private func form(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> String {
-    let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
+    let pairs = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
     let isSignIn = SignInNames.isSignIn(pairs: bytes)
     let shown = pairs.map { pair -> String in
-      guard let equals = pair.firstIndex(of: "=") else { return pair.isEmpty ? "" : Redactor.placeholder }
-      let name = pair[..<equals].replacing("+", with: " ").removingPercentEncoding ?? String(pair[..<equals])
-      let value = pair[pair.index(after: equals)...]
+      guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return pair.isEmpty ? "" : Redactor.placeholder }
+      let written = String(decoding: pair[..<equals], as: UTF8.self)
+      let name = written.replacing(scalar: "+", with: " ").removingPercentEncoding ?? written
+      let value = String(decoding: pair[(equals + 1)...], as: UTF8.self)
       let kind = SignInNames.ambiguous(name.utf8)
       let isHidden = isSensitive(field: name) || kind == .code || (kind == .state && isSignIn)
-      let text = value.removingPercentEncoding ?? String(value)
-      return pair[...equals] + (isHidden ? placeholders.placeholder(for: text) : String(value))
+      let text = value.removingPercentEncoding ?? value
+      return "\(written)=" + (isHidden ? placeholders.placeholder(for: text) : value)
     }
     return shown.joined(separator: "&")
   }
