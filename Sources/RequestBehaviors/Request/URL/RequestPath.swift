@@ -50,7 +50,11 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
   /// - Parameter text: A path, with or without a leading `/`, and optionally a query after `?`.
   public init(encoded text: String) {
     let isLegal = text.utf8.allSatisfy { PercentEncoding.isQueryCharacter($0) || $0 == UInt8(ascii: "%") }
-    let problem = isLegal ? nil : "the path \"\(text)\" has characters that must be percent-encoded"
+    var problem: String?
+    if !isLegal {
+      let shown = Redactor.standard.redact(urlReference: text)
+      problem = "the path \"\(shown)\" has characters that must be percent-encoded"
+    }
     self.init(text: text, template: text, problem: problem, isAbsolute: false)
   }
 
@@ -143,7 +147,8 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
         let stop = bytes[insertion.upperBound...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") } ?? bytes.count
         let segment = String(decoding: bytes[start..<stop], as: UTF8.self)
         if ["", ".", ".."].contains(segment) {
-          return "the path \"\(template)\" got \"\(segment)\" as a whole segment, which would change the path"
+          let shown = Redactor.standard.redact(urlReference: template)
+          return "the path \"\(shown)\" got \"\(segment)\" as a whole segment, which would change the path"
         }
       }
       return nil

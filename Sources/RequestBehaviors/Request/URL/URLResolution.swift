@@ -14,10 +14,7 @@ enum URLResolution {
   static func resolve(_ path: RequestPath, query: Query, below base: BaseURL?, with common: Query) throws -> URL {
     if let problem = path.problem { throw NetworkError(.invalidURL, problem) }
     if path.isAbsolute {
-      guard let url = URL(string: path.encoded) else {
-        throw NetworkError(.invalidURL, "\"\(path.encoded)\" is not a URL")
-      }
-      return try check(url, adding: query)
+      return try check(try makeURL(path.encoded), adding: query)
     }
     guard let base else {
       throw NetworkError(
@@ -185,7 +182,9 @@ enum URLResolution {
   }
 
   private static func makeURL(_ text: String) throws -> URL {
-    guard let url = URL(string: text) else { throw NetworkError(.invalidURL, "\"\(text)\" is not a URL") }
+    guard let url = URL(string: text) else {
+      throw NetworkError(.invalidURL, "\"\(Redactor.standard.redact(urlReference: text))\" is not a URL")
+    }
     return url
   }
 }
