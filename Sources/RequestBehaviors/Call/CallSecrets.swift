@@ -37,6 +37,12 @@ public struct CallSecrets: Sendable {
     if !added.contains(where: { $0.hasBytes(of: secret) }) { added.append(secret) }
   }
 
+  mutating func add(_ secrets: [String]) {
+    // A body can have thousands of values, of which comparing each with all others would take seconds.
+    guard added.count + secrets.count <= 64 else { return added.append(contentsOf: secrets) }
+    for secret in secrets { add(secret) }
+  }
+
   /// Adds the fields of a request on its way.
   mutating func add(_ fields: HeaderFields) {
     guard !fields.isEmpty, fields != latest else { return }
@@ -56,6 +62,17 @@ extension Call {
 
   /// Adds the secrets in the fields of a request on its way.
   func noteSecrets(in headers: HeaderFields) { withState { $0.secrets.add(headers) } }
+
+  /// Adds the secrets that a redirected request had in its query, and in its body if the next request lacks it.
+  ///
+  /// A server may repeat them in its response to the next request. ``Redactor/standard`` decides which values they are,
+  /// because a body itself would stay in memory as long as the call.
+  func noteSecrets(of redirected: NetworkRequest, before next: NetworkRequest) {
+    var values = Redactor.standard.secrets(inQueryOf: redirected.url)
+    if next.body == nil { values += Redactor.standard.secrets(inBodyOf: redirected) }
+    guard !values.isEmpty else { return }
+    withState { $0.secrets.add(values) }
+  }
 
   /// The secrets of the call, as known by now.
   public var secrets: CallSecrets { withState { $0.secrets } }

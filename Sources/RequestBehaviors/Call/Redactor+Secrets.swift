@@ -76,7 +76,7 @@ extension Redactor {
   }
 
   /// Returns the secrets of a form or JSON body, which a server may repeat in the text of an error.
-  private func secrets(inBodyOf request: NetworkRequest) -> [String] {
+  func secrets(inBodyOf request: NetworkRequest) -> [String] {
     guard let body = request.body, let data = body.data, data.count <= 65_536,
       let type = (request.headers[.contentType] ?? body.contentType).flatMap({ MediaType($0) })
     else { return [] }

@@ -43,6 +43,7 @@ public struct RedirectsBehavior: UniqueBehavior {
       guard visited.insert(Visit(hop)).inserted else {
         throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
       }
+      request.call.noteSecrets(of: response.request, before: hop)
       let shown = Redactor.standard.hiding(secretsOf: hop).redact(hop.url)
       request.call.record("redirect to \(shown)", from: "RedirectsBehavior", kind: .redirect)
       // The cache sees the responses of later hops itself.
