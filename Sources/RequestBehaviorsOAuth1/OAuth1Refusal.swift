@@ -14,12 +14,14 @@ struct OAuth1Refusal: Sendable {
   private let statusCode: Int
   /// The challenges and the beginning of the body, to search for the words of the extension.
   private let text: String
+  private let redactor: Redactor
 
   init(_ response: NetworkResponse) {
     var body = Data()
     if case .data(let data) = response.body { body = data.prefix(4_096) }
     self.init(
-      statusCode: response.statusCode, challenges: response.headers.values(for: "WWW-Authenticate"), body: body)
+      statusCode: response.statusCode, challenges: response.headers.values(for: "WWW-Authenticate"), body: body,
+      redactor: Redactor.standard.hiding(secretsOf: response.request))
   }
 
   /// Reads the parts of a response that can name a problem.
@@ -28,8 +30,10 @@ struct OAuth1Refusal: Sendable {
   ///   - statusCode: The response's status.
   ///   - challenges: The values of its `WWW-Authenticate` fields.
   ///   - body: The beginning of its body.
-  init(statusCode: Int, challenges: [String], body: Data) {
+  ///   - redactor: Hides the secrets of the ``reason``.
+  init(statusCode: Int, challenges: [String], body: Data, redactor: Redactor = .standard) {
     self.statusCode = statusCode
+    self.redactor = redactor
     self.challenges = challenges.flatMap(AuthenticationScheme.list)
     // Some services write each field on a line of its own.
     let lines = body.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
@@ -78,5 +82,5 @@ struct OAuth1Refusal: Sendable {
     "oauth_problem_advice", "oauth_parameters_absent", "oauth_acceptable_timestamps", "oauth_acceptable_versions",
   ]
 
-  private func shown(_ value: String) -> String { Redactor.standard.redact(line: value) }
+  private func shown(_ value: String) -> String { redactor.redact(line: value) }
 }

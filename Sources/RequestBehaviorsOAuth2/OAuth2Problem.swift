@@ -45,7 +45,9 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
   }
 
   /// Reads the three values of a refusal; `nil` if the code has characters that RFC 6749 §4.1.2.1 does not allow.
-  init?(code: String?, details: String?, page: String?) {
+  ///
+  /// The redactor hides the secrets of the details.
+  init?(code: String?, details: String?, page: String?, redactor: Redactor = .standard) {
     guard let code, !code.isEmpty, code.utf8.count <= 256,
       code.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
     else { return nil }
@@ -55,16 +57,19 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
     let url = page.flatMap { URL(string: $0) }
     self.init(
       Code(rawValue: code),
-      details: line.flatMap { $0.isEmpty ? nil : String(Redactor.standard.redact(text: $0).prefix(256)) },
+      details: line.flatMap { $0.isEmpty ? nil : String(redactor.redact(text: $0).prefix(256)) },
       page: ["http", "https"].contains(url?.scheme?.lowercased() ?? "") ? url : nil)
   }
 
   /// Reads the refusal in a response: a JSON object with an `error`, else a challenge with one; `nil` if both lack it.
   init?(_ response: NetworkResponse) {
     guard response.isVerified else { return nil }
+    // A secret that the cut divides would not be found later.
+    let redactor = Redactor.standard.hiding(secretsOf: response.request)
     if let members = JSONObject(response),
       let problem = OAuth2Problem(
-        code: members.text("error"), details: members.text("error_description"), page: members.text("error_uri"))
+        code: members.text("error"), details: members.text("error_description"), page: members.text("error_uri"),
+        redactor: redactor)
     {
       self = problem
       return
@@ -72,7 +77,8 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
     let challenges = response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list)
     guard let challenge = challenges.first(where: { $0.error != nil }) else { return nil }
     func value(_ name: String) -> String? { challenge.parameters.first { $0.name.lowercased() == name }?.value }
-    self.init(code: challenge.error, details: value("error_description"), page: value("error_uri"))
+    self.init(
+      code: challenge.error, details: value("error_description"), page: value("error_uri"), redactor: redactor)
   }
 }
 

@@ -31,6 +31,19 @@ private struct Sink: LogSink {
     for secret in Self.secrets + more where text.contains(secret) { Issue.record("\(place) shows \(secret): \(text)") }
   }
 
+  @Test func `half a secret at the end of the details is hidden`() throws {
+    let secret = "CANARY-SECRET-6-of-at-least-32-octets"
+    let details = String(repeating: "x ", count: 120) + secret
+    let request = NetworkRequest(
+      .post, url: URL(string: "https://id.example.com/token")!,
+      body: .data(Data("client_secret=\(secret)".utf8), contentType: "application/x-www-form-urlencoded"))
+    let response = NetworkResponse(
+      request: request, statusCode: 400, headers: ["Content-Type": "application/json"],
+      body: .data(Data(#"{"error":"invalid_client","error_description":"\#(details)"}"#.utf8)))
+    let problem = try #require(NetworkError(.unacceptableStatus, "refused", response: response).oauth2)
+    #expect(problem.details?.contains("CANARY") == false)
+  }
+
   private func flow(_ status: Int, _ token: String) -> OAuth2Flow {
     fixture.mock.on(.post, "push").respond(201, jsonText: #"{"request_uri":"CANARY-URI-5","expires_in":60}"#)
     fixture.mock.on(.post, "token").respond(status, jsonText: token)

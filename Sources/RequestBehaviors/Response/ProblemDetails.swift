@@ -43,7 +43,7 @@ public struct ProblemDetails: Sendable, Hashable {
     instance = members["instance"] as? String
     let redactor = Redactor.standard.hiding(secretsOf: response)
     let texts = [title, detail].compactMap { $0 }.filter { !$0.isEmpty }
-    let shown = texts.map { redactor.redact(text: String($0.prefix(256))) }
+    let shown = texts.map { redactor.redact(beginningOf: $0, limit: 256) }
     summary = shown.isEmpty ? nil : shown.joined(separator: ": ")
   }
 

@@ -1,16 +1,16 @@
 extension AuthenticationScheme {
   /// Returns challenges as text for an error's message, without secrets; `nil` if the list is empty.
-  static func summary(of challenges: [AuthenticationScheme]) -> String? {
+  static func summary(of challenges: [AuthenticationScheme], _ redactor: Redactor) -> String? {
     guard !challenges.isEmpty else { return nil }
-    return "challenge " + challenges.map(\.summary).joined(separator: "; ")
+    return "challenge " + challenges.map { $0.summary(redactor) }.joined(separator: "; ")
   }
 
   /// The parameters of a challenge that hold no secret; a nonce is left out.
   private static let shownParameters: Set = ["realm", "error", "error_description", "scope"]
 
-  private var summary: String {
+  private func summary(_ redactor: Redactor) -> String {
     let shown = parameters.filter { AuthenticationScheme.shownParameters.contains($0.name.lowercased()) }
-    let list = shown.map { "\($0.name)=\"\(Redactor.standard.redact(line: $0.value))\"" }.joined(separator: ", ")
+    let list = shown.map { "\($0.name)=\"\(redactor.redact(line: $0.value))\"" }.joined(separator: ", ")
     return list.isEmpty ? name : "\(name) \(list)"
   }
 }
@@ -29,7 +29,8 @@ extension NetworkResponse {
       if let reason = info[RefusalReason.self] { return reason }
       guard statusCode == 401 else { return nil }
       return AuthenticationScheme.summary(
-        of: headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list))
+        of: headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list),
+        Redactor.standard.hiding(secretsOf: request))
     }
     set { info[RefusalReason.self] = newValue }
   }

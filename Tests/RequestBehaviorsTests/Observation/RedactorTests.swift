@@ -33,6 +33,22 @@ import Testing
   }
 }
 
+@Suite(.limited) struct RedactorLineTests {
+  private let redactor = Redactor.standard.hiding(["abcdefgh-canary"])
+
+  @Test func `a line is cut after it is redacted`() {
+    let line = redactor.redact(line: String(repeating: "x", count: 150) + " abcdefgh-canary")
+    #expect(line == String(repeating: "x", count: 150) + " REDACTED")
+    #expect(redactor.redact(line: "a\r\nb\nc" + String(repeating: "x", count: 200)).hasPrefix("a b cx"))
+    #expect(redactor.redact(line: String(repeating: "x", count: 200)).count == 160)
+  }
+
+  @Test func `a secret at the end of what is searched is hidden`() {
+    let token = String(repeating: "x", count: 16_384 - 14)
+    #expect(redactor.redact(line: "token=\(token) abcdefgh-canary") == "token=REDACTED REDACTED")
+  }
+}
+
 @Suite(.limited) struct RedactorHeaderTests {
   @Test(arguments: [
     ("content-type", "text/plain", "text/plain"), ("X-Api-Key", "k", "REDACTED"), ("Cookie", "a=b", "REDACTED"),

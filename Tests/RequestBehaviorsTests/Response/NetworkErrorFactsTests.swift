@@ -132,6 +132,19 @@ import Testing
     #expect(!error.description.contains("s3cr3t-value"))
   }
 
+  @Test func `half a secret at the end of a detail or a challenge is hidden`() async throws {
+    let secret = "s3cr3t-value"
+    let detail = String(repeating: "x ", count: 124) + secret
+    let headers: HeaderFields = ["Content-Type": "application/problem+json"]
+    let problem = try await error(422, headers, #"{"detail": "\#(detail)"}"#)
+    #expect(problem.message.contains("x x"))
+    #expect(!"\(problem)".contains("s3cr3t"))
+    let text = String(repeating: "x ", count: 76) + secret
+    let challenge = try await error(401, ["WWW-Authenticate": #"Bearer error_description="\#(text)""#])
+    #expect(challenge.message.contains("x x"))
+    #expect(!"\(challenge)".contains("s3cr3t"))
+  }
+
   @Test func `members of a wrong type are left out, and other bodies are no problem`() async throws {
     let headers: HeaderFields = ["Content-Type": "application/problem+json"]
     let odd = try #require(try await error(400, headers, #"{"title": 7, "status": "x", "type": null}"#).problem)

@@ -14,10 +14,14 @@ extension Redactor {
   /// - Returns: The text in the form that may be shown.
   public func redact(text: String, hiding secrets: [String] = []) -> String {
     if !secrets.isEmpty { return hiding(secrets).redact(text: text) }
+    return redact(text: text, isCutOff: false)
+  }
+
+  private func redact(text: String, isCutOff: Bool) -> String {
     var text = text
     // Most texts hold no known secret.
-    if !text.withUTF8(knownSecrets.isPossible) { return redactedByShape(text) }
-    let shown = hidingKnownSecrets(in: Array(text.utf8), isCutOff: false) { bytes in
+    if !isCutOff, !text.withUTF8(knownSecrets.isPossible) { return redactedByShape(text) }
+    let shown = hidingKnownSecrets(in: Array(text.utf8), isCutOff: isCutOff) { bytes in
       var scanner = TextRedaction(bytes: bytes, rules: rules)
       return scanner.run()
     }
@@ -64,9 +68,27 @@ extension Redactor {
 extension Redactor {
   /// Returns the beginning of a text that a server sent, with secrets hidden, on one line.
   ///
-  /// - Parameter text: The text; its first 160 characters are used.
-  /// - Returns: The line.
+  /// - Parameter text: The text.
+  /// - Returns: The line, of at most 160 characters.
   public func redact(line text: String) -> String {
-    redact(text: text.prefix(160).map { $0.isNewline ? " " : String($0) }.joined())
+    redact(beginningOf: text, limit: 160, onOneLine: true)
+  }
+
+  /// Returns the beginning of a text that a server sent, with secrets hidden.
+  ///
+  /// The text is cut after it is redacted, because half a secret would not be found.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - limit: The most characters to return.
+  ///   - onOneLine: Whether a space replaces each line break.
+  /// - Returns: The text in the form that may be shown.
+  func redact(beginningOf text: String, limit: Int, onOneLine: Bool = false) -> String {
+    // Far more than is shown, so that a huge text costs little.
+    let searched = text.unicodeScalars.prefix(16_384)
+    let isCutOff = searched.endIndex < text.endIndex
+    var start = isCutOff ? String(searched) : text
+    if onOneLine { start = start.map { $0.isNewline ? " " : String($0) }.joined() }
+    return String(redact(text: start, isCutOff: isCutOff).prefix(limit))
   }
 }
