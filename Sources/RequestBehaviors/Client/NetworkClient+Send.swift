@@ -104,7 +104,8 @@ extension NetworkClient {
   /// Performs a call and reads the body of its response into memory.
   @concurrent
   private func performBuffered<Value: Decodable>(_ request: Request<Value>) async throws -> PerformedCall {
-    let performed = try await perform(request, accept: ResponseDecoding.decodes(Value.self) ? acceptedTypes : nil)
+    let isDecoded = ResponseDecoding.decodes(Value.self, at: request.options.decodingPath)
+    let performed = try await perform(request, accept: isDecoded ? acceptedTypes : nil)
     guard case .stream = performed.response.body else { return performed }
     do {
       var buffered = performed

@@ -46,6 +46,8 @@ extension Request {
   ///   .get("search").decoding(at: "data.items"))
   /// ```
   ///
+  /// A `String` or `Data` is then decoded like other values: with a `JSONDecoder`, data is base64 by default.
+  ///
   /// - Parameter path: Keys separated by `.`, as the decoder's key strategy makes them (`firstName` if it converts from
   ///   snake case); a number is an index into an array.
   /// - Returns: The request, for a value at that place.

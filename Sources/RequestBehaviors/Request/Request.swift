@@ -9,8 +9,8 @@ public import Foundation
 /// ```
 ///
 /// `Value` decides how the response is decoded. The configuration's decoder decodes a `Decodable`. `Data` and `String`
-/// are the body itself. `Void` decodes nothing. An optional is `nil` for an empty body. `NetworkResponse` is the whole
-/// response. `Value` need not be `Sendable`.
+/// are the body itself, unless ``decoding(at:)`` names a place in it. `Void` decodes nothing. An optional is `nil` for
+/// an empty body. `NetworkResponse` is the whole response. `Value` need not be `Sendable`.
 public struct Request<Value>: Sendable {
   enum Target: Sendable {
     case path(RequestPath)
@@ -83,7 +83,7 @@ public struct Request<Value>: Sendable {
     request.behaviors = behaviors
     request.removedBehaviors = removedBehaviors
     if Other.self is any ResponseConvertible.Type {
-      let isDecoded = Value.self is any Decodable.Type && ResponseDecoding.decodes(Value.self)
+      let isDecoded = Value.self is any Decodable.Type && ResponseDecoding.decodes(Value.self, at: options.decodingPath)
       request.asksForDecodable = asksForDecodable || isDecoded
     }
     return request

@@ -5,13 +5,14 @@ struct ResponseDecoding {
   private let response: NetworkResponse
   private let decoder: any BodyDecoder
   private let options: RequestOptions
+  /// The place of the value in the body; empty for the whole body.
+  private let path: [PathKey]
 
   init(_ response: NetworkResponse, at path: String? = nil) {
     self.response = response
     self.decoder = response.request.call.decoder
-    var options = response.request.call.options
-    if let path { options.decodingPath = path }
-    self.options = options
+    self.options = response.request.call.options
+    self.path = PathKey.keys(of: path ?? options.decodingPath)
   }
 
   /// Returns the value of the body.
@@ -23,7 +24,9 @@ struct ResponseDecoding {
     let optional = type as? any OptionalValue.Type
     if options.nilWhenNotFound, response.statusCode == 404, let none = optional?.noValue as? Value { return none }
     let data = try response.data
-    if let plain = Self.plain(data, as: optional?.wrappedType ?? type), let value = plain as? Value { return value }
+    if path.isEmpty, let plain = Self.plain(data, as: optional?.wrappedType ?? type), let value = plain as? Value {
+      return value
+    }
     guard !data.isEmpty else {
       if let none = optional?.noValue as? Value { return none }
       throw NetworkError.emptyBody(type, response)
@@ -36,9 +39,9 @@ struct ResponseDecoding {
     }
   }
 
-  /// Returns whether a type is decoded by the decoder; `Data` and `String` are the body itself.
-  static func decodes(_ type: Any.Type) -> Bool {
-    plain(Data(), as: (type as? any OptionalValue.Type)?.wrappedType ?? type) == nil
+  /// Returns whether a type is decoded by the decoder; without a path, `Data` and `String` are the body itself.
+  static func decodes(_ type: Any.Type, at path: String?) -> Bool {
+    plain(Data(), as: (type as? any OptionalValue.Type)?.wrappedType ?? type) == nil || !PathKey.keys(of: path).isEmpty
   }
 
   /// Returns the body itself for the types that need no decoder; `nil` for other types.
@@ -58,9 +61,8 @@ struct ResponseDecoding {
 
   /// Decodes a value from bytes, at the path of the options if they have one.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-    guard let path = options.decodingPath else { return try decoder.decode(type, from: data) }
-    let keys = path.split(separator: ".").map { PathKey(String($0)) }
-    return try PathKey.$path.withValue(keys) { try decoder.decode(Nested<Value>.self, from: data).value }
+    if path.isEmpty { return try decoder.decode(type, from: data) }
+    return try PathKey.$path.withValue(path) { try decoder.decode(Nested<Value>.self, from: data).value }
   }
 }
 
@@ -112,6 +114,9 @@ private struct PathKey: CodingKey {
   init(_ text: String) { stringValue = text }
   init(stringValue: String) { self.stringValue = stringValue }
   init?(intValue: Int) { self.stringValue = "\(intValue)" }
+
+  /// Returns the steps of a path, which are separated by `.`.
+  static func keys(of path: String?) -> [PathKey] { path?.split(separator: ".").map { PathKey(String($0)) } ?? [] }
 }
 
 /// A value at ``PathKey/path`` inside the decoded data.
@@ -126,6 +131,8 @@ private struct Nested<Value: Decodable>: Decodable {
     guard let key = path.first else { return try Value(from: decoder) }
     if let index = key.intValue, var elements = try? decoder.unkeyedContainer() {
       for _ in 0..<max(0, index) { _ = try elements.superDecoder() }
+      // By the container, because only that follows the decoder's strategies, such as base64 for data.
+      if path.count == 1 { return try elements.decode(Value.self) }
       return try decode(path.dropFirst(), from: try elements.superDecoder())
     }
     let container = try decoder.container(keyedBy: PathKey.self)

@@ -176,6 +176,38 @@ import Testing
     #expect(error?.message.contains("data.nothing: the key is missing") == true)
   }
 
+  @Test func `text and data can be decoded from a place inside the body`() async throws {
+    let body = #"{"data":{"name":"a","names":["b",null],"photo":"aGk=","photos":["aGk="],"total":2}}"#
+    let name: String = try await client(200, body).send(.get("x").decoding(at: "data.name"))
+    #expect(name == "a")
+    let element: String? = try await client(200, body).send(.get("x").decoding(at: "data.names.0"))
+    #expect(element == "b")
+    let none: String? = try await client(200, body).send(.get("x").decoding(at: "data.names.1"))
+    #expect(none == nil)
+    let photo: Data = try await client(200, body).send(.get("x").decoding(at: "data.photo"))
+    #expect(photo == Data("hi".utf8))
+    let first: Data = try await client(200, body).send(.get("x").decoding(at: "data.photos.0"))
+    #expect(first == Data("hi".utf8))
+    let whole: String = try await client(200, body).send(.get("x").decoding(at: ""))
+    #expect(whole == body)
+    let response = try await client(200, body).send(Request<NetworkResponse>.get("x"))
+    #expect(try response.decode(String.self, at: "data.name") == "a")
+    let error = await #expect(throws: NetworkError.self) {
+      let _: String = try await client(200, body).send(.get("x").decoding(at: "data.total"))
+    }
+    #expect(error?.code == .decodingFailed)
+    #expect(error?.message.contains("data.total") == true)
+  }
+
+  @Test func `for text and data inside the body the decoder's media types are asked for`() async throws {
+    let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
+    let client = NetworkClient(transport)
+    let request = Request<String>.get("x").decoding(at: "name")
+    _ = try await client.send(request)
+    _ = try await client.send(request.returning(NetworkResponse.self))
+    #expect(transport.sent.map { $0.headers["Accept"] } == Array(repeating: "application/json, text/json", count: 2))
+  }
+
   @Test func `a body that does not fit is an error with its coding path and a redacted excerpt`() async {
     let body = #"{"users":[{"name":1,"password":"canary","note":"\#(String(repeating: "x", count: 5_000))"}]}"#
     let error = await #expect(throws: NetworkError.self) {
